@@ -1,0 +1,166 @@
+"""Every refusal the service makes on purpose, and the one JSON body it is told in.
+
+SvcError
+├── Invalid            400 invalid            (holds every problem found, field by field)
+├── Denied             403 (word of the rule)
+├── NotFound           404 not_found
+├── MethodNotAllowed   405 method_not_allowed
+├── Conflict           409 conflict, exists, bad_project_file, legacy, queue_full, …
+├── Stale              412 stale
+├── TooLarge           413 too_large
+├── UnsupportedMedia   415 unsupported_media_type
+├── Upstream           502 trigger_failed, …
+└── Unavailable        503 unavailable
+
+An error is raised once, where the reason is known, with a sentence that names the fix; it is
+caught once, at the edge. Anything that is no SvcError is a defect: 500, fixed text, logged.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.http import Http404
+from rest_framework import exceptions as drf
+from rest_framework.response import Response
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+log = logging.getLogger(__name__)
+
+
+class SvcError(Exception):
+    """A refusal with its HTTP status, its code word and its sentence."""
+
+    status = 500
+    code = "internal"
+
+    def __init__(self, text: str, *, code: str | None = None, extra: Mapping[str, Any] | None = None) -> None:
+        super().__init__(text)
+        self.text = text
+        self.code = code or type(self).code
+        self.extra = dict(extra or {})
+
+    def body(self) -> dict[str, Any]:
+        return {"error": self.text, "code": self.code, **self.extra}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake in one field. `str()` is the sentence a person reads."""
+
+    field: str
+    reason: str
+    example: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.reason}" + (f", e.g. {self.example}" if self.example else "")
+
+
+class Invalid(SvcError):
+    """The request cannot be done as written; nothing was changed."""
+
+    status = 400
+    code = "invalid"
+
+    def __init__(self, problems: str | Iterable[Problem], *, code: str | None = None) -> None:
+        self.problems = [] if isinstance(problems, str) else list(problems)
+        if isinstance(problems, str):
+            super().__init__(problems, code=code)
+            return
+        more = len(self.problems) - 1
+        first = str(self.problems[0])
+        super().__init__(f"{first} (and {more} more)" if more else first, code=code)
+        self.extra["errors"] = [
+            {"field": p.field, "reason": p.reason, "example": p.example} for p in self.problems
+        ]
+
+
+class Denied(SvcError):
+    status = 403
+    code = "denied"
+
+
+class NotFound(SvcError):
+    status = 404
+    code = "not_found"
+
+
+class MethodNotAllowed(SvcError):
+    status = 405
+    code = "method_not_allowed"
+
+
+class Conflict(SvcError):
+    status = 409
+    code = "conflict"
+
+
+class Stale(SvcError):
+    status = 412
+    code = "stale"
+
+
+class TooLarge(SvcError):
+    status = 413
+    code = "too_large"
+
+
+class UnsupportedMedia(SvcError):
+    status = 415
+    code = "unsupported_media_type"
+
+
+class Upstream(SvcError):
+    status = 502
+    code = "trigger_failed"
+
+
+class Unavailable(SvcError):
+    status = 503
+    code = "unavailable"
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
+    """DRF's exception hook: every error of every surface leaves in the one shape."""
+    known = translate(error)
+    if known.status >= 500 and type(known) is SvcError:
+        log.exception("unhandled error", exc_info=error)
+    response = Response(known.body(), status=known.status, content_type="application/json; charset=utf-8")
+    if isinstance(error, drf.MethodNotAllowed):
+        view = context.get("view")
+        response["Allow"] = ", ".join(getattr(view, "allowed_methods", []))
+    return response
+
+
+def translate(error: Exception) -> SvcError:
+    """Any exception as the SvcError that tells a caller no more than it may know."""
+    match error:
+        case SvcError():
+            return error
+        case drf.ParseError():
+            return Invalid(f"body: {error.detail}")
+        case drf.UnsupportedMediaType():
+            return UnsupportedMedia("Content-Type must be application/json")
+        case drf.MethodNotAllowed():
+            return MethodNotAllowed("method not allowed")
+        case drf.NotFound() | Http404():
+            return NotFound("not found")
+        case drf.ValidationError():
+            return Invalid(list(_problems("", error.detail)))
+        case _:
+            return SvcError("internal error")
+
+
+def _problems(field: str, detail: Any) -> Iterable[Problem]:
+    if isinstance(detail, dict):
+        for name, inner in detail.items():
+            yield from _problems(f"{field}.{name}" if field else str(name), inner)
+    elif isinstance(detail, list):
+        for inner in detail:
+            yield from _problems(field, inner)
+    else:
+        yield Problem(field or "body", str(detail))

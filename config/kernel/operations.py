@@ -1,0 +1,89 @@
+"""The registry: each thing a caller may do is declared once, whoever calls it and however.
+
+A surface owns one Registry. REST views, the MCP endpoints and in-process callers all go through
+`Registry.run`, so the permission check of the principal is the same on every transport
+(spec 5.6). An operation returns a domain value; each transport renders it (`Operation.render`
+makes the tool shape).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+class Principal(Protocol):
+    """Whoever calls. What it may see and do is its own business; the registry only asks."""
+
+    def grants(self, operation: Operation) -> bool:
+        """Whether the operation exists for this caller (else: Unknown tool)."""
+        ...
+
+    def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
+        """Raise errors.Denied when the operation or the project it names is out of scope."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One flat argument. `kind`: string, text (kept as is), boolean, integer, number, list, prompts."""
+
+    name: str
+    kind: str
+    meaning: str = ""
+    required: bool = False
+    default: Any = None
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    most: int | None = None
+    clamp: bool = False  # out-of-range numbers are moved into range instead of refused
+    nullable: bool = False  # null is a value of its own (set_trigger), not "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation: who may call it is the principal's rule, what it does is `run`."""
+
+    name: str
+    group: str  # read, write or trigger
+    description: str
+    run: Callable[..., Any]  # (principal, **arguments) -> domain value
+    render: Callable[[Any], dict[str, Any]]  # domain value -> tool result
+    arguments: tuple[Argument, ...] = ()
+    read_only: bool = False
+    destructive: bool = False
+    code_execution: bool = False
+    needs: str | None = None  # hidden unless this operation is granted too
+    project_argument: str | None = "project"
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Registry:
+    """The operations of one surface, in the order tools/list shows them."""
+
+    def __init__(self) -> None:
+        self._operations: dict[str, Operation] = {}
+
+    def add(self, operation: Operation) -> Operation:
+        if operation.name in self._operations:
+            raise ValueError(f"operation declared twice: {operation.name}")
+        self._operations[operation.name] = operation
+        return operation
+
+    def __iter__(self) -> Iterator[Operation]:
+        return iter(self._operations.values())
+
+    def get(self, name: str) -> Operation | None:
+        return self._operations.get(name)
+
+    def granted(self, principal: Principal) -> list[Operation]:
+        """What this caller sees, `needs` included."""
+        seen = {op.name for op in self if principal.grants(op)}
+        return [op for op in self if op.name in seen and (op.needs is None or op.needs in seen)]
+
+    def run(self, name: str, principal: Principal, **arguments: Any) -> Any:
+        """Check, then do. Arguments are already validated by the transport's reader."""
+        operation = self._operations[name]
+        principal.check(operation, arguments)
+        return operation.run(principal, **arguments)

@@ -1,0 +1,152 @@
+"""Django's settings, all derived from config/options.py."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from config import options, secret
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+SVC = options.load(os.environ)
+DATA_DIR = SVC.data_dir
+DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+for folder in ("state/locks", "cache", "logs", "run"):
+    (DATA_DIR / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+PROJECTS_DIR: Path = SVC.projects_dir
+PROJECTS_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+SECRET_KEY = secret.read_or_make(DATA_DIR)
+DEBUG = False
+ALLOWED_HOSTS = ["*"]  # the guard decides, on every surface, before Django (kernel/guard.py)
+USE_TZ = True
+TIME_ZONE = "UTC"
+APPEND_SLASH = False
+ROOT_URLCONF = "config.urls.main"
+ASGI_APPLICATION = "config.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+INSTALLED_APPS = [
+    "config.kernel",
+    "django.contrib.contenttypes",
+    "django.contrib.auth",
+    "django.contrib.messages",
+    "django.contrib.admin.apps.SimpleAdminConfig",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "channels",
+    "django_htmx",
+    "workspace",
+    "review",
+    "dashboard",
+    "django_q",
+]
+
+MIDDLEWARE = [
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.kernel.surfaces.SurfaceMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": DATA_DIR / "svc.sqlite3",
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {
+            "timeout": 20,
+            "transaction_mode": "IMMEDIATE",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        },
+        "TEST": {"NAME": DATA_DIR / "test.sqlite3"},
+    },
+}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["config.kernel.surfaces.PrincipalAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_RENDERER_CLASSES": [
+        "config.kernel.rest.JSONRenderer",
+        "config.kernel.rest.BrowsableRenderer",
+    ],
+    "DEFAULT_PARSER_CLASSES": ["config.kernel.rest.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "config.kernel.errors.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "svc",
+    "VERSION": "0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# engine.md 3.2: long turns have a cluster of their own. `retry` must exceed `timeout`.
+Q_CLUSTER = {
+    "name": "svc",
+    "label": "Queue",
+    "orm": "default",
+    "broker_class": "workspace.broker.WakingBroker",
+    "workers": 2,
+    "poll": 1,
+    "guard_cycle": 2,
+    "catch_up": False,
+    "scheduler": False,
+    "timeout": 120,
+    "retry": 600,
+    "max_attempts": 1,
+    "ack_failures": True,
+    "save_limit": 250,
+    "ALT_CLUSTERS": {
+        "turns": {
+            "workers": SVC.running_turns,
+            "timeout": SVC.turn_seconds + 180,
+            "retry": SVC.turn_seconds + 900,
+            "queue_limit": 1,
+            "bulk": 1,
+            "recycle": 200,
+        },
+    },
+}
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "cache" / "static"
+STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+SILENCED_SYSTEM_CHECKS = [
+    "admin.E408", "admin.E409", "admin.E410",  # the admin needs no session or login (design 16)
+    "security.W003",
+]
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"json": {"()": "config.kernel.logs.JsonFormatter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "root": {"handlers": ["stderr"], "level": SVC.log_level.upper().replace("WARN", "WARNING").replace("WARNINGING", "WARNING")},
+    "loggers": {"django-q": {"handlers": [], "propagate": True}},
+}

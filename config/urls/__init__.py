@@ -1,0 +1,1 @@
+"""One urlconf per surface: main, review, dashboard."""

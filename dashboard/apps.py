@@ -1,0 +1,7 @@
+"""The dashboard part as a Django app."""
+
+from django.apps import AppConfig
+
+
+class DashboardConfig(AppConfig):
+    name = "dashboard"

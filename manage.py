@@ -1,0 +1,21 @@
+#!/usr/bin/env python
+"""Django's command-line utility for this project."""
+
+import os
+import sys
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.core.management import execute_from_command_line
+
+    from config.options import OptionError
+
+    try:
+        execute_from_command_line(sys.argv)
+    except OptionError as error:
+        sys.exit(error.report())
+
+
+if __name__ == "__main__":
+    main()

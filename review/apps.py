@@ -1,0 +1,7 @@
+"""The review part as a Django app."""
+
+from django.apps import AppConfig
+
+
+class ReviewConfig(AppConfig):
+    name = "review"

@@ -1,0 +1,20 @@
+"""Two rings of every promise: fast on every run, slow by `make promises` (SVC_RING=slow)."""
+
+from __future__ import annotations
+
+import os
+import random
+
+SLOW = os.environ.get("SVC_RING") == "slow"
+
+
+def ring(*, fast: int, slow: int) -> int:
+    """The size of this run."""
+    return slow if SLOW else fast
+
+
+def seeded() -> random.Random:
+    """A generator whose seed is printed, and replayed with SVC_SEED."""
+    seed = int(os.environ.get("SVC_SEED") or random.SystemRandom().randrange(2**32))
+    print(f"SVC_SEED={seed}")
+    return random.Random(seed)

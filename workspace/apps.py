@@ -1,0 +1,7 @@
+"""The workspace part as a Django app."""
+
+from django.apps import AppConfig
+
+
+class WorkspaceConfig(AppConfig):
+    name = "workspace"

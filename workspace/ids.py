@@ -1,0 +1,38 @@
+"""Identifiers: ULIDs (sortable by creation) for rows, UUIDv4 for chats."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+import uuid
+
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_lock = threading.Lock()
+_last = 0
+
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+def ulid() -> str:
+    """48 bits of milliseconds, 80 random; within one process strictly increasing."""
+    global _last  # noqa: PLW0603 - one monotone counter per process is the point
+    with _lock:
+        number = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10), "big")
+        if number <= _last:
+            number = _last + 1
+        _last = number
+    return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+def turn_id() -> str:
+    return f"msg_{ulid()}"
+
+
+def run_id() -> str:
+    return f"run_{ulid()}"
+
+
+def session_id() -> str:
+    return str(uuid.uuid4())

@@ -1,0 +1,226 @@
+"""Index tables of files, and the ledgers that files do not hold (queue, runs, arming, audit).
+
+Index rows (Project, Chat) are rebuilt from files at any time and never decide anything. Ledger
+rows are the truth of what they record; losing them loses history, never a project, chat or trigger.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+
+class Project(models.Model):
+    """One `project.yaml` as last read (workspace.md 2)."""
+
+    slug = models.CharField(max_length=128, primary_key=True)
+    path = models.TextField()
+    stat = models.CharField(max_length=80)  # "mtime_ns:size:inode": whether the row still holds
+    etag = models.CharField(max_length=64)
+    data = models.JSONField(default=dict)  # last good value of the whole file
+    error = models.TextField(blank=True)
+    error_line = models.IntegerField(null=True)
+    read_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("slug",)
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Chat(models.Model):
+    """One chat: its record `.chats/<id>.yaml` and what its transcript says (workspace.md 3)."""
+
+    id = models.CharField(max_length=36, primary_key=True)
+    project = models.CharField(max_length=128, db_index=True)
+    record_stat = models.CharField(max_length=80)
+    transcript_stat = models.CharField(max_length=80)
+    record = models.JSONField(default=dict)
+    error = models.TextField(blank=True)
+    name = models.TextField(blank=True)  # the display name
+    preview = models.TextField(blank=True)
+    archived = models.BooleanField(default=False)
+    origin = models.CharField(max_length=16)
+    trigger = models.CharField(max_length=64, blank=True)
+    client = models.TextField(blank=True)
+    created = models.DateTimeField()
+    updated = models.DateTimeField()  # time of the last message line
+    messages = models.IntegerField(default=0)
+    offset = models.BigIntegerField(default=0)  # end of the last whole line that was indexed
+    damaged = models.IntegerField(default=0)
+    last_turn = models.JSONField(null=True)  # {status, reason, finishedAt}
+    usage = models.JSONField(null=True)
+
+    class Meta:
+        ordering = ("project", "-updated")
+        indexes = (models.Index(fields=["project", "archived", "-updated"]),)
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class Run(models.Model):
+    """One truthful record per firing (workspace.md 9). Unique per trigger and nominal time."""
+
+    id = models.CharField(max_length=32, primary_key=True)  # run_<ulid>
+    project = models.CharField(max_length=128, db_index=True)
+    trigger = models.CharField(max_length=64, blank=True)
+    trigger_type = models.CharField(max_length=16)
+    kind = models.CharField(max_length=16)  # trigger, legacy, curation
+    cause = models.CharField(max_length=16)  # cron, interval, event, catch-up, manual, api
+    actor = models.JSONField(default=dict)
+    client = models.TextField(blank=True)
+    event = models.JSONField(null=True)
+    chain = models.JSONField(default=list)  # trigger keys this firing descends from (8.5)
+    scheduled_for = models.DateTimeField(null=True)
+    queued_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    status = models.CharField(max_length=16, db_index=True)
+    reason = models.TextField(blank=True)
+    session_id = models.CharField(max_length=36, blank=True, db_index=True)
+    agent_name = models.TextField(blank=True)
+    engine = models.CharField(max_length=32, blank=True)
+    model = models.TextField(blank=True)
+    turns = models.IntegerField(null=True)
+    tools = models.JSONField(default=list)
+    usage = models.JSONField(null=True)
+    cost_usd = models.FloatField(null=True)
+    summary = models.TextField(blank=True)
+    missed = models.IntegerField(null=True)
+    skips = models.IntegerField(null=True)
+    last_scheduled_for = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-id",)
+        indexes = (models.Index(fields=["project", "trigger", "-id"]),)
+        constraints = (
+            models.UniqueConstraint(
+                fields=["project", "trigger", "scheduled_for"],
+                condition=Q(scheduled_for__isnull=False),
+                name="one_run_per_nominal_time",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class Turn(models.Model):
+    """One message of a chat's queue, and the turn it becomes (workspace.md 3, engine.md 3)."""
+
+    id = models.CharField(max_length=32, primary_key=True)  # msg_<ulid>: order of the queue
+    project = models.CharField(max_length=128, db_index=True)
+    chat = models.CharField(max_length=36, db_index=True)
+    state = models.CharField(max_length=16, db_index=True)
+    prompt = models.TextField()  # as written
+    message = models.TextField()  # with the event or fork line in front
+    model = models.TextField(blank=True)
+    sender = models.JSONField()
+    event = models.JSONField(null=True)
+    client = models.TextField(blank=True)
+    run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="turn_rows")
+    tools = models.JSONField(null=True)  # null = all, [] = none, list = exactly those
+    mode = models.CharField(max_length=32)
+    max_turns = models.IntegerField()
+    spawn_limit = models.IntegerField(default=0)  # the limit of this turn (workspace.md 6.5)
+    created = models.DateTimeField()
+    delivered = models.DateTimeField(null=True)  # last time its id was put into the cluster
+    started = models.DateTimeField(null=True)
+    finished = models.DateTimeField(null=True)
+    reason = models.TextField(blank=True)
+    claim = models.CharField(max_length=32, blank=True)
+    lease_until = models.DateTimeField(null=True)
+    stop = models.CharField(max_length=16, blank=True)  # "", user, shutdown
+    answers = models.JSONField(default=list)  # permission answers not yet delivered
+    token_hash = models.CharField(max_length=64, blank=True, db_index=True)
+
+    class Meta:
+        ordering = ("id",)
+        indexes = (models.Index(fields=["chat", "state", "id"]),)
+        constraints = (
+            models.UniqueConstraint(
+                fields=["chat"], condition=Q(state="running"), name="one_running_turn_per_chat"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class TriggerState(models.Model):
+    """What arming a trigger decided: its grid and its next nominal time (workspace.md 8.3)."""
+
+    project = models.CharField(max_length=128)
+    name = models.CharField(max_length=64)
+    legacy = models.BooleanField(default=False)
+    type = models.CharField(max_length=16)
+    enabled = models.BooleanField(default=False)
+    when = models.CharField(max_length=200, blank=True)  # "cron 0 9 * * *" or "interval 30m"
+    armed_at = models.DateTimeField(null=True)
+    next_at = models.DateTimeField(null=True, db_index=True)
+    catch_up = models.CharField(max_length=8, default="once")
+    last_error = models.TextField(blank=True)
+    owned_chat = models.CharField(max_length=36, blank=True)
+    agent_name = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ("project", "name")
+        constraints = (
+            models.UniqueConstraint(fields=["project", "name"], name="one_state_per_trigger"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.project}/{self.name}"
+
+
+class InvalidEntry(models.Model):
+    """A hand-written trigger that cannot be used, for inspection (workspace.md 8.1)."""
+
+    project = models.CharField(max_length=128)
+    name = models.CharField(max_length=200)
+    error = models.TextField()
+    line = models.IntegerField()
+
+    class Meta:
+        verbose_name_plural = "invalid entries"
+        ordering = ("project", "line")
+
+    def __str__(self) -> str:
+        return f"{self.project}/{self.name}"
+
+
+class AuditEntry(models.Model):
+    """One call on /mcp, or the refusals of one peer in one minute (workspace.md 13)."""
+
+    time = models.DateTimeField(db_index=True)
+    client = models.TextField(blank=True, db_index=True)
+    operation = models.TextField(blank=True)
+    project = models.CharField(max_length=128, blank=True)
+    session_id = models.CharField(max_length=36, blank=True)
+    run = models.CharField(max_length=32, blank=True)
+    outcome = models.CharField(max_length=24)
+    ms = models.IntegerField(default=0)
+    peer = models.CharField(max_length=64)
+    request_id = models.CharField(max_length=40)
+    count = models.IntegerField(default=1)
+
+    class Meta:
+        verbose_name_plural = "audit entries"
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.outcome}"
+
+
+class ClientUse(models.Model):
+    """When a management client was last seen, and from where."""
+
+    client = models.TextField(primary_key=True)
+    last_used = models.DateTimeField()
+    last_peer = models.CharField(max_length=64)
+
+    def __str__(self) -> str:
+        return self.client
