@@ -7,25 +7,18 @@ weaker default. `managementApi` is kept raw here: its problems never stop the st
 from __future__ import annotations
 
 import difflib
-import ipaddress
-import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
+from config import readers
+from config.readers import OptionError, refusal
 
 
-class OptionError(Exception):
-    """A refused start. The text says which setting, its value and what is allowed."""
-
-    def report(self) -> int:
-        """Print the one line a user sees; returns the exit code of every refused start."""
-        print(f"not starting: {self}", file=sys.stderr)
-        return 2
+__all__ = ["OPTIONS", "Option", "OptionError", "Options", "load"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,172 +32,293 @@ class Option:
     meaning: str
 
 
-def _refuse(name: str, value: object, allowed: str) -> OptionError:
-    return OptionError(f'{name} has the value "{value}"; allowed: {allowed}')
-
-
-def boolean(name: str, value: object) -> bool:
-    word = str(value).strip().lower()
-    if word in TRUE | FALSE:
-        return word in TRUE
-    raise _refuse(name, value, "1, true, yes, on, 0, false, no, off")
-
-
-def whole(least: int, most: int | None = None) -> Callable[[str, object], int]:
-    allowed = f"a whole number from {least} to {most}" if most else f"a whole number of {least} or more"
-
-    def read(name: str, value: object) -> int:
-        text = str(value).strip()
-        if isinstance(value, bool) or not text.lstrip("-").isascii() or not text.lstrip("-").isdigit():
-            raise _refuse(name, value, allowed)
-        number = int(text)
-        if number < least or (most is not None and number > most):
-            raise _refuse(name, value, allowed)
-        return number
-
-    return read
-
-
-def port_or_off(name: str, value: object) -> int | None:
-    if value is False or str(value).strip().lower() == "off":
-        return None
-    try:
-        return whole(0, 65535)(name, value)
-    except OptionError:
-        raise _refuse(name, value, "a port from 0 to 65535, or off") from None
-
-
-def one_of(*words: str) -> Callable[[str, object], str]:
-    def read(name: str, value: object) -> str:
-        word = str(value).strip().lower()
-        if word not in words:
-            raise _refuse(name, value, ", ".join(words))
-        return word
-
-    return read
-
-
-def text(name: str, value: object) -> str:
-    if isinstance(value, (dict, list)):
-        raise _refuse(name, value, "one line of text")
-    return str(value).strip()
-
-
-def words(name: str, value: object) -> list[str]:
-    """A list, or comma/newline-delimited text; trimmed, blanks dropped."""
-    if isinstance(value, Mapping):
-        raise _refuse(name, value, "a list, or comma-separated text")
-    parts = value if isinstance(value, list) else str(value).replace("\n", ",").split(",")
-    return [str(part).strip() for part in parts if str(part).strip()]
-
-
-def host(name: str, value: object) -> str:
-    word = text(name, value)
-    if word == "localhost":
-        return "127.0.0.1"
-    try:
-        return str(ipaddress.ip_address(word.strip("[]")))
-    except ValueError:
-        raise _refuse(name, value, "an IP address of this machine, e.g. 127.0.0.1 or ::1") from None
-
-
-def folder(name: str, value: object) -> Path:
-    path = Path(text(name, value)).expanduser()
-    if not path.is_absolute():
-        path = Path.cwd() / path
-    return path
-
-
-def mapping(name: str, value: object) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise _refuse(name, value, "a mapping")
-    return value
-
-
-OPTIONS: dict[str, Option] = {
-    "projects_dir": Option("SVC_PROJECTS_DIR", "projectsDir", folder, None, "Projects directory"),
-    "host": Option("SVC_HOST", "host", host, "127.0.0.1", "Address of the main listener"),
-    "port": Option("SVC_PORT", "port", whole(0, 65535), 8000, "Port of the main listener"),
-    "review_port": Option("SVC_REVIEW_PORT", "review.port", port_or_off, 5622, "Port of the review part, or off"),
-    "dashboard_port": Option("SVC_DASHBOARD_PORT", "dashboard.port", port_or_off, 4255, "Port of the dashboard, or off"),
-    "tls_port": Option("SVC_TLS_PORT", "tls.port", whole(0, 65535), None, "Port of a second main listener that speaks TLS itself"),
-    "tls_cert": Option("SVC_TLS_CERT", "tls.cert", folder, None, "Certificate chain, PEM"),
-    "tls_key": Option("SVC_TLS_KEY", "tls.key", folder, None, "Private key, PEM"),
-    "tls_host": Option("SVC_TLS_HOST", "tls.host", host, None, "Address of the TLS listener"),
-    "allow_open": Option("SVC_DANGEROUSLY_ALLOW_OPEN", None, boolean, False, "In auth mode none: lifts the peer and Host rule"),
-    "allowed_hosts": Option("SVC_ALLOWED_HOSTS", "allowedHosts", words, [], "Extra Host and Origin names"),
-    "auth_mode": Option("SVC_AUTH_MODE", "auth.mode", one_of("none", "trusted-header", "jwt"), "none", "Browser auth mode"),
-    "auth_user_header": Option("SVC_AUTH_USER_HEADER", "auth.userHeader", text, "X-Forwarded-User", "Header naming the user (trusted-header)"),
-    "auth_email_header": Option("SVC_AUTH_EMAIL_HEADER", "auth.emailHeader", text, "", "Header with the email (trusted-header)"),
-    "auth_groups_header": Option("SVC_AUTH_GROUPS_HEADER", "auth.groupsHeader", text, "", "Header with a comma list of groups (trusted-header)"),
-    "auth_trusted_peers": Option("SVC_AUTH_TRUSTED_PEERS", "auth.trustedPeers", words, ["loopback"], "Peers whose user header is believed"),
-    "auth_jwt_header": Option("SVC_AUTH_JWT_HEADER", "auth.jwtHeader", text, "Authorization", "Header with the token (jwt)"),
-    "auth_jwks_url": Option("SVC_AUTH_JWKS_URL", "auth.jwksUrl", text, "", "Where the signing keys are (jwt; required there)"),
-    "auth_jwt_issuer": Option("SVC_AUTH_JWT_ISSUER", "auth.jwtIssuer", text, "", "Required issuer (jwt)"),
-    "auth_jwt_audience": Option("SVC_AUTH_JWT_AUDIENCE", "auth.jwtAudience", text, "", "Required audience (jwt)"),
-    "auth_username_claim": Option("SVC_AUTH_USERNAME_CLAIM", "auth.usernameClaim", text, "", "Claim naming the user (jwt)"),
-    "auth_groups_claim": Option("SVC_AUTH_GROUPS_CLAIM", "auth.groupsClaim", text, "", "Claim with the groups (jwt)"),
-    "self_mcp": Option("SVC_SELF_MCP", "selfMcpEnabled", boolean, True, "In-process read tools"),
-    "self_mcp_write": Option("SVC_SELF_MCP_WRITE", "selfMcpWriteEnabled", boolean, False, "In-process chat-writing tools"),
-    "self_mcp_projects": Option("SVC_SELF_MCP_PROJECTS", "selfMcpProjectsEnabled", boolean, False, "In-process create_project"),
-    "hooks_mcp": Option("SVC_HOOKS_MCP", "hooksMcpEnabled", boolean, False, "In-process trigger tools"),
-    "max_spawn_depth": Option("SVC_MAX_SPAWN_DEPTH", "maxSpawnDepth", whole(0), 1, "How deep turns may start chats"),
-    "engine": Option("SVC_ENGINE", "engine", text, "", "Default engine"),
-    "model": Option("SVC_MODEL", "model", text, "", "Default model"),
-    "running_turns": Option("SVC_MAX_RUNNING_TURNS", "limits.runningTurns", whole(1, 64), 4, "Turns running at once"),
-    "turn_seconds": Option("SVC_TURN_SECONDS", "limits.turnSeconds", whole(60, 86400), 1800, "Longest turn"),
-    "ask_seconds": Option("SVC_ASK_SECONDS", "limits.askSeconds", whole(1, 86400), 600, "How long a permission question waits"),
-    "sandbox": Option("SVC_SANDBOX", "sandbox", one_of("auto", "bwrap", "off"), "auto", "How commands of agents are confined"),
-    "local_model_url": Option("SVC_LOCAL_MODEL_URL", "localModelUrl", text, "", "OpenAI-compatible server for local models"),
-    "scheduler": Option("SVC_SCHEDULER", "scheduler", boolean, True, "Off: `up` starts no qcluster"),
-    "curation": Option("SVC_CURATION_ENABLED", "curation.enabled", boolean, False, "Built-in curator"),
-    "curation_min_interval_ms": Option(None, "curation.minIntervalMs", whole(0), 300_000, "Shortest time between two curation passes"),
-    "curation_overview_max_tokens": Option(None, "curation.overviewMaxTokens", whole(1), 2000, "Budget of OVERVIEW.md in a preamble"),
-    "curation_changelog_max_tokens": Option(None, "curation.changelogMaxTokens", whole(1), 8000, "Budget of CHANGELOG.md in a preamble"),
-    "log_level": Option("SVC_LOG_LEVEL", "logLevel", one_of("debug", "info", "warn", "warning", "error"), "info", "Least level that is logged"),
-    "run_days": Option(None, "retention.runDays", whole(1), 90, "Days a finished run is kept"),
-    "audit_days": Option(None, "retention.auditDays", whole(1), 30, "Days an audit row is kept"),
-    "engines": Option(None, "engines", mapping, {}, "Per-engine settings"),
-    "tools": Option(None, "tools", mapping, {}, "Per-tool settings"),
-    "management_api": Option(None, "managementApi", lambda _name, value: value, {}, "The /mcp endpoint (spec 2.1)"),
-}
+def option(
+    read: Callable[[str, object], Any],
+    default: Any,
+    meaning: str,
+    *,
+    env: str | None = None,
+    key: str | None = None,
+) -> Any:
+    made = Option(env, key, read, default, meaning)
+    return field(default_factory=lambda: default, metadata={"option": made})
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The settings of this process. Attributes are the names in OPTIONS plus the three below."""
+    """The settings of this process; every attribute with `option(…)` is one row of the docs."""
 
     data_dir: Path
     config_file: Path
     warnings: tuple[str, ...]
-    values: Mapping[str, Any] = field(repr=False)
     environ: Mapping[str, str] = field(repr=False)
+    projects_dir: Path = option(
+        readers.folder, Path(), "Projects directory", env="SVC_PROJECTS_DIR", key="projectsDir"
+    )
+    host: str = option(
+        readers.host, "127.0.0.1", "Address of the main listener", env="SVC_HOST", key="host"
+    )
+    port: int = option(
+        readers.whole(0, 65535), 8000, "Port of the main listener", env="SVC_PORT", key="port"
+    )
+    review_port: int | None = option(
+        readers.port_or_off,
+        5622,
+        "Port of the review part, or off",
+        env="SVC_REVIEW_PORT",
+        key="review.port",
+    )
+    dashboard_port: int | None = option(
+        readers.port_or_off,
+        4255,
+        "Port of the dashboard, or off",
+        env="SVC_DASHBOARD_PORT",
+        key="dashboard.port",
+    )
+    tls_port: int | None = option(
+        readers.whole(0, 65535),
+        None,
+        "Port of a second main listener that speaks TLS itself",
+        env="SVC_TLS_PORT",
+        key="tls.port",
+    )
+    tls_cert: Path | None = option(
+        readers.folder, None, "Certificate chain, PEM", env="SVC_TLS_CERT", key="tls.cert"
+    )
+    tls_key: Path | None = option(
+        readers.folder, None, "Private key, PEM", env="SVC_TLS_KEY", key="tls.key"
+    )
+    tls_host: str = option(
+        readers.host, "", "Address of the TLS listener", env="SVC_TLS_HOST", key="tls.host"
+    )
+    allow_open: bool = option(
+        readers.boolean,
+        False,
+        "In auth mode none: lifts the peer and Host rule",
+        env="SVC_DANGEROUSLY_ALLOW_OPEN",
+    )
+    allowed_hosts: tuple[str, ...] = option(
+        readers.words,
+        (),
+        "Extra Host and Origin names",
+        env="SVC_ALLOWED_HOSTS",
+        key="allowedHosts",
+    )
+    auth_mode: str = option(
+        readers.one_of("none", "trusted-header", "jwt"),
+        "none",
+        "Browser auth mode",
+        env="SVC_AUTH_MODE",
+        key="auth.mode",
+    )
+    auth_user_header: str = option(
+        readers.text,
+        "X-Forwarded-User",
+        "Header naming the user (trusted-header)",
+        env="SVC_AUTH_USER_HEADER",
+        key="auth.userHeader",
+    )
+    auth_email_header: str = option(
+        readers.text,
+        "",
+        "Header with the email (trusted-header)",
+        env="SVC_AUTH_EMAIL_HEADER",
+        key="auth.emailHeader",
+    )
+    auth_groups_header: str = option(
+        readers.text,
+        "",
+        "Header with a comma list of groups (trusted-header)",
+        env="SVC_AUTH_GROUPS_HEADER",
+        key="auth.groupsHeader",
+    )
+    auth_trusted_peers: tuple[str, ...] = option(
+        readers.words,
+        ("loopback",),
+        "Peers whose user header is believed",
+        env="SVC_AUTH_TRUSTED_PEERS",
+        key="auth.trustedPeers",
+    )
+    auth_jwt_header: str = option(
+        readers.text,
+        "Authorization",
+        "Header with the token (jwt)",
+        env="SVC_AUTH_JWT_HEADER",
+        key="auth.jwtHeader",
+    )
+    auth_jwks_url: str = option(
+        readers.text,
+        "",
+        "Where the signing keys are (jwt; required there)",
+        env="SVC_AUTH_JWKS_URL",
+        key="auth.jwksUrl",
+    )
+    auth_jwt_issuer: str = option(
+        readers.text, "", "Required issuer (jwt)", env="SVC_AUTH_JWT_ISSUER", key="auth.jwtIssuer"
+    )
+    auth_jwt_audience: str = option(
+        readers.text,
+        "",
+        "Required audience (jwt)",
+        env="SVC_AUTH_JWT_AUDIENCE",
+        key="auth.jwtAudience",
+    )
+    auth_username_claim: str = option(
+        readers.text,
+        "",
+        "Claim naming the user (jwt)",
+        env="SVC_AUTH_USERNAME_CLAIM",
+        key="auth.usernameClaim",
+    )
+    auth_groups_claim: str = option(
+        readers.text,
+        "",
+        "Claim with the groups (jwt)",
+        env="SVC_AUTH_GROUPS_CLAIM",
+        key="auth.groupsClaim",
+    )
+    self_mcp: bool = option(
+        readers.boolean, True, "In-process read tools", env="SVC_SELF_MCP", key="selfMcpEnabled"
+    )
+    self_mcp_write: bool = option(
+        readers.boolean,
+        False,
+        "In-process chat-writing tools",
+        env="SVC_SELF_MCP_WRITE",
+        key="selfMcpWriteEnabled",
+    )
+    self_mcp_projects: bool = option(
+        readers.boolean,
+        False,
+        "In-process create_project",
+        env="SVC_SELF_MCP_PROJECTS",
+        key="selfMcpProjectsEnabled",
+    )
+    hooks_mcp: bool = option(
+        readers.boolean,
+        False,
+        "In-process trigger tools",
+        env="SVC_HOOKS_MCP",
+        key="hooksMcpEnabled",
+    )
+    max_spawn_depth: int = option(
+        readers.whole(0),
+        1,
+        "How deep turns may start chats",
+        env="SVC_MAX_SPAWN_DEPTH",
+        key="maxSpawnDepth",
+    )
+    engine: str = option(readers.text, "", "Default engine", env="SVC_ENGINE", key="engine")
+    model: str = option(readers.text, "", "Default model", env="SVC_MODEL", key="model")
+    running_turns: int = option(
+        readers.whole(1, 64),
+        4,
+        "Turns running at once",
+        env="SVC_MAX_RUNNING_TURNS",
+        key="limits.runningTurns",
+    )
+    turn_seconds: int = option(
+        readers.whole(60, 86400),
+        1800,
+        "Longest turn",
+        env="SVC_TURN_SECONDS",
+        key="limits.turnSeconds",
+    )
+    ask_seconds: int = option(
+        readers.whole(1, 86400),
+        600,
+        "How long a permission question waits",
+        env="SVC_ASK_SECONDS",
+        key="limits.askSeconds",
+    )
+    sandbox: str = option(
+        readers.one_of("auto", "bwrap", "off"),
+        "auto",
+        "How commands of agents are confined",
+        env="SVC_SANDBOX",
+        key="sandbox",
+    )
+    local_model_url: str = option(
+        readers.text,
+        "",
+        "OpenAI-compatible server for local models",
+        env="SVC_LOCAL_MODEL_URL",
+        key="localModelUrl",
+    )
+    scheduler: bool = option(
+        readers.boolean, True, "Off: `up` starts no qcluster", env="SVC_SCHEDULER", key="scheduler"
+    )
+    curation: bool = option(
+        readers.boolean,
+        False,
+        "Built-in curator",
+        env="SVC_CURATION_ENABLED",
+        key="curation.enabled",
+    )
+    curation_min_interval_ms: int = option(
+        readers.whole(0),
+        300000,
+        "Shortest time between two curation passes",
+        key="curation.minIntervalMs",
+    )
+    curation_overview_max_tokens: int = option(
+        readers.whole(1),
+        2000,
+        "Budget of OVERVIEW.md in a preamble",
+        key="curation.overviewMaxTokens",
+    )
+    curation_changelog_max_tokens: int = option(
+        readers.whole(1),
+        8000,
+        "Budget of CHANGELOG.md in a preamble",
+        key="curation.changelogMaxTokens",
+    )
+    log_level: str = option(
+        readers.one_of("debug", "info", "warn", "warning", "error"),
+        "info",
+        "Least level that is logged",
+        env="SVC_LOG_LEVEL",
+        key="logLevel",
+    )
+    run_days: int = option(
+        readers.whole(1), 90, "Days a finished run is kept", key="retention.runDays"
+    )
+    audit_days: int = option(
+        readers.whole(1), 30, "Days an audit row is kept", key="retention.auditDays"
+    )
+    engines: Mapping[str, Any] = option(readers.mapping, {}, "Per-engine settings", key="engines")
+    tools: Mapping[str, Any] = option(readers.mapping, {}, "Per-tool settings", key="tools")
+    management_api: Any = option(
+        lambda _name, value: value, {}, "The /mcp endpoint (spec 2.1)", key="managementApi"
+    )
 
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.values[name]
-        except KeyError:
-            raise AttributeError(name) from None
+
+OPTIONS: dict[str, Option] = {
+    item.name: item.metadata["option"] for item in fields(Options) if "option" in item.metadata
+}
 
 
 def load(environ: Mapping[str, str]) -> Options:
     """Read everything once. Raises OptionError with the one line of a refused start."""
     given = {name: value for name, value in environ.items() if value.strip()}
-    data_dir = folder("SVC_DATA_DIR", given.get("SVC_DATA_DIR", "~/.svc"))
-    config_file = folder("SVC_CONFIG", given.get("SVC_CONFIG", str(data_dir / "svc.config.yaml")))
+    data_dir = readers.folder("SVC_DATA_DIR", given.get("SVC_DATA_DIR", "~/.svc"))
+    config_file = readers.folder(
+        "SVC_CONFIG", given.get("SVC_CONFIG", str(data_dir / "svc.config.yaml"))
+    )
     if "SVC_CONFIG" in given and not config_file.is_file():
-        raise _refuse("SVC_CONFIG", config_file, "the path of an existing file")
+        raise refusal("SVC_CONFIG", config_file, "the path of an existing file")
     tree = read_file(config_file) if config_file.is_file() else {}
     values = {name: _value(option, given, tree) for name, option in OPTIONS.items()}
-    values["projects_dir"] = values["projects_dir"] or data_dir / "projects"
+    if values["projects_dir"] == Path():
+        values["projects_dir"] = data_dir / "projects"
     values["tls_host"] = values["tls_host"] or values["host"]
     _check_together(values)
-    return Options(data_dir, config_file, tuple(_unknown(tree)), values, given)
+    return Options(data_dir, config_file, tuple(_unknown(tree)), given, **values)
 
 
 def read_file(path: Path) -> dict[str, Any]:
     try:
-        tree = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)  # noqa: S506 - a safe loader
+        tree = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f"{mark.line + 1}:{mark.column + 1}" if mark else "1:1"
@@ -232,9 +346,13 @@ def _value(option: Option, environ: Mapping[str, str], tree: Mapping[str, Any]) 
 def _check_together(values: Mapping[str, Any]) -> None:
     tls = [values[name] is not None for name in ("tls_port", "tls_cert", "tls_key")]
     if any(tls) and not all(tls):
-        raise OptionError("SVC_TLS_PORT, SVC_TLS_CERT and SVC_TLS_KEY go together; give all three or none")
+        raise OptionError(
+            "SVC_TLS_PORT, SVC_TLS_CERT and SVC_TLS_KEY go together; give all three or none"
+        )
     if values["auth_mode"] == "jwt" and not values["auth_jwks_url"]:
-        raise OptionError('SVC_AUTH_JWKS_URL has the value ""; allowed: the URL of the signing keys (auth mode jwt)')
+        raise OptionError(
+            'SVC_AUTH_JWKS_URL has the value ""; allowed: the URL of the signing keys'
+        )
 
 
 def _unknown(tree: Mapping[str, Any]) -> list[str]:
@@ -247,7 +365,11 @@ def _unknown(tree: Mapping[str, Any]) -> list[str]:
             continue
         inner = {name.split(".", 1)[1] for name in known if name.startswith(f"{key}.")}
         if key in heads and isinstance(value, dict):
-            found += [_nearest(f"{key}.{sub}", {f"{key}.{name}" for name in inner}) for sub in value if sub not in inner]
+            found += [
+                _nearest(f"{key}.{sub}", {f"{key}.{name}" for name in inner})
+                for sub in value
+                if sub not in inner
+            ]
         else:
             found.append(_nearest(str(key), known | heads))
     return found

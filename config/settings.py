@@ -138,7 +138,9 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 SILENCED_SYSTEM_CHECKS = [
-    "admin.E408", "admin.E409", "admin.E410",  # the admin needs no session or login (design 16)
+    "admin.E408",
+    "admin.E409",
+    "admin.E410",  # the admin needs no session or login (design 16)
     "security.W003",
 ]
 
@@ -147,6 +149,9 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"json": {"()": "config.kernel.logs.JsonFormatter"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
-    "root": {"handlers": ["stderr"], "level": SVC.log_level.upper().replace("WARN", "WARNING").replace("WARNINGING", "WARNING")},
+    "root": {
+        "handlers": ["stderr"],
+        "level": SVC.log_level.upper().replace("WARN", "WARNING").replace("WARNINGING", "WARNING"),
+    },
     "loggers": {"django-q": {"handlers": [], "propagate": True}},
 }

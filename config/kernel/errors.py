@@ -38,7 +38,9 @@ class SvcError(Exception):
     status = 500
     code = "internal"
 
-    def __init__(self, text: str, *, code: str | None = None, extra: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, text: str, *, code: str | None = None, extra: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(text)
         self.text = text
         self.code = code or type(self).code
@@ -129,7 +131,9 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
     known = translate(error)
     if known.status >= 500 and type(known) is SvcError:
         log.exception("unhandled error", exc_info=error)
-    response = Response(known.body(), status=known.status, content_type="application/json; charset=utf-8")
+    response = Response(
+        known.body(), status=known.status, content_type="application/json; charset=utf-8"
+    )
     if isinstance(error, drf.MethodNotAllowed):
         view = context.get("view")
         response["Allow"] = ", ".join(getattr(view, "allowed_methods", []))

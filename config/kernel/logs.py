@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 import orjson
 
 _STANDARD = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {
-    "message", "asctime", "taskName",
+    "message",
+    "asctime",
+    "taskName",
 }
 
 
@@ -18,7 +20,9 @@ class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
             "time": timestamp(datetime.fromtimestamp(record.created, UTC)),
-            "level": {"WARNING": "warn", "CRITICAL": "fatal"}.get(record.levelname, record.levelname.lower()),
+            "level": {"WARNING": "warn", "CRITICAL": "fatal"}.get(
+                record.levelname, record.levelname.lower()
+            ),
             "msg": record.getMessage(),
         }
         line |= {key: value for key, value in record.__dict__.items() if key not in _STANDARD}

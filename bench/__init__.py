@@ -1,0 +1,1 @@
+"""Benchmarks: ratios against a floor or a peer measured in the same run."""

@@ -1,0 +1,51 @@
+"""`python -m bench [part …]`: run the parts and write bench/RESULTS.md with machine and commit."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.figures import Figure, table
+
+HERE = Path(__file__).parent
+
+
+def parts() -> list[str]:
+    return sorted(path.stem.removesuffix("_bench") for path in HERE.glob("*_bench.py"))
+
+
+def main(names: list[str]) -> int:
+    known = parts()
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        print(
+            f"no such part: {', '.join(unknown)} (there are: {', '.join(known)})", file=sys.stderr
+        )
+        return 2
+    figures: list[Figure] = []
+    for name in names or known:
+        figures += importlib.import_module(f"bench.{name}_bench").main()
+    print(table(figures))
+    if not names:
+        (HERE / "RESULTS.md").write_text(f"# Results\n\n{where()}\n\n{table(figures)}\n")
+    return 0
+
+
+def where() -> str:
+    git = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    )
+    return (
+        f"{datetime.now(UTC):%Y-%m-%d}, commit {git.stdout.strip() or 'unknown'}, "
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        f"Linux {platform.release()}. A shared machine: read the ratios, not the milliseconds."
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,108 @@
+"""Readers of setting values: text or YAML value in, typed value out, or OptionError."""
+
+from __future__ import annotations
+
+import ipaddress
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
+
+
+class OptionError(Exception):
+    """A refused start. The text says which setting, its value and what is allowed."""
+
+    def report(self) -> int:
+        """Print the one line a user sees; returns the exit code of every refused start."""
+        print(f"not starting: {self}", file=sys.stderr)
+        return 2
+
+
+def refusal(name: str, value: object, allowed: str) -> OptionError:
+    return OptionError(f'{name} has the value "{value}"; allowed: {allowed}')
+
+
+def boolean(name: str, value: object) -> bool:
+    word = str(value).strip().lower()
+    if word in TRUE | FALSE:
+        return word in TRUE
+    raise refusal(name, value, "1, true, yes, on, 0, false, no, off")
+
+
+def whole(least: int, most: int | None = None) -> Callable[[str, object], int]:
+    allowed = (
+        f"a whole number from {least} to {most}" if most else f"a whole number of {least} or more"
+    )
+
+    def read(name: str, value: object) -> int:
+        text = str(value).strip()
+        if (
+            isinstance(value, bool)
+            or not text.lstrip("-").isascii()
+            or not text.lstrip("-").isdigit()
+        ):
+            raise refusal(name, value, allowed)
+        number = int(text)
+        if number < least or (most is not None and number > most):
+            raise refusal(name, value, allowed)
+        return number
+
+    return read
+
+
+def port_or_off(name: str, value: object) -> int | None:
+    if value is False or str(value).strip().lower() == "off":
+        return None
+    try:
+        return whole(0, 65535)(name, value)
+    except OptionError:
+        raise refusal(name, value, "a port from 0 to 65535, or off") from None
+
+
+def one_of(*words: str) -> Callable[[str, object], str]:
+    def read(name: str, value: object) -> str:
+        word = str(value).strip().lower()
+        if word not in words:
+            raise refusal(name, value, ", ".join(words))
+        return word
+
+    return read
+
+
+def text(name: str, value: object) -> str:
+    if isinstance(value, (dict, list)):
+        raise refusal(name, value, "one line of text")
+    return str(value).strip()
+
+
+def words(name: str, value: object) -> tuple[str, ...]:
+    """A list, or comma/newline-delimited text; trimmed, blanks dropped."""
+    if isinstance(value, Mapping):
+        raise refusal(name, value, "a list, or comma-separated text")
+    parts = value if isinstance(value, list) else str(value).replace("\n", ",").split(",")
+    return tuple(str(part).strip() for part in parts if str(part).strip())
+
+
+def host(name: str, value: object) -> str:
+    word = text(name, value)
+    if word == "localhost":
+        return "127.0.0.1"
+    try:
+        return str(ipaddress.ip_address(word.strip("[]")))
+    except ValueError:
+        raise refusal(name, value, "an IP address of this machine, e.g. 127.0.0.1 or ::1") from None
+
+
+def folder(name: str, value: object) -> Path:
+    path = Path(text(name, value)).expanduser()
+    if not path.is_absolute():
+        path = Path.cwd() / path
+    return path
+
+
+def mapping(name: str, value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise refusal(name, value, "a mapping")
+    return value

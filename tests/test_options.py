@@ -1,0 +1,114 @@
+"""Settings: environment beats file beats default, and a wrong value stops the start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from config import options
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def load(data: Path, config: str | None = None, **environ: str) -> options.Options:
+    if config is not None:
+        (data / "svc.config.yaml").write_text(config)
+    return options.load({"SVC_DATA_DIR": str(data), **environ})
+
+
+def refused(data: Path, config: str | None = None, **environ: str) -> str:
+    with pytest.raises(options.OptionError) as error:
+        load(data, config, **environ)
+    return str(error.value)
+
+
+def test_the_environment_beats_the_file_and_the_file_beats_the_default(data):
+    assert load(data).port == 8000
+    assert load(data, "port: 8100").port == 8100
+    assert load(data, "port: 8100", SVC_PORT="8200").port == 8200
+
+
+def test_a_blank_variable_counts_as_unset(data):
+    assert load(data, SVC_PORT="  ").port == 8000
+
+
+@pytest.mark.parametrize("word", ["1", "true", "YES", "on"])
+def test_booleans_have_four_spellings_of_true(data, word):
+    assert load(data, SVC_HOOKS_MCP=word).hooks_mcp is True
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("SVC_AUTH_MODE", "basic", "none, trusted-header, jwt"),
+        ("SVC_PORT", "99999", "a whole number from 0 to 65535"),
+        ("SVC_MAX_SPAWN_DEPTH", "-1", "a whole number of 0 or more"),
+        ("SVC_SELF_MCP", "maybe", "1, true, yes, on, 0, false, no, off"),
+        ("SVC_HOST", "example.org", "an IP address of this machine, e.g. 127.0.0.1 or ::1"),
+        ("SVC_REVIEW_PORT", "closed", "a port from 0 to 65535, or off"),
+        ("SVC_MAX_RUNNING_TURNS", "0", "a whole number from 1 to 64"),
+    ],
+)
+def test_a_value_outside_its_set_names_the_variable_the_value_and_the_set(
+    data, name, value, allowed
+):
+    assert refused(data, **{name: value}) == f'{name} has the value "{value}"; allowed: {allowed}'
+
+
+def test_a_value_in_the_file_is_refused_by_the_name_of_its_key(data):
+    assert refused(data, "auth: {mode: basic}").startswith('auth.mode has the value "basic"')
+
+
+def test_malformed_yaml_stops_the_start_with_file_line_and_column(data):
+    message = refused(data, "port: [1\nhost: x")
+
+    assert message.startswith(f"{data / 'svc.config.yaml'}:2:")
+
+
+def test_a_file_that_is_no_mapping_stops_the_start(data):
+    assert "must hold a mapping" in refused(data, "- a\n- b\n")
+
+
+def test_a_named_config_file_that_is_missing_stops_the_start(data):
+    assert "existing file" in refused(data, SVC_CONFIG=str(data / "gone.yaml"))
+
+
+def test_unknown_keys_are_warned_about_with_the_nearest_known_key(data):
+    loaded = load(data, "prot: 1\nauth: {mod: none}\n")
+
+    assert loaded.warnings == (
+        'config: unknown key "prot" ignored (did you mean "port"?)',
+        'config: unknown key "auth.mod" ignored (did you mean "auth.mode"?)',
+    )
+
+
+def test_tls_needs_port_certificate_and_key_together(data):
+    assert "go together" in refused(data, SVC_TLS_PORT="8443")
+
+
+def test_jwt_mode_needs_the_address_of_the_keys(data):
+    assert refused(data, SVC_AUTH_MODE="jwt").startswith("SVC_AUTH_JWKS_URL")
+
+
+def test_problems_of_the_management_block_never_stop_the_start(data):
+    assert load(data, "managementApi: 7").management_api == 7
+
+
+def test_a_port_may_be_off_but_only_for_review_and_dashboard(data):
+    assert load(data, "review: {port: off}").review_port is None
+    assert load(data, SVC_DASHBOARD_PORT="off").dashboard_port is None
+    assert "SVC_PORT" in refused(data, SVC_PORT="off")
+
+
+def test_every_setting_reads_its_own_default_back(data):
+    loaded = load(data)
+
+    for name, option in options.OPTIONS.items():
+        if option.env and isinstance(option.default, (int, str)) and str(option.default):
+            assert getattr(load(data, **{option.env: str(option.default)}), name) == getattr(
+                loaded, name
+            )

@@ -1,0 +1,69 @@
+"""The budgets of the house: short files, short functions, imports that only point downward."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("config", "workspace", "review", "dashboard")
+FILES = sorted(
+    path
+    for package in PACKAGES
+    for path in (ROOT / package).rglob("*.py")
+    if "migrations" not in path.parts
+)
+
+
+def functions(path: Path) -> list[tuple[str, int]]:
+    """Name and length in lines of every function, its docstring not counted."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            lines = (node.end_lineno or 0) - body[0].lineno + 2 if body else 1
+            found.append((f"{path.relative_to(ROOT)}:{node.name}", lines))
+    return found
+
+
+def test_no_file_is_longer_than_400_lines():
+    assert [
+        f"{path.relative_to(ROOT)}" for path in FILES if len(path.read_text().splitlines()) > 400
+    ] == []
+
+
+def test_no_function_is_longer_than_50_lines():
+    assert [(name, size) for path in FILES for name, size in functions(path) if size > 50] == []
+
+
+def test_half_of_all_files_and_functions_are_short():
+    assert (
+        median(len(path.read_text().splitlines()) for path in FILES if path.stat().st_size) <= 120
+    )
+    assert median(size for path in FILES for _, size in functions(path)) <= 8
+
+
+def test_every_module_says_what_it_is_for():
+    silent = [
+        str(path.relative_to(ROOT))
+        for path in FILES
+        if path.stat().st_size and not ast.get_docstring(ast.parse(path.read_text()))
+    ]
+    assert silent == []
+
+
+def test_folders_are_at_most_three_deep_below_a_package():
+    assert [path for path in FILES if len(path.relative_to(ROOT).parts) > 5] == []
+
+
+@pytest.mark.timeout(120)
+def test_imports_follow_the_arrows():
+    linter = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([linter], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout[-3000:]
