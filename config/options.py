@@ -17,7 +17,6 @@ import yaml
 from config import readers
 from config.readers import OptionError, refusal
 
-
 __all__ = ["OPTIONS", "Option", "OptionError", "Options", "load"]
 
 
