@@ -47,6 +47,7 @@ class Chat(models.Model):
     created = models.DateTimeField()
     updated = models.DateTimeField()  # time of the last message line
     messages = models.IntegerField(default=0)
+    entries = models.IntegerField(default=0)  # lines of read_chat: notices out, failed turns in
     offset = models.BigIntegerField(default=0)  # end of the last whole line that was indexed
     damaged = models.IntegerField(default=0)
     last_turn = models.JSONField(null=True)  # {status, reason, finishedAt}
