@@ -1,0 +1,100 @@
+"""JSON as the service speaks it: compact UTF-8 out, strict and bounded in.
+
+Never lets NaN, Infinity, a lone surrogate or endless nesting through in either direction.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, Never
+
+import orjson
+
+DEPTH = 100
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class JsonError(ValueError):
+    """Why bytes are no JSON; the text is fit for a caller."""
+
+
+def dumps(value: Any, *, indent: bool = False) -> bytes:
+    """Compact unless `indent`; non-ASCII unescaped, key order kept, numbers of any size kept."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else None)
+    except TypeError:
+        separators = (",", ": ") if indent else (",", ":")
+        return json.dumps(
+            _plain(value), ensure_ascii=False, separators=separators, indent=2 if indent else None
+        ).encode()
+
+
+def loads(data: bytes, *, depth: int = DEPTH) -> Any:
+    """Parse, or JsonError. Duplicate keys: the last one wins, as everywhere."""
+    if nesting(data, limit=depth) > depth:
+        raise JsonError(f"nested deeper than {depth} levels")
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        return _slowly(data, error)
+
+
+def clean(text: str) -> str:
+    """The text with every lone surrogate as U+FFFD."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def nesting(data: bytes, *, limit: int) -> int:
+    """The deepest nesting of brackets outside strings; stops counting past `limit`."""
+    if data.count(b"[") + data.count(b"{") <= limit:
+        return 0
+    deepest = level = 0
+    for found in _BRACKETS.finditer(data):
+        mark = found.group()
+        level += 1 if mark in (b"[", b"{") else -1 if mark in (b"]", b"}") else 0
+        deepest = max(deepest, level)
+        if deepest > limit:
+            break
+    return deepest
+
+
+_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
+
+
+def _slowly(data: bytes, refused: orjson.JSONDecodeError) -> Any:
+    """orjson refuses escaped lone surrogates, which are JSON; the slower reader decides."""
+    try:
+        return json.loads(data.decode(), parse_constant=_no_constant, parse_float=_finite)
+    except UnicodeDecodeError:
+        raise JsonError("not valid UTF-8") from None
+    except JsonError:
+        raise
+    except (ValueError, RecursionError):
+        raise JsonError(str(refused)) from None
+
+
+def _no_constant(name: str) -> Never:
+    raise JsonError(f"{name} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise JsonError(f"{digits[:40]} is no finite number")
+    return number
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case str():
+            return clean(value)
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {clean(str(key)): _plain(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_plain(inner) for inner in value]
+        case _:
+            return value

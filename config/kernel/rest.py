@@ -1,0 +1,192 @@
+"""REST at the edge: strict JSON in, compact JSON out, one page for people who browse the API.
+
+A body is a JSON object or nothing; an unknown key is a warning, never stored and never an error;
+an error is always JSON, whatever the caller accepts (README 4, 16).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from rest_framework import renderers, serializers, viewsets
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.kernel import jsonio
+from config.kernel.errors import Invalid, Stale, TooLarge
+
+BODY_LIMIT = 4 * 1024 * 1024
+
+
+class JSONRenderer(renderers.BaseRenderer):
+    """Compact UTF-8; a person's page gets it indented."""
+
+    media_type = "application/json"
+    format = "json"
+    charset = "utf-8"
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        if data is None:
+            return b""
+        return jsonio.dumps(data, indent="indent" in (renderer_context or {}))
+
+
+class BrowsableRenderer(renderers.BrowsableAPIRenderer):
+    """DRF's page for a successful GET; whatever failed stays JSON. Only the raw JSON form."""
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: dict[str, Any] | None = None,
+    ) -> Any:
+        context = renderer_context or {}
+        if context["response"].status_code >= 400:
+            return JSONRenderer().render(data)
+        return super().render(data, accepted_media_type, context)
+
+    def get_rendered_html_form(self, data: Any, view: Any, method: str, request: Request) -> Any:
+        """A urlencoded form would be refused (415), so none is offered except DELETE's button."""
+        return method == "DELETE" and "DELETE" in view.allowed_methods
+
+
+class Negotiation(DefaultContentNegotiation):
+    """HTML for a GET that names text/html before JSON; else JSON, never 406."""
+
+    def select_renderer(
+        self, request: Request, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[Any, str]:
+        chosen = [one for one in renderers if one.format == "api"]
+        if chosen and request.method in {"GET", "HEAD"} and self._wants_html(request):
+            return chosen[0], "text/html"
+        rest = [one for one in renderers if one.format != "api"]
+        return rest[0], rest[0].media_type
+
+    def _wants_html(self, request: Request) -> bool:
+        accepted = [token.partition(";")[0].strip() for token in self.get_accept_list(request)]
+        return "text/html" in accepted and "application/json" not in accepted
+
+
+class JSONParser(BaseParser):
+    """One JSON object. NaN, arrays, endless nesting and odd bytes are 400."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: Any, media_type: str | None = None, parser_context: Any = None
+    ) -> dict[str, Any]:
+        raw = stream.read(BODY_LIMIT + 1)
+        if len(raw) > BODY_LIMIT:
+            raise TooLarge(f"Request body is larger than {BODY_LIMIT} bytes")
+        if not raw.strip():
+            return {}
+        try:
+            value = jsonio.loads(raw)
+        except jsonio.JsonError as error:
+            raise Invalid(f"body: {error}") from None
+        if not isinstance(value, dict):
+            raise Invalid("body: must be a JSON object")
+        return value
+
+
+class ViewSet(viewsets.ViewSet):
+    """Base of every viewset: no OPTIONS, chunked bodies are read, helpers for body and tags."""
+
+    content_negotiation_class = Negotiation
+    http_method_names = ["get", "head", "post", "put", "patch", "delete"]  # noqa: RUF012
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        if "CONTENT_LENGTH" not in request.META:  # chunked: DRF would take it for empty
+            request.META["CONTENT_LENGTH"] = str(len(request.body))
+        return super().initialize_request(request, *args, **kwargs)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What a caller sent: the known keys as values, the others as warnings."""
+
+    values: dict[str, Any]
+    warnings: list[str]
+
+
+def read(
+    request: Request, shape: type[serializers.Serializer[Any]], *, ignored: Collection[str] = ()
+) -> Body:
+    """The request's body in this shape. `ignored` keys are a DTO's own, sent back: no warning.
+
+    Only keys that were sent are in `values`, except those the shape gives a default.
+    """
+    sent = request.data
+    serializer = shape(data=sent)
+    serializer.is_valid(raise_exception=True)
+    known = set(serializer.fields)
+    return Body(
+        dict(serializer.validated_data),
+        [_unknown(key, known) for key in sent if key not in known and key not in ignored],
+    )
+
+
+def query(request: Request, shape: type[serializers.Serializer[Any]]) -> dict[str, Any]:
+    """The query string in this shape; unknown parameters are ignored, the last of two wins."""
+    serializer = shape(data=request.query_params.dict())
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
+
+
+def _unknown(key: str, known: set[str]) -> str:
+    close = difflib.get_close_matches(key, sorted(known), n=1)
+    hint = f' (did you mean "{close[0]}"?)' if close else ""
+    return f'unknown key "{jsonio.clean(key[:100])}" ignored{hint}'
+
+
+def tagged(body: dict[str, Any], etag: str) -> Response:
+    """An answer with the tag of the file behind it. Live state stands beside it: never 304."""
+    return Response(body, headers={"ETag": f'"{etag}"'} if etag else {})
+
+
+def if_match(request: Request, current: str) -> str | None:
+    """The tag a write is bound to; None without If-Match. `current` = "" for what is absent."""
+    sent = [tag.strip() for tag in request.headers.get("If-Match", "").split(",") if tag.strip()]
+    if not sent or (sent == ["*"] and current):
+        return None
+    if not current or f'"{current}"' not in sent:
+        raise Stale("changed since it was read: the If-Match tag is not the current one")
+    return current
+
+
+def warned(body: dict[str, Any], warnings: list[str]) -> dict[str, Any]:
+    """The answer, with `warnings` only when there are any."""
+    return body | {"warnings": warnings} if warnings else body
+
+
+class Text(serializers.CharField):
+    """A JSON string, and nothing that merely prints as one. No NUL; lone surrogates are replaced.
+
+    `line` = one trimmed line. `allow_blank` lets "" through.
+    """
+
+    def __init__(self, *, max_length: int = 200, line: bool = True, **kw: Any) -> None:
+        super().__init__(max_length=max_length, trim_whitespace=line, **kw)
+        self.line = line
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        return super().run_validation(jsonio.clean(data) if isinstance(data, str) else data)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            raise serializers.ValidationError("must be a string")
+        text = data.strip() if self.line else data
+        if self.line and len(text.splitlines()) > 1:
+            raise serializers.ValidationError("must be one line")
+        return text

@@ -1,0 +1,64 @@
+"""The workspace's tables, for inspection: indexes of files, and the ledgers files do not hold."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from config.kernel.admin import Inspection, site
+from workspace import models
+
+
+@admin.register(models.Project, site=site)
+class Projects(Inspection):
+    list_display = ("slug", "error", "read_at")
+    search_fields = ("slug",)
+
+
+@admin.register(models.Chat, site=site)
+class Chats(Inspection):
+    list_display = ("id", "project", "name", "origin", "trigger", "archived", "updated", "error")
+    list_filter = ("origin", "archived", "project")
+    search_fields = ("id", "name")
+
+
+@admin.register(models.Run, site=site)
+class Runs(Inspection):
+    list_display = ("id", "project", "trigger", "cause", "status", "queued_at", "reason")
+    list_filter = ("status", "cause", "kind", "project")
+    search_fields = ("id", "trigger", "session_id")
+
+
+@admin.register(models.Turn, site=site)
+class Queue(Inspection):
+    """The claim and the token's digest stay out: they are keys, not facts."""
+
+    list_display = ("id", "project", "chat", "state", "created", "started", "finished", "reason")
+    list_filter = ("state", "project")
+    search_fields = ("id", "chat")
+    exclude = ("claim", "token_hash")
+    raw_id_fields = ("run",)
+
+
+@admin.register(models.TriggerState, site=site)
+class TriggerStates(Inspection):
+    list_display = ("project", "name", "type", "enabled", "when", "next_at", "last_error")
+    list_filter = ("enabled", "type", "project")
+    search_fields = ("name",)
+
+
+@admin.register(models.InvalidEntry, site=site)
+class InvalidEntries(Inspection):
+    list_display = ("project", "name", "line", "error")
+    list_filter = ("project",)
+
+
+@admin.register(models.AuditEntry, site=site)
+class Audit(Inspection):
+    list_display = ("time", "client", "operation", "project", "outcome", "ms", "peer", "count")
+    list_filter = ("outcome", "operation", "client")
+    search_fields = ("session_id", "request_id")
+
+
+@admin.register(models.ClientUse, site=site)
+class Clients(Inspection):
+    list_display = ("client", "last_used", "last_peer")
