@@ -1,0 +1,14 @@
+"""The start page of the review surface. It says honestly what this version does not do."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+
+from config.kernel.pages import page
+
+
+def start(request: HttpRequest) -> HttpResponse:
+    health = request.build_absolute_uri(f"{request.path.rstrip('/')}/api/health")
+    return page(
+        request, "review/start.html", part="review", title="Review", data={"health": health}
+    )

@@ -1,0 +1,130 @@
+"""The HTML pages of the workspace: a shell each, addressed by project and chat.
+
+A page that names what does not exist is a 404 in the same shell. What a page shows comes from
+the JSON API, asked by its script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.http import HttpRequest, HttpResponse
+
+from config.kernel.errors import NotFound
+from config.kernel.pages import Crumb, page
+from workspace import projects
+from workspace.chats import index
+from workspace.engines import select
+
+HOME: Crumb = ("Workspace", "/")
+View = Callable[..., HttpResponse]
+
+
+def known(view: View) -> View:
+    """Turn `NotFound` into the 404 page, with its sentence."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, **where: str) -> HttpResponse:
+        try:
+            return view(request, **where)
+        except NotFound as error:
+            return _missing(request, error.text)
+
+    return answer
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    return _page(request, "home", title="Workspace", crumbs=[HOME])
+
+
+def runs(request: HttpRequest) -> HttpResponse:
+    return _page(request, "runs", title="Runs", crumbs=[HOME, ("Runs", "/runs")])
+
+
+def audit(request: HttpRequest) -> HttpResponse:
+    return _page(request, "audit", title="Audit", crumbs=[HOME, ("Audit", "/audit")])
+
+
+def clients(request: HttpRequest) -> HttpResponse:
+    return _page(request, "clients", title="Clients", crumbs=[HOME, ("Clients", "/clients")])
+
+
+@known
+def project(request: HttpRequest, *, slug: str) -> HttpResponse:
+    return _project_page(request, "project", slug, "")
+
+
+@known
+def chats(request: HttpRequest, *, slug: str) -> HttpResponse:
+    return _project_page(request, "chat", slug, "Chats")
+
+
+@known
+def triggers(request: HttpRequest, *, slug: str) -> HttpResponse:
+    return _project_page(request, "triggers", slug, "Triggers")
+
+
+@known
+def project_runs(request: HttpRequest, *, slug: str) -> HttpResponse:
+    return _project_page(request, "runs", slug, "Runs")
+
+
+@known
+def settings(request: HttpRequest, *, slug: str) -> HttpResponse:
+    return _project_page(request, "settings", slug, "Settings")
+
+
+@known
+def chat(request: HttpRequest, *, slug: str, session_id: str) -> HttpResponse:
+    found = projects.get(slug)
+    name = index.get(found, session_id).name
+    crumbs = [HOME, (found.name, f"/projects/{slug}"), (name, request.path)]
+    return _page(
+        request, "chat", title=name, crumbs=crumbs, data={"project": slug, "chat": session_id}
+    )
+
+
+def missing(request: HttpRequest, **_where: str) -> HttpResponse:
+    """Any other address a browser navigates to."""
+    return _missing(request, f"There is no page at {request.path}.")
+
+
+def _project_page(request: HttpRequest, name: str, slug: str, section: str) -> HttpResponse:
+    found = projects.get(slug)
+    crumbs = [HOME, (found.name, f"/projects/{slug}")]
+    if section:
+        crumbs.append((section, request.path))
+    title = f"{section} · {found.name}" if section else found.name
+    return _page(request, name, title=title, crumbs=crumbs, data={"project": slug})
+
+
+def _page(
+    request: HttpRequest,
+    name: str,
+    *,
+    title: str,
+    crumbs: list[Crumb],
+    data: dict[str, str] | None = None,
+) -> HttpResponse:
+    return page(
+        request,
+        f"workspace/{name}.html",
+        part="main",
+        title=title,
+        crumbs=crumbs,
+        data=data,
+        warnings=select.warnings(),
+    )
+
+
+def _missing(request: HttpRequest, why: str) -> HttpResponse:
+    return page(
+        request,
+        "errors/missing.html",
+        part="main",
+        title="Nothing here",
+        crumbs=[HOME],
+        data={"why": why},
+        status=404,
+    )
