@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from itertools import accumulate
 from typing import Any, Never
 
 import orjson
@@ -47,20 +48,16 @@ def clean(text: str) -> str:
 
 
 def nesting(data: bytes, *, limit: int) -> int:
-    """The deepest nesting of brackets outside strings; stops counting past `limit`."""
+    """The deepest nesting of brackets outside strings; 0 when there are too few to matter."""
     if data.count(b"[") + data.count(b"{") <= limit:
         return 0
-    deepest = level = 0
-    for found in _BRACKETS.finditer(data):
-        mark = found.group()
-        level += 1 if mark in (b"[", b"{") else -1 if mark in (b"]", b"}") else 0
-        deepest = max(deepest, level)
-        if deepest > limit:
-            break
-    return deepest
+    marks = _STRING.sub(b"", data).translate(None, delete=_OTHERS)
+    return max(accumulate(map(_STEP.__getitem__, marks)), default=0)
 
 
-_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_STEP = [{"[": 1, "{": 1, "]": -1, "}": -1}.get(chr(byte), 0) for byte in range(256)]
+_OTHERS = bytes(byte for byte in range(256) if not _STEP[byte])
 
 
 def _slowly(data: bytes, refused: orjson.JSONDecodeError) -> Any:
