@@ -1,0 +1,137 @@
+"""One project as a value: what its file says, and what holds where the file is silent.
+
+Never reads or writes; `projects.py` does (workspace.md 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from config.kernel import yamlio
+from workspace import cloning, schema
+
+FILE = "project.yaml"
+_INSTANCE = {
+    "maxSpawnDepth": "max_spawn_depth",
+    "hooksMcpEnabled": "hooks_mcp",
+    "engine": "engine",
+    "model": "model",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """One project as its file is now; with `error`, as it was last read well."""
+
+    slug: str
+    dir: Path
+    stat: str = ""
+    etag: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    document: yamlio.Document | None = field(default=None, repr=False)
+    error: str = ""
+    error_line: int | None = None
+
+    def written(self, key: str) -> Any:
+        """The file's own value, or None when it is absent or not usable."""
+        value = self.data.get(key)
+        try:
+            return None if value is None else schema.KEYS[key].read(value)
+        except schema.Unfit:
+            return None
+
+    def effective(self, key: str) -> Any:
+        """The value that holds: the file's, else the instance's, else the default."""
+        value = self.written(key)
+        if key == "curation":
+            return _curation_defaults() | (value or {})
+        if value is None or value == "":
+            instance = _INSTANCE.get(key)
+            return getattr(settings.SVC, instance) if instance else self._default(key)
+        return value
+
+    def _default(self, key: str) -> Any:
+        default = schema.KEYS[key].default
+        if key in ("name", "slug"):
+            return self.slug
+        return list(default) if isinstance(default, tuple) else default
+
+    @property
+    def inherited(self) -> list[str]:
+        """Keys whose effective value does not come from the file."""
+        return [key for key in schema.KEYS if self.written(key) is None and key != "slug"]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What in the file has no effect, one sentence each."""
+        found = []
+        for key, value in self.data.items():
+            if key == "slug" and value != self.slug:
+                found.append(f'slug: "{str(value)[:100]}" is ignored, the directory is {self.slug}')
+            elif key in schema.KEYS and value is not None and self.written(key) is None:
+                found.append(f"{key}: not usable, the default holds")
+        return found
+
+    @property
+    def path(self) -> Path:
+        return self.dir / FILE
+
+    @property
+    def chats_dir(self) -> Path:
+        return self.dir / ".chats"
+
+    @property
+    def name(self) -> str:
+        return str(self.effective("name"))
+
+    @property
+    def status(self) -> str:
+        return str(self.effective("status"))
+
+    @property
+    def group(self) -> str:
+        return str(self.effective("group"))
+
+    @property
+    def repo(self) -> str:
+        return str(self.effective("repo"))
+
+    @property
+    def repo_backed(self) -> bool:
+        return bool(self.repo)
+
+    @property
+    def working_dir(self) -> Path:
+        """The checkout of a cloned project, else the project's directory."""
+        return self.dir / cloning.directory_name(self.repo) if self.repo else self.dir
+
+    @property
+    def permission_mode(self) -> str:
+        return str(self.effective("permissionMode"))
+
+    @property
+    def max_turns(self) -> int:
+        return int(self.effective("maxTurns"))
+
+    @property
+    def max_spawn_depth(self) -> int:
+        return int(self.effective("maxSpawnDepth"))
+
+    @property
+    def hooks_mcp(self) -> bool:
+        return bool(self.effective("hooksMcpEnabled"))
+
+
+def _curation_defaults() -> dict[str, Any]:
+    svc = settings.SVC
+    return {
+        "enabled": svc.curation,
+        "minIntervalMs": svc.curation_min_interval_ms,
+        "overviewMaxTokens": svc.curation_overview_max_tokens,
+        "changelogMaxTokens": svc.curation_changelog_max_tokens,
+    }

@@ -1,0 +1,291 @@
+"""Projects: directories with a project.yaml, read as they are now (workspace.md 2).
+
+The file decides; the index row only remembers the last good value of a file that broke.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import shutil
+import stat as stat_bits
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from config.kernel import files, paths, yamlio
+from config.kernel.errors import Conflict, Invalid, NotFound, Problem
+from workspace import cloning, ids, models, schema
+from workspace.project import FILE, Project
+
+STAGING = ".svc-new-"  # no valid slug: a project being made is not listed
+READ_ONLY = frozenset(
+    ("inherited", "repoBacked", "dir", "workingDir", "hasOverview", "counts", "error", "warnings")
+)
+
+
+_known: dict[str, Project] = {}
+
+
+def get(slug: str) -> Project:
+    """The project as its file is now. NotFound when there is none."""
+    project = _read(slug) if schema.is_slug(slug) else None
+    if project is None:
+        shown = "".join(c for c in slug[:100] if c.isprintable())
+        raise NotFound(f"Project not found: {shown}")
+    return project
+
+
+def writable(slug: str) -> Project:
+    """Like get, but refuses a project whose file cannot be parsed."""
+    project = get(slug)
+    if project.error:
+        raise broken(project)
+    return project
+
+
+def broken(project: Project) -> Conflict:
+    return Conflict(
+        f"project.yaml of {project.slug} cannot be read: {project.error}", code="bad_project_file"
+    )
+
+
+def all() -> list[Project]:  # noqa: A001 - projects.all() reads as it should
+    """Every project, by slug."""
+    return [project for slug in sorted(_slugs()) if (project := _read(slug))]
+
+
+def _slugs() -> Iterator[str]:
+    with os.scandir(settings.PROJECTS_DIR) as entries:
+        yield from (entry.name for entry in entries if schema.is_slug(entry.name))
+
+
+def _read(slug: str) -> Project | None:
+    directory = settings.PROJECTS_DIR / slug
+    stat = files.stat_of(directory / FILE)
+    known = _known.get(slug)
+    if known is not None and known.stat == stat and known.dir == directory:
+        return known
+    if stat is None:
+        _known.pop(slug, None)
+        return None
+    project = _parse(slug, directory, known)
+    if project is not None:
+        _known[slug] = project
+        _index(project)
+    return project
+
+
+def _parse(slug: str, directory: Path, known: Project | None) -> Project | None:
+    try:
+        snapshot = files.read(directory / FILE)
+    except OSError as error:
+        broken = Project(slug, directory, error=f"cannot be opened: {error.strerror}")
+        return _with_last_good(broken, known)
+    if snapshot is None:
+        return None
+    read = Project(slug, directory, snapshot.stat, snapshot.etag)
+    try:
+        document = yamlio.parse(snapshot.data)
+    except yamlio.YamlError as error:
+        return _with_last_good(replace(read, error=str(error), error_line=error.line), known)
+    if not isinstance(document.value, dict | None):
+        error_text = "the file must hold a mapping of settings"
+        return _with_last_good(replace(read, error=error_text, error_line=1), known)
+    return replace(read, data=document.value or {}, document=document)
+
+
+def _with_last_good(broken: Project, known: Project | None) -> Project:
+    if known is not None and known.dir == broken.dir:
+        return replace(broken, data=known.data)
+    row = models.Project.objects.filter(slug=broken.slug, path=str(broken.dir)).first()
+    return replace(broken, data=row.data if row else {})
+
+
+def _index(project: Project) -> None:
+    """Write the row, unless it already says the same."""
+    row = models.Project.objects.filter(slug=project.slug).values_list("stat", "error").first()
+    if row == (project.stat, project.error):
+        return
+    models.Project.objects.update_or_create(
+        slug=project.slug,
+        defaults={
+            "path": str(project.dir),
+            "stat": project.stat,
+            "etag": project.etag,
+            "data": dict(project.data),
+            "error": project.error,
+            "error_line": project.error_line,
+        },
+    )
+
+
+def rescan() -> set[str]:
+    """Bring every row to its file, drop rows of vanished projects; the slugs that changed."""
+    before = dict(models.Project.objects.values_list("slug", "stat"))
+    now = {project.slug: project.stat for project in all()}
+    gone = before.keys() - now.keys()
+    models.Project.objects.filter(slug__in=gone).delete()
+    for project in map(_known.get, now):
+        if project is not None:
+            _index(project)
+    return {slug for slug in before.keys() | now.keys() if before.get(slug) != now.get(slug)}
+
+
+def create(
+    *,
+    principal: Any,
+    name: str,
+    slug: str | None = None,
+    repo: str | None = None,
+    summary: str | None = None,
+    group: str | None = None,
+    status: str | None = None,
+    over_mcp: bool = False,
+) -> Project:
+    """Make the directory and its project.yaml, cloning first when a repository is named."""
+    given = {"name": name, "summary": summary, "group": group, "status": status, "repo": repo}
+    values = _read_all({key: value for key, value in given.items() if value is not None})
+    slug = _new_slug(slug, values["name"])
+    if repo:
+        cloning.check(values["repo"], local=not over_mcp)
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    content = {
+        "name": values["name"],
+        "status": values.get("status", "active"),
+        **{key: values[key] for key in ("summary", "group", "repo") if values.get(key)},
+        "started": today,
+        "updated": today,
+    }
+    _make(settings.PROJECTS_DIR / slug, content, local=not over_mcp)
+    return get(slug)
+
+
+def creation_slug(*, name: str, slug: str | None = None) -> str:
+    """The slug a create call would make; policy asks before anything is made."""
+    return _new_slug(slug, name, may_exist=True)
+
+
+def _new_slug(slug: str | None, name: str, *, may_exist: bool = False) -> str:
+    if slug is None:
+        slug = schema.derive_slug(name)
+    elif not schema.is_slug(slug):
+        reason = "must be lower-case letters and digits joined by single hyphens (1-64)"
+        raise Invalid([Problem("slug", reason, '"notes-2"')])
+    if not may_exist and os.path.lexists(settings.PROJECTS_DIR / slug):
+        raise Conflict(f"Project already exists: {slug}", code="exists")
+    return slug
+
+
+def _make(target: Path, content: dict[str, Any], *, local: bool) -> None:
+    """Build beside the target and move it there whole: nobody sees half a project."""
+    staging = target.with_name(STAGING + ids.ulid())
+    staging.mkdir(mode=0o700)
+    try:
+        if "repo" in content:
+            cloning.clone(content["repo"], staging, local=local)
+        files.write(staging / FILE, yamlio.dump(content), mode=0o600)
+        staging.rename(target)
+    except OSError as error:
+        if os.path.lexists(target):
+            raise Conflict(f"Project already exists: {target.name}", code="exists") from None
+        raise error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def clear_staging(*, older_than_s: float = 3600) -> None:
+    """Remove what a crash in the middle of a creation left behind."""
+    limit = dt.datetime.now(dt.UTC).timestamp() - older_than_s
+    for path in settings.PROJECTS_DIR.glob(STAGING + "*"):
+        entry = path.lstat()
+        if stat_bits.S_ISDIR(entry.st_mode) and entry.st_mtime < limit:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def update(
+    slug: str, patch: Mapping[str, Any], *, if_match: str | None = None
+) -> tuple[Project, list[str]]:
+    """Apply a partial change; `None` removes a key. Returns the project and the warnings."""
+    project = writable(slug)
+    known = {key: value for key, value in patch.items() if key in schema.KEYS}
+    ignored = patch.keys() - known.keys() - READ_ONLY
+    warnings = [f"unknown key {key} ignored" for key in sorted(ignored)]
+    changes = _changes(project, known)
+    if if_match is not None or changes:
+        edit_file(project, lambda data: _spliced(data, changes), if_match=if_match)
+    return get(slug), warnings
+
+
+def _changes(project: Project, patch: Mapping[str, Any]) -> dict[str, Any]:
+    """What really changes; `None` = remove. Immutable keys may only be sent back as they are."""
+    fixed = [key for key in patch if schema.KEYS[key].immutable]
+    problems = [
+        Problem(key, "cannot be changed")
+        for key in fixed
+        if key != "updated" and patch[key] not in (project.effective(key), None)
+    ]
+    values = _read_all(
+        {key: value for key, value in patch.items() if value is not None and key not in fixed},
+        problems,
+    )
+    values |= {key: None for key, value in patch.items() if value is None and key not in fixed}
+    if values.get("group") == "":
+        values["group"] = None
+    changes = {key: value for key, value in values.items() if project.data.get(key) != value}
+    return changes | {"updated": dt.datetime.now(dt.UTC).date().isoformat()} if changes else {}
+
+
+def _read_all(values: Mapping[str, Any], problems: list[Problem] | None = None) -> dict[str, Any]:
+    """Every value through its reader; all problems are reported together."""
+    problems = problems or []
+    accepted = {}
+    for key, value in values.items():
+        try:
+            accepted[key] = schema.KEYS[key].read(value)
+        except schema.Unfit as error:
+            problems.append(Problem(key, str(error), schema.KEYS[key].example))
+    if problems:
+        raise Invalid(problems)
+    return accepted
+
+
+def _spliced(data: bytes, changes: Mapping[str, Any]) -> bytes:
+    for key, value in changes.items():
+        data = (
+            yamlio.remove_entry(data, (key,))
+            if value is None
+            else yamlio.set_entry(data, (key,), value)
+        )
+    return data
+
+
+def edit_file(
+    project: Project, edit: Callable[[bytes], bytes], *, if_match: str | None = None
+) -> None:
+    """Change project.yaml through the kernel's writer; the one way this app writes it."""
+
+    def apply(data: bytes | None) -> bytes:
+        if data is None:
+            raise NotFound(f"Project not found: {project.slug}")
+        try:
+            return edit(data)
+        except yamlio.NotSpliceable as error:
+            raise Conflict(f"project.yaml: {error}; change it by hand") from None
+        except yamlio.YamlError as error:
+            text = f"project.yaml of {project.slug} cannot be read: {error}"
+            raise Conflict(text, code="bad_project_file") from None
+
+    files.change(project.path, apply, if_match=if_match)
+
+
+def document_text(project: Project, name: str, *, limit: int = 256 * 1024) -> str | None:
+    """OVERVIEW.md or CHANGELOG.md of the project, or None; never through a symlink outside."""
+    try:
+        snapshot = files.read(paths.inside(project.dir, name), limit=limit)
+    except (OSError, paths.UnsafePath):
+        return None
+    return snapshot.data.decode(errors="replace") if snapshot else None
