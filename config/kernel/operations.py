@@ -16,6 +16,11 @@ from typing import Any, Protocol
 class Principal(Protocol):
     """Whoever calls. What it may see and do is its own business; the registry only asks."""
 
+    @property
+    def defaults(self) -> Mapping[str, str]:
+        """Required arguments this caller may leave out: a turn's own project and session_id."""
+        ...
+
     def grants(self, operation: Operation) -> bool:
         """Whether the operation exists for this caller (else: Unknown tool)."""
         ...
@@ -27,12 +32,18 @@ class Principal(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One flat argument. `kind`: string, text (kept as is), boolean, integer, number, list, prompts."""
+    """One flat argument, read by kernel/arguments.py (workspace.md 7.1).
+
+    `kind`: string (trimmed), name (one line, 200 characters at most), text (a prompt: kept as is,
+    100,000 characters at most), boolean, integer, number, list, prompts. `choices` are published
+    in the schema; the noun refuses others with its own sentence.
+    """
 
     name: str
     kind: str
     meaning: str = ""
     required: bool = False
+    absent: str = ""  # why it cannot be left out: "`project` is required (<absent>)."
     default: Any = None
     choices: tuple[str, ...] = ()
     least: int | None = None
@@ -77,10 +88,18 @@ class Registry:
     def get(self, name: str) -> Operation | None:
         return self._operations.get(name)
 
+    def find(self, name: str, principal: Principal) -> Operation | None:
+        """The operation of that name, if it exists for this caller."""
+        operation = self._operations.get(name)
+        if operation is None or not principal.grants(operation):
+            return None
+        if operation.needs is None or principal.grants(self._operations[operation.needs]):
+            return operation
+        return None
+
     def granted(self, principal: Principal) -> list[Operation]:
         """What this caller sees, `needs` included."""
-        seen = {op.name for op in self if principal.grants(op)}
-        return [op for op in self if op.name in seen and (op.needs is None or op.needs in seen)]
+        return [operation for operation in self if self.find(operation.name, principal)]
 
     def run(self, name: str, principal: Principal, **arguments: Any) -> Any:
         """Check, then do. Arguments are already validated by the transport's reader."""

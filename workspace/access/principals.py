@@ -1,17 +1,77 @@
-"""Who acts: a person at the browser, a client over /mcp, a running turn, or the service itself."""
+"""Who acts: a person at the browser, a client over /mcp, a running turn, or the service itself.
+
+Each principal answers the same questions: what exists for it (`grants`), what it may do to which
+project (`check`, `reaches`), how it is named in records (`actor`, `sender`, `client`) and how deep
+the turns it starts may spawn (`spawn_cap`). No transport adds a rule of its own (spec 5.6).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Protocol
 
-if TYPE_CHECKING:
-    from config.kernel.operations import Operation
+from config.kernel import operations
+from config.kernel.errors import Denied
+from config.kernel.operations import Operation
+from workspace.access.policy import Gates, Scope, listed
+
+NO_DEFAULTS: Mapping[str, str] = {}
+
+
+class Principal(operations.Principal, Protocol):
+    """What the nouns of the workspace may ask of whoever calls them."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def client(self) -> str:
+        """The clientId stamped on what this call makes, or ""."""
+        ...
+
+    @property
+    def spawn_cap(self) -> int | None:
+        """Upper bound of the spawn limit of anything this caller starts; None = no bound."""
+        ...
+
+    def actor(self) -> dict[str, Any]: ...
+    def sender(self) -> dict[str, Any]: ...
+    def reaches(self, project: str) -> bool:
+        """Whether lists show this project to the caller."""
+        ...
+
+    def check_project(self, operation: str, project: str) -> None:
+        """Raise Denied when the project is out of scope, whether or not it exists."""
+        ...
+
+
+class _Unbounded:
+    """What people and the service share: everything exists, everything is permitted."""
+
+    __slots__ = ()
+    client = ""
+    project: ClassVar[str | None] = None
+    chat: ClassVar[str | None] = None
+    spawn_cap: ClassVar[int | None] = None
+    defaults = NO_DEFAULTS
+
+    def grants(self, operation: Operation) -> bool:
+        return True
+
+    def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
+        """Everything is permitted."""
+
+    def reaches(self, project: str) -> bool:
+        return True
+
+    def check_project(self, operation: str, project: str) -> None:
+        """Everything is permitted."""
 
 
 @dataclass(frozen=True, slots=True)
-class User:
+class User(_Unbounded):
     """A person admitted by the browser auth mode; may do everything (workspace.md 12.1)."""
 
     username: str = "anonymous"
@@ -19,9 +79,7 @@ class User:
     groups: tuple[str, ...] = ()
     anonymous: bool = True
 
-    kind = "user"
-    client = ""
-    spawn_cap: int | None = None
+    kind: ClassVar[str] = "user"
 
     @property
     def id(self) -> str:
@@ -32,29 +90,122 @@ class User:
 
     sender = actor
 
-    def grants(self, operation: Operation) -> bool:
-        return True
-
-    def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
-        """Everything is permitted."""
-
 
 @dataclass(frozen=True, slots=True)
-class System:
+class System(_Unbounded):
     """The service itself: the scheduler, recovery, the curator."""
 
-    kind = "system"
-    id = ""
-    client = ""
-    spawn_cap: int | None = field(default=None)
+    kind: ClassVar[str] = "system"
+    id: ClassVar[str] = ""
 
     def actor(self) -> dict[str, Any]:
         return {"kind": "system"}
 
     sender = actor
 
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A management client over /mcp: its credential's scope decides (spec 2.2, 5.6)."""
+
+    client: str
+    scope: Scope
+
+    kind: ClassVar[str] = "client"
+    project: ClassVar[str | None] = None
+    chat: ClassVar[str | None] = None
+    defaults: ClassVar[Mapping[str, str]] = NO_DEFAULTS
+
+    @property
+    def id(self) -> str:
+        return self.client
+
+    @property
+    def spawn_cap(self) -> int | None:
+        return self.scope.max_spawn_depth
+
+    def actor(self) -> dict[str, Any]:
+        return {"kind": "client", "id": self.client}
+
+    sender = actor
+
     def grants(self, operation: Operation) -> bool:
-        return True
+        return self.scope.permits(operation.name)
 
     def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
-        """Everything is permitted."""
+        if not self.grants(operation):
+            raise Denied(_refusal(operation.name))
+        project = arguments.get(operation.project_argument or "")
+        if project is not None:
+            self.check_project(operation.name, project)
+
+    def reaches(self, project: str) -> bool:
+        return self.scope.reaches(project)
+
+    def check_project(self, operation: str, project: str) -> None:
+        if not self.scope.reaches(project):
+            raise Denied(_refusal(operation, project))
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A running turn, calling in-process over /_svc/mcp (engine.md 7, workspace.md 6.4)."""
+
+    turn: str
+    project: str
+    chat: str
+    chat_name: str
+    depth: int
+    spawn_limit: int
+    client: str
+    tools: tuple[str, ...] | None  # None = all
+    plan: bool
+    gates: Gates = field(repr=False)
+
+    kind: ClassVar[str] = "agent"
+
+    @property
+    def id(self) -> str:
+        return self.chat
+
+    @property
+    def spawn_cap(self) -> int | None:
+        return max(0, self.spawn_limit - 1)
+
+    @property
+    def defaults(self) -> Mapping[str, str]:
+        return {"project": self.project, "session_id": self.chat}
+
+    def actor(self) -> dict[str, Any]:
+        return {"kind": "chat", "id": self.chat}
+
+    def sender(self) -> dict[str, Any]:
+        return {
+            "kind": "chat", "project": self.project, "sessionId": self.chat, "name": self.chat_name,
+        }  # fmt: skip
+
+    def grants(self, operation: Operation) -> bool:
+        return (
+            self.gates.opens(operation, self.project)
+            and listed(self.tools, f"mcp__svc_manage__{operation.name}")
+            and (operation.read_only or not self.plan)
+            and (self.spawn_limit > 0 or not operation.code_execution)
+        )
+
+    def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
+        project = arguments.get(operation.project_argument or "", self.project)
+        if not self.grants(operation):
+            raise Denied(_refusal(operation.name))
+        if not self.gates.opens(operation, project):
+            raise Denied(_refusal(operation.name, project))
+
+    def reaches(self, project: str) -> bool:
+        return True
+
+    def check_project(self, operation: str, project: str) -> None:
+        """A turn may name any project; only the trigger tools are gated by project."""
+
+
+def _refusal(operation: str, project: str | None = None) -> str:
+    where = f" (project {project})" if project is not None else ""
+    return f"not permitted: operation {operation} is outside this client's scope{where}"

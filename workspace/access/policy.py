@@ -1,0 +1,72 @@
+"""Who may: patterns, scopes of management clients, and the gates of the in-process tools.
+
+Default deny, decided here and nowhere else; pure values, no files, no database (spec 5.6,
+workspace.md 6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from config.kernel.operations import Operation
+
+READ_ONLY_DEFAULT = ("list_*", "read_chat")
+
+
+def matches(patterns: Iterable[str], word: str) -> bool:
+    """`*`, or a prefix with one `*` at its end; anything else is a literal (spec 5.6.3)."""
+    return any(_match(pattern, word) for pattern in patterns)
+
+
+def _match(pattern: str, word: str) -> bool:
+    stem = pattern[:-1]
+    if pattern.endswith("*") and "*" not in stem:
+        return word.startswith(stem)
+    return pattern == word
+
+
+def listed(tools: tuple[str, ...] | None, tool: str) -> bool:
+    """Whether a turn's tool list offers `tool`; `mcp__server` stands for all its tools."""
+    if tools is None:
+        return True
+    server = tool.rsplit("__", 1)[0]
+    return any(entry == server or _match(entry, tool) for entry in tools)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What one management client may do, and where. Deny beats allow on both dimensions."""
+
+    projects: tuple[str, ...] = ("*",)
+    allow: tuple[str, ...] = READ_ONLY_DEFAULT
+    deny: tuple[str, ...] = ()
+    deny_projects: tuple[str, ...] = ()
+    max_spawn_depth: int | None = None
+
+    def permits(self, operation: str) -> bool:
+        return matches(self.allow, operation) and not matches(self.deny, operation)
+
+    def reaches(self, project: str) -> bool:
+        return matches(self.projects, project) and not matches(self.deny_projects, project)
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """The switches of the in-process tools (workspace.md 6.4); never asked for /mcp clients."""
+
+    read: bool
+    write: bool
+    projects: bool
+    hooks: bool
+    project_hooks: Callable[[str], bool | None]  # a project's own hooksMcpEnabled, if it has one
+
+    def opens(self, operation: Operation, project: str) -> bool:
+        if not self.read:
+            return False
+        if operation.group == "read":
+            return True
+        if operation.group == "trigger":
+            own = self.project_hooks(project)
+            return self.write and (self.hooks if own is None else own)
+        return self.write and (self.projects or operation.name != "create_project")
