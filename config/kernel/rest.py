@@ -11,7 +11,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest
 from rest_framework import renderers, serializers, viewsets
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -101,15 +100,10 @@ class JSONParser(BaseParser):
 
 
 class ViewSet(viewsets.ViewSet):
-    """Base of every viewset: no OPTIONS, chunked bodies are read, helpers for body and tags."""
+    """Base of every viewset: JSON first, no OPTIONS."""
 
     content_negotiation_class = Negotiation
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]  # noqa: RUF012
-
-    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        if "CONTENT_LENGTH" not in request.META:  # chunked: DRF would take it for empty
-            request.META["CONTENT_LENGTH"] = str(len(request.body))
-        return super().initialize_request(request, *args, **kwargs)
 
 
 @dataclass(frozen=True, slots=True)
