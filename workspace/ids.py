@@ -30,6 +30,12 @@ def turn_id() -> str:
     return f"msg_{ulid()}"
 
 
+def following(turn: str) -> str:
+    """The least turn id after this one: order holds even when the clock was set back."""
+    number = 1 + sum(_CROCKFORD.index(c) << 5 * n for n, c in enumerate(reversed(turn[4:])))
+    return "msg_" + "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+
+
 def run_id() -> str:
     return f"run_{ulid()}"
 

@@ -1,0 +1,234 @@
+"""Chats as a noun: create, send, rename, archive, list (workspace.md 3, 7.3).
+
+Provenance and the spawn limit are decided here, once, at creation, from who asks; never from
+what an agent says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from config.kernel.errors import Invalid, Problem
+from workspace import ids, projects, schema
+from workspace.chats import files, index, queue
+from workspace.chats.files import ChatRecord
+from workspace.engines import select
+from workspace.models import Run, Turn
+from workspace.project import Project
+
+CHARACTERS_PER_TOKEN = 4
+
+
+class Sender(Protocol):
+    """What a noun asks of whoever calls it (access/principals.py)."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def client(self) -> str: ...
+    @property
+    def spawn_cap(self) -> int | None: ...
+    def sender(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A chat and what became of its first message; without one `turn` is None and `state` ""."""
+
+    chat: ChatRecord
+    turn: Turn | None = None
+    state: str = ""
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """What a trigger's firing decides about the chat it makes and its turn (workspace.md 8.5)."""
+
+    trigger: str
+    origin: str  # scheduled or hook
+    sender: Mapping[str, Any]
+    client: str = ""
+    message: str | None = None  # with the event line in front
+    spawn_limit: int | None = None
+    tools: list[str] | None = None
+    mode: str | None = None
+    max_turns: int | None = None
+    run: Run | None = None
+    event: Mapping[str, Any] | None = None
+    archived: bool = False
+
+
+def create(
+    *,
+    principal: Sender,
+    project: Project,
+    prompt: str | None = None,
+    name: str | None = None,
+    model: str | None = None,
+    preload_context: bool = False,
+    firing: Firing | None = None,
+) -> Started:
+    """A new chat, with its first message when there is a prompt."""
+    text = None if prompt is None else queue.clean_prompt(prompt)
+    model = check_model(model)
+    record = ChatRecord(
+        id=ids.session_id(),
+        project=project.slug,
+        created=files.now(),
+        name=check_name(name),
+        **_provenance(principal, project, firing),
+    )
+    record = files.create(project, record)
+    index.get(project, record.id)
+    if text is None:
+        return Started(record)
+    if firing is not None:
+        queued = fire(project=project, chat=record.id, prompt=text, model=model, firing=firing)
+    else:
+        message = _preloaded(project, text) if preload_context else None
+        queued = send(
+            principal=principal,
+            project=project,
+            session_id=record.id,
+            prompt=text,
+            model=model,
+            message=message,
+        )
+    return Started(record, queued.turn, queued.state, queued.position)
+
+
+def _provenance(principal: Sender, project: Project, firing: Firing | None) -> dict[str, Any]:
+    """Origin, depth, parent, client and spawn limit by the table of workspace.md 3."""
+    if firing is not None:
+        return {
+            "origin": firing.origin,
+            "trigger": firing.trigger,
+            "client": firing.client,
+            "spawn_limit": spawn_limit(project, None, firing.spawn_limit),
+            "archived": firing.archived,
+            "archived_at": files.now() if firing.archived else "",
+        }
+    found: dict[str, Any] = {"spawn_limit": spawn_limit(project, principal.spawn_cap)}
+    if principal.kind == "agent":
+        here = principal.sender()
+        parent = {"project": here["project"], "sessionId": here["sessionId"]}
+        depth = principal.depth + 1  # type: ignore[attr-defined]
+        return found | {
+            "origin": "spawned",
+            "depth": depth,
+            "parent": parent,
+            "client": principal.client,
+        }
+    if principal.kind == "client":
+        return found | {"origin": "spawned", "depth": 1, "client": principal.client}
+    return found
+
+
+def spawn_limit(project: Project, cap: int | None, asked: int | None = None) -> int:
+    """The limit a new chat gets: asked or the project's, at most the starter's cap (6.5)."""
+    limit = project.max_spawn_depth if asked is None else asked
+    return limit if cap is None else max(0, min(limit, cap))
+
+
+def send(
+    *,
+    principal: Sender,
+    project: Project,
+    session_id: str,
+    prompt: str,
+    model: str | None = None,
+    message: str | None = None,
+) -> queue.Queued:
+    """Put a message of this caller into the chat's queue."""
+    record = files.read(project, session_id)
+    cap = principal.spawn_cap
+    return queue.send(
+        project=project,
+        chat=session_id,
+        prompt=prompt,
+        message=message,
+        model=check_model(model),
+        sender=principal.sender(),
+        client=principal.client,
+        spawn_limit=record.spawn_limit if cap is None else min(record.spawn_limit, cap),
+    )
+
+
+def fire(
+    *, project: Project, chat: str, prompt: str, model: str = "", firing: Firing
+) -> queue.Queued:
+    """Put a firing's message into a chat: a new one, or the one `session: resume` owns."""
+    return queue.send(
+        project=project,
+        chat=chat,
+        prompt=prompt,
+        model=model,
+        message=firing.message,
+        sender=firing.sender,
+        client=firing.client,
+        spawn_limit=firing.spawn_limit,
+        tools=firing.tools,
+        mode=firing.mode,
+        max_turns=firing.max_turns,
+        run=firing.run,
+        event=firing.event,
+    )
+
+
+def rename(*, project: Project, session_id: str, name: str | None) -> ChatRecord:
+    """Give the chat a name, or (None) its automatic one back."""
+    return files.update(project, session_id, name=check_name(name) or None)[0]
+
+
+def archive(
+    *,
+    principal: Sender,
+    project: Project,
+    session_id: str,
+    archived: bool,
+    on_archive: Callable[[ChatRecord, Sender], None] | None = None,
+) -> bool:
+    """Set the flag; whether it changed. `on_archive` hears only of a real change to archived."""
+    record, changed = files.set_archived(project, session_id, archived=archived)
+    if changed and archived and on_archive is not None:
+        on_archive(record, principal)
+    return changed
+
+
+def check_name(name: str | None) -> str:
+    """One line of at most 200 characters; None and blank = no name of its own."""
+    try:
+        return schema.line()(name or "")
+    except schema.Unfit as error:
+        raise Invalid([Problem("name", str(error), '"Fix the build"')]) from None
+
+
+def check_model(model: str | None) -> str:
+    """A model word, refused when its engine has a closed catalogue without it."""
+    try:
+        word = schema.model(model or "")
+    except schema.Unfit as error:
+        raise Invalid([Problem("model", str(error), '"runbook"')]) from None
+    engine, named = select.read(word)
+    valid = select.probe(engine).models if engine and named else ()
+    if valid and named not in valid:
+        raise Invalid(f'unknown model "{word}" (valid: {", ".join(valid)}).')
+    return word
+
+
+def _preloaded(project: Project, prompt: str) -> str:
+    """The prompt behind the curated documents that exist, each within its budget."""
+    budget = project.effective("curation")
+    blocks = []
+    for name, key in (("OVERVIEW.md", "overviewMaxTokens"), ("CHANGELOG.md", "changelogMaxTokens")):
+        text = projects.document_text(project, name)
+        if text:
+            blocks.append(f"## {name}\n\n{text[: budget[key] * CHARACTERS_PER_TOKEN].strip()}\n")
+    if not blocks:
+        return prompt
+    head = "<project-context>\nCurated documents of this project, for context only.\n\n"
+    room = queue.PROMPT_MAX - len(prompt) - len(head) - 40
+    return f"{head}{chr(10).join(blocks)[: max(0, room)]}\n</project-context>\n\n{prompt}"

@@ -1,0 +1,236 @@
+"""The record of a chat, `.chats/<id>.yaml`: the file kind, read and written (engine.md 4.1).
+
+Unknown keys are kept; a record of a later version is read and never written. Ids are checked
+here before they become a path.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from config.kernel import files, paths, yamlio
+from config.kernel.errors import Conflict, NotFound
+from config.kernel.logs import timestamp
+from workspace import ids
+from workspace.project import Project
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRecord:
+    """What the record says. `parent` is {project, sessionId}, `forked_from` {sessionId, at, …}."""
+
+    id: str
+    project: str
+    created: str
+    origin: str = "human"
+    depth: int = 0
+    parent: Mapping[str, Any] | None = None
+    trigger: str = ""
+    client: str = ""
+    spawn_limit: int = 0
+    name: str = ""
+    archived: bool = False
+    archived_at: str = ""
+    engine: str = ""
+    model: str = ""
+    permission_mode: str = ""
+    engine_ref: Mapping[str, Any] = field(default_factory=dict)
+    forked_from: Mapping[str, Any] | None = None
+    version: int = VERSION
+    error: str = ""
+
+    def wire(self) -> dict[str, Any]:
+        """The record as its file holds it; keys without a value are left out."""
+        whole = {
+            "v": self.version,
+            "name": self.name,
+            "origin": self.origin,
+            "depth": self.depth,
+            "parent": dict(self.parent) if self.parent else None,
+            "created": self.created,
+            "trigger": self.trigger,
+            "client": self.client,
+            "spawnLimit": self.spawn_limit,
+            "archived": self.archived,
+            "archivedAt": self.archived_at,
+            "engine": self.engine,
+            "model": self.model,
+            "permissionMode": self.permission_mode,
+            "engineRef": dict(self.engine_ref),
+            "forkedFrom": dict(self.forked_from) if self.forked_from else None,
+        }
+        return {key: value for key, value in whole.items() if value not in ("", None, {})}
+
+
+def now() -> str:
+    return timestamp(datetime.now(UTC))
+
+
+def missing(project: str, session_id: str) -> NotFound:
+    shown = "".join(c for c in str(session_id)[:100] if c.isprintable())
+    return NotFound(f"Chat not found: {shown} in project {project}")
+
+
+def record_path(project: Project, session_id: str) -> Path:
+    """Where the record is; NotFound for anything that is no chat id."""
+    if not ids.UUID.fullmatch(session_id):
+        raise missing(project.slug, session_id)
+    try:
+        return paths.inside(project.dir, f".chats/{session_id}.yaml")
+    except paths.UnsafePath:
+        raise missing(project.slug, session_id) from None
+
+
+def transcript_path(project: Project, session_id: str) -> Path:
+    return record_path(project, session_id).with_suffix(".jsonl")
+
+
+def read(project: Project, session_id: str) -> ChatRecord:
+    """The record as it is now. NotFound when there is none."""
+    path = record_path(project, session_id)
+    snapshot = files.read(path)
+    if snapshot is None:
+        raise missing(project.slug, session_id)
+    return parse(project.slug, session_id, snapshot.data)
+
+
+def all(project: Project) -> list[ChatRecord]:  # noqa: A001 - files.all(project) reads as it should
+    return [read(project, session_id) for session_id in session_ids(project)]
+
+
+def session_ids(project: Project) -> list[str]:
+    """The ids that have a record, unordered."""
+    try:
+        names = os.listdir(project.chats_dir)  # noqa: PTH208 - thousands of names, no Path each
+    except FileNotFoundError:
+        return []
+    return [name[:36] for name in names if len(name) == 41 and name.endswith(".yaml")]
+
+
+def parse(project: str, session_id: str, data: bytes) -> ChatRecord:
+    """A record, however damaged: what cannot be read is told in `error`."""
+    try:
+        value = yamlio.parse(data).value
+    except yamlio.YamlError as error:
+        return ChatRecord(session_id, project, created="", error=str(error))
+    if not isinstance(value, dict):
+        return ChatRecord(session_id, project, created="", error="the record must hold a mapping")
+    return from_wire(project, session_id, value)
+
+
+def from_wire(project: str, session_id: str, value: Mapping[str, Any]) -> ChatRecord:
+    return ChatRecord(
+        id=session_id,
+        project=project,
+        created=_text(value, "created"),
+        origin=_text(value, "origin") or "human",
+        depth=_number(value, "depth"),
+        parent=_mapping(value, "parent"),
+        trigger=_text(value, "trigger"),
+        client=_text(value, "client"),
+        spawn_limit=_number(value, "spawnLimit"),
+        name=_text(value, "name"),
+        archived=value.get("archived") is True,
+        archived_at=_text(value, "archivedAt"),
+        engine=_text(value, "engine"),
+        model=_text(value, "model"),
+        permission_mode=_text(value, "permissionMode"),
+        engine_ref=_mapping(value, "engineRef") or {},
+        forked_from=_mapping(value, "forkedFrom"),
+        version=_number(value, "v") or VERSION,
+    )
+
+
+def _text(value: Mapping[str, Any], key: str) -> str:
+    found = value.get(key)
+    return "" if found is None or isinstance(found, dict | list) else str(found)
+
+
+def _number(value: Mapping[str, Any], key: str) -> int:
+    found = value.get(key)
+    return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else 0
+
+
+def _mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
+    found = value.get(key)
+    return found if isinstance(found, dict) else None
+
+
+def make_folder(project: Project) -> Path:
+    """`.chats/`, 0700, which git ignores whole."""
+    folder = project.chats_dir
+    if not folder.is_dir():
+        folder.mkdir(mode=0o700, exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        files.write(ignore, b"*\n")
+    return folder
+
+
+def create(project: Project, record: ChatRecord) -> ChatRecord:
+    """Write a new record and its empty transcript."""
+    make_folder(project)
+    path = record_path(project, record.id)
+    path.with_suffix(".jsonl").touch(mode=0o600, exist_ok=True)
+    files.write(path, yamlio.dump(record.wire()))
+    return record
+
+
+def update(project: Project, session_id: str, **changes: Any) -> tuple[ChatRecord, bool]:
+    """Set or (with None) remove keys, by the names of the file; (record, whether it changed)."""
+    return _edit(project, session_id, lambda present: changes)
+
+
+def set_archived(project: Project, session_id: str, *, archived: bool) -> tuple[ChatRecord, bool]:
+    """The archived flag and its time; nothing changes when it is as wanted already."""
+
+    def wanted(present: Mapping[str, Any]) -> Mapping[str, Any]:
+        if (present.get("archived") is True) == archived:
+            return {}
+        return {"archived": archived, "archivedAt": now() if archived else None}
+
+    return _edit(project, session_id, wanted)
+
+
+def _edit(
+    project: Project,
+    session_id: str,
+    wanted: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+) -> tuple[ChatRecord, bool]:
+    changed = False
+
+    def edit(data: bytes | None) -> bytes:
+        nonlocal changed
+        if data is None:
+            raise missing(project.slug, session_id)
+        edited = _spliced(session_id, data, wanted)
+        changed = edited != data
+        return edited
+
+    snapshot = files.change(record_path(project, session_id), edit)
+    assert snapshot is not None  # an edit never deletes
+    return parse(project.slug, session_id, snapshot.data), changed
+
+
+def _spliced(
+    session_id: str, data: bytes, wanted: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+) -> bytes:
+    try:
+        present = yamlio.parse(data).value or {}
+        if present.get("v", VERSION) > VERSION:
+            raise Conflict(f"chat {session_id} was written by a later version and is read-only")
+        for key, value in wanted(present).items():
+            if value is None and key in present:
+                data = yamlio.remove_entry(data, (key,))
+            elif value is not None and present.get(key) != value:
+                data = yamlio.set_entry(data, (key,), value)
+        return data
+    except (yamlio.YamlError, AttributeError, TypeError) as error:
+        raise Conflict(f"the record of chat {session_id} cannot be changed: {error}") from None
