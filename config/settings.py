@@ -90,8 +90,11 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PARSER_CLASSES": ["config.kernel.rest.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "config.kernel.errors.exception_handler",
+    "EXCEPTION_HANDLER": "config.kernel.rest.exception_handler",
     "UNAUTHENTICATED_USER": None,
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.kernel.rest.Negotiation",
+    "DEFAULT_METADATA_CLASS": None,  # OPTIONS is 405
+    "URL_FORMAT_OVERRIDE": None,
 }
 
 SPECTACULAR_SETTINGS = {

@@ -7,6 +7,8 @@ from django.contrib import admin
 from config.kernel.admin import Inspection, site
 from workspace import models
 
+__all__ = ("site",)  # filled by this module's import
+
 
 @admin.register(models.Project, site=site)
 class Projects(Inspection):

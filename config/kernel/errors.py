@@ -18,18 +18,14 @@ caught once, at the edge. Anything that is no SvcError is a defect: 500, fixed t
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.http import Http404
 from rest_framework import exceptions as drf
-from rest_framework.response import Response
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-log = logging.getLogger(__name__)
 
 
 class SvcError(Exception):
@@ -124,20 +120,6 @@ class Upstream(SvcError):
 class Unavailable(SvcError):
     status = 503
     code = "unavailable"
-
-
-def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
-    """DRF's exception hook: every error of every surface leaves in the one shape."""
-    known = translate(error)
-    if known.status >= 500 and type(known) is SvcError:
-        log.exception("unhandled error", exc_info=error)
-    response = Response(
-        known.body(), status=known.status, content_type="application/json; charset=utf-8"
-    )
-    if isinstance(error, drf.MethodNotAllowed):
-        view = context.get("view")
-        response["Allow"] = ", ".join(getattr(view, "allowed_methods", []))
-    return response
 
 
 def translate(error: Exception) -> SvcError:

@@ -7,10 +7,12 @@ an error is always JSON, whatever the caller accepts (README 4, 16).
 from __future__ import annotations
 
 import difflib
+import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rest_framework import exceptions as drf
 from rest_framework import renderers, serializers, viewsets
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -18,7 +20,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.kernel import jsonio
-from config.kernel.errors import Invalid, Stale, TooLarge
+from config.kernel.errors import Invalid, Stale, SvcError, TooLarge, translate
+
+log = logging.getLogger(__name__)
 
 BODY_LIMIT = 4 * 1024 * 1024
 
@@ -42,22 +46,25 @@ class JSONRenderer(renderers.BaseRenderer):
 
 
 class BrowsableRenderer(renderers.BrowsableAPIRenderer):
-    """DRF's page for a successful GET; whatever failed stays JSON. Only the raw JSON form."""
-
-    def render(
-        self,
-        data: Any,
-        accepted_media_type: str | None = None,
-        renderer_context: dict[str, Any] | None = None,
-    ) -> Any:
-        context = renderer_context or {}
-        if context["response"].status_code >= 400:
-            return JSONRenderer().render(data)
-        return super().render(data, accepted_media_type, context)
+    """DRF's page for a successful GET, with the raw JSON form only."""
 
     def get_rendered_html_form(self, data: Any, view: Any, method: str, request: Request) -> Any:
         """A urlencoded form would be refused (415), so none is offered except DELETE's button."""
         return method == "DELETE" and "DELETE" in view.allowed_methods
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
+    """DRF's exception hook: every error of every surface leaves as JSON, in the one shape."""
+    known = translate(error)
+    if type(known) is SvcError:
+        log.error("unhandled error", exc_info=error)
+    request = context["request"]
+    request.accepted_renderer = JSONRenderer()
+    request.accepted_media_type = JSONRenderer.media_type
+    response = Response(known.body(), status=known.status)
+    if isinstance(error, drf.MethodNotAllowed):
+        response["Allow"] = ", ".join(context["view"].allowed_methods)
+    return response
 
 
 class Negotiation(DefaultContentNegotiation):
@@ -102,7 +109,6 @@ class JSONParser(BaseParser):
 class ViewSet(viewsets.ViewSet):
     """Base of every viewset: JSON first, no OPTIONS."""
 
-    content_negotiation_class = Negotiation
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]  # noqa: RUF012
 
 

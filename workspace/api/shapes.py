@@ -21,6 +21,12 @@ class Shape(s.Serializer[Any]):
     """A JSON object of the answer."""
 
 
+class Warned(Shape):
+    """An answer that may tell what of the request had no effect."""
+
+    warnings = s.ListField(child=s.CharField(), required=False)
+
+
 class Problem(Shape):
     field = s.CharField()
     reason = s.CharField()

@@ -1,0 +1,78 @@
+"""How a route is described: its body, its answer, and the refusals it may give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, TypeVar
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers as s
+
+from config.kernel import jsonio, rest
+from config.kernel.errors import MethodNotAllowed, NotFound, SvcError
+from workspace.api import shapes
+
+View = Callable[..., HttpResponse]
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+ALWAYS = (401, 403)
+LIMIT_MAX = 500
+JSON = "application/json; charset=utf-8"
+
+
+class Page(s.Serializer[Any]):
+    """`limit` and `before` of every list (newest first)."""
+
+    limit = s.IntegerField(min_value=1, max_value=LIMIT_MAX, default=100)
+    before = rest.Text(required=False, allow_blank=True, help_text="`next` of the page before")
+
+
+def documented(
+    answer: type[s.Serializer[Any]],
+    *,
+    status: int = 200,
+    errors: Iterable[int] = (),
+    query: type[s.Serializer[Any]] | None = None,
+    body: type[s.Serializer[Any]] | None = None,
+) -> Callable[[Handler], Handler]:
+    """The OpenAPI entry of one handler. Refusals all have the one shape."""
+    refusals = dict.fromkeys((*ALWAYS, *errors), shapes.Error)
+    return extend_schema(
+        request=body,
+        responses={status: answer, **refusals},
+        parameters=[query] if query else None,
+    )
+
+
+def page_of(rows: QuerySet[Any], limit: int) -> tuple[list[Any], str | None]:
+    """The first `limit` rows, and the `before` of the next page when there is one."""
+    found = list(rows[: limit + 1])
+    shown = found[:limit]
+    return shown, str(shown[-1].pk) if len(found) > limit else None
+
+
+def missing(request: HttpRequest, **_where: str) -> HttpResponse:
+    """404 of a machine path or a file: JSON whatever is accepted; `code` under /api only."""
+    if request.path_info.startswith("/api/"):
+        return refused(NotFound("not found"))
+    return HttpResponse(b'{"error":"not found"}', status=404, content_type=JSON)
+
+
+def get_only(view: View) -> View:
+    """A page answers GET and HEAD; anything else is the JSON 405."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, **where: str) -> HttpResponse:
+        if request.method in {"GET", "HEAD"}:
+            return view(request, **where)
+        response = refused(MethodNotAllowed("method not allowed"))
+        response["Allow"] = "GET, HEAD"
+        return response
+
+    return answer
+
+
+def refused(error: SvcError) -> HttpResponse:
+    return HttpResponse(jsonio.dumps(error.body()), status=error.status, content_type=JSON)

@@ -1,0 +1,174 @@
+"""The instance itself over REST: health, who I am, engines, clients, audit, the demo project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers as s
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config import __version__
+from config.kernel import rest
+from config.kernel.logs import timestamp
+from workspace import demo, projects
+from workspace.access import clients
+from workspace.api import shapes
+from workspace.api.answers import Page, documented, page_of
+from workspace.api.projects import OneProject, count, view
+from workspace.engines import select
+from workspace.models import AuditEntry
+
+
+class Health(shapes.Shape):
+    ok = s.BooleanField()
+    version = s.CharField()
+
+
+class Me(shapes.Shape):
+    username = s.CharField()
+    anonymous = s.BooleanField(required=False)
+    email = s.CharField(required=False)
+    groups = s.ListField(child=s.CharField(), required=False)
+
+
+class Model(shapes.Shape):
+    id = s.CharField()
+    label = s.CharField()
+    engine = s.CharField()
+    contextLimit = s.IntegerField(allow_null=True)  # noqa: N815
+    pricing = s.DictField(required=False)
+
+
+class Models(shapes.Shape):
+    models = Model(many=True)
+    defaultModel = s.CharField(allow_null=True)  # noqa: N815
+
+
+class ModelQuery(s.Serializer[Any]):
+    project = rest.Text(required=False, allow_blank=True)
+
+
+class Engines(shapes.Shape):
+    engines = s.ListField(child=s.DictField())
+    default = s.CharField(allow_null=True)
+    sandbox = s.DictField()
+
+
+class Clients(shapes.Shape):
+    enabled = s.BooleanField()
+    publicUrl = s.CharField(allow_null=True)  # noqa: N815
+    instanceId = s.CharField(allow_null=True)  # noqa: N815
+    discovery = s.BooleanField()
+    trustedProxies = s.ListField(child=s.CharField())  # noqa: N815
+    clients = s.ListField(child=s.DictField())
+
+
+class AuditRow(shapes.Shape):
+    id = s.IntegerField()
+    time = s.CharField()
+    clientId = s.CharField(allow_null=True)  # noqa: N815
+    operation = s.CharField(allow_null=True)
+    project = s.CharField(allow_null=True)
+    sessionId = s.CharField(allow_null=True)  # noqa: N815
+    runId = s.CharField(allow_null=True)  # noqa: N815
+    outcome = s.CharField()
+    ms = s.IntegerField()
+    peer = s.CharField()
+    requestId = s.CharField()  # noqa: N815
+    count = s.IntegerField()
+
+
+class Audit(shapes.Shape):
+    entries = AuditRow(many=True)
+    next = s.CharField(allow_null=True)
+
+
+class AuditQuery(Page):
+    client = rest.Text(required=False, allow_blank=True)
+    operation = rest.Text(required=False, allow_blank=True)
+    project = rest.Text(required=False, allow_blank=True)
+    outcome = rest.Text(required=False, allow_blank=True)
+    since = s.DateTimeField(required=False)
+    until = s.DateTimeField(required=False)
+    before = s.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
+
+
+class InstanceViewSet(rest.ViewSet):
+    """Routes that belong to no project."""
+
+    @extend_schema(auth=[], responses={200: Health})
+    def health(self, request: Request) -> Response:
+        return Response({"ok": True, "version": __version__})
+
+    @documented(Me)
+    def me(self, request: Request) -> Response:
+        user = request.user
+        shown: dict[str, Any] = {"username": user.username}
+        if user.anonymous:
+            shown["anonymous"] = True
+        if user.email:
+            shown["email"] = user.email
+        if user.groups:
+            shown["groups"] = list(user.groups)
+        return Response(shown)
+
+    @documented(Models, query=ModelQuery, errors=(404,))
+    def models(self, request: Request) -> Response:
+        slug = rest.query(request, ModelQuery).get("project")
+        if slug:
+            projects.get(slug)
+        return Response(select.models_listing())
+
+    @documented(Engines)
+    def engines(self, request: Request) -> Response:
+        return Response(select.engines_listing())
+
+    @documented(Clients)
+    def clients(self, request: Request) -> Response:
+        return Response(clients.describe())
+
+    @documented(Audit, query=AuditQuery, errors=(400,))
+    def audit(self, request: Request) -> Response:
+        asked = rest.query(request, AuditQuery)
+        rows = AuditEntry.objects.order_by("-id")
+        for name, lookup in FILTERS.items():
+            if asked.get(name) not in (None, ""):
+                rows = rows.filter(**{lookup: asked[name]})
+        shown, following = page_of(rows, asked["limit"])
+        return Response({"entries": [entry(row) for row in shown], "next": following})
+
+    @documented(OneProject, status=201, errors=(409,))
+    def demo(self, request: Request) -> Response:
+        project = demo.make(request.user)
+        return Response({"project": view(project, count(project.slug))}, status=201)
+
+
+FILTERS = {
+    "client": "client",
+    "operation": "operation",
+    "project": "project",
+    "outcome": "outcome",
+    "since": "time__gte",
+    "until": "time__lte",
+    "before": "id__lt",
+}
+
+
+def entry(row: AuditEntry) -> dict[str, Any]:
+    """One audit row (workspace.md 13)."""
+    return {
+        "id": row.pk,
+        "time": timestamp(row.time),
+        "clientId": row.client or None,
+        "operation": row.operation or None,
+        "project": row.project or None,
+        "sessionId": row.session_id or None,
+        "runId": row.run or None,
+        "outcome": row.outcome,
+        "ms": row.ms,
+        "peer": row.peer,
+        "requestId": row.request_id,
+        "count": row.count,
+    }

@@ -1,0 +1,130 @@
+"""Projects over REST: list, create, read, change (workspace.md 10)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+from rest_framework import serializers as s
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.kernel import rest
+from workspace import models, projects
+from workspace.api import shapes
+from workspace.api.answers import documented
+from workspace.operations import REGISTRY
+from workspace.project import Project
+from workspace.schema import KEYS, STATUSES
+
+EFFECTIVE = [key for key in KEYS if key != "slug"]
+
+
+class NewProject(s.Serializer[Any]):
+    name = rest.Text()
+    slug = rest.Text(max_length=64, required=False, allow_null=True)
+    repo = rest.Text(max_length=2000, required=False, allow_null=True)
+    summary = rest.Text(max_length=2000, required=False, allow_null=True, allow_blank=True)
+    group = rest.Text(max_length=100, required=False, allow_null=True, allow_blank=True)
+    status = rest.Text(required=False, allow_null=True, help_text=", ".join(STATUSES))
+
+
+class ProjectPatch(s.Serializer[Any]):
+    """Any of the project's keys; null removes one. Refusals name the key (workspace.md 2)."""
+
+    name = s.CharField(required=False)
+    status = s.ChoiceField(STATUSES, required=False, allow_null=True)
+    summary = s.CharField(required=False, allow_null=True, allow_blank=True)
+    group = s.CharField(required=False, allow_null=True, allow_blank=True)
+    model = s.CharField(required=False, allow_null=True, allow_blank=True)
+    permissionMode = s.CharField(required=False, allow_null=True)  # noqa: N815
+    maxTurns = s.IntegerField(required=False, allow_null=True)  # noqa: N815
+
+
+class ProjectList(shapes.Shape):
+    projects = shapes.Project(many=True)
+
+
+class OneProject(shapes.Warned):
+    project = shapes.Project()
+
+
+class ProjectPage(shapes.Shape):
+    project = shapes.Project()
+    overview = s.CharField(allow_null=True)
+    changelog = s.CharField(allow_null=True)
+
+
+class ProjectViewSet(rest.ViewSet):
+    """`/api/projects` and `/api/projects/:slug`."""
+
+    @documented(ProjectList)
+    def list(self, request: Request) -> Response:
+        found = REGISTRY.run("list_projects", request.user)
+        tallies = count()
+        return Response({"projects": [view(project, tallies) for project in found]})
+
+    @documented(OneProject, status=201, errors=(400, 409), body=NewProject)
+    def create(self, request: Request) -> Response:
+        body = rest.read(request, NewProject)
+        values = {key: value for key, value in body.values.items() if value not in (None, "")}
+        if "group" in values:
+            values["area"] = values.pop("group")
+        project = REGISTRY.run("create_project", request.user, **values)
+        answer = {"project": view(project, count(project.slug))}
+        return Response(rest.warned(answer, body.warnings), status=201)
+
+    @documented(ProjectPage, errors=(404,))
+    def retrieve(self, request: Request, slug: str) -> Response:
+        project = projects.get(slug)
+        answer = {
+            "project": view(project, count(slug)),
+            "overview": projects.document_text(project, "OVERVIEW.md"),
+            "changelog": projects.document_text(project, "CHANGELOG.md"),
+        }
+        return rest.tagged(answer, project.etag)
+
+    @documented(OneProject, errors=(400, 404, 409, 412), body=ProjectPatch)
+    def partial_update(self, request: Request, slug: str) -> Response:
+        tag = rest.if_match(request, projects.get(slug).etag)
+        project, warnings = projects.update(slug, request.data, if_match=tag)
+        answer = {"project": view(project, count(slug))}
+        return rest.tagged(rest.warned(answer, warnings), project.etag)
+
+
+def view(project: Project, tallies: Mapping[str, Counter[str]]) -> dict[str, Any]:
+    """The Project shape: effective values, what is inherited, live counts."""
+    shown: dict[str, Any] = {"slug": project.slug}
+    shown |= {key: project.effective(key) for key in EFFECTIVE}
+    shown |= {
+        "repoBacked": project.repo_backed,
+        "dir": str(project.dir),
+        "workingDir": str(project.working_dir),
+        "hasOverview": (project.dir / "OVERVIEW.md").is_file(),
+        "inherited": project.inherited,
+        "counts": {name: tally[project.slug] for name, tally in tallies.items()},
+    }
+    if project.error:
+        shown |= {"error": project.error, "errorLine": project.error_line}
+    return rest.warned(shown, project.warnings)
+
+
+def count(slug: str | None = None) -> dict[str, Counter[str]]:
+    """What there is of each kind by project, from the database alone."""
+    only = Q() if slug is None else Q(project=slug)
+    chats = models.Chat.objects.filter(only)
+    states = models.TriggerState.objects.filter(only)
+    return {
+        "chats": _tally(chats.filter(archived=False)),
+        "archived": _tally(chats.filter(archived=True)),
+        "running": _tally(models.Turn.objects.filter(only, state="running")),
+        "triggers": _tally(states),
+        "armed": _tally(states.filter(enabled=True, next_at__isnull=False)),
+        "invalidTriggers": _tally(models.InvalidEntry.objects.filter(only)),
+    }
+
+
+def _tally(rows: QuerySet[Any]) -> Counter[str]:
+    return Counter(dict(rows.order_by().values_list("project").annotate(Count("pk"))))

@@ -1,0 +1,84 @@
+"""Every HTTP route of the workspace (workspace.md, part A) that Django answers.
+
+`/mcp`, discovery, the in-process endpoint and the event streams are ASGI consumers, routed in
+config/asgi.py.
+"""
+
+from __future__ import annotations
+
+from django.urls import path, re_path
+from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+
+from workspace import pages
+from workspace.admin import site
+from workspace.api.answers import get_only, missing
+from workspace.api.chats import ChatViewSet
+from workspace.api.instance import InstanceViewSet
+from workspace.api.projects import ProjectViewSet
+from workspace.api.runs import RunViewSet
+from workspace.api.triggers import TriggerViewSet
+
+P = "api/projects/<str:slug>"
+CHAT = f"{P}/chats/<str:session_id>"
+TRIGGER = f"{P}/triggers/<str:name>"
+
+instance = InstanceViewSet.as_view
+project = ProjectViewSet.as_view
+chat = ChatViewSet.as_view
+trigger = TriggerViewSet.as_view
+run = RunViewSet.as_view
+
+api = [
+    path("api/health", instance({"get": "health"})),
+    path("api/me", instance({"get": "me"})),
+    path("api/models", instance({"get": "models"})),
+    path("api/engines", instance({"get": "engines"})),
+    path("api/clients", instance({"get": "clients"})),
+    path("api/audit", instance({"get": "audit"})),
+    path("api/demo", instance({"post": "demo"})),
+    path("api/projects", project({"get": "list", "post": "create"})),
+    path(P, project({"get": "retrieve", "patch": "partial_update"})),
+    path(f"{P}/chats", chat({"get": "list", "post": "create"})),
+    path(CHAT, chat({"get": "retrieve", "patch": "partial_update"})),
+    path(f"{CHAT}/messages", chat({"get": "messages", "post": "send"})),
+    path(f"{CHAT}/stop", chat({"post": "stop"})),
+    path(f"{CHAT}/queue/resume", chat({"post": "resume"})),
+    path(f"{CHAT}/queue/<str:message>", chat({"delete": "withdraw"})),
+    path(f"{CHAT}/archive", chat({"post": "archive"})),
+    path(f"{CHAT}/fork", chat({"post": "fork"})),
+    path(f"{CHAT}/permissions/<str:call>", chat({"post": "permit"})),
+    path(f"{P}/triggers", trigger({"get": "list"})),
+    path(f"{P}/triggers/runtime", trigger({"get": "runtime"})),
+    path(TRIGGER, trigger({"get": "retrieve", "put": "update", "delete": "destroy"})),
+    path(f"{TRIGGER}/run", trigger({"post": "run"})),
+    path(f"{P}/schedules/<str:name>/convert", trigger({"post": "convert"})),
+    path("api/triggers/preview", trigger({"get": "preview"})),
+    path(f"{P}/runs", run({"get": "of_project"})),
+    path("api/runs", run({"get": "list"})),
+    path("api/runs/<str:run_id>", run({"get": "retrieve"})),
+    path("api/runs/<str:run_id>/cancel", run({"post": "cancel"})),
+    path("api/schema", SpectacularJSONAPIView.as_view(), name="schema"),
+    path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
+]
+
+shown = {
+    "": pages.home,
+    "runs": pages.runs,
+    "audit": pages.audit,
+    "clients": pages.clients,
+    "projects/<str:slug>": pages.project,
+    "projects/<str:slug>/chats": pages.chats,
+    "projects/<str:slug>/chats/<str:session_id>": pages.chat,
+    "projects/<str:slug>/triggers": pages.triggers,
+    "projects/<str:slug>/runs": pages.project_runs,
+    "projects/<str:slug>/settings": pages.settings,
+}
+
+urlpatterns = [
+    *api,
+    path("admin/", site.urls),
+    *(path(route, get_only(view)) for route, view in shown.items()),
+    # Machine paths and files never answer HTML; any other address is a page (workspace.md A).
+    re_path(r"^api(/|$)|^mcp|^\.well-known(/|$)|\.[A-Za-z0-9]+$", missing),
+    re_path(r"", get_only(pages.missing)),
+]
