@@ -11,7 +11,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 SVC = options.load(os.environ)
 DATA_DIR = SVC.data_dir
 DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-for folder in ("state/locks", "cache", "logs", "run"):
+for folder in ("state/locks", "cache/static", "logs", "run"):
     (DATA_DIR / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
 PROJECTS_DIR: Path = SVC.projects_dir
 PROJECTS_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -133,8 +133,12 @@ Q_CLUSTER = {
     },
 }
 
+SVC_AUTHENTICATE = "workspace.access.browser.authenticate"  # scope -> principal or Refusal
+SVC_BACKGROUND = ["workspace.background.Background"]  # start() when the ports are open, stop()
+
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "cache" / "static"
+WHITENOISE_USE_FINDERS = True  # served from where they are: nothing to collect, nothing stale
 STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

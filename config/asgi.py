@@ -1,0 +1,102 @@
+"""The ASGI application: routes and rules of each surface. Server-neutral; names apps by string.
+
+On the main port the machine paths with a gate of their own come first, then the guard, then
+Django. Machine paths never answer HTML (design 6).
+"""
+
+from __future__ import annotations
+
+import os
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+django.setup(set_prefix=False)
+
+from channels.routing import URLRouter  # noqa: E402
+from django.conf import settings  # noqa: E402
+from django.urls import re_path  # noqa: E402
+
+from config.kernel.answers import nothing_here  # noqa: E402
+from config.kernel.bridge import DjangoApp  # noqa: E402
+from config.kernel.entrance import Entrance, authenticator, lazily  # noqa: E402
+from config.kernel.events import EventStream  # noqa: E402
+from config.kernel.guard import Guard, Rules, Words  # noqa: E402
+from config.kernel.hosts import origin_host  # noqa: E402
+
+DISCOVERY = r"^(?:.+/)?\.well-known/oauth-protected-resource(?:/.*)?$"
+CHAT_EVENTS = r"^api/projects/(?P<slug>[^/]+)/chats/(?P<session_id>[^/]+)/events$"
+
+SVC = settings.SVC
+REVIEW = Words(
+    peer="This server only answers requests to localhost",
+    host="This server only answers requests to localhost",
+    origin="Requests from this origin are not allowed",
+    cross_site="Requests from this origin are not allowed",
+    size="Body is larger than 1 MB",
+    peer_code="host_not_allowed",
+    cross_site_code="cross_site",
+)
+DASHBOARD = Words(
+    peer="This port answers only requests from this machine.",
+    host=f'Host "{{value}}" is not allowed here. Use http://localhost:{SVC.dashboard_port}, '
+    "or set fronted.host in config.yaml.",
+    origin='A page of "{value}" may not write here; '
+    "only pages of localhost or the fronted host may.",
+    media="Send Content-Type: application/json.",
+    size="The body is larger than 256 KiB.",
+    peer_code="host_not_allowed",
+    cross_site_code="cross_site",
+)
+MIB = 1024 * 1024
+
+
+def main_rules() -> Rules:
+    """workspace.md 12.2: only this machine in mode none, unless the operator lifted it."""
+    public = SVC.management_api.get("publicUrl") if isinstance(SVC.management_api, dict) else None
+    host = origin_host("/".join(str(public).split("/")[:3]))
+    return Rules(
+        limit=4 * MIB,
+        local=SVC.auth_mode == "none" and not SVC.allow_open,
+        hosts=frozenset(name.lower() for name in SVC.allowed_hosts),
+        origins=frozenset({host} if host else ()),
+        proxied=True,
+        json_always=False,
+    )
+
+
+django_app = DjangoApp()
+authenticate = authenticator(settings.SVC_AUTHENTICATE, blocking=SVC.auth_mode == "jwt")
+rules = main_rules()
+
+inside = URLRouter(
+    [
+        re_path(r"^api/events$", EventStream("main")),
+        re_path(CHAT_EVENTS, lazily("workspace.chats.stream.ChatStream")),
+        re_path(r"", django_app),
+    ]
+)
+main = URLRouter(
+    [
+        re_path(r"^mcp$", lazily("workspace.consumers.ManagementEndpoint")),
+        re_path(r"^_svc/mcp$", lazily("workspace.consumers.TurnEndpoint")),
+        re_path(DISCOVERY, lazily("workspace.consumers.Discovery")),
+        re_path(r"^(?:mcp|\.well-known/)", nothing_here),
+        re_path(r"^api/health$", django_app),
+        re_path(r"^static/", Guard(django_app, rules)),
+        re_path(r"", Guard(inside, rules, authenticate)),
+    ]
+)
+own = {
+    "review": Rules(limit=MIB, proxied=True, words=REVIEW),
+    "dashboard": Rules(limit=256 * 1024, proxied=True, words=DASHBOARD),
+}
+mounted = {
+    "review": Rules(limit=MIB, words=REVIEW),
+    "dashboard": Rules(limit=256 * 1024, words=DASHBOARD),
+}
+
+application = Entrance(
+    {"main": main} | {name: Guard(django_app, rule) for name, rule in own.items()},
+    {name: Guard(django_app, rule, authenticate) for name, rule in mounted.items()},
+)

@@ -1,0 +1,75 @@
+"""Answers made outside a view: the guard's refusals over ASGI, Django's own 404 and 500.
+
+Always the one JSON error body, never HTML and never a word about what went wrong inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+
+from config.kernel.errors import MethodNotAllowed, NotFound, SvcError
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
+Header = tuple[bytes, bytes]
+
+JSON = b"application/json; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request goes no further: status, JSON body and further headers."""
+
+    status: int
+    body: Mapping[str, Any] = field(default_factory=dict)
+    headers: tuple[Header, ...] = ()
+
+
+def refusal(error: SvcError, *headers: Header) -> Refusal:
+    return Refusal(error.status, error.body(), headers)
+
+
+async def send_json(
+    send: Send, status: int, body: Mapping[str, Any], headers: Iterable[Header] = ()
+) -> None:
+    """One whole JSON answer."""
+    data = orjson.dumps(body)
+    fixed: list[Header] = [(b"content-type", JSON), (b"content-length", b"%d" % len(data))]
+    await send({"type": "http.response.start", "status": status, "headers": [*fixed, *headers]})
+    await send({"type": "http.response.body", "body": data, "more_body": False})
+
+
+async def refuse(send: Send, why: Refusal) -> None:
+    await send_json(send, why.status, why.body, why.headers)
+
+
+async def nothing_here(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """The ASGI app of machine paths nobody serves: 404, `error` alone (README 4)."""
+    await send_json(send, 404, {"error": "not found"})
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's handler404: the same body whatever was asked for."""
+    return _django(NotFound("not found"))
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """Django's handler500: a fixed text; the log has the rest."""
+    return _django(SvcError("internal error"))
+
+
+def method_not_allowed(allow: str) -> HttpResponse:
+    response = _django(MethodNotAllowed("method not allowed"))
+    response["Allow"] = allow
+    return response
+
+
+def _django(error: SvcError) -> HttpResponse:
+    return HttpResponse(orjson.dumps(error.body()), status=error.status, content_type=JSON.decode())

@@ -1,0 +1,57 @@
+"""`manage.py runserver`: the server alone, on its three ports; migrates nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+import orjson
+from django.core.management.base import BaseCommand
+from django.utils import autoreload
+
+from config.kernel.serving import Serving, exit_soon
+from config.options import OptionError
+
+
+class Command(BaseCommand):
+    help = "Serves workspace, review and dashboard. The ports are settings (SVC_PORT, …)."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--noreload", action="store_true", help="do not restart on code changes"
+        )
+        parser.add_argument("--ready-fd", type=int, help="told the ports once they are open")
+
+    def handle(self, *, noreload: bool, ready_fd: int | None, **options: Any) -> None:
+        if noreload:
+            self.serve(ready_fd, signal_handlers=True)
+        else:
+            autoreload.run_with_reloader(self.serve, ready_fd, signal_handlers=False)
+
+    def serve(self, ready_fd: int | None, *, signal_handlers: bool) -> None:
+        from config.kernel import database
+
+        try:
+            database.refuse_newer()
+            if names := database.pending():
+                self.stderr.write(f"pending migrations: {', '.join(names)}; run manage.py migrate")
+            Serving(ready=lambda ports: self.ready(ready_fd, ports)).run(
+                signal_handlers=signal_handlers
+            )
+        except OptionError as error:
+            if signal_handlers:
+                raise
+            os._exit(error.report())  # in the reloader's thread an exception ends nothing
+        exit_soon()
+
+    def ready(self, descriptor: int | None, ports: dict[str, int]) -> None:
+        if descriptor is not None:
+            os.write(descriptor, orjson.dumps(ports))
+            os.close(descriptor)
+        elif sys.stdout.isatty():
+            for name in ("main", "review", "dashboard"):
+                if name in ports:
+                    self.stdout.write(f"{name:10} http://localhost:{ports[name]}")

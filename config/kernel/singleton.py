@@ -1,0 +1,86 @@
+"""One server process per data directory: a second start names the first (README 11).
+
+The lock is an open file's, so it is gone with its process, whatever ended it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from config.options import OptionError
+
+
+class Instance:
+    """The right to be the one `name` of a data directory, and what the others read about it.
+
+    `state/<name>.lock` is held while it lives; `state/<name>.json` says who holds it.
+    """
+
+    def __init__(self, data_dir: Path, name: str) -> None:
+        self.data_dir, self.name = data_dir, name
+        self._lock = data_dir / "state" / f"{name}.lock"
+        self.file = data_dir / "state" / f"{name}.json"
+        self._descriptor: int | None = None
+
+    def acquire(self, *, inheritable: bool = False) -> None:
+        """Become the one, or OptionError naming who is."""
+        descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            raise OptionError(self._taken()) from None
+        os.set_inheritable(descriptor, inheritable)
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, b"%d\n" % os.getpid())
+        self._descriptor = descriptor
+
+    def publish(self, facts: Mapping[str, Any]) -> None:
+        """Tell the others: swapped in whole, so nobody reads half of it."""
+        draft = self.file.with_name(f".svc-tmp-{self.name}-{os.getpid()}")
+        draft.touch(mode=0o600)
+        draft.write_bytes(orjson.dumps({"pid": os.getpid(), **facts}))
+        draft.replace(self.file)
+
+    def release(self) -> None:
+        if self._descriptor is not None:
+            self.file.unlink(missing_ok=True)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def holder(self) -> dict[str, Any] | None:
+        """What the living holder said of itself; {"pid"} before it said more; None if none lives."""
+        try:
+            descriptor = os.open(self._lock, os.O_RDWR)
+        except FileNotFoundError:
+            return None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return self._told(os.read(descriptor, 32))
+        finally:
+            os.close(descriptor)
+        return None
+
+    def _told(self, pid: bytes) -> dict[str, Any]:
+        known = {"pid": int(pid)} if pid.strip().isdigit() else {}
+        try:
+            told: dict[str, Any] = orjson.loads(self.file.read_bytes())
+        except (OSError, ValueError):
+            return known
+        return told if told.get("pid") == known.get("pid") else known
+
+    def _taken(self) -> str:
+        facts = self.holder() or {}
+        port = facts.get("ports", {}).get("main")
+        where = f", port {port}" if port else ""
+        return (
+            f"another svc serves {self.data_dir} already (pid {facts.get('pid', 'unknown')}{where}); "
+            "stop it, or set SVC_DATA_DIR to another directory"
+        )

@@ -1,0 +1,8 @@
+"""Routes of the review part, on its own port and under /review of the main one."""
+
+from django.urls import include, path
+
+handler404 = "config.kernel.answers.not_found"
+handler500 = "config.kernel.answers.failed"
+
+urlpatterns = [path("", include("review.urls"))]

@@ -1,0 +1,10 @@
+"""Routes of the review part, the same on its own port and under its mount."""
+
+from django.urls import path
+
+from review import api, pages
+
+urlpatterns = [
+    path("", pages.start, name="review-start"),
+    path("api/health", api.Health.as_view({"get": "list"}), name="review-health"),
+]
