@@ -8,7 +8,7 @@ from config.kernel.pages import page
 
 
 def start(request: HttpRequest) -> HttpResponse:
-    health = request.build_absolute_uri(f"{request.path.rstrip('/')}/api/health")
+    health = f"{request.path.rstrip('/')}/api/health"
     return page(
         request, "review/start.html", part="review", title="Review", data={"health": health}
     )

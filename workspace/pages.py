@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 
 from config.kernel.errors import NotFound
 from config.kernel.pages import Crumb, page
-from workspace import projects
+from workspace import demo, projects
 from workspace.chats import index
 from workspace.engines import select
 
@@ -62,7 +62,7 @@ def chats(request: HttpRequest, *, slug: str) -> HttpResponse:
 
 @known
 def triggers(request: HttpRequest, *, slug: str) -> HttpResponse:
-    return _project_page(request, "triggers", slug, "Triggers")
+    return _project_page(request, "triggers", slug, "Triggers", {"nightly": demo.NIGHTLY})
 
 
 @known
@@ -90,13 +90,15 @@ def missing(request: HttpRequest, **_where: str) -> HttpResponse:
     return _missing(request, f"There is no page at {request.path}.")
 
 
-def _project_page(request: HttpRequest, name: str, slug: str, section: str) -> HttpResponse:
+def _project_page(
+    request: HttpRequest, name: str, slug: str, section: str, data: dict[str, str] | None = None
+) -> HttpResponse:
     found = projects.get(slug)
     crumbs = [HOME, (found.name, f"/projects/{slug}")]
     if section:
         crumbs.append((section, request.path))
     title = f"{section} · {found.name}" if section else found.name
-    return _page(request, name, title=title, crumbs=crumbs, data={"project": slug})
+    return _page(request, name, title=title, crumbs=crumbs, data={"project": slug, **(data or {})})
 
 
 def _page(

@@ -1,0 +1,53 @@
+// The JSON API, as every other client uses it. An error carries the sentence the service gave.
+
+import { connection } from "./connection.js";
+
+export class ApiError extends Error {
+  constructor(status, body) {
+    super(body.error ?? `The service answered ${status}.`);
+    this.status = status;
+    this.code = body.code ?? "";
+    this.errors = body.errors ?? [];
+  }
+}
+
+/** Returns {data, etag}. A missing connection is an ApiError of status 0. */
+export async function call(method, path, body, { etag } = {}) {
+  const headers = { Accept: "application/json" };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (etag) headers["If-Match"] = etag;
+  let response;
+  try {
+    response = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+  } catch {
+    connection.lost();
+    throw new ApiError(0, { error: "The service does not answer. Is it still running?" });
+  }
+  const text = await response.text();
+  const data = text ? parse(text) : {};
+  if (!response.ok) throw new ApiError(response.status, data);
+  return { data, etag: response.headers.get("ETag") };
+}
+
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { error: "The answer was not JSON. Is something between this page and the service?" };
+  }
+}
+
+export const get = async (path) => (await call("GET", path)).data;
+export const post = async (path, body = {}) => (await call("POST", path, body)).data;
+export const put = async (path, body, options) => (await call("PUT", path, body, options)).data;
+export const patch = async (path, body, options) => (await call("PATCH", path, body, options)).data;
+export const remove = async (path) => (await call("DELETE", path, {})).data;
+
+/** P("demo", "chats", id) → "/api/projects/demo/chats/<id>" */
+export const P = (slug, ...rest) => ["/api/projects", slug, ...rest].map((part, n) => (n ? encodeURIComponent(part) : part)).join("/");
+
+/** query("/api/runs", {status, limit}) leaves out what is empty. */
+export function query(path, fields) {
+  const given = Object.entries(fields).filter(([, value]) => value !== "" && value !== undefined && value !== null);
+  return given.length ? `${path}?${new URLSearchParams(given)}` : path;
+}

@@ -1,0 +1,106 @@
+// DOM nodes without markup: text stays text, so nothing a file, a person or a model wrote can act.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** h("a", {class, href, onclick, "aria-label", dataset: {…}}, child, [child, …]) */
+export function h(tag, props, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(props ?? {})) set(node, name, value);
+  node.append(...flat(children));
+  return node;
+}
+
+function set(node, name, value) {
+  if (value === undefined || value === null || value === false) return;
+  if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+  else if (name === "dataset") Object.assign(node.dataset, value);
+  else if (name === "value" || name === "checked" || name === "selected") node[name] = value;
+  else node.setAttribute(name, value === true ? "" : value);
+}
+
+const flat = (children) =>
+  children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+
+function sprite(id, className, viewBox, label) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", className);
+  svg.setAttribute("viewBox", viewBox);
+  if (label) {
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", label);
+  } else svg.setAttribute("aria-hidden", "true");
+  const use = document.createElementNS(SVG, "use");
+  use.setAttribute("href", `#${id}`);
+  svg.append(use);
+  return svg;
+}
+
+export const icon = (name, label) => sprite(`i-${name}`, "icon", "0 0 16 16", label);
+
+/** A state: {shape, tone, word}. The word is spoken, or printed beside it by the caller. */
+export const mark = ({ shape, tone, word }, spoken = true) =>
+  sprite(`s-${shape}`, `state ${tone}`, "0 0 14 14", spoken ? word : undefined);
+
+export function button(label, { icon: name, kind = "", onclick, ...rest } = {}) {
+  return h("button", { type: "button", class: `btn ${kind}`, onclick, ...rest }, name && icon(name), label);
+}
+
+/** Replace what a node holds, keeping its place on the screen. */
+export function fill(node, ...children) {
+  node.replaceChildren(...flat(children));
+  return node;
+}
+
+/**
+ * Bring the children of `parent` in line with `items`, touching only what changed, so that focus,
+ * open details and selection stay where they are.
+ */
+export function keep(parent, items, keyOf, build) {
+  const old = new Map([...parent.children].map((node) => [node.dataset.key, node]));
+  let place = parent.firstElementChild;
+  for (const item of items) {
+    const key = String(keyOf(item));
+    const said = JSON.stringify(item);
+    let node = old.get(key);
+    old.delete(key);
+    if (node === undefined || node.dataset.said !== said) {
+      const fresh = build(item);
+      fresh.dataset.key = key;
+      fresh.dataset.said = said;
+      if (node) {
+        if (place === node) place = fresh;
+        swap(node, fresh);
+      }
+      node = fresh;
+    }
+    if (node === place) place = place.nextElementSibling;
+    else parent.insertBefore(node, place);
+  }
+  for (const node of old.values()) node.remove();
+}
+
+function swap(node, fresh) {
+  const active = node.contains(document.activeElement) ? document.activeElement : null;
+  node.replaceWith(fresh);
+  if (!active) return;
+  const name = active.getAttribute("aria-label") ?? active.textContent;
+  const twin = [fresh, ...fresh.querySelectorAll(active.tagName)].find(
+    (other) => other.tagName === active.tagName && (other.getAttribute("aria-label") ?? other.textContent) === name,
+  );
+  twin?.focus();
+}
+
+/** Wait until calls stop for `ms`, then call once. */
+export function settle(ms, call) {
+  let timer = 0;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(call, ms);
+  };
+}
+
+export async function copy(text, said) {
+  await navigator.clipboard.writeText(text);
+  const { toast } = await import("./toast.js");
+  toast(said);
+}

@@ -1,0 +1,51 @@
+// Parts several pages share: project tabs, empty states, the runbook examples.
+
+import { button, copy, h, icon, mark } from "./dom.js";
+import { absolute, span, stateOf, time } from "./words.js";
+
+export const page = () => document.getElementById("page");
+
+export function tabs(slug, current, counts = {}) {
+  const base = `/projects/${slug}`;
+  const items = [["Overview", base, ""], ["Chats", `${base}/chats`, counts.chats], ["Triggers", `${base}/triggers`, counts.triggers],
+    ["Runs", `${base}/runs`, ""], ["Settings", `${base}/settings`, ""]];
+  return h("nav", { class: "tabs", "aria-label": "Of this project" }, items.map(([name, href, count]) =>
+    h("a", { class: "tab", href, "aria-current": name === current && "page" }, name, count ? h("span", { class: "count" }, String(count)) : null)));
+}
+
+export const empty = (words, ...actions) => h("div", { class: "nothing" }, h("p", { class: "soft" }, words), actions);
+
+export function problem(text) {
+  return h("div", { class: "banner bad", role: "alert" }, icon("alert"), h("div", {}, text));
+}
+
+export const command = (text, label) =>
+  h("p", { class: "cmd" }, h("code", {}, text),
+    button("", { icon: "copy", kind: "ghost s only", "aria-label": `Copy: ${label}`, onclick: () => copy(text, "Copied") }));
+
+/** One run as a row: state, trigger, when, how long, why. */
+export function runRow(run, { withProject = false } = {}) {
+  const look = stateOf(run.status);
+  const title = run.trigger ?? "curator";
+  const label = run.sessionId
+    ? h("a", { class: "over cut", href: `/projects/${run.project}/chats/${run.sessionId}` }, title)
+    : h("span", { class: "cut" }, title);
+  const about = [withProject && run.project, run.cause, run.durationSeconds !== null && span(run.durationSeconds)];
+  return h("li", {}, h("div", { class: "row" }, mark(look),
+    h("div", {}, label,
+      h("span", { class: "tiny quiet cut" }, about.filter(Boolean).join(" · ")),
+      run.reason && h("span", { class: run.status === "failed" ? "tiny says bad" : "tiny quiet", title: run.reason }, run.reason)),
+    h("span", { class: "tiny quiet nowrap" }, time(run.finishedAt ?? run.startedAt ?? run.queuedAt))));
+}
+
+export const exactly = (iso) => (iso ? absolute(iso) : "–");
+
+export const RUNBOOK = `#!runbook
+\`\`\`Glob name=files
+{"pattern": "**/*"}
+\`\`\`
+\`\`\`Bash timeout=60
+git status --short 2>/dev/null || ls -la
+\`\`\`
+Seen: {{files.output}}
+`;

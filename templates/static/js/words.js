@@ -1,0 +1,102 @@
+// One word, one shape and one tone per state; durations, times and schedules in words.
+
+import { h } from "./dom.js";
+
+const STATES = {
+  running: { shape: "starting", tone: "starting", word: "Running" },
+  queued: { shape: "queued", tone: "stopped", word: "Waiting" },
+  held: { shape: "paused", tone: "degraded", word: "Held" },
+  completed: { shape: "done", tone: "up", word: "Completed" },
+  failed: { shape: "down", tone: "down", word: "Failed" },
+  cancelled: { shape: "skipped", tone: "stopped", word: "Cancelled" },
+  stopped: { shape: "stopped", tone: "stopped", word: "Stopped" },
+  interrupted: { shape: "degraded", tone: "degraded", word: "Interrupted" },
+  skipped: { shape: "skipped", tone: "stopped", word: "Skipped" },
+  disabled: { shape: "stopped", tone: "stopped", word: "Off" },
+  armed: { shape: "queued", tone: "starting", word: "Armed" },
+  reserved: { shape: "unknown", tone: "stopped", word: "Reserved" },
+  invalid: { shape: "down", tone: "down", word: "Not valid" },
+  quiet: { shape: "quiet", tone: "quiet", word: "Idle" },
+  archived: { shape: "skipped", tone: "quiet", word: "Archived" },
+  paused: { shape: "paused", tone: "stopped", word: "Paused" },
+};
+
+export const stateOf = (name) => STATES[name] ?? { ...STATES.reserved, word: name };
+
+export function chatState(chat) {
+  if (chat.running) return STATES.running;
+  if (chat.held) return STATES.held;
+  if (chat.queued) return STATES.queued;
+  if (chat.lastTurn?.status === "failed") return STATES.failed;
+  if (chat.lastTurn?.status === "interrupted") return STATES.interrupted;
+  return chat.archived ? STATES.archived : STATES.quiet;
+}
+
+export function triggerState(trigger) {
+  const runtime = trigger.runtime ?? {};
+  if (trigger.trigger.type === "webhook") return STATES.reserved;
+  if (runtime.running) return STATES.running;
+  if (runtime.queued) return STATES.queued;
+  if (!trigger.enabled) return STATES.disabled;
+  if (runtime.lastRun?.status === "failed") return { ...STATES.failed, word: "Last run failed" };
+  return STATES.armed;
+}
+
+/** "you", "client ci over /mcp", "trigger nightly-check" */
+export function senderWords(sender) {
+  switch (sender?.kind) {
+    case "user":
+      return sender.id && sender.id !== "anonymous" ? sender.id : "You";
+    case "client":
+      return `client ${sender.id} over /mcp`;
+    case "chat":
+      return `chat ${sender.name || sender.sessionId}`;
+    case "trigger":
+      return `trigger ${sender.name} (${sender.cause})`;
+    default:
+      return "the service";
+  }
+}
+
+export function originWords(chat) {
+  if (chat.trigger) return `trigger ${chat.trigger.name ?? chat.trigger}`;
+  if (chat.client) return `client ${chat.client}`;
+  return { human: "you", scheduled: "a schedule", hook: "an event", spawned: "another chat" }[chat.provenance?.origin] ?? "";
+}
+
+export function span(seconds) {
+  const s = Math.max(0, Math.round(seconds));
+  if (s < 60) return seconds < 10 ? `${seconds.toFixed(1)} s` : `${s} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} m ${String(s % 60).padStart(2, "0")} s`;
+  return `${Math.floor(s / 3600)} h ${String(Math.floor((s % 3600) / 60)).padStart(2, "0")} m`;
+}
+
+const DAY = { weekday: "short", day: "numeric", month: "short" };
+const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
+
+export const absolute = (iso) => new Date(iso).toLocaleString("en-GB", { ...DAY, year: "numeric", ...CLOCK, second: "2-digit" });
+export const dayAndTime = (iso) => new Date(iso).toLocaleString("en-GB", { ...DAY, ...CLOCK });
+
+export function relative(iso) {
+  const seconds = (new Date(iso) - Date.now()) / 1000;
+  const size = Math.abs(seconds);
+  if (size < 45) return seconds > 0 ? "in a moment" : "just now";
+  const [count, unit] =
+    size < 3600 ? [size / 60, "min"] : size < 86400 ? [size / 3600, "h"] : size < 8 * 86400 ? [size / 86400, "d"] : [0, ""];
+  if (!unit) return new Date(iso).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  const words = `${Math.max(1, Math.round(count))} ${unit === "d" ? (Math.round(count) === 1 ? "day" : "days") : unit}`;
+  return seconds > 0 ? `in ${words}` : `${words} ago`;
+}
+
+/** A relative time that keeps itself true; the absolute one is its title. */
+export function time(iso, { words = relative } = {}) {
+  if (!iso) return "";
+  return h("time", { datetime: iso, title: absolute(iso), dataset: words === relative ? { rel: "" } : {} }, words(iso));
+}
+
+setInterval(() => {
+  if (document.hidden) return;
+  for (const node of document.querySelectorAll("time[data-rel]")) node.textContent = relative(node.dateTime);
+}, 20000);
+
+export const plural = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
