@@ -7,6 +7,7 @@ Django. Machine paths never answer HTML (design 6).
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import django
 
@@ -15,7 +16,7 @@ django.setup(set_prefix=False)
 
 from channels.routing import URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
-from django.urls import re_path  # noqa: E402
+from django.urls import re_path as django_route  # noqa: E402
 
 from config.kernel.answers import nothing_here  # noqa: E402
 from config.kernel.bridge import DjangoApp  # noqa: E402
@@ -28,6 +29,7 @@ DISCOVERY = r"^(?:.+/)?\.well-known/oauth-protected-resource(?:/.*)?$"
 CHAT_EVENTS = r"^api/projects/(?P<slug>[^/]+)/chats/(?P<session_id>[^/]+)/events$"
 
 SVC = settings.SVC
+re_path: Any = django_route  # Channels routes ASGI apps by Django's patterns
 REVIEW = Words(
     peer="This server only answers requests to localhost",
     host="This server only answers requests to localhost",

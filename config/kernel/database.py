@@ -38,7 +38,7 @@ def refuse_newer() -> None:
     )
     if unknown:
         raise OptionError(
-            f"the database {settings.DATABASES['default']['NAME']} was made by a newer version "
+            f"the database {connection.settings_dict['NAME']} was made by a newer version "
             f"({unknown[0]} is unknown to svc {__version__}); install that version or newer, "
             "or move the file away: projects, chats and triggers are files and stay"
         )
@@ -48,7 +48,7 @@ def migrate() -> list[str]:
     """Bring the database to this version, after a copy of it. Returns what was applied."""
     names = pending()
     if names:
-        _keep_copy(Path(settings.DATABASES["default"]["NAME"]))
+        _keep_copy(Path(connection.settings_dict["NAME"]))
         call_command("migrate", interactive=False, verbosity=0)
     connection.close()
     return names

@@ -157,7 +157,7 @@ class Guard:
         return None
 
     async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run the app; 413 as soon as more than the limit has been read, if nothing was said yet."""
+        """Run the app; 413 as soon as more than the limit has come, if nothing was said yet."""
         read, begun = 0, False
 
         async def counted() -> Message:

@@ -99,7 +99,7 @@ class _Fixed:
     def __init__(self, context: Any) -> None:
         self._context = context
 
-    def getContext(self) -> Any:
+    def getContext(self) -> Any:  # noqa: N802 - Twisted's name
         return self._context
 
 
@@ -125,7 +125,7 @@ def holder(port: int) -> str:
         found = [
             connection.pid
             for connection in psutil.net_connections("tcp")
-            if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port
+            if connection.status == psutil.CONN_LISTEN and tuple(connection.laddr)[1:] == (port,)
         ]
         pid = next((pid for pid in found if pid), None)
         return f"{psutil.Process(pid).name()} (pid {pid})" if pid else "another program"

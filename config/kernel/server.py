@@ -6,6 +6,8 @@ before its body has arrived ends the connection, and a request is reaped when it
 (design 6). HTTP/1.1 only; no WebSockets; no proxy header is ever believed.
 """
 
+# ruff: noqa: N802 - Twisted calls these by their own names
+
 from __future__ import annotations
 
 import asyncio
@@ -14,7 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 
 import orjson
@@ -24,11 +26,12 @@ from daphne.utils import HEADER_NAME_RE, INVALID_HEADER_VALUE_BYTES
 from twisted.internet import defer
 from twisted.internet import reactor as installed_reactor
 from twisted.logger import STDLibLogObserver, globalLogBeginner
-from twisted.web import http
+from twisted.web import http as twisted_http
 
 from config.kernel.answers import JSON, App, Message
 
 log = logging.getLogger(__name__)
+http: Any = twisted_http  # Twisted's web part is not typed
 reactor: Any = installed_reactor
 
 BUFFER = 64 * 1024  # bytes of a body that may wait for the application
@@ -208,7 +211,7 @@ class Request(WebRequest):  # type: ignore[misc]
         self._writable.set()
 
 
-class Channel(http.HTTPChannel):
+class Channel(http.HTTPChannel):  # type: ignore[misc]
     """One connection. Ends after an answer that came before its body did."""
 
     def __init__(self) -> None:
@@ -290,7 +293,7 @@ class Server(DaphneServer):  # type: ignore[misc]
     def run(self, *, signal_handlers: bool = True) -> None:
         logging.getLogger("twisted").setLevel(logging.WARNING)
         globalLogBeginner.beginLoggingTo(
-            [STDLibLogObserver("twisted")], redirectStandardIO=False, discardBuffer=True
+            [cast("Any", STDLibLogObserver("twisted"))], redirectStandardIO=False, discardBuffer=True
         )
         self._listen(self.http_factory)
         asyncio.set_event_loop(reactor._asyncioEventloop)

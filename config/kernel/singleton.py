@@ -55,7 +55,7 @@ class Instance:
             self._descriptor = None
 
     def holder(self) -> dict[str, Any] | None:
-        """What the living holder said of itself; {"pid"} before it said more; None if none lives."""
+        """What the living holder says of itself; its pid before it said more; None: none lives."""
         try:
             descriptor = os.open(self._lock, os.O_RDWR)
         except FileNotFoundError:
@@ -81,6 +81,7 @@ class Instance:
         port = facts.get("ports", {}).get("main")
         where = f", port {port}" if port else ""
         return (
-            f"another svc serves {self.data_dir} already (pid {facts.get('pid', 'unknown')}{where}); "
+            f"another svc serves {self.data_dir} already "
+            f"(pid {facts.get('pid', 'unknown')}{where}); "
             "stop it, or set SVC_DATA_DIR to another directory"
         )
