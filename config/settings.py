@@ -85,14 +85,14 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["config.kernel.surfaces.PrincipalAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": [
-        "config.kernel.rest.JSONRenderer",
-        "config.kernel.rest.BrowsableRenderer",
+        "config.kernel.wire.JSONRenderer",
+        "config.kernel.wire.BrowsableRenderer",
     ],
-    "DEFAULT_PARSER_CLASSES": ["config.kernel.rest.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["config.kernel.wire.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "config.kernel.rest.exception_handler",
+    "EXCEPTION_HANDLER": "config.kernel.wire.exception_handler",
     "UNAUTHENTICATED_USER": None,
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.kernel.rest.Negotiation",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.kernel.wire.Negotiation",
     "DEFAULT_METADATA_CLASS": None,  # OPTIONS is 405
     "URL_FORMAT_OVERRIDE": None,
 }
