@@ -134,7 +134,8 @@ Q_CLUSTER = {
 }
 
 SVC_AUTHENTICATE = "workspace.access.browser.authenticate"  # scope -> principal or Refusal
-SVC_BACKGROUND = ["workspace.background.Background"]  # start() when the ports are open, stop()
+# start() when the ports are open, stop() in reverse order
+SVC_BACKGROUND = ["workspace.background.Background", "workspace.boot.ManagementApi"]
 
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "cache" / "static"

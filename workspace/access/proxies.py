@@ -39,11 +39,6 @@ def address_of(text: str) -> IPAddress | None:
     return (isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped) or address
 
 
-def is_loopback(peer: str) -> bool:
-    address = address_of(peer)
-    return address is not None and address.is_loopback
-
-
 @dataclass(frozen=True, slots=True)
 class Trust:
     """Which peers are believed."""

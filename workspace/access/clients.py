@@ -1,0 +1,194 @@
+"""The managementApi block: which clients exist, and what start-up says about it (spec 2.1, 7.3).
+
+Its problems never stop the start: a bad client is skipped, a bad block disables the management
+API. Read once, when the process starts.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from config.kernel.hosts import allowed
+from config.kernel.operations import Registry
+from workspace.access import entries, proxies
+from workspace.access.entries import Dropped, ManagementClient
+from workspace.access.principals import Client
+from workspace.access.proxies import Trust
+from workspace.access.records import ERROR, WARNING, Record, secret_key, unknown_keys, words
+
+BLOCK = "managementApi"
+KEYS = ("instanceId", "publicUrl", "authorizationServers", "trustedProxies", "clients")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Management:
+    """The management API of this process, as configured at its start."""
+
+    public_url: str = ""
+    instance_id: str = ""
+    authorization_servers: tuple[str, ...] = ()
+    trust: Trust = field(default_factory=Trust)
+    clients: tuple[ManagementClient, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    records: tuple[Record, ...] = ()
+
+    @property
+    def enabled(self) -> bool:
+        return bool(self.clients)
+
+    @property
+    def discovery(self) -> bool:
+        """Whether the protected-resource document is published."""
+        return self.enabled and bool(self.authorization_servers)
+
+
+@functools.cache
+def management() -> Management:
+    """What this process was started with."""
+    return load(settings.SVC)
+
+
+def log_boot(found: Management, registry: Registry) -> None:
+    """The lines of workspace.md D: each problem, then whether /mcp is there."""
+    for record in (*found.records, *code_execution(found.clients, registry)):
+        log.log(record.level, record.text)
+    ids = [client.client_id for client in found.clients]
+    if not ids:
+        log.info("management API: /mcp disabled (no clients configured), it answers 404")
+        return
+    log.info(
+        "management API: /mcp enabled, clients: %s; instanceId: %s",
+        ", ".join(ids),
+        found.instance_id or "none",
+        extra={"clients": ids, "instanceId": found.instance_id or None},
+    )
+
+
+def code_execution(clients: Iterable[ManagementClient], registry: Registry) -> list[Record]:
+    """One warning for each client whose scope lets it run code here (spec 7.3.4)."""
+    records = []
+    for client in clients:
+        granted = registry.granted(Client(client.client_id, client.scope))
+        if names := [operation.name for operation in granted if operation.code_execution]:
+            text = f"scope grants code execution ({', '.join(names)})"
+            text = f"{text}; treat its token like a shell on this host"
+            records.append(Record(WARNING, f"{entries.place(client.client_id)}: {text}"))
+    return records
+
+
+def load(options: Any) -> Management:
+    """Read the block of these options, and the variables it names."""
+    block, environ = options.management_api, options.environ
+    records: list[Record] = []
+    if not isinstance(block, dict):
+        records.append(Record(ERROR, f"{BLOCK}: not a mapping; management API disabled"))
+        block = {}
+    records += unknown_keys(BLOCK, block, KEYS)
+    variable = environ.get("SVC_MANAGEMENT_TRUSTED_PROXIES")
+    trust = _trust(variable or block.get("trustedProxies"), records)
+    issuers = _issuers(block.get("authorizationServers"), records)
+    instance = str(block.get("instanceId") or "").strip()
+    clients: list[ManagementClient] = []
+    dropped: list[Dropped] = []
+    if (problem := _problem(block)) is not None:
+        records.append(Record(ERROR, f"{problem}; management API disabled"))
+    else:
+        found = dict(block.get("clients") or {})
+        clients, dropped = _clients(found, instance, environ, records)
+    return Management(
+        public_url=str(block.get("publicUrl") or "").strip().rstrip("/"),
+        instance_id=instance,
+        authorization_servers=issuers,
+        trust=trust,
+        clients=tuple(clients),
+        dropped=tuple(dropped),
+        records=tuple(records),
+    )
+
+
+def _problem(block: Mapping[Any, Any]) -> str | None:
+    """Why the block as a whole cannot be trusted."""
+    clients, instance = block.get("clients"), block.get("instanceId")
+    key = secret_key({key: value for key, value in block.items() if key != "clients"})
+    if key is not None:
+        return f"{BLOCK}.{key}: token material in the config file is refused"
+    if clients is not None and not isinstance(clients, dict):
+        return f"{BLOCK}.clients: not a mapping"
+    if isinstance(instance, bool) or not isinstance(instance, str | int | None):
+        return f"{BLOCK}.instanceId: must be text"
+    if clients and (reason := _bad_url(block.get("publicUrl"))):
+        return f"{BLOCK}.publicUrl: {reason}"
+    return None
+
+
+def _clients(
+    found: Mapping[Any, Any], instance: str, environ: Mapping[str, str], records: list[Record]
+) -> tuple[list[ManagementClient], list[Dropped]]:
+    clients: dict[bytes, ManagementClient] = {}
+    dropped = []
+    for key, entry in found.items():
+        try:
+            client = entries.read(str(key), entry, instance, environ)
+            if (other := clients.get(client.digest)) is not None:
+                text = f": same token as client {other.client_id}; client dropped"
+                raise Dropped(client.client_id, WARNING, text, client.ref)
+        except Dropped as reason:
+            dropped.append(reason)
+            records.append(reason.record)
+            continue
+        clients[client.digest] = client
+        records += client.records
+    return list(clients.values()), dropped
+
+
+def _trust(given: Any, records: list[Record]) -> Trust:
+    if given is None:
+        return proxies.read(proxies.DEFAULT, default=True)[0]
+    found = words(given)
+    trust, bad = proxies.read(found or ())
+    for entry in bad if found is not None else [str(given)]:
+        text = f'"{entry[:100]}" is neither an IP address, a CIDR nor a known word; entry dropped'
+        records.append(Record(ERROR, f"{BLOCK}.trustedProxies: {text}"))
+    if trust.everyone:
+        text = "all peers are believed, any client can claim https; name your proxy instead"
+        records.append(Record(WARNING, f"{BLOCK}.trustedProxies: {text}"))
+    return trust
+
+
+def _issuers(given: Any, records: list[Record]) -> tuple[str, ...]:
+    found = [] if given is None else words(given)
+    urls = found if found is not None else [str(given)]
+    for url in urls:
+        if _bad_url(url) is not None:
+            text = f'"{url[:200]}" is not an https URL; entry dropped'
+            records.append(Record(ERROR, f"{BLOCK}.authorizationServers: {text}"))
+    return tuple(url for url in urls if _bad_url(url) is None)
+
+
+def _bad_url(value: Any) -> str | None:
+    """Why this is no public origin (spec 2.1), or None."""
+    if value is None or not str(value).strip():
+        return "missing although clients are configured, e.g. https://svc.example.com"
+    url = str(value).strip()
+    shown = url[:200]
+    try:
+        parts = urlsplit(url)
+        host, _port = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in {"http", "https"} or not url.isascii() or " " in url:
+        return f'"{shown}" is not an absolute http(s) URL'
+    if "?" in url or "#" in url or "@" in parts.netloc:
+        return "must not carry a query string, a fragment or user information"
+    if parts.scheme == "http" and not allowed(f"[{host}]" if ":" in host else host):
+        return f'"{shown}" must be https unless its host is loopback'
+    return None

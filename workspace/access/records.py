@@ -1,0 +1,52 @@
+"""What reading the configuration has to say, kept until the log is there to hear it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from config.kernel.arguments import nearest
+
+ERROR, WARNING, INFO = logging.ERROR, logging.WARNING, logging.INFO
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One log line of workspace.md D."""
+
+    level: int
+    text: str
+
+
+def unknown_keys(place: str, node: Mapping[Any, Any], known: Iterable[str]) -> list[Record]:
+    """One warning for each key nobody reads."""
+    return [_unknown(place, str(key), known) for key in node if key not in known]
+
+
+def _unknown(place: str, key: str, known: Iterable[str]) -> Record:
+    close = nearest(key, known)
+    hint = f' (did you mean "{place}.{close}"?)' if close else ""
+    return Record(WARNING, f'config: unknown key "{place}.{key[:100]}" ignored{hint}')
+
+
+def words(value: Any) -> list[str] | None:
+    """A list of words, or comma/newline text; trimmed, blanks dropped. None: neither of them."""
+    if isinstance(value, str):
+        value = value.replace("\n", ",").split(",")
+    if not isinstance(value, list) or not all(isinstance(entry, str | int) for entry in value):
+        return None
+    return [word for entry in value if (word := str(entry).strip())]
+
+
+def secret_key(node: Any, path: tuple[str, ...] = ()) -> str | None:
+    """The dotted path of a `token` or `secret` key anywhere under this node."""
+    children = node.items() if isinstance(node, dict) else enumerate(node)
+    for key, inner in children:
+        here = (*path, str(key))
+        if isinstance(node, dict) and str(key).lower() in {"token", "secret"}:
+            return ".".join(here)
+        if isinstance(inner, dict | list) and (found := secret_key(inner, here)):
+            return found
+    return None

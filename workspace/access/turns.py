@@ -1,0 +1,94 @@
+"""The caller behind the token of a running turn (engine.md 7).
+
+The token is void the moment its row leaves `running`; only its digest is stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from typing import Any
+
+from django.conf import settings
+
+from config.kernel.errors import NotFound
+from config.kernel.guard import Headers
+from config.kernel.hosts import loopback
+from workspace import projects
+from workspace.access import proxies
+from workspace.access.policy import Gates
+from workspace.access.principals import Agent
+from workspace.chats import files
+from workspace.models import Chat, Turn
+
+_BEARER = re.compile(r"bearer +(svct_[0-9a-f]{64})", re.IGNORECASE)
+
+
+def new_token() -> tuple[str, str]:
+    """A fresh token and the digest that stands for it in the row."""
+    token = f"svct_{secrets.token_hex(32)}"
+    return token, digest(token)
+
+
+def digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def token_of(scope: dict[str, Any]) -> str | None:
+    """The token of a request from this machine that passed no proxy, if it carries one."""
+    headers = Headers(scope)
+    found = _BEARER.fullmatch(headers.only(b"authorization"))
+    if found is None or headers.proxied() or not loopback(proxies.peer(scope)):
+        return None
+    return found[1]
+
+
+def caller(token: str) -> Agent | None:
+    """The turn that runs with this token. Reads the database and the chat's record."""
+    turn = Turn.objects.filter(token_hash=digest(token), state="running").first()
+    if turn is None:
+        return None
+    tools = None if turn.tools is None else tuple(turn.tools)
+    if tools == () or not settings.SVC.self_mcp:
+        return None  # no server is offered to such a turn
+    return Agent(
+        turn=turn.id,
+        project=turn.project,
+        chat=turn.chat,
+        chat_name=_name(turn.chat),
+        depth=_depth(turn),
+        spawn_limit=turn.spawn_limit,
+        client=turn.client,
+        tools=tools,
+        plan=turn.mode == "plan",
+        gates=gates(),
+    )
+
+
+def gates() -> Gates:
+    """The switches as this process was started with them."""
+    options = settings.SVC
+    return Gates(
+        read=options.self_mcp,
+        write=options.self_mcp_write,
+        projects=options.self_mcp_projects,
+        hooks=options.hooks_mcp,
+        project_hooks=_project_hooks,
+    )
+
+
+def _project_hooks(slug: str) -> bool | None:
+    try:
+        value = projects.get(slug).written("hooksMcpEnabled")
+    except NotFound:
+        return None
+    return value if isinstance(value, bool) else None
+
+
+def _name(chat: str) -> str:
+    return Chat.objects.filter(id=chat).values_list("name", flat=True).first() or chat[:8]
+
+
+def _depth(turn: Turn) -> int:
+    return files.read(projects.get(turn.project), turn.chat).depth

@@ -1,0 +1,92 @@
+"""The ASGI endpoints with a gate of their own: /mcp, /_svc/mcp and OAuth discovery.
+
+Each says who calls and writes down what was done; the transport is the kernel's.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from channels.generic.http import AsyncHttpConsumer
+
+from config.kernel import threads
+from config.kernel.answers import Receive, Refusal, Send, refuse, send_json
+from config.kernel.mcp import Call, McpConsumer
+from config.kernel.operations import Principal
+from workspace.access import discovery, proxies, turns
+from workspace.access.audit import LEDGER
+from workspace.access.clients import management
+from workspace.access.gate import NOT_FOUND, Gate, Stopped
+from workspace.operations import REGISTRY
+
+__all__ = ["REGISTRY", "Discovery", "ManagementEndpoint", "TurnEndpoint"]
+
+OUTCOMES = {
+    "insecure_transport": "insecure_transport",
+    "untrusted_proxy": "insecure_transport",
+    "malformed": "auth_failed",
+    "invalid": "auth_failed",
+}
+NOT_ALLOWED = Refusal(
+    405,
+    {"error": "method not allowed", "code": "method_not_allowed"},
+    ((b"allow", b"GET, HEAD, OPTIONS"),),
+)
+
+
+@functools.cache
+def gate() -> Gate:
+    return Gate(management())
+
+
+class ManagementEndpoint(McpConsumer):
+    """/mcp: callers outside the instance, by bearer token and scope (spec 4.1)."""
+
+    registry = REGISTRY
+
+    async def admit(self) -> Principal | Refusal:
+        found = gate().admit(self.scope)
+        if not isinstance(found, Stopped):
+            return found
+        if found.reason != "disabled":
+            self._refused(found.reason)
+        return found.answer
+
+    def _refused(self, reason: str) -> None:
+        peer, request_id = proxies.peer(self.scope), self.scope.get("request_id", "")
+        gate().log_refusal(peer, reason, request_id)
+        if outcome := OUTCOMES.get(reason):
+            LEDGER.refused(peer=peer, outcome=outcome, request_id=request_id)
+
+    def record(self, call: Call) -> None:
+        request_id = self.scope.get("request_id", "")
+        LEDGER.call(call, peer=proxies.peer(self.scope), request_id=request_id)
+
+
+class TurnEndpoint(McpConsumer):
+    """/_svc/mcp: the service's own running turns, by their token (engine.md 7)."""
+
+    registry = REGISTRY
+
+    async def admit(self) -> Principal | Refusal:
+        token = turns.token_of(self.scope)
+        found = await threads.run(turns.caller, token) if token else None
+        return found or NOT_FOUND
+
+
+class Discovery(AsyncHttpConsumer):  # type: ignore[misc]
+    """The protected-resource document: public, no gate (workspace.md 5)."""
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        found, method = management(), scope["method"]
+        if not found.discovery or scope["path"] not in discovery.paths(found):
+            await refuse(send, NOT_FOUND)
+        elif method in ("GET", "HEAD"):
+            await send_json(send, 200, discovery.document(found), discovery.HEADERS)
+        elif method == "OPTIONS":
+            start = {"type": "http.response.start", "status": 204, "headers": discovery.PREFLIGHT}
+            await send(start)
+            await send({"type": "http.response.body", "body": b""})
+        else:
+            await refuse(send, NOT_ALLOWED)
