@@ -41,6 +41,11 @@ class Instance:
         os.write(descriptor, b"%d\n" % os.getpid())
         self._descriptor = descriptor
 
+    def refuse_second(self) -> None:
+        """OptionError when somebody is the one; becomes nothing itself."""
+        if self.holder() is not None:
+            raise OptionError(self._taken())
+
     def publish(self, facts: Mapping[str, Any]) -> None:
         """Tell the others: swapped in whole, so nobody reads half of it."""
         draft = self.file.with_name(f".svc-tmp-{self.name}-{os.getpid()}")
@@ -77,7 +82,7 @@ class Instance:
         return told if told.get("pid") == known.get("pid") else known
 
     def _taken(self) -> str:
-        facts = self.holder() or {}
+        facts = Instance(self.data_dir, "server").holder() or self.holder() or {}
         port = facts.get("ports", {}).get("main")
         where = f", port {port}" if port else ""
         return (

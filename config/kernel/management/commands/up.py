@@ -1,0 +1,48 @@
+"""`manage.py up`: the whole service in the foreground, until Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from config import __version__
+from config.kernel import database
+from config.kernel.singleton import Instance
+
+
+class Command(BaseCommand):
+    help = "Migrates, then runs the server and qcluster, restarts what dies, stops on Ctrl-C."
+    requires_system_checks = ()
+
+    def handle(self, **options: Any) -> None:
+        Instance(settings.DATA_DIR, "server").refuse_second()
+        instance = Instance(settings.DATA_DIR, "up")
+        instance.acquire(inheritable=True)  # the lock goes on with the process it becomes
+        database.refuse_newer()
+        for name in database.migrate():
+            self.stdout.write(f"migrated {name}")
+        self.stdout.write(f"svc {__version__}, data {settings.DATA_DIR}; Ctrl-C stops everything")
+        self.stdout.flush()
+        argv = [sys.executable, "-m", "config.kernel.supervise", json.dumps(children())]
+        os.chdir(settings.BASE_DIR)
+        os.execv(sys.executable, argv)  # noqa: S606 - no shell is the point
+
+
+def children() -> list[dict[str, Any]]:
+    """What the supervisor keeps alive."""
+    manage = [sys.executable, str(settings.BASE_DIR / "manage.py")]
+    logs: Path = settings.DATA_DIR / "logs"
+    server = {
+        "name": "server",
+        "argv": [*manage, "runserver", "--noreload"],
+        "log": str(logs / "server.log"),
+        "tells_ready": True,
+    }
+    cluster = {"name": "qcluster", "argv": [*manage, "qcluster"], "log": str(logs / "qcluster.log")}
+    return [server, cluster] if settings.SVC.scheduler else [server]

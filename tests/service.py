@@ -1,0 +1,246 @@
+"""The real service as a test sees it: `manage.py up` on free ports, in a data directory of its own.
+
+Every start is the one a person makes; what a test needs to know it reads from
+`state/server.json`. Nothing a Service started outlives it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import httpx
+import psutil
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+START_S, STOP_S = 40.0, 10.0
+T = TypeVar("T")
+_template: Path | None = None
+
+
+def until(found: Callable[[], T], *, seconds: float = 10.0, what: str = "") -> T:
+    """The first true result of `found`; fails after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not (result := found()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {seconds} s: {what or found}")
+        time.sleep(0.01)
+    return result
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Service:
+    """One running service. `config` becomes svc.config.yaml, `env` is added to its environment."""
+
+    def __init__(
+        self,
+        tmp_path: Path,
+        *,
+        env: dict[str, str] | None = None,
+        config: dict[str, Any] | None = None,
+        scheduler: bool = True,
+    ) -> None:
+        self.home, self.data = tmp_path / "home", tmp_path / "data"
+        self.home.mkdir(parents=True, exist_ok=True)
+        self.data.mkdir(mode=0o700, exist_ok=True)
+        self.ports = {name: free_port() for name in ("main", "review", "dashboard")}
+        self.env = self._environment(env or {}, scheduler)
+        if config is not None:
+            (self.data / "svc.config.yaml").write_text(yaml.safe_dump(config))
+        self.process: subprocess.Popen[str] | None = None
+        self.http = httpx.Client(base_url=self.url, timeout=30, trust_env=False)
+
+    def _environment(self, extra: dict[str, str], scheduler: bool) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
+        return kept | {
+            "HOME": str(self.home),
+            "SVC_DATA_DIR": str(self.data),
+            "SVC_PORT": str(self.ports["main"]),
+            "SVC_REVIEW_PORT": str(self.ports["review"]),
+            "SVC_DASHBOARD_PORT": str(self.ports["dashboard"]),
+            "SVC_SCHEDULER": "on" if scheduler else "off",
+            **extra,
+        }
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.ports['main']}"
+
+    @property
+    def review_url(self) -> str:
+        return f"http://127.0.0.1:{self.ports['review']}"
+
+    @property
+    def dashboard_url(self) -> str:
+        return f"http://127.0.0.1:{self.ports['dashboard']}"
+
+    @property
+    def projects(self) -> Path:
+        return self.data / "projects"
+
+    @property
+    def pid(self) -> int:
+        """The server process."""
+        return int(self.facts()["pid"])
+
+    def facts(self) -> dict[str, Any]:
+        """state/server.json, {} while no server is ready."""
+        try:
+            facts: dict[str, Any] = json.loads((self.data / "state" / "server.json").read_bytes())
+        except FileNotFoundError:
+            return {}
+        return facts
+
+    def log(self, name: str = "server") -> str:
+        path = self.data / "logs" / f"{name}.log"
+        return path.read_text() if path.exists() else ""
+
+    def spawn(self, *command: str, **kwargs: Any) -> subprocess.Popen[str]:
+        """`manage.py COMMAND` in this service's environment."""
+        argv = [sys.executable, str(ROOT / "manage.py"), *command]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        return subprocess.Popen(
+            argv, env=self.env, cwd=self.data, text=True, start_new_session=True, **pipes | kwargs
+        )
+
+    def run(self, *command: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+        """`manage.py COMMAND` to its end; stdout and stderr apart."""
+        argv = [sys.executable, str(ROOT / "manage.py"), *command]
+        return subprocess.run(
+            argv,
+            env=self.env,
+            cwd=self.data,
+            text=True,
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def start(self, command: str = "up") -> Self:
+        """Start and wait until the main port answers."""
+        self._use_template()
+        self._output = (self.data / "up.out").open("a")
+        self.process = self.spawn(command, stdout=self._output, stderr=self._output)
+        until(self._healthy, seconds=START_S, what="healthy")
+        return self
+
+    def _use_template(self) -> None:
+        """An empty migrated database, made once per test run."""
+        global _template  # noqa: PLW0603 - one template per test run
+        database = self.data / "svc.sqlite3"
+        if database.exists():
+            return
+        if _template is None:
+            self.run("migrate", "--verbosity", "0").check_returncode()
+            _template = Path(os.environ["SVC_DATA_DIR"]).parent / "template.sqlite3"
+            with contextlib.closing(sqlite3.connect(database)) as made:
+                made.execute(f"VACUUM INTO '{_template}'")
+        else:
+            shutil.copyfile(_template, database)
+            database.chmod(0o600)
+
+    def _healthy(self) -> bool:
+        assert self.process is not None
+        if self.process.poll() is not None:
+            raise AssertionError(f"ended with {self.process.returncode}: {self.output()}")
+        with contextlib.suppress(httpx.HTTPError, KeyError):
+            return bool(self.pid) and self.http.get("/api/health").status_code == 200
+        return False
+
+    def output(self) -> str:
+        """What `up` itself printed, then the server's log."""
+        path = self.data / "up.out"
+        return (path.read_text() if path.exists() else "") + self.log()[-4000:]
+
+    def family(self) -> list[psutil.Process]:
+        """`up` and everything it started, their descendants too."""
+        if self.process is None:
+            return []
+        with contextlib.suppress(psutil.NoSuchProcess):
+            top = psutil.Process(self.process.pid)
+            return [top, *top.children(recursive=True)]
+        return []
+
+    def stop(self) -> None:
+        """SIGTERM; asserts that it ends cleanly, in time, and leaves no process behind."""
+        if self.process is None:
+            return
+        family = self.family()
+        self.process.send_signal(signal.SIGTERM)
+        code = self._wait(STOP_S)
+        _gone, left = psutil.wait_procs(family, timeout=1)
+        self._forget()
+        assert code == 0, f"ended with {code}: {self.output()}"
+        assert left == []
+        assert "Traceback" not in self.log(), self.log()
+
+    def kill9(self) -> None:
+        """SIGKILL everything at once."""
+        family = self.family()
+        for process in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(family, timeout=5)
+        if self.process is not None:
+            self.process.wait(5)
+        self._forget()
+
+    def restart(self) -> Self:
+        self.stop()
+        return self.start()
+
+    def _wait(self, seconds: float) -> int | None:
+        assert self.process is not None
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill9()
+            return None
+
+    def _forget(self) -> None:
+        self.process = None
+        self._output.close()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
+        try:
+            if kind is None:
+                self.stop()
+            else:
+                self.kill9()
+        finally:
+            self.http.close()
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    """A service of the test's own."""
+    with Service(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One service for the tests of a module that leave it as they find it."""
+    with Service(tmp_path_factory.mktemp("service")) as running:
+        yield running
