@@ -51,7 +51,7 @@ fill(page(),
     h("a", { class: "btn", href: "/clients" }, "Clients")),
   filters,
   h("section", { class: "card scroll-x spaced", tabindex: "0", role: "region", "aria-label": "Calls" }, h("table", { class: "table" },
-    h("thead", {}, h("tr", {}, ["Outcome", "Client", "Operation", "Project", "Took", "Peer", "When"].map((name) => h("th", { scope: "col" }, name)))), rows), none),
+    h("thead", {}, h("tr", {}, ["Outcome", "Client", "Operation", "Project", "Took", "Peer", "When"].map((name) => h("th", { scope: "col", class: name === "Took" && "num" }, name)))), rows), none),
   foot);
 const refresh = settle(150, () => load().catch((error) => fill(none, problem(error.message))));
 refresh();

@@ -62,7 +62,8 @@ export function composer({ key, project, send, label = "Send" }) {
 
 /** The models that can be chosen; where no model is set up, what can be written instead. */
 async function offer(models, hint, project) {
-  const [{ models: list }, engines] = await Promise.all([get(query("/api/models", { project })), get("/api/engines")]).catch(() => [{ models: [] }, {}]);
+  const [{ models: all }, engines] = await Promise.all([get(query("/api/models", { project })), get("/api/engines")]).catch(() => [{ models: [] }, {}]);
+  const list = all.filter((model) => model.engine !== "runbook");
   models.append(...list.map((model) => h("option", { value: model.id }, model.label ?? model.id)));
   models.hidden = list.length === 0;
   if (engines.default !== "runbook") return;

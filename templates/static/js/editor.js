@@ -78,7 +78,7 @@ export function editor(main, { slug, route, name, record, catalogue, back, saved
   async function history() {
     if (!stored) return;
     const { runs } = await get(query(P(slug, "runs"), { trigger: name, limit: 8 }));
-    keep(recent, runs, (one) => one.id, (one) => runRow(one));
+    keep(recent, runs, (one) => one.id, (one) => runRow(one, { title: stateOf(one.status).word }));
     if (!runs.length) fill(recent, h("li", { class: "tiny quiet" }, "Not run yet."));
   }
 

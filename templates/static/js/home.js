@@ -14,7 +14,7 @@ const RESTING = { paused: "paused", blocked: "paused", done: "completed", abando
 const at = {
   title: h("div", {}, h("h1", {}, new Date().toLocaleDateString("en-GB", { weekday: "long", day: "numeric", month: "long" })), h("p", {}, "…")),
   form: h("div"),
-  areas: h("div"),
+  areas: h("div", { class: "home" }),
   failed: h("ul"), running: h("ul"), next: h("ul"),
 };
 

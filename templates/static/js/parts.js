@@ -24,9 +24,8 @@ export const command = (text, label) =>
     button("", { icon: "copy", kind: "ghost s only", "aria-label": `Copy: ${label}`, onclick: () => copy(text, "Copied") }));
 
 /** One run as a row: state, trigger, when, how long, why. */
-export function runRow(run, { withProject = false } = {}) {
+export function runRow(run, { withProject = false, title = run.trigger ?? "curator" } = {}) {
   const look = stateOf(run.status);
-  const title = run.trigger ?? "curator";
   const label = run.sessionId
     ? h("a", { class: "over cut", href: `/projects/${run.project}/chats/${run.sessionId}` }, title)
     : h("span", { class: "cut" }, title);

@@ -4,7 +4,7 @@ import { get, P } from "./api.js";
 import { fill, h, icon } from "./dom.js";
 import { follow } from "./stream.js";
 
-export const where = { project: document.body.dataset.project ?? "", chat: document.body.dataset.chat ?? "" };
+export const where = { project: document.body.dataset.project ?? "", chat: document.body.dataset.chat ?? "", live: "live" in document.body.dataset };
 
 const KEYS = [
   ["Ctrl K", "Go anywhere"],
@@ -121,8 +121,13 @@ document.getElementById("help").addEventListener("click", help);
 document.getElementById("palette").addEventListener("click", palette);
 document.addEventListener("keydown", onKey);
 
-/** Follow the service's changes: {project, chat, run} events name what changed. */
-export function onChange(refresh) {
-  const handlers = { open: refresh, resync: refresh, project: refresh, chat: refresh, run: refresh, trigger: refresh };
-  return follow("/api/events", handlers);
+const watchers = new Set();
+const changed = () => watchers.forEach((refresh) => refresh());
+
+/** Call `refresh` when something of the service changed, and when the connection came back. */
+export const onChange = (refresh) => watchers.add(refresh);
+
+if (where.live) {
+  const handlers = Object.fromEntries(["open", "resync", "project", "chat", "run"].map((name) => [name, changed]));
+  follow("/api/events", handlers);
 }

@@ -117,7 +117,7 @@ class Turn {
     fill(this.origin, h("b", {}, "Agent"),
       busy && [mark(look), "working"],
       this.end && this.end.state !== "completed" && [mark(look), look.word.toLowerCase()],
-      [[this.engine, this.model].filter(Boolean).join(" "), took].filter(Boolean).map((word) => h("span", {}, word)),
+      h("span", {}, [[this.engine, this.model].filter(Boolean).join(" "), took].filter(Boolean).join(" · ")),
       !busy && time(this.end?.timestamp ?? this.started));
   }
 
