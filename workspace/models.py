@@ -39,6 +39,7 @@ class Chat(models.Model):
     record = models.JSONField(default=dict)
     error = models.TextField(blank=True)
     name = models.TextField(blank=True)  # the display name
+    title = models.TextField(blank=True)  # the automatic one, of its first prompt
     preview = models.TextField(blank=True)
     archived = models.BooleanField(default=False)
     origin = models.CharField(max_length=16)
@@ -140,7 +141,10 @@ class Turn(models.Model):
 
     class Meta:
         ordering = ("id",)
-        indexes = (models.Index(fields=["chat", "state", "id"]),)
+        indexes = (
+            models.Index(fields=["chat", "state", "id"]),
+            models.Index(fields=["project", "state"]),
+        )
         constraints = (
             models.UniqueConstraint(
                 fields=["chat"], condition=Q(state="running"), name="one_running_turn_per_chat"

@@ -82,9 +82,10 @@ def create(
         **_provenance(principal, project, firing),
     )
     record = files.create(project, record)
-    index.get(project, record.id)
     if text is None:
+        index.get(project, record.id)
         return Started(record)
+    index.suggest_title(project, record.id, text)
     if firing is not None:
         queued = fire(project=project, chat=record.id, prompt=text, model=model, firing=firing)
     else:
@@ -115,7 +116,7 @@ def _provenance(principal: Sender, project: Project, firing: Firing | None) -> d
     if principal.kind == "agent":
         here = principal.sender()
         parent = {"project": here["project"], "sessionId": here["sessionId"]}
-        depth = principal.depth + 1  # type: ignore[attr-defined]
+        depth = depth_of(principal) + 1
         return found | {
             "origin": "spawned",
             "depth": depth,
@@ -125,6 +126,11 @@ def _provenance(principal: Sender, project: Project, firing: Firing | None) -> d
     if principal.kind == "client":
         return found | {"origin": "spawned", "depth": 1, "client": principal.client}
     return found
+
+
+def depth_of(principal: Sender) -> int:
+    """How deep the caller's own chat is; only a running turn has one."""
+    return int(getattr(principal, "depth", 0))
 
 
 def spawn_limit(project: Project, cap: int | None, asked: int | None = None) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -90,14 +89,14 @@ def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange) -> b
         end = close(turn, end)
     except transcript.Busy:
         return False
-    except (OSError, SvcError) as error:
+    except (transcript.StorageError, SvcError) as error:
         log.warning("transcript not closed: %s", error, extra={"turn": turn_id})
     return settle(turn_id, end, on_change)
 
 
 def close(turn: Turn, end: Mapping[str, Any], *, notice: str = "") -> Mapping[str, Any]:
     """Append what the turn's records lack; the turn_end that holds. Raises transcript.Busy."""
-    path = _existing(turn)
+    path = transcript_of(turn)
     with transcript.Writer(path) as writer:
         there = {record["type"]: record for record in records_of(path, turn.id)}
         if "turn_end" in there:
@@ -109,24 +108,25 @@ def close(turn: Turn, end: Mapping[str, Any], *, notice: str = "") -> Mapping[st
         if notice:
             writer.append("notice", turn.id, level="error", code=end["reason"], text=notice)
         missing = {"text": None, "turns": 0, "usage": None, "cost": None, "ms": _elapsed_ms(turn)}
-        record = writer.append("turn_end", turn.id, **(missing | dict(end)))
-        writer.sync()
-        return record
+        return writer.append("turn_end", turn.id, **(missing | dict(end)))
 
 
-def records_of(path: Path, turn_id: str) -> list[dict[str, Any]]:
-    """Every record of one turn; of the last one without reading what came before it."""
-    start = transcript.last_turn_end_offset(path) or 0
-    found = [record for _, record in transcript.read(path, start) if record.get("turn") == turn_id]
-    if found:
-        return found
-    return [record for _, record in transcript.read(path) if record.get("turn") == turn_id]
+def records_of(path: str, turn_id: str) -> list[transcript.Record]:
+    """Every record of one turn, in order. Records of a turn stand together, so the end is read."""
+    found: list[transcript.Record] = []
+    for _, record in transcript.backwards(path):
+        if record.get("turn") == turn_id:
+            found.append(record)
+        elif found:
+            break
+    return found[::-1]
 
 
-def _existing(turn: Turn) -> Path:
+def transcript_of(turn: Turn) -> str:
+    """The turn's transcript. NotFound when the chat is gone."""
     project = projects.get(turn.project)
     files.read(project, turn.chat)
-    return files.transcript_path(project, turn.chat)
+    return str(files.transcript_path(project, turn.chat))
 
 
 def _start_fields(turn: Turn) -> dict[str, Any]:

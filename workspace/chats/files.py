@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,9 @@ class ChatRecord:
     forked_from: Mapping[str, Any] | None = None
     version: int = VERSION
     error: str = ""
+
+    def replaced(self, **changes: Any) -> ChatRecord:
+        return replace(self, **changes)
 
     def wire(self) -> dict[str, Any]:
         """The record as its file holds it; keys without a value are left out."""

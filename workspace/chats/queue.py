@@ -213,7 +213,7 @@ def _ended(turn_id: str) -> bool:
 def answer(*, project: Project, chat: str, call: str, allow: bool) -> None:
     """Answer a permission question of the running turn (engine.md 4.4)."""
     files.read(project, chat)
-    state = _question(files.transcript_path(project, chat), call)
+    state = _question(str(files.transcript_path(project, chat)), call)
     with transaction.atomic():
         turn = Turn.objects.filter(chat=chat, state="running").first()
         answered = turn is not None and any(given["call"] == call for given in turn.answers)
@@ -223,13 +223,9 @@ def answer(*, project: Project, chat: str, call: str, allow: bool) -> None:
         turn.save(update_fields=["answers"])
 
 
-def _question(path: Any, call: str) -> str:
+def _question(path: str, call: str) -> str:
     """The last state recorded for this call. NotFound when nothing was ever asked."""
-    states = [
-        record["state"]
-        for _, record in transcript.read(path)
-        if record.get("type") == "permission" and record.get("call") == call
-    ]
-    if not states:
-        raise NotFound(f"Permission not found: {call[:100]}")
-    return str(states[-1])
+    for _, record in transcript.backwards(path):
+        if record["type"] == "permission" and record.get("call") == call:
+            return str(record.get("state"))
+    raise NotFound(f"Permission not found: {call[:100]}")

@@ -1,0 +1,177 @@
+"""Forks: a chat that starts as a copy of another's finished turns (engine.md 4.5).
+
+The copy is bytes, so that every id, offset and seq of an inherited line equals the source's.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from config.kernel.errors import Invalid, SvcError
+from config.kernel.files import PREFIX
+from workspace import ids
+from workspace.chats import chats, files, index, queue, transcript
+from workspace.chats.chats import Sender, Started
+from workspace.chats.files import ChatRecord
+from workspace.models import Chat
+from workspace.project import Project
+
+MOST_FORKS = 20
+FIRED = ("scheduled", "hook")
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """One prompt of a batch that started no chat, and why."""
+
+    prompt: str
+    error: str
+
+
+def fork(
+    *,
+    principal: Sender,
+    project: Project,
+    session_id: str,
+    prompt: str | None = None,
+    name: str | None = None,
+    model: str | None = None,
+) -> Started:
+    """A new chat with the source's finished turns; with a prompt it goes on from there."""
+    text = None if prompt is None else queue.clean_prompt(prompt)
+    word = chats.check_model(model)
+    own_name = chats.check_name(name)
+    source = files.read(project, session_id)
+    shown = index.get(project, session_id)
+    record = ChatRecord(
+        id=ids.session_id(),
+        project=project.slug,
+        created=files.now(),
+        name=own_name or f"Fork of {shown.name}"[:200],
+        engine=source.engine,
+        model=source.model,
+        permission_mode=source.permission_mode,
+        **_provenance(principal, project, source),
+    )
+    record = _copy(project, source, record)
+    index.inherit(project, source.id, record.id)
+    if text is None:
+        return Started(record)
+    queued = chats.send(
+        principal=principal,
+        project=project,
+        session_id=record.id,
+        prompt=text,
+        message=_first_message(shown, text),
+        model=word,
+    )
+    return Started(record, queued.turn, queued.state, queued.position)
+
+
+def _first_message(source: Chat, prompt: str) -> str:
+    name = " ".join(source.name.split())
+    return (
+        f'This chat is a fork of "{name}" ({source.id}); the messages above are inherited '
+        f"history. Your task now:\n\n{prompt}"
+    )
+
+
+def _provenance(principal: Sender, project: Project, source: ChatRecord) -> dict[str, Any]:
+    """The fork rows of workspace.md 3, and the spawn limit of 6.5."""
+    limit = chats.spawn_limit(project, principal.spawn_cap)
+    found: dict[str, Any] = {
+        "parent": {"project": project.slug, "sessionId": source.id},
+        "spawn_limit": min(limit, source.spawn_limit),
+        "client": principal.client,
+        "origin": "spawned",
+    }
+    if principal.kind == "agent":
+        return found | {"depth": max(source.depth, chats.depth_of(principal) + 1)}
+    if principal.kind == "client":
+        return found | {"depth": max(1, source.depth)}
+    origin = "human" if source.origin in FIRED else source.origin
+    return found | {"depth": source.depth, "origin": origin}
+
+
+def _copy(project: Project, source: ChatRecord, record: ChatRecord) -> ChatRecord:
+    """Transcript first, record last: the fork is there when it is whole."""
+    path = str(files.transcript_path(project, source.id))
+    offset = transcript.last_turn_end_offset(path)
+    seq = next((line["seq"] for _, line in transcript.backwards(path, offset)), 0)
+    origin = {"sessionId": source.id, "at": files.now(), "offset": offset, "seq": seq}
+    if offset:
+        copy_bytes(Path(path), files.transcript_path(project, record.id), offset)
+    return files.create(project, record.replaced(forked_from=origin))
+
+
+def copy_bytes(source: Path, target: Path, count: int) -> None:
+    """The first `count` bytes, in a new file that is whole on the disk before it has its name."""
+    draft = target.with_name(f"{PREFIX}{ids.ulid()}")
+    try:
+        with source.open("rb") as read, draft.open("xb") as write:
+            os.fchmod(write.fileno(), 0o600)
+            _copy_range(read.fileno(), write.fileno(), count)
+            os.fsync(write.fileno())
+        draft.rename(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _copy_range(source: int, target: int, count: int) -> None:
+    """Shares blocks where the file system can; elsewhere the kernel copies."""
+    done = 0
+    while done < count:
+        step = os.copy_file_range(source, target, count - done)
+        if step == 0:
+            raise OSError("the source became shorter while it was copied")
+        done += step
+
+
+def batch(
+    *,
+    principal: Sender,
+    project: Project,
+    session_id: str,
+    prompts: list[str],
+    name_prefix: str | None = None,
+    model: str | None = None,
+) -> list[Started | Failed]:
+    """One fork per prompt: everything is checked first, a failed one is told in its place."""
+    checked = _check_batch(prompts)
+    chats.check_model(model)
+    chats.check_name(name_prefix and f"{name_prefix} {len(checked)}")
+    files.read(project, session_id)
+    made: list[Started | Failed] = []
+    for number, prompt in enumerate(checked, 1):
+        try:
+            made.append(
+                fork(
+                    principal=principal,
+                    project=project,
+                    session_id=session_id,
+                    prompt=prompt,
+                    name=f"{name_prefix} {number}" if name_prefix else None,
+                    model=model,
+                )
+            )
+        except SvcError as error:
+            made.append(Failed(prompt, error.text))
+        except OSError as error:
+            made.append(Failed(prompt, f"the chat could not be copied: {error.strerror}"))
+    return made
+
+
+def _check_batch(prompts: list[str]) -> list[str]:
+    if not prompts:
+        raise Invalid("`prompts` is required (one prompt per line, or a JSON array of strings).")
+    if len(prompts) > MOST_FORKS:
+        raise Invalid(
+            f"`prompts` holds {len(prompts)} entries; at most {MOST_FORKS} forks per call."
+        )
+    for number, prompt in enumerate(prompts, 1):
+        if not prompt.strip():
+            raise Invalid(f"`prompts` entry {number} is empty.")
+    return [queue.clean_prompt(prompt, "prompts") for prompt in prompts]

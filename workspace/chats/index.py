@@ -1,0 +1,324 @@
+"""The index of chats: what lists show of each, rebuilt from its two files when they change.
+
+File stats decide whether a row still holds. This process keeps the rows in memory; the table
+spares a restart from reading every transcript again, and never decides anything (design 7).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from config.kernel import files as kernel_files
+from workspace.chats import files, transcript
+from workspace.chats.endings import STATES, sentence
+from workspace.models import Chat
+from workspace.project import Project
+
+TITLE_MAX = 100
+PREVIEW_MAX = 160
+RECORDS_LOOK_S = 2.0  # a record edited in place does not touch its folder
+MESSAGES = ("user", "assistant", "tool_result", "notice")
+COUNTED = (
+    "title", "preview", "messages", "entries", "offset", "damaged", "updated", "last_turn", "usage",
+)  # fmt: skip
+
+Stamp = tuple[int, int, int]  # mtime_ns, size, inode
+ABSENT: Stamp = (0, 0, 0)
+
+
+@dataclass(slots=True)
+class _Entry:
+    row: Chat
+    record: Stamp
+    transcript: Stamp
+
+
+@dataclass(slots=True)
+class _Folder:
+    """One project's chats as this process knows them."""
+
+    path: str
+    entries: dict[str, _Entry] = field(default_factory=dict)
+    stamp: tuple[int, int] = (0, 0)
+    looked: float = -RECORDS_LOOK_S
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+_folders: dict[str, _Folder] = {}
+_guard = threading.Lock()
+
+
+def entries(project: Project) -> list[Chat]:
+    """Every chat of the project, as its files are now; in no order."""
+    folder = _folder(project)
+    with folder.lock:
+        _look(project, folder)
+        return [entry.row for entry in folder.entries.values()]
+
+
+def get(project: Project, session_id: str) -> Chat:
+    """One chat as its files are now. NotFound when there is none."""
+    path = files.record_path(project, session_id)
+    folder = _folder(project)
+    with folder.lock:
+        record = _stamp(str(path))
+        if record == ABSENT:
+            _forget(folder, {session_id} & folder.entries.keys())
+            raise files.missing(project.slug, session_id)
+        return _refresh(
+            project, folder, session_id, record, _stamp(str(path.with_suffix(".jsonl")))
+        )
+
+
+def rescan(project: Project) -> set[str]:
+    """Bring every row to its files; the ids that changed or went."""
+    before = dict(Chat.objects.filter(project=project.slug).values_list("id", "transcript_stat"))
+    now = {row.id: row for row in entries(project)}
+    _forget(_folder(project), before.keys() - now.keys())
+    changed = {
+        session_id
+        for session_id, row in now.items()
+        if before.get(session_id) != row.transcript_stat
+    }
+    for session_id in changed:
+        _store(now[session_id])
+    return changed | (before.keys() - now.keys())
+
+
+def suggest_title(project: Project, session_id: str, prompt: str) -> None:
+    """Until the first turn writes it down, the first prompt names the chat."""
+    row = get(project, session_id)
+    if not row.title:
+        row.title = _title(prompt)
+        _name(row)
+        _store(row)
+
+
+def inherit(project: Project, source_id: str, fork_id: str) -> None:
+    """A fork of everything the source holds starts with the source's counts, unread."""
+    source = get(project, source_id)
+    path = str(project.chats_dir / f"{fork_id}.jsonl")
+    stamp = _stamp(path)
+    if stamp[1] and stamp[1] == source.offset:
+        row = Chat(id=fork_id, project=project.slug, record_stat=_text(ABSENT))
+        for column in COUNTED:
+            setattr(row, column, getattr(source, column))
+        row.transcript_stat = _text(stamp)
+        folder = _folder(project)
+        with folder.lock:
+            folder.entries[fork_id] = _Entry(row, ABSENT, stamp)
+    get(project, fork_id)
+
+
+def _folder(project: Project) -> _Folder:
+    path = str(project.chats_dir)
+    with _guard:
+        folder = _folders.get(project.slug)
+        if folder is None or folder.path != path:
+            folder = _folders[project.slug] = _Folder(path)
+        return folder
+
+
+def _look(project: Project, folder: _Folder) -> None:
+    """Compare stats, cheapest first: folder and transcripts always, records when it matters."""
+    try:
+        fd = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        _forget(folder, set(folder.entries))
+        return
+    try:
+        found = os.fstat(fd)
+        stamp = (found.st_mtime_ns, found.st_ino)
+        now = time.monotonic()
+        if stamp != folder.stamp or now - folder.looked >= RECORDS_LOOK_S:
+            _look_at_records(project, folder, fd)
+            folder.stamp, folder.looked = stamp, now
+        for session_id, entry in folder.entries.items():
+            fresh = _stamp(f"{session_id}.jsonl", fd)
+            if fresh != entry.transcript:
+                _refresh(project, folder, session_id, entry.record, fresh)
+    finally:
+        os.close(fd)
+
+
+def _look_at_records(project: Project, folder: _Folder, fd: int) -> None:
+    ids = set(files.session_ids(project))
+    _forget(folder, folder.entries.keys() - ids)
+    if not folder.entries and ids:
+        _load(project, folder)
+    for session_id in ids:
+        fresh = _stamp(f"{session_id}.yaml", fd)
+        entry = folder.entries.get(session_id)
+        if fresh != ABSENT and (entry is None or entry.record != fresh):
+            _refresh(project, folder, session_id, fresh, _stamp(f"{session_id}.jsonl", fd))
+
+
+def _load(project: Project, folder: _Folder) -> None:
+    """What the table remembers; rows that no longer hold are refreshed by whoever looks."""
+    for row in Chat.objects.filter(project=project.slug):
+        folder.entries[row.id] = _Entry(row, _parsed(row.record_stat), _parsed(row.transcript_stat))
+
+
+def _stamp(path: str, fd: int | None = None) -> Stamp:
+    try:
+        found = os.stat(path, dir_fd=fd)
+    except OSError:
+        return ABSENT
+    return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _text(stamp: Stamp) -> str:
+    return ":".join(map(str, stamp))
+
+
+def _parsed(text: str) -> Stamp:
+    mtime, size, inode = (int(part) for part in text.split(":"))
+    return (mtime, size, inode)
+
+
+def _refresh(
+    project: Project, folder: _Folder, session_id: str, record: Stamp, lines: Stamp
+) -> Chat:
+    """The row of one chat, made to match what the two stamps say."""
+    entry = folder.entries.get(session_id)
+    if entry is None:
+        entry = _Entry(_remembered(project, session_id), ABSENT, ABSENT)
+        entry.record = _parsed(entry.row.record_stat)
+        entry.transcript = _parsed(entry.row.transcript_stat)
+    row, store = entry.row, False
+    if entry.record != record or row._state.adding:
+        _read_record(project, row)
+        row.record_stat, store = _text(record), True
+    if entry.transcript != lines:
+        store |= _read_transcript(project, row, replaced=entry.transcript[2] != lines[2])
+        row.transcript_stat = _text(lines)
+    folder.entries[session_id] = _Entry(row, record, lines)
+    if store:
+        _name(row)
+        _store(row)
+    return row
+
+
+def _remembered(project: Project, session_id: str) -> Chat:
+    row = Chat.objects.filter(id=session_id, project=project.slug).first()
+    if row is None:
+        absent = _text(ABSENT)
+        row = Chat(id=session_id, project=project.slug, record_stat=absent, transcript_stat=absent)
+    return row
+
+
+def _store(row: Chat) -> None:
+    try:
+        with transaction.atomic():
+            row.save()
+    except IntegrityError:  # another process met the chat at the same moment
+        row.save(force_update=True)
+
+
+def _forget(folder: _Folder, gone: set[str]) -> None:
+    if gone:
+        for session_id in gone:
+            folder.entries.pop(session_id, None)
+        Chat.objects.filter(id__in=gone).delete()
+
+
+def _read_record(project: Project, row: Chat) -> None:
+    """Columns of the record; a record that does not parse keeps the last good ones."""
+    path = project.chats_dir / f"{row.id}.yaml"
+    snapshot = kernel_files.read(path)
+    record = files.parse(project.slug, row.id, snapshot.data if snapshot else b"")
+    row.error = record.error
+    if record.error and not row._state.adding:
+        return
+    row.record = record.wire()
+    row.archived = record.archived
+    row.origin = record.origin
+    row.trigger = record.trigger[:64]
+    row.client = record.client
+    row.created = moment(record.created)
+    if not row.messages:
+        row.updated = row.created
+
+
+def _read_transcript(project: Project, row: Chat, *, replaced: bool) -> bool:
+    """Read what grew; whether a turn ended there, which is when the row is worth storing."""
+    path = project.chats_dir / f"{row.id}.jsonl"
+    try:
+        size = path.stat().st_size
+    except OSError:
+        size = 0
+    if replaced or size < row.offset:
+        row.offset = row.messages = row.entries = row.damaged = 0
+        row.title = row.preview = ""
+        row.last_turn = row.usage = None
+    scan = transcript.Scan(str(path), row.offset)
+    ended = False
+    for _, record in scan:
+        _count(row, record)
+        ended |= record["type"] == "turn_end"
+    row.offset = scan.end
+    row.damaged += scan.damaged
+    return ended
+
+
+def _count(row: Chat, record: dict[str, Any]) -> None:
+    kind = record["type"]
+    if kind in MESSAGES:
+        row.messages += 1
+        row.updated = moment(str(record.get("ts")), row.updated)
+    if kind in ("user", "assistant"):
+        row.preview = _one_line(str(record.get("text") or ""), PREVIEW_MAX) or row.preview
+    if kind == "user" and not row.title:
+        row.title = _title(str(record.get("text") or ""))
+        _name(row)
+    failed = kind == "turn_end" and STATES.get(str(record.get("status"))) == "failed"
+    if kind in ("user", "assistant", "tool_result") or failed:
+        row.entries += 1
+    if kind == "turn_end":
+        row.last_turn = {
+            "status": {"done": "completed"}.get(
+                state := STATES.get(str(record.get("status")), "failed"), state
+            ),
+            "reason": sentence(record) or None,
+            "finishedAt": record.get("ts"),
+        }
+        row.usage = _added(row.usage, record.get("usage"))
+
+
+def _added(total: dict[str, Any] | None, usage: Any) -> dict[str, Any] | None:
+    """The usage of all turns; None while nothing is known."""
+    if not isinstance(usage, dict):
+        return total
+    known = {key: value for key, value in usage.items() if isinstance(value, int | float)}
+    return {key: (total or {}).get(key, 0) + value for key, value in known.items()}
+
+
+def _name(row: Chat) -> None:
+    """Custom name, else the automatic one, else the head of the id (workspace.md 3)."""
+    row.name = row.record.get("name") or row.title or row.id[:8]
+
+
+def _title(prompt: str) -> str:
+    line = " ".join(prompt.split())
+    return line if len(line) <= TITLE_MAX else f"{line[:TITLE_MAX]}…"
+
+
+def _one_line(text: str, most: int) -> str:
+    line = " ".join(text[: most * 4].split())
+    return line if len(line) <= most else f"{line[:most]}…"
+
+
+def moment(text: str, otherwise: datetime | None = None) -> datetime:
+    """A stored timestamp as a time; what is no timestamp counts as the other, or the epoch."""
+    try:
+        found = datetime.fromisoformat(text)
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+    except (TypeError, ValueError):
+        return otherwise or datetime.fromtimestamp(0, UTC)

@@ -1,0 +1,200 @@
+"""Transcript records as messages: for REST and the stream (engine.md 4.4), and for read_chat.
+
+A tool's use and its result are one message, told at the result. Nothing here keeps state between
+calls but `Viewer`, which remembers the tool calls still open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from workspace.chats import files, index, transcript
+from workspace.chats.endings import STATES, sentence
+from workspace.chats.transcript import Record
+from workspace.project import Project
+
+Shown = dict[str, Any]
+ROLES = {"user": "user", "assistant": "assistant", "notice": "notice", "tool_result": "tool"}
+TARGET_MAX = 120
+TURN_STATES = STATES | {"ok": "completed"}
+
+
+class Viewer:
+    """Records in file order become Messages. A result whose use came before is looked up."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._open: dict[str, Record] = {}
+
+    def view(self, offset: int, record: Record) -> Shown | None:
+        """What a client sees of this line; None for a line that is not sent."""
+        match record["type"]:
+            case "tool_use":
+                self._open[str(record.get("call"))] = record
+                return None
+            case "user" | "assistant" | "notice" | "tool_result":
+                return self._message(offset, record)
+            case "turn_start" | "turn_end":
+                return _turn_line(offset, record)
+            case "permission":
+                return _permission_line(offset, record)
+            case _:
+                return None
+
+    def _message(self, offset: int, record: Record) -> Shown:
+        shown: Shown = {
+            "uuid": record.get("id"),
+            "offset": offset,
+            "role": ROLES[record["type"]],
+            "content": str(record.get("text") or ""),
+            "timestamp": record.get("ts"),
+            "turnId": record.get("turn"),
+        }
+        if record["type"] == "user":
+            shown["sender"] = record.get("sender") or {"kind": "system"}
+        if record["type"] == "notice":
+            shown |= {"level": record.get("level"), "code": record.get("code")}
+        if record["type"] == "tool_result":
+            use = self._open.pop(str(record.get("call")), None) or self._find_use(offset, record)
+            shown["content"] = tool_line(use, record)
+            shown["toolCall"] = _tool_call(use, record)
+        return shown
+
+    def _find_use(self, offset: int, result: Record) -> Record:
+        for _, record in transcript.backwards(self._path, offset):
+            if record.get("turn") != result.get("turn"):
+                break
+            if record["type"] == "tool_use" and record.get("call") == result.get("call"):
+                return record
+        return {}
+
+
+def _tool_call(use: Record, result: Record) -> Shown:
+    return {
+        "name": use.get("tool") or "",
+        "target": use.get("target") or "",
+        "ok": not result.get("is_error"),
+        "durationMs": result.get("ms"),
+        "input": use.get("input"),
+        "output": result.get("text") or "",
+        "truncated": "blob" in result,
+    }
+
+
+def tool_line(use: Record, result: Record) -> str:
+    """One line: `Bash npm test — error: exit 1` (workspace.md 7.3)."""
+    name = " ".join(
+        part for part in (use.get("tool"), str(use.get("target") or "")[:TARGET_MAX]) if part
+    )
+    if not result.get("is_error"):
+        return f"{name or 'tool'} — ok"
+    first = next(iter(str(result.get("text") or "").strip().splitlines()), "failed")
+    return f"{name or 'tool'} — error: {first}"
+
+
+def _turn_line(offset: int, record: Record) -> Shown:
+    shown: Shown = {
+        "type": "turn",
+        "offset": offset,
+        "turnId": record.get("turn"),
+        "timestamp": record.get("ts"),
+    }
+    if record["type"] == "turn_start":
+        model = {"engine": record.get("engine"), "model": record.get("model")}
+        return shown | {"state": "started"} | model
+    return shown | {
+        "state": TURN_STATES.get(str(record.get("status")), "failed"),
+        "reason": sentence(record) or None,
+        "usage": record.get("usage"),
+    }
+
+
+def _permission_line(offset: int, record: Record) -> Shown:
+    keys = ("call", "tool", "input", "state", "by", "reason")
+    return {
+        "type": "permission",
+        "offset": offset,
+        "turnId": record.get("turn"),
+        "timestamp": record.get("ts"),
+        **{key: record.get(key) for key in keys},
+    }
+
+
+def page(
+    project: Project, session_id: str, *, limit: int = 100, before: int | None = None
+) -> tuple[list[Shown], int, int | None]:
+    """The newest messages before an offset, oldest first: (messages, total, next `before`)."""
+    row = index.get(project, session_id)
+    path = str(files.transcript_path(project, session_id))
+    viewer = Viewer(path)
+    if before is not None:
+        before = max(0, min(before, row.offset))
+    records = _newest(path, before, limit + 1, lambda record: record["type"] in ROLES)
+    shown = [
+        message
+        for offset, record in records
+        if (message := viewer.view(offset, record)) is not None and "role" in message
+    ]
+    following = shown[-limit]["offset"] if len(shown) > limit else None
+    return shown[-limit:], row.messages, following
+
+
+def read_chat(project: Project, session_id: str, *, limit: int) -> tuple[list[Shown], int]:
+    """The last lines as read_chat tells them, oldest first: ({role, text, timestamp}, total)."""
+    row = index.get(project, session_id)
+    path = str(files.transcript_path(project, session_id))
+    uses: dict[str, Record] = {}
+    lines = []
+    for _, record in _newest(path, None, limit, is_line):
+        if record["type"] == "tool_use":
+            uses[str(record.get("call"))] = record
+        elif is_line(record):
+            lines.append(_line(record, uses))
+    return lines[-limit:], row.entries
+
+
+def is_line(record: Record) -> bool:
+    """Whether read_chat shows this record: notices out, the end of a failed turn in."""
+    if record["type"] == "turn_end":
+        return STATES.get(str(record.get("status"))) == "failed"
+    return record["type"] in ("user", "assistant", "tool_result")
+
+
+def _line(record: Record, uses: dict[str, Record]) -> Shown:
+    match record["type"]:
+        case "turn_end":
+            role, text = "assistant", f"[turn failed: {sentence(record)}]"
+        case "tool_result":
+            use = uses.get(str(record.get("call")), {})
+            role, text = "tool", tool_line(use, record)
+        case role:
+            text = str(record.get("text") or "")
+    return {"role": role, "text": text, "timestamp": record.get("ts")}
+
+
+def _newest(
+    path: str, before: int | None, count: int, counts: Callable[[Record], bool]
+) -> list[tuple[int, Record]]:
+    """Records from `before` back to the `count`-th that counts, in file order, with the uses of
+    every tool result among them."""
+    found: list[tuple[int, Record]] = []
+    open_calls: set[str] = set()
+    seen = 0
+    for offset, record in transcript.backwards(path, before):
+        if offset == before:  # the offset of a message is just after its own line
+            continue
+        if seen >= count and not open_calls:
+            break
+        if record["type"] == "tool_use":
+            open_calls.discard(str(record.get("call")))
+            found.append((offset, record))
+        elif seen < count:
+            found.append((offset, record))
+            if counts(record):
+                seen += 1
+            if record["type"] == "tool_result":
+                open_calls.add(str(record.get("call")))
+        elif record["type"] == "turn_end":
+            break  # no use lies in an earlier turn
+    return found[::-1]
