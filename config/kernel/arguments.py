@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import orjson
-
+from config.kernel import jsonio
 from config.kernel.errors import Invalid
+from config.kernel.jsonio import clean
 from config.kernel.operations import Argument, Operation
 
 NAME_LIMIT = 200
@@ -24,7 +24,6 @@ PROMPTS_LIMIT = 20
 GOT_LIMIT = 100
 
 _ABSENT = object()
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]")
 
@@ -132,7 +131,8 @@ def _number(argument: Argument, value: Any) -> Any:
         if not re.fullmatch(r"\s*[+-]?[0-9]{1,30}(\.[0-9]{1,30})?\s*", value):
             raise _mistyped(argument, _wanted(argument), value)
         return float(value) if "." in value else int(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole and not (isinstance(value, float) and math.isfinite(value)):
         raise _mistyped(argument, _wanted(argument), value)
     return value
 
@@ -191,33 +191,20 @@ def _entries(argument: Argument, value: Any, *, commas: bool) -> list[str]:
         except (ValueError, RecursionError):
             raise _mistyped(argument, "a list, or the text of a JSON array", value) from None
     if isinstance(value, str):
-        lines = value.splitlines()
-        return [clean(part).strip() for line in lines for part in _split(line, commas)]
+        value = value.replace("\n", ",").split(",") if commas else value.splitlines()
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
         raise _mistyped(argument, "a list of strings", value)
     return [clean(entry).strip() if commas else clean(entry) for entry in value]
 
 
-def _split(line: str, commas: bool) -> list[str]:
-    return line.split(",") if commas else [line]
-
-
 def _mistyped(argument: Argument, wanted: str, value: Any) -> Invalid:
-    try:
-        got = orjson.dumps(value).decode()
-    except TypeError:
-        got = "something else"
+    got = jsonio.dumps(value).decode()
     return Invalid(f"`{argument.name}` must be {wanted} (got {_short(got)}).")
 
 
 def _short(text: str) -> str:
     text = _CONTROL.sub("", clean(text))
     return text if len(text) <= GOT_LIMIT else f"{text[:GOT_LIMIT]}…"
-
-
-def clean(text: str) -> str:
-    """Lone surrogates become U+FFFD, so that every text can be written."""
-    return _SURROGATE.sub("\ufffd", text)
 
 
 def truncate(text: str, limit: int = ECHO_LIMIT) -> str:

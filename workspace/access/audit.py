@@ -16,7 +16,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import F
 
-from config.kernel.arguments import clean
+from config.kernel.jsonio import clean
 from config.kernel.mcp import Call
 from workspace import ids
 from workspace.models import AuditEntry, ClientUse
