@@ -1,0 +1,93 @@
+"""What triggers are doing now: armed, queued, running, last and next times. Reads only the
+database, so that it is cheap to poll (workspace.md 10, Runtime entry)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Max
+
+from config.kernel.logs import timestamp
+from workspace.models import InvalidEntry, Run, TriggerState
+from workspace.triggers import clock, runs
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The rows of one project, read in four queries."""
+
+    states: Mapping[str, TriggerState]
+    last: Mapping[str, Run]
+    running: frozenset[str]
+    queued: Mapping[str, int]
+
+    def entry(self, name: str, type_: str, *, legacy: bool = False) -> dict[str, Any]:
+        """The runtime entry of one trigger; a trigger without a row is as one never armed."""
+        state = self.states.get(name) or TriggerState(name=name, type=type_)
+        last = self.last.get(name)
+        entry = {
+            "name": name,
+            "type": type_,
+            "enabled": state.enabled,
+            "running": name in self.running,
+            "queued": self.queued.get(name, 0),
+            "nextRunAt": timestamp(state.next_at) if state.next_at else None,
+            "nextRuns": next_runs(state),
+            "scheduleStatus": self.status(name, type_) if type_ == "schedule" else None,
+            "lastError": state.last_error or None,
+            "lastRun": runs.view(last) if last else None,
+        }
+        return entry | ({"legacy": True} if legacy else {})
+
+    def status(self, name: str, type_: str) -> str:
+        state = self.states.get(name)
+        if type_ == "webhook":
+            return "reserved"
+        if name in self.running:
+            return "running"
+        if self.queued.get(name):
+            return "queued"
+        return "idle" if state is not None and state.enabled else "disabled"
+
+
+def read(slug: str) -> Board:
+    active = Run.objects.filter(project=slug, status__in=runs.ACTIVE).exclude(trigger="")
+    queued: dict[str, int] = {}
+    running = set()
+    for name, status in active.values_list("trigger", "status"):
+        if status == "running":
+            running.add(name)
+        else:
+            queued[name] = queued.get(name, 0) + 1
+    states = {row.name: row for row in TriggerState.objects.filter(project=slug)}
+    return Board(states, _last(slug), frozenset(running), queued)
+
+
+def _last(slug: str) -> dict[str, Run]:
+    """The newest firing of each trigger that happened; a skipped one did not."""
+    happened = Run.objects.filter(project=slug).exclude(status="skipped").exclude(trigger="")
+    newest = happened.order_by().values("trigger").annotate(newest=Max("id"))
+    ids = [row["newest"] for row in newest]
+    return {run.trigger: run for run in Run.objects.filter(id__in=ids)}
+
+
+def next_runs(state: TriggerState) -> list[str]:
+    """The next three instants of an armed schedule."""
+    if state.next_at is None or state.armed_at is None:
+        return []
+    times = clock.upcoming(state.when, armed_at=state.armed_at, next_at=state.next_at)
+    return [timestamp(moment) for moment in times]
+
+
+def runtime(slug: str) -> list[dict[str, Any]]:
+    """Every usable trigger of the project, schedules of the older form last."""
+    board = read(slug)
+    unusable = set(InvalidEntry.objects.filter(project=slug).values_list("name", flat=True))
+    rows = sorted(board.states.values(), key=lambda row: (row.legacy, row.name))
+    return [
+        board.entry(row.name, row.type, legacy=row.legacy)
+        for row in rows
+        if row.name not in unusable or row.enabled
+    ]

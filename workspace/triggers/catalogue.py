@@ -1,0 +1,53 @@
+"""What a trigger may be granted and react to: the picker's lists (workspace.md 8.8)."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+
+EVENTS = ("onArchive", "afterTurn")
+TRIGGER_TYPES = ("schedule", "event", "webhook")
+NEVER_GRANTED = ("ScheduleWakeup", "CronCreate", "CronList", "CronDelete")
+_MCP = re.compile(r"mcp__[A-Za-z0-9_.-]+\*?")
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool a trigger's allow-list may name."""
+
+    name: str
+    group: str
+    description: str
+
+
+GRANTABLE = (
+    Tool("Read", "read", "Read files of the project"),
+    Tool("Glob", "read", "Find files by name"),
+    Tool("Grep", "read", "Search file contents"),
+    Tool("Edit", "write", "Change parts of files"),
+    Tool("Write", "write", "Create and replace files"),
+    Tool("NotebookEdit", "write", "Change cells of notebooks"),
+    Tool("Bash", "write", "Run any shell command: the broadest grant"),
+    Tool("WebFetch", "web", "Fetch a page from the web"),
+    Tool("WebSearch", "web", "Search the web"),
+    Tool("Task", "orchestration", "Hand parts of the work to subagents"),
+    Tool("TodoWrite", "orchestration", "Keep a list of steps"),
+    Tool("Skill", "orchestration", "Use an installed skill"),
+    Tool("ToolSearch", "orchestration", "Find tools that are loaded on demand"),
+    Tool("Monitor", "orchestration", "Watch a long command"),
+    Tool("mcp__svc_manage__*", "service", "Operate this service: chats, projects, triggers"),
+)
+_NAMES = {tool.name for tool in GRANTABLE} | set(NEVER_GRANTED)
+
+
+def known(name: str) -> bool:
+    """A catalogue name, or `mcp__<server>[__<tool>]` with one `*` at the very end at most."""
+    return name in _NAMES or (len(name) <= 200 and _MCP.fullmatch(name) is not None)
+
+
+def nearest(name: str) -> str | None:
+    """The catalogue name somebody meant, whatever the case."""
+    folded = {known.lower(): known for known in sorted(_NAMES)}
+    close = difflib.get_close_matches(name.lower()[:100], list(folded), n=1)
+    return folded[close[0]] if close else None

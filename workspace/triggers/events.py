@@ -1,0 +1,81 @@
+"""Lifecycle events that fire triggers: a chat was archived (spec 6.1, workspace.md 8.5)."""
+
+from __future__ import annotations
+
+from config.kernel.errors import NotFound
+from workspace import projects
+from workspace.chats import chats, files, index
+from workspace.chats.files import ChatRecord
+from workspace.models import Run, Turn
+from workspace.triggers import files as trigger_files
+from workspace.triggers import firing, runs
+from workspace.triggers.schema import Event
+
+ANCESTORS = 32  # a chat descends from fewer chats than this, or its provenance is not believed
+
+
+def chat_archived(record: ChatRecord, principal: chats.Sender) -> None:
+    """Fire every enabled onArchive trigger of the chat's project, each its own run.
+
+    Called after the flag is committed, and only for a real change."""
+    project = projects.get(record.project)
+    event = {"type": "onArchive", "sessionId": record.id, "name": _name(record)}
+    chain = tuple(_chain(principal))
+    fired = []
+    for trigger in trigger_files.read(project).triggers.values():
+        if trigger.enabled and isinstance(trigger.when, Event) and trigger.when.on == "onArchive":
+            run = firing.fire(
+                project=project,
+                trigger=trigger,
+                cause="event",
+                actor=_actor(principal),
+                client=principal.client,
+                event=event,
+                chain=chain,
+            )
+            fired.append(run)
+    for run in fired:
+        if run.status == "queued":
+            runs.deliver(run.id)
+
+
+def _name(record: ChatRecord) -> str:
+    return record.name or index.get(projects.get(record.project), record.id).name
+
+
+def _actor(principal: chats.Sender) -> dict[str, str]:
+    here = principal.sender()
+    if principal.kind == "agent":
+        return {"kind": "chat", "id": here["sessionId"]}
+    return {key: here[key] for key in ("kind", "id") if key in here}
+
+
+def _chain(principal: chats.Sender) -> list[str]:
+    """The triggers whose firings led here, directly or through chats they started."""
+    if principal.kind != "agent":
+        return []
+    turn = Turn.objects.filter(id=getattr(principal, "turn", "")).select_related("run").first()
+    if turn is not None and turn.run is not None:
+        return _descent(turn.run)
+    here = principal.sender()
+    return _inherited(here["project"], here["sessionId"])
+
+
+def _descent(run: Run) -> list[str]:
+    return [*run.chain, f"{run.project}/{run.trigger}"]
+
+
+def _inherited(project: str, chat: str) -> list[str]:
+    """The chain of the newest run of this chat, or of the nearest ancestor that has one."""
+    for _ in range(ANCESTORS):
+        run = Run.objects.filter(session_id=chat).order_by("-id").first()
+        if run is not None:
+            return _descent(run)
+        try:
+            parent = files.read(projects.get(project), chat).parent
+        except NotFound:
+            return []
+        if not parent:
+            return []
+        project, chat = str(parent.get("project")), str(parent.get("sessionId"))
+    return []

@@ -1,0 +1,312 @@
+"""Firing: the one path from a trigger to a turn, whoever or whatever asked (workspace.md 8.4, 8.5).
+
+`fire` records, `start` checks, makes the chat and queues the turn. A run is started at most once:
+its start is claimed by a conditional update, and the turn is queued in the same transaction that
+names it in the run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+
+from config.kernel import locks
+from config.kernel.errors import Conflict, NotFound, SvcError
+from workspace import ids, projects
+from workspace.access.principals import System
+from workspace.chats import chats
+from workspace.chats import files as chat_files
+from workspace.models import Run, TriggerState, Turn
+from workspace.project import Project
+from workspace.triggers import admission, files, preflight, prompts, runs
+from workspace.triggers.schema import MAX_TURNS, Trigger, agent_name
+
+LEASE = timedelta(seconds=60)  # how long a start may take
+NO_CHAT = "no chat within 60 s"
+
+
+class NoChat(Exception):
+    """The firing starts no chat; the text is the reason, a sentence without server paths."""
+
+
+class Lost(Exception):
+    """The run was cancelled or recovered while it was being started."""
+
+
+def new_run(
+    project: str,
+    trigger: Trigger,
+    *,
+    cause: str,
+    now: datetime,
+    actor: Mapping[str, Any] | None = None,
+    client: str = "",
+    scheduled_for: datetime | None = None,
+    event: Mapping[str, Any] | None = None,
+    chain: tuple[str, ...] = (),
+) -> Run:
+    """The record of one firing, not yet stored."""
+    return Run(
+        id=ids.run_id(),
+        project=project,
+        trigger=trigger.name,
+        trigger_type=trigger.type,
+        kind="legacy" if trigger.legacy else "trigger",
+        cause=cause,
+        actor=dict(actor or {"kind": "system"}),
+        client=client,
+        event=dict(event) if event else None,
+        chain=list(chain),
+        scheduled_for=scheduled_for,
+        queued_at=now,
+        status="queued",
+        agent_name=agent_name(project, trigger.name),
+    )
+
+
+def skip(run: Run, reason: str) -> Run:
+    """Record that a firing did not happen; consecutive overlaps share one record."""
+    last = Run.objects.filter(project=run.project, trigger=run.trigger).order_by("-id").first()
+    at = run.scheduled_for or run.queued_at
+    if last and last.status == "skipped" and last.reason == reason == admission.BUSY:
+        last.skips, last.last_scheduled_for = (last.skips or 1) + 1, at
+        last.save(update_fields=["skips", "last_scheduled_for"])
+        return last
+    run.status, run.reason, run.finished_at = "skipped", reason, run.queued_at
+    if reason == admission.BUSY:
+        run.skips, run.last_scheduled_for = 1, at
+    run.save(force_insert=True)
+    runs.announce(run)
+    return run
+
+
+def fire(
+    *,
+    project: Project,
+    trigger: Trigger,
+    cause: str,
+    actor: Mapping[str, Any],
+    client: str = "",
+    event: Mapping[str, Any] | None = None,
+    chain: tuple[str, ...] = (),
+) -> Run:
+    """Record a firing that no clock asked for. Queued, or skipped with its reason."""
+    now = datetime.now(UTC)
+    with transaction.atomic():
+        run = new_run(
+            project.slug,
+            trigger,
+            cause=cause,
+            now=now,
+            actor=actor,
+            client=client,
+            event=event,
+            chain=chain,
+        )
+        reason = _refusal(run, trigger)
+        if reason:
+            return skip(run, reason)
+        run.save(force_insert=True)
+        return run
+
+
+def _refusal(run: Run, trigger: Trigger) -> str:
+    if run.cause in ("manual", "api"):
+        return ""
+    key = (run.project, run.trigger)
+    if run.event and admission.loops("/".join(key), run.chain):
+        return admission.LOOP
+    return admission.refusal(trigger, admission.activity([run.project])[key])
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What a start found out before it makes anything."""
+
+    project: Project
+    trigger: Trigger
+    prompt: str
+    spawn_cap: int | None = None
+
+
+def start(run_id: str, *, spawn_cap: int | None = None) -> Run:
+    """Begin a queued run: check, make or reuse the chat, queue the turn. At most once; a run
+    that must still wait, or that somebody else begins, is left as it is."""
+    run = _claim(run_id)
+    if run is None:
+        return runs.get(run_id)
+    try:
+        beginning = _check(run, spawn_cap)
+        if beginning is None:
+            Run.objects.filter(id=run.id, session_id="").update(lease_until=None)
+        else:
+            _begin(run, beginning)
+    except Lost:  # ended by somebody else meanwhile, or this start took too long
+        runs.finish(run.id, status="failed", reason=NO_CHAT)
+    except NoChat as error:
+        runs.finish(run.id, status="failed", reason=str(error)[:500])
+    except SvcError as error:
+        runs.finish(run.id, status="failed", reason=error.text[:500])
+    except OSError as error:
+        reason = f"the chat cannot be written: {error.strerror}"
+        runs.finish(run.id, status="failed", reason=reason)
+    return runs.get(run.id)
+
+
+def _claim(run_id: str) -> Run | None:
+    """Whoever sets the lease starts the run; everybody else leaves it alone."""
+    free = runs.waiting().filter(id=run_id)
+    if not free.update(lease_until=datetime.now(UTC) + LEASE):
+        return None
+    return runs.get(run_id)
+
+
+def _check(run: Run, spawn_cap: int | None) -> Beginning | None:
+    """Everything that can refuse the start; None when the run must wait for something."""
+    project = projects.writable(run.project)
+    trigger = files.read(project).find(run.trigger)
+    if trigger is None:
+        runs.finish(run.id, status="cancelled", reason="its trigger was removed")
+        raise Lost
+    if admission.must_wait(run, trigger) or _subject_busy(run):
+        return None
+    if not project.working_dir.is_dir():
+        raise NoChat("the working directory does not exist")
+    try:
+        prompt = prompts.read(trigger, project.working_dir)
+    except prompts.BadPrompt as error:
+        raise NoChat(str(error)) from None
+    refusal = preflight.refusal(project, trigger, prompt)
+    if refusal:
+        raise NoChat(refusal)
+    return Beginning(project, trigger, prompt, spawn_cap)
+
+
+def _subject_busy(run: Run) -> bool:
+    """A hook waits for the turn that was running when its chat was archived."""
+    if not run.event:
+        return False
+    running = Turn.objects.filter(chat=run.event["sessionId"], state="running")
+    return running.filter(Q(started=None) | Q(started__lte=run.queued_at)).exists()
+
+
+def _begin(run: Run, beginning: Beginning) -> None:
+    """Queue the turn in a chat, and name the chat in the run, both or neither."""
+    trigger, project = beginning.trigger, beginning.project
+    if trigger.run.session == "new":
+        _queue_new(run, beginning)
+        return
+    with locks.lock(f"owned chat {project.slug}/{trigger.name}"):
+        chat = _owned_chat(project, trigger)
+        if chat is None:
+            chat = _queue_new(run, beginning)
+            state = TriggerState.objects.filter(project=project.slug, name=trigger.name)
+            state.update(owned_chat=chat)
+        else:
+            _queue_in(chat, run, beginning)
+
+
+def _owned_chat(project: Project, trigger: Trigger) -> str | None:
+    """The chat that `session: resume` goes on with, as long as its record exists."""
+    state = TriggerState.objects.filter(project=project.slug, name=trigger.name).first()
+    if state is None or not state.owned_chat:
+        return None
+    try:
+        return chat_files.read(project, state.owned_chat).id
+    except NotFound:
+        return None
+
+
+def _queue_new(run: Run, beginning: Beginning) -> str:
+    with transaction.atomic():
+        started = chats.create(
+            principal=System(),
+            project=beginning.project,
+            prompt=beginning.prompt,
+            model=beginning.trigger.run.model,
+            firing=_firing(run, beginning),
+        )
+        _name_chat(run, started.chat.id)
+    return started.chat.id
+
+
+def _queue_in(chat: str, run: Run, beginning: Beginning) -> None:
+    with transaction.atomic():
+        chats.fire(
+            project=beginning.project,
+            chat=chat,
+            prompt=beginning.prompt,
+            model=beginning.trigger.run.model or "",
+            firing=_firing(run, beginning),
+        )
+        _name_chat(run, chat)
+
+
+def _name_chat(run: Run, chat: str) -> None:
+    """Raises, and so undoes the queued turn, when the run is no longer ours to start."""
+    mine = Run.objects.filter(id=run.id, status="queued", session_id="")
+    if not mine.filter(lease_until__gt=datetime.now(UTC)).update(session_id=chat, lease_until=None):
+        raise Lost
+
+
+def _firing(run: Run, beginning: Beginning) -> chats.Firing:
+    trigger, project = beginning.trigger, beginning.project
+    limit = project.max_spawn_depth
+    if trigger.run.max_spawn_depth is not None:
+        limit = trigger.run.max_spawn_depth
+    if beginning.spawn_cap is not None:
+        limit = min(limit, beginning.spawn_cap)
+    return chats.Firing(
+        trigger=trigger.name,
+        origin="hook" if trigger.type == "event" else "scheduled",
+        sender={"kind": "trigger", "name": trigger.name, "cause": run.cause, "runId": run.id},
+        client=run.client,
+        message=_message(run, beginning),
+        spawn_limit=limit,
+        tools=None if trigger.own_agent else list(trigger.run.tools),
+        mode=trigger.run.permission_mode,
+        max_turns=trigger.run.max_turns or MAX_TURNS,
+        run=run,
+        event=_event(run),
+    )
+
+
+def _event(run: Run) -> dict[str, Any] | None:
+    if run.event is None:
+        return None
+    return {"name": run.event["type"], "chat": run.event["sessionId"], "project": run.project}
+
+
+def _message(run: Run, beginning: Beginning) -> str | None:
+    """What the agent reads before the prompt; None when it is exactly the prompt (8.5)."""
+    trigger = beginning.trigger
+    if trigger.type != "event":
+        return None
+    if run.event is None:
+        line = (
+            f"Manual run of event trigger `{trigger.name}` in project `{run.project}`; "
+            "no event occurred."
+        )
+    else:
+        name = re.sub(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029`]+", " ", run.event.get("name", ""))
+        line = (
+            f"Trigger event `onArchive` in project `{run.project}`: chat "
+            f'`{run.event["sessionId"]}` ("{name.strip()[:100]}") has just been archived.'
+        )
+    return f"{line}\n\n{beginning.prompt}"
+
+
+def refuse_to_run(trigger: Trigger) -> None:
+    """Webhooks and the curator's entry are never run on demand (spec 2.5, workspace.md 8.6)."""
+    name = f'Trigger "{trigger.name}"'
+    if trigger.type == "webhook":
+        raise Conflict(f"{name} is a webhook trigger: stored, never fired.", code="not_runnable")
+    if trigger.curates:
+        text = f"{name} customises the curator and cannot be run on demand."
+        raise Conflict(text, code="not_runnable")

@@ -1,0 +1,275 @@
+"""Runs: one truthful record per firing, mirrored from the turn it became (workspace.md 9)."""
+
+from __future__ import annotations
+
+import builtins
+import logging
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import Q
+from django_q.tasks import async_task
+
+from config.kernel.errors import NotFound
+from config.kernel.logs import timestamp
+from workspace import projects
+from workspace.chats import endings, files, queue
+from workspace.models import Run, TriggerState, Turn
+
+log = logging.getLogger(__name__)
+
+ACTIVE = ("queued", "running")
+ENDED = ("done", "failed", "stopped", "interrupted", "deleted")
+STATUS = {
+    "running": "running",
+    "done": "completed",
+    "failed": "failed",
+    "stopped": "cancelled",
+    "deleted": "cancelled",
+    "interrupted": "interrupted",
+}
+INTERRUPTED = "the server stopped while this run was in progress"
+SUMMARY = 300
+
+
+def get(run_id: str) -> Run:
+    run = Run.objects.filter(id=run_id[:32]).first()
+    if run is None:
+        shown = "".join(c for c in run_id[:100] if c.isprintable())
+        raise NotFound(f"Run not found: {shown}")
+    return run
+
+
+def list(  # noqa: A001 - runs.list() reads as it should
+    *,
+    project: str | None = None,
+    trigger: str | None = None,
+    status: str | None = None,
+    cause: str | None = None,
+    client: str | None = None,
+    limit: int = 100,
+    before: str | None = None,
+) -> tuple[builtins.list[Run], str | None]:
+    """Newest first, and what to pass as `before` for the next page (None on the last)."""
+    wanted = {
+        "project": project,
+        "trigger": trigger,
+        "status": status,
+        "cause": cause,
+        "client": client,
+        "id__lt": before,
+    }
+    given = {key: value for key, value in wanted.items() if value}
+    found = [*Run.objects.filter(**given).order_by("-id")[: limit + 1]]
+    page = found[:limit]
+    return page, page[-1].id if len(found) > limit else None
+
+
+def view(run: Run) -> dict[str, Any]:
+    """The Run of workspace.md 9; nulls present."""
+    return {
+        "id": run.id,
+        "project": run.project,
+        "trigger": run.trigger or None,
+        "triggerType": run.trigger_type,
+        "kind": run.kind,
+        "cause": run.cause,
+        "actor": run.actor,
+        "client": run.client or None,
+        "event": _event(run),
+        "scheduledFor": _stamp(run.scheduled_for),
+        "queuedAt": _stamp(run.queued_at),
+        "startedAt": _stamp(run.started_at),
+        "finishedAt": _stamp(run.finished_at),
+        "durationSeconds": _duration(run),
+        "status": run.status,
+        "reason": run.reason or None,
+        "sessionId": run.session_id or None,
+        "agentName": run.agent_name or None,
+        "engine": run.engine or None,
+        "model": run.model or None,
+        "turns": run.turns,
+        "tools": run.tools,
+        "usage": run.usage,
+        "costUsd": run.cost_usd,
+        "summary": run.summary or None,
+        "missed": run.missed,
+        "skips": run.skips,
+        "lastScheduledFor": _stamp(run.last_scheduled_for),
+    }
+
+
+def _stamp(moment: datetime | None) -> str | None:
+    return timestamp(moment) if moment else None
+
+
+def _event(run: Run) -> dict[str, Any] | None:
+    """What happened to which chat; the name kept for the first message is not part of it."""
+    if run.event is None:
+        return None
+    return {"type": run.event["type"], "sessionId": run.event["sessionId"]}
+
+
+def _duration(run: Run) -> float | None:
+    if run.started_at is None or run.finished_at is None:
+        return None
+    return round(max(0.0, (run.finished_at - run.started_at).total_seconds()), 3)
+
+
+def follow(turn: Turn) -> None:
+    """Bring the run of a turn to the turn's state. Called at every change of a turn's row."""
+    if turn.run_id is not None and turn.state in STATUS:
+        _mirror(turn)
+    if turn.state in ENDED:
+        _release_events(turn.chat)
+
+
+def _mirror(turn: Turn) -> None:
+    if turn.state == "running":
+        begun = Run.objects.filter(id=turn.run_id, status="queued")
+        begun.update(status="running", started_at=turn.started)
+        return
+    status = STATUS[turn.state]
+    values: dict[str, Any] = {"reason": _reason(turn, status), "finished_at": turn.finished}
+    if turn.started is not None:
+        values["started_at"] = turn.started
+    found = _facts(turn)
+    word = found.pop("word", "")
+    if finish(turn.run_id or "", status=status, **(values | found)) and status == "failed":
+        _remember_error(turn.run_id or "", f"{word}: {values['reason']}" if word else None)
+
+
+def _reason(turn: Turn, status: str) -> str:
+    if status == "completed":
+        return ""
+    if turn.state == "deleted":
+        return "taken out of the queue before it began"
+    if status == "interrupted":
+        return INTERRUPTED
+    return turn.reason or status
+
+
+def _facts(turn: Turn) -> dict[str, Any]:
+    """What the transcript says of the turn; nothing is guessed where it is silent."""
+    try:
+        path = files.transcript_path(projects.get(turn.project), turn.chat)
+        records = endings.records_of(path, turn.id)
+    except (OSError, NotFound):
+        return {}
+    start = next((one for one in records if one["type"] == "turn_start"), {})
+    end = next((one for one in records if one["type"] == "turn_end"), {})
+    texts = [one["text"] for one in records if one["type"] == "assistant" and one.get("text")]
+    return {
+        "engine": start.get("engine") or "",
+        "model": start.get("model") or "",
+        "turns": end.get("turns"),
+        "usage": end.get("usage"),
+        "cost_usd": end.get("cost"),
+        "tools": _tools(records),
+        "summary": texts[-1][:SUMMARY] if texts else "",
+        "word": end.get("reason") or "",
+    }
+
+
+def _tools(records: builtins.list[dict[str, Any]]) -> builtins.list[dict[str, Any]]:
+    """Calls per tool in order of first use, and how many of them the gate denied."""
+    denied = {
+        one["call"]
+        for one in records
+        if one["type"] == "permission" and one.get("state") == "denied"
+    }
+    counts: dict[str, dict[str, Any]] = {}
+    for one in records:
+        if one["type"] == "tool_use":
+            entry = counts.setdefault(one["tool"], {"name": one["tool"], "count": 0, "denied": 0})
+            entry["count"] += 1
+            entry["denied"] += one["call"] in denied
+    return [*counts.values()]
+
+
+def finish(run_id: str, *, status: str, **values: Any) -> bool:
+    """End an active run, once; whoever ends it tells the log and lets the next one start."""
+    values.setdefault("finished_at", datetime.now(UTC))
+    ending = Run.objects.filter(id=run_id, status__in=ACTIVE)
+    if not ending.update(status=status, lease_until=None, **values):
+        return False
+    run = Run.objects.get(id=run_id)
+    announce(run)
+    if status in ("failed", "completed"):
+        _remember_error(run_id, run.reason)
+    _release_waiting(run)
+    return True
+
+
+def announce(run: Run) -> None:
+    text = f"run {run.id} {run.project}/{run.trigger}: {run.status}"
+    log.info(text, extra={"reason": run.reason or None})
+
+
+def _remember_error(run_id: str, text: str | None) -> None:
+    if text is not None:
+        run = Run.objects.get(id=run_id)
+        state = TriggerState.objects.filter(project=run.project, name=run.trigger)
+        state.update(last_error=text[:500])
+
+
+def waiting() -> Any:
+    """Queued runs that nobody has begun to start."""
+    return Run.objects.filter(status="queued", session_id="", lease_until=None)
+
+
+def deliver(run_id: str) -> None:
+    """Hand a queued run to the workers. More than one delivery is harmless."""
+    async_task("workspace.tasks.start_run", run_id, task_name=run_id, save=False)
+
+
+def _release_waiting(run: Run) -> None:
+    """`overlap: queue`: the oldest run that waits behind this one starts now."""
+    behind = waiting().filter(project=run.project, trigger=run.trigger).order_by("id").first()
+    if behind is not None:
+        deliver(behind.id)
+
+
+def _release_events(chat: str) -> None:
+    """Runs that waited for the end of the turn of the chat they are about."""
+    for run in waiting().filter(event__sessionId=chat):
+        deliver(run.id)
+
+
+def cancel(run_id: str) -> bool:
+    """End a run, queued or running; False when it had ended already."""
+    run = get(run_id)
+    turn = Turn.objects.filter(run=run).order_by("-id").first()
+    if turn is not None:
+        return queue.cancel(turn, on_change=follow)
+    return finish(run.id, status="cancelled", reason="cancelled by a user")
+
+
+def cancel_queued(project: str, trigger: str) -> None:
+    """What a removed trigger leaves in the queue never starts (workspace.md 8.3, 5 and 6)."""
+    for run in Run.objects.filter(project=project, trigger=trigger, status="queued"):
+        turn = Turn.objects.filter(run=run, state__in=queue.WAITING).first()
+        if turn is not None:
+            queue.cancel(turn, on_change=follow)
+        finish(run.id, status="cancelled", reason="its trigger was removed")
+
+
+def recover(now: datetime) -> int:
+    """After a crash: starts that were lost are interrupted, ended turns are mirrored, and what
+    nobody began is delivered again. Returns how many runs became interrupted."""
+    interrupted = 0
+    lost = Q(status="queued", session_id="", lease_until__lt=now)
+    for run_id in Run.objects.filter(lost).values_list("id", flat=True):
+        interrupted += finish(run_id, status="interrupted", reason=INTERRUPTED)
+    for turn in Turn.objects.filter(run__status__in=ACTIVE, state__in=ENDED):
+        follow(turn)
+        interrupted += turn.state == "interrupted"
+    for run_id in _first_waiting():
+        deliver(run_id)
+    return interrupted
+
+
+def _first_waiting() -> builtins.list[str]:
+    """Of each trigger the oldest run that nobody has begun to start."""
+    rows = waiting().order_by("-id").values_list("project", "trigger", "id")
+    return [*{(project, trigger): run_id for project, trigger, run_id in rows}.values()]

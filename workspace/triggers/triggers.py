@@ -1,0 +1,300 @@
+"""Triggers as a noun: list, get, put, set, remove, run, convert (spec 4.2, 4.3).
+
+Every change is one edit of project.yaml, followed by arming; a reply already says when the
+trigger fires next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from config.kernel.errors import Conflict, Invalid, NotFound, Problem, Stale, Unavailable, Upstream
+from workspace import projects
+from workspace.access.principals import Principal
+from workspace.models import Run
+from workspace.project import Project
+from workspace.triggers import (
+    alive,
+    arming,
+    board,
+    clock,
+    files,
+    firing,
+    patch,
+    preflight,
+    prompts,
+    validate,
+)  # fmt: skip
+from workspace.triggers.board import Board
+from workspace.triggers.files import TriggerSet
+from workspace.triggers.schema import Trigger, agent_name, record
+
+NO_SCHEDULER = "no scheduler is running: start it with manage.py qcluster"
+_READ_ONLY = ("name", "agentName", "legacy", "warnings", "runtime")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One trigger with what is known around it; `flat` and `view` render it."""
+
+    project: Project
+    trigger: Trigger
+    entries: TriggerSet
+    board: Board
+    extra: tuple[str, ...] = ()  # warnings of the request that saved it
+
+    @property
+    def warnings(self) -> list[str]:
+        found = preflight.warnings(self.project, self.trigger, self.entries)
+        return list(dict.fromkeys((*self.extra, *found)))
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The answer of put and set_trigger."""
+
+    seen: Seen
+    created: bool
+
+
+def list_triggers(project: Project) -> tuple[list[Seen], TriggerSet]:
+    """Every usable entry, schedules of the older form last, and the set they come from."""
+    entries, rows = files.read(project), board.read(project.slug)
+    return [Seen(project, one, entries, rows) for one in entries.usable], entries
+
+
+def get(project: Project, name: str) -> Seen:
+    entries = files.read(project)
+    return Seen(project, _find(entries, name), entries, board.read(project.slug))
+
+
+def missing(entries: TriggerSet, name: str) -> NotFound:
+    shown = "".join(c for c in name[:100] if c.isprintable())
+    broken = entries.broken(name)
+    if broken is None:
+        return NotFound(f"No such trigger: {shown}")
+    where = f"its entry in project.yaml line {broken.line} is invalid: {broken.error}"
+    return NotFound(f"No such trigger: {shown} ({where})")
+
+
+def _find(entries: TriggerSet, name: str) -> Trigger:
+    trigger = entries.find(name)
+    if trigger is None:
+        raise missing(entries, name)
+    return trigger
+
+
+def put(
+    project: Project,
+    name: str,
+    body: Mapping[str, Any],
+    *,
+    principal: Principal | None = None,
+    if_match: str | None = None,
+) -> Saved:
+    """Create or replace with a full record `{trigger, run, enabled}`."""
+    given = {key: value for key, value in body.items() if key not in _READ_ONLY}
+    trigger, findings = validate.read(name, given)
+    if trigger is None:
+        raise Invalid(findings.problems)
+    trigger = _capped(trigger, principal)
+    created = False
+
+    def make(entries: TriggerSet) -> Trigger:
+        nonlocal created
+        _refuse_legacy(entries, name)
+        _match(entries, name, if_match)
+        created = name not in entries.triggers
+        return trigger
+
+    files.save(project, name, make)
+    return _saved(project, name, created, trigger.warnings)
+
+
+def set_trigger(
+    project: Project, name: str, words: Mapping[str, Any], *, principal: Principal | None = None
+) -> Saved:
+    """A partial edit in flat words; creates the trigger when there is none (7.4)."""
+    created = False
+    warnings: tuple[str, ...] = ()
+
+    def make(entries: TriggerSet) -> Trigger:
+        nonlocal created, warnings
+        _refuse_legacy(entries, name)
+        existing = entries.triggers.get(name)
+        _refuse_toggle_of_nothing(entries, name, words)
+        trigger, findings = validate.read(name, patch.patched(name, existing, words))
+        if trigger is None:
+            raise Invalid(patch.as_arguments(findings.problems))
+        created, warnings = existing is None, trigger.warnings
+        return _capped(trigger, principal)
+
+    files.save(project, name, make)
+    return _saved(project, name, created, warnings)
+
+
+def _refuse_toggle_of_nothing(entries: TriggerSet, name: str, words: Mapping[str, Any]) -> None:
+    if name in entries.triggers:
+        return
+    if entries.broken(name) is not None and words.get("type") is None:
+        raise missing(entries, name)
+    if not any(value is not None for word, value in words.items() if word != "enabled"):
+        raise missing(entries, name)
+
+
+def _refuse_legacy(entries: TriggerSet, name: str) -> None:
+    if name in entries.legacy:
+        raise Conflict(f'"{name}" is a legacy schedule; convert it first', code="legacy")
+
+
+def _match(entries: TriggerSet, name: str, if_match: str | None) -> None:
+    """If-Match on one trigger compares that entry alone."""
+    if if_match is None:
+        return
+    current = entries.find(name)
+    if current is None or if_match not in ("*", current.etag):
+        raise Stale(f"trigger {name} was changed meanwhile; read it again")
+
+
+def _capped(trigger: Trigger, principal: Principal | None) -> Trigger:
+    """A caller with a spawn cap leaves no trigger that may spawn deeper (workspace.md 6.5)."""
+    cap = principal.spawn_cap if principal else None
+    asked = trigger.run.max_spawn_depth
+    if cap is None:
+        return trigger
+    if asked is None:
+        return replace(trigger, run=replace(trigger.run, max_spawn_depth=cap))
+    if asked > cap:
+        whose = "client" if principal is not None and principal.kind == "client" else "turn"
+        raise Invalid([Problem("max_spawn_depth", f"{asked} is above this {whose}'s limit {cap}")])
+    return trigger
+
+
+def _saved(project: Project, name: str, created: bool, warnings: tuple[str, ...]) -> Saved:
+    entries = arming.sync(project.slug, now=clock.Clock().now())
+    fresh = projects.get(project.slug)
+    seen = Seen(fresh, _find(entries, name), entries, board.read(project.slug), warnings)
+    return Saved(seen, created)
+
+
+def remove(project: Project, name: str, *, if_match: str | None = None) -> bool:
+    """Delete and disarm, whichever map the entry is in; False when there was none."""
+    found = projects.writable(project.slug)
+    entries = files.read(found)
+    if entries.find(name) is None and entries.broken(name) is None:
+        return False
+    removed = files.remove(found, name, lambda now: _match(now, name, if_match))
+    arming.sync(project.slug, now=clock.Clock().now())
+    return removed
+
+
+def run(project: Project, name: str, *, principal: Principal) -> Run:
+    """Fire now and wait for the chat. Upstream when the firing started none."""
+    found = projects.writable(project.slug)
+    trigger = _find(files.read(found), name)
+    firing.refuse_to_run(trigger)
+    if not alive.scheduler_alive():
+        raise Unavailable(NO_SCHEDULER)
+    queued = firing.fire(
+        project=found,
+        trigger=trigger,
+        cause="api" if principal.kind == "client" else "manual",
+        actor=principal.actor(),
+        client=principal.client,
+    )
+    started = firing.start(queued.id, spawn_cap=principal.spawn_cap)
+    if not started.session_id:
+        raise NotStarted(name, started)
+    return started
+
+
+class NotStarted(Upstream):
+    """A firing that started no chat; REST and the tool word it differently."""
+
+    def __init__(self, name: str, run: Run) -> None:
+        self.reason = run.reason or run.status
+        self.name = name
+        super().__init__(f"Trigger started no chat: {self.reason}", extra={"runId": run.id})
+
+    @property
+    def tool_text(self) -> str:
+        return f'Trigger "{self.name}" started no chat: {self.reason}'
+
+
+def convert(project: Project, name: str) -> Seen:
+    """Move a legacy schedule to `triggers` with its prompt file; grid and armed state stay."""
+    found = projects.writable(project.slug)
+    entries = files.read(found)
+    if name in entries.triggers:
+        raise Conflict(f"Trigger already exists: {name}", code="exists")
+    if name not in entries.legacy:
+        raise missing(entries, name)
+    if not prompts.copy(entries.legacy[name], found.working_dir, ".svc/triggers"):
+        file = entries.legacy[name].run.prompt_file
+        raise Conflict(f".svc/triggers/{file} exists and holds another text", code="exists")
+
+    def make(now: TriggerSet) -> Trigger:
+        if name not in now.legacy:
+            raise missing(now, name)
+        return replace(now.legacy[name], legacy=False)
+
+    files.move(found, name, make)
+    return _saved(project, name, False, ()).seen
+
+
+def runtime(project: Project) -> list[dict[str, Any]]:
+    return board.runtime(project.slug)
+
+
+def flat(seen: Seen) -> dict[str, Any]:
+    """The flat trigger T of the tools, nulls present (7.4.1)."""
+    trigger, entry = seen.trigger, _entry(seen)
+    whole = record(trigger)
+    when, what, last = whole["trigger"], whole["run"], entry["lastRun"]
+    return {
+        "name": trigger.name,
+        "agentName": agent_name(seen.project.slug, trigger.name),
+        "type": trigger.type,
+        "cron": when.get("cron"),
+        "interval": when.get("interval"),
+        "event": when.get("on"),
+        "path": when.get("path"),
+        "prompt": what.get("prompt"),
+        "promptFile": what.get("promptFile"),
+        "session": what["session"],
+        "tools": what["tools"],
+        "maxSpawnDepth": what.get("maxSpawnDepth"),
+        "permissionMode": what.get("permissionMode"),
+        "model": what.get("model"),
+        "maxTurns": what.get("maxTurns"),
+        "enabled": trigger.enabled,
+        "status": seen.board.status(trigger.name, trigger.type),
+        "lastRunAt": (last["startedAt"] or last["queuedAt"]) if last else None,
+        "nextRunAt": entry["nextRunAt"],
+        "lastError": entry["lastError"],
+        "overlap": what.get("overlap"),
+        "catchUp": when.get("catchUp"),
+        "nextRuns": entry["nextRuns"],
+        "lastRun": last,
+        "warnings": seen.warnings,
+    } | ({"legacy": True} if trigger.legacy else {})
+
+
+def view(seen: Seen) -> dict[str, Any]:
+    """The Trigger of REST: its record, defaults filled, and its runtime entry."""
+    trigger, warnings = seen.trigger, seen.warnings
+    return {
+        "name": trigger.name,
+        "agentName": agent_name(seen.project.slug, trigger.name),
+        **record(trigger),
+        **({"legacy": True} if trigger.legacy else {}),
+        **({"warnings": warnings} if warnings else {}),
+        "runtime": _entry(seen),
+    }
+
+
+def _entry(seen: Seen) -> dict[str, Any]:
+    trigger = seen.trigger
+    return seen.board.entry(trigger.name, trigger.type, legacy=trigger.legacy)
