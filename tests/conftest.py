@@ -22,3 +22,6 @@ os.environ |= {
 
 def pytest_unconfigure() -> None:
     shutil.rmtree(RUN_DIR, ignore_errors=True)
+
+
+from tests.service import service, shared_service  # noqa: E402, F401 - fixtures, after the above

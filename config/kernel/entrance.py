@@ -5,6 +5,7 @@ Server-neutral ASGI. It decides nothing about who may come in; the guards behind
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from functools import cache
@@ -12,8 +13,11 @@ from typing import Any
 
 from django.utils.module_loading import import_string
 
-from config.kernel import surfaces
-from config.kernel.answers import App, Header, Message, Receive, Send, nothing_here
+from config.kernel import surfaces, threads
+from config.kernel.answers import App, Header, Message, Receive, Send, nothing_here, send_json
+from config.kernel.errors import SvcError
+
+log = logging.getLogger(__name__)
 
 SECURITY_HEADERS: dict[bytes, bytes] = {
     b"x-content-type-options": b"nosniff",
@@ -47,23 +51,36 @@ class Entrance:
         }
         app = (self.mounts if mount else self.apps)[surface.name]
         if path.startswith("//"):
-            app = nothing_here
-        await app(scope, receive, _stamped(send, request_id))
+            app = nothing_here, send_json
+from config.kernel.errors import SvcError
+
+log = logging.getLogger(__name__)
+        stamped = Stamped(send, request_id)
+        try:
+            await app(scope, receive, stamped)
+        except Exception:
+            log.exception("unhandled error", extra={"requestId": request_id})
+            if stamped.begun:
+                raise
+            await send_json(stamped, 500, SvcError("internal error").body())
 
 
-def _stamped(send: Send, request_id: str) -> Send:
-    """Every answer carries the request's id and the fixed headers it does not set itself."""
-    fixed: dict[bytes, bytes] = {**SECURITY_HEADERS, b"x-request-id": request_id.encode()}
+class Stamped:
+    """ASGI's send: the answer carries the request's id and the fixed headers it lacks."""
 
-    async def stamped(message: Message) -> None:
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send = send
+        self._fixed = {**SECURITY_HEADERS, b"x-request-id": request_id.encode()}
+        self.begun = False
+
+    async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
+            self.begun = True
             headers: list[Header] = [(k.lower(), v) for k, v in message.get("headers", ())]
             present = {name for name, _ in headers}
-            headers += [pair for pair in fixed.items() if pair[0] not in present]
+            headers += [pair for pair in self._fixed.items() if pair[0] not in present]
             message = {**message, "headers": headers}
-        await send(message)
-
-    return stamped
+        await self._send(message)
 
 
 def lazily(name: str) -> App:
@@ -83,8 +100,6 @@ def lazily(name: str) -> App:
 
 def authenticator(name: str, *, blocking: bool) -> Callable[[dict[str, Any]], Any]:
     """The function `name`, as the guard awaits it. `blocking`: it may fetch keys."""
-    from config.kernel import threads
-
     async def authenticate(scope: dict[str, Any]) -> Any:
         decide = import_string(name)
         return await threads.run(decide, scope) if blocking else decide(scope)
