@@ -79,14 +79,17 @@ def tell(on_change: OnChange, turn: Turn) -> None:
         log.exception("following a turn failed", extra={"turn": turn.id})
 
 
-def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange) -> bool:
-    """End a turn whose process is gone. False when another writer holds the chat."""
+def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text: str = "") -> bool:
+    """End a turn whose process is gone. False when another writer holds the chat.
+
+    What the transcript says of the end goes before `status`. `text` is also told in the chat.
+    """
     turn = Turn.objects.filter(id=turn_id, state="running").first()
     if turn is None:
         return False
-    end: Mapping[str, Any] = {"status": status, "reason": reason}
+    end: Mapping[str, Any] = {"status": status, "reason": reason, "text": text or None}
     try:
-        end = close(turn, end)
+        end = close(turn, end, notice=text)
     except transcript.Busy:
         return False
     except (transcript.StorageError, SvcError) as error:
@@ -97,6 +100,9 @@ def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange) -> b
 def close(turn: Turn, end: Mapping[str, Any], *, notice: str = "") -> Mapping[str, Any]:
     """Append what the turn's records lack; the turn_end that holds. Raises transcript.Busy."""
     path = transcript_of(turn)
+    _, last = next(transcript.backwards(path), (0, {}))
+    if last.get("turn") == turn.id and last["type"] == "turn_end":
+        return last
     with transcript.Writer(path) as writer:
         there = {record["type"]: record for record in records_of(path, turn.id)}
         if "turn_end" in there:

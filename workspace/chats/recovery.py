@@ -1,0 +1,127 @@
+"""What a crash left behind, put right at every start and every 60 s (engine.md 3.3).
+
+A turn whose worker is lost ends `interrupted` and is never run again; rows that nobody took are
+delivered again; processes, directories and logs without a running turn go.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Q
+
+from config.kernel.errors import SvcError
+from workspace.chats import endings, jobs, transcript
+from workspace.chats.delivery import OnChange, hand_over, ignore
+from workspace.engines import procs
+from workspace.models import Turn
+
+log = logging.getLogger(__name__)
+
+LEASE_S = 30
+REDELIVER_S = 60
+SHUTDOWN_WAIT_S = 10.0
+
+
+def sweep(on_change: OnChange = ignore) -> int:
+    """Every step of the sweep; how many turns were found interrupted."""
+    lost = Turn.objects.filter(state="running").filter(_lease_over())
+    recovered = sum(revisit(turn_id, on_change) for turn_id in lost.values_list("id", flat=True))
+    kill_strays()
+    remove_scratch()
+    redeliver()
+    return recovered
+
+
+def _lease_over() -> Q:
+    return Q(lease_until__lt=datetime.now(UTC)) | Q(lease_until=None)
+
+
+def revisit(turn_id: str, on_change: OnChange) -> bool:
+    """Recover a running row whose lease is over and whose chat nobody writes."""
+    over = Turn.objects.filter(_lease_over(), id=turn_id, state="running")
+    turn = over.first()
+    if turn is None or _written(turn):
+        return False
+    mine = datetime.now(UTC) + timedelta(seconds=LEASE_S)
+    if not over.update(lease_until=mine):
+        return False  # another sweep was faster
+    procs.kill_tree(turn=turn_id)
+    return endings.recover(turn_id, status="interrupted", reason="worker_lost", on_change=on_change)
+
+
+def _written(turn: Turn) -> bool:
+    """Whether a process holds the chat's writer lock."""
+    try:
+        transcript.Writer(endings.transcript_of(turn)).close()
+    except transcript.Busy:
+        return True
+    except (transcript.StorageError, SvcError):
+        return False
+    return False
+
+
+def kill_strays() -> None:
+    """Processes that carry the tag of a turn that does not run."""
+    found = procs.tagged(str(jobs.run_root()))
+    running = set(_running(found))
+    for turn_id, pids in found.items():
+        if turn_id not in running:
+            log.warning("killing what a turn left behind", extra={"turn": turn_id, "pids": pids})
+            procs.kill_tree(turn=turn_id, roots=pids)
+
+
+def remove_scratch() -> None:
+    """Run directories of turns that do not run."""
+    try:
+        found = {path.name: path for path in jobs.run_root().iterdir()}
+    except FileNotFoundError:
+        return
+    running = set(_running(found))
+    for turn_id, path in found.items():
+        if turn_id not in running:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _running(ids: dict[str, list[int]] | dict[str, Path]) -> list[str]:
+    """Which of these turns run now; asked after they were found, so a fresh claim is safe."""
+    rows = Turn.objects.filter(id__in=list(ids), state="running")
+    return list(rows.values_list("id", flat=True))
+
+
+def redeliver() -> None:
+    """First rows of idle chats that had no delivery for a minute."""
+    late = datetime.now(UTC) - timedelta(seconds=REDELIVER_S)
+    chat = Turn.objects.filter(chat=OuterRef("chat"))
+    waiting = (
+        Turn.objects.filter(state="queued")
+        .filter(Q(delivered=None) | Q(delivered__lt=late))
+        .exclude(Exists(chat.filter(state="running")))
+        .exclude(Exists(chat.filter(state="queued", id__lt=OuterRef("id"))))
+    )
+    for turn_id in waiting.values_list("id", flat=True):
+        hand_over(turn_id)
+
+
+def shut_down(group: int, *, wait_s: float = SHUTDOWN_WAIT_S) -> None:
+    """Ask the turns of one process group's workers to end, and wait for it (engine.md 3.4)."""
+    mine = Turn.objects.filter(state="running", claim__startswith=f"{group}-")
+    mine.filter(stop="").update(stop="shutdown")
+    deadline = time.monotonic() + wait_s
+    while mine.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def prune() -> None:
+    """Drop finished rows and logs of turns past the retention of runs."""
+    limit = datetime.now(UTC) - timedelta(days=settings.SVC.run_days)
+    old = Turn.objects.filter(finished__lt=limit)
+    old.exclude(state__in=("queued", "held", "running")).delete()
+    for path in (Path(settings.DATA_DIR) / "logs" / "turns").glob("*.log"):
+        if path.stat().st_mtime < limit.timestamp():
+            path.unlink(missing_ok=True)
