@@ -7,13 +7,18 @@ principal that the browser auth mode admitted (design 16).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.urls import URLPattern, URLResolver
+
+if TYPE_CHECKING:
+    Table = admin.ModelAdmin[Model]
+else:  # not generic at run time
+    Table = admin.ModelAdmin
 
 ACCOUNT_PAGES = frozenset({"login", "logout", "password_change", "password_change_done"})
 
@@ -64,7 +69,7 @@ class InspectionSite(admin.AdminSite):
         return LogEntry.objects.none()
 
 
-class Inspection(admin.ModelAdmin[Model]):
+class Inspection(Table):
     """A table that can be listed, searched and looked at."""
 
     list_per_page = 50

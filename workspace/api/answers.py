@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as s
+from rest_framework.request import Request
 
 from config.kernel import jsonio, rest
 from config.kernel.errors import MethodNotAllowed, NotFound, SvcError
+from workspace.access.principals import User
 from workspace.api import shapes
 
 View = Callable[..., HttpResponse]
@@ -27,6 +29,11 @@ class Page(s.Serializer[Any]):
 
     limit = s.IntegerField(min_value=1, max_value=LIMIT_MAX, default=100)
     before = rest.Text(required=False, allow_blank=True, help_text="`next` of the page before")
+
+
+def principal(request: Request) -> User:
+    """Whoever the guard let in."""
+    return cast("User", request.user)
 
 
 def documented(

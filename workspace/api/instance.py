@@ -15,7 +15,7 @@ from config.kernel.logs import timestamp
 from workspace import demo, projects
 from workspace.access import clients
 from workspace.api import shapes
-from workspace.api.answers import Page, documented, page_of
+from workspace.api.answers import Page, documented, page_of, principal
 from workspace.api.projects import OneProject, count, view
 from workspace.engines import select
 from workspace.models import AuditEntry
@@ -104,7 +104,7 @@ class InstanceViewSet(rest.ViewSet):
 
     @documented(Me)
     def me(self, request: Request) -> Response:
-        user = request.user
+        user = principal(request)
         shown: dict[str, Any] = {"username": user.username}
         if user.anonymous:
             shown["anonymous"] = True
@@ -141,7 +141,7 @@ class InstanceViewSet(rest.ViewSet):
 
     @documented(OneProject, status=201, errors=(409,))
     def demo(self, request: Request) -> Response:
-        project = demo.make(request.user)
+        project = demo.make(principal(request))
         return Response({"project": view(project, count(project.slug))}, status=201)
 
 

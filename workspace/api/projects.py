@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from config.kernel import rest
 from workspace import models, projects
 from workspace.api import shapes
-from workspace.api.answers import documented
+from workspace.api.answers import documented, principal
 from workspace.operations import REGISTRY
 from workspace.project import Project
 from workspace.schema import KEYS, STATUSES
@@ -62,7 +62,7 @@ class ProjectViewSet(rest.ViewSet):
 
     @documented(ProjectList)
     def list(self, request: Request) -> Response:
-        found = REGISTRY.run("list_projects", request.user)
+        found = REGISTRY.run("list_projects", principal(request))
         tallies = count()
         return Response({"projects": [view(project, tallies) for project in found]})
 
@@ -72,7 +72,7 @@ class ProjectViewSet(rest.ViewSet):
         values = {key: value for key, value in body.values.items() if value not in (None, "")}
         if "group" in values:
             values["area"] = values.pop("group")
-        project = REGISTRY.run("create_project", request.user, **values)
+        project = REGISTRY.run("create_project", principal(request), **values)
         answer = {"project": view(project, count(project.slug))}
         return Response(rest.warned(answer, body.warnings), status=201)
 
@@ -88,7 +88,7 @@ class ProjectViewSet(rest.ViewSet):
 
     @documented(OneProject, errors=(400, 404, 409, 412), body=ProjectPatch)
     def partial_update(self, request: Request, slug: str) -> Response:
-        tag = rest.if_match(request, projects.get(slug).etag)
+        tag = rest.if_match(request)
         project, warnings = projects.update(slug, request.data, if_match=tag)
         answer = {"project": view(project, count(slug))}
         return rest.tagged(rest.warned(answer, warnings), project.etag)

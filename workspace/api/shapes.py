@@ -102,7 +102,7 @@ class LastTurn(Shape):
 
 
 class Provenance(Shape):
-    origin = s.ChoiceField(("human", "scheduled", "hook", "spawned"))
+    origin = s.CharField()
     depth = s.IntegerField()
     parentSessionId = s.CharField(required=False)
     parentProject = s.CharField(required=False)
@@ -110,8 +110,8 @@ class Provenance(Shape):
 
 class FiredBy(Shape):
     name = s.CharField(allow_null=True)
-    type = s.CharField()
-    cause = s.CharField()
+    type = s.CharField(allow_null=True)
+    cause = s.CharField(allow_null=True)
     agentName = s.CharField(allow_null=True)
     tools = s.ListField(child=s.CharField(), allow_null=True)
     permissionMode = s.CharField(allow_null=True)
@@ -148,6 +148,7 @@ class Chat(Shape):
     model = s.CharField(allow_null=True)
     usage = Usage(allow_null=True)
     messages = s.IntegerField()
+    error = s.CharField(required=False)
     damagedLines = s.IntegerField(required=False)
 
 

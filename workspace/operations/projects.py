@@ -1,15 +1,13 @@
-"""list_projects and create_project (workspace.md 7.2)."""
+"""The project operations and their tool results (workspace.md 7.2)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from config.kernel.operations import Argument, Operation
 from workspace import projects
 from workspace.access.principals import Principal
-from workspace.operations.common import present
+from workspace.operations.results import present
 from workspace.project import Project
-from workspace.schema import STATUSES
 
 
 def list_projects(principal: Principal) -> list[Project]:
@@ -41,7 +39,7 @@ def create_project(
     )
 
 
-def _listed(found: list[Project]) -> dict[str, Any]:
+def listed(found: list[Project]) -> dict[str, Any]:
     return {"count": len(found), "projects": [_row(project) for project in found]}
 
 
@@ -56,7 +54,7 @@ def _row(project: Project) -> dict[str, Any]:
     return present(row, "area", "error")
 
 
-def _created(project: Project) -> dict[str, Any]:
+def created(project: Project) -> dict[str, Any]:
     result = {
         "created": True,
         "slug": project.slug,
@@ -69,32 +67,3 @@ def _created(project: Project) -> dict[str, Any]:
         "repo": project.repo,
     }
     return present(result, "area", "repo")
-
-
-LIST_PROJECTS = Operation(
-    name="list_projects",
-    group="read",
-    description="List the projects of this workspace with their status.",
-    run=list_projects,
-    render=_listed,
-    read_only=True,
-    project_argument=None,
-)
-
-CREATE_PROJECT = Operation(
-    name="create_project",
-    group="write",
-    description="Create a project: an empty directory, or a clone of `repo` (runs git).",
-    run=create_project,
-    render=_created,
-    arguments=(
-        Argument("name", "name", "Display name", required=True),
-        Argument("slug", "string", "Directory name; made from the name when left out"),
-        Argument("repo", "string", "URL to clone, e.g. https://example.com/team/notes.git"),
-        Argument("summary", "string", "One line"),
-        Argument("area", "string", "Group it is listed under"),
-        Argument("status", "string", choices=STATUSES),
-    ),
-    code_execution=True,
-    project_argument=None,
-)

@@ -1,0 +1,141 @@
+"""Chats over REST: list, create, read, rename, send, queue, stop, archive, fork, permissions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.kernel import rest
+from workspace import projects
+from workspace.api import chatbodies as bodies
+from workspace.api.answers import documented, principal
+from workspace.api.chatview import view, views
+from workspace.chats import chats, index, listing, messages, queue
+from workspace.operations import REGISTRY
+from workspace.triggers import runs
+
+WHICH: dict[str, listing.Which] = {"0": "open", "1": "archived", "all": "all"}
+
+
+class ChatViewSet(rest.ViewSet):
+    """`P/chats` and everything below `P/chats/:id` but its event stream."""
+
+    @documented(bodies.ChatList, query=bodies.ListQuery, errors=(400, 404))
+    def list(self, request: Request, slug: str) -> Response:
+        asked = rest.query(request, bodies.ListQuery)
+        found = listing.listing(
+            [projects.get(slug)],
+            which=WHICH[asked["archived"]],
+            text=asked.get("q", ""),
+            limit=asked["limit"],
+            before=asked.get("before", ""),
+        )
+        return Response(
+            {"chats": views(found.rows), "next": found.next, "omittedArchived": found.omitted}
+        )
+
+    @documented(bodies.Started, status=201, errors=(400, 404, 409), body=bodies.NewChat)
+    def create(self, request: Request, slug: str) -> Response:
+        body = rest.read(request, bodies.NewChat)
+        values = {key: value for key, value in body.values.items() if value is not None}
+        if "preloadContext" in values:
+            values["preload_context"] = values.pop("preloadContext")
+        started = REGISTRY.run("create_chat", principal(request), project=slug, **values)
+        answer = {
+            "chat": _shown(slug, started.chat.id),
+            "messageId": started.turn.id if started.turn else None,
+            "state": started.state or None,
+        }
+        return Response(rest.warned(answer, body.warnings), status=201)
+
+    @documented(bodies.ChatPage, errors=(404,))
+    def retrieve(self, request: Request, slug: str, session_id: str) -> Response:
+        return Response({"chat": _shown(slug, session_id), "queue": _queue(session_id)})
+
+    @documented(bodies.OneChat, errors=(400, 404, 409), body=bodies.Rename)
+    def partial_update(self, request: Request, slug: str, session_id: str) -> Response:
+        body = rest.read(request, bodies.Rename, ignored=bodies.CHAT_KEYS)
+        if "name" in body.values:
+            project = projects.get(slug)
+            chats.rename(project=project, session_id=session_id, name=body.values["name"])
+        return Response(rest.warned({"chat": _shown(slug, session_id)}, body.warnings))
+
+    @documented(bodies.MessagePage, query=bodies.MessagesQuery, errors=(400, 404))
+    def messages(self, request: Request, slug: str, session_id: str) -> Response:
+        asked = rest.query(request, bodies.MessagesQuery)
+        found, total, following = messages.page(projects.get(slug), session_id, **asked)
+        return Response({"messages": found, "total": total, "next": following})
+
+    @documented(bodies.Sent, status=202, errors=(400, 404, 409), body=bodies.NewMessage)
+    def send(self, request: Request, slug: str, session_id: str) -> Response:
+        body = rest.read(request, bodies.NewMessage)
+        sent = REGISTRY.run(
+            "send_message",
+            principal(request),
+            project=slug,
+            session_id=session_id,
+            prompt=body.values["prompt"],
+            model=body.values.get("model"),
+        )
+        answer = {
+            "sent": True,
+            "messageId": sent.queued.turn.id,
+            "state": sent.queued.state,
+            "position": sent.queued.position,
+        }
+        return Response(rest.warned(answer, body.warnings), status=202)
+
+    @documented(bodies.Stopped, errors=(404,))
+    def stop(self, request: Request, slug: str, session_id: str) -> Response:
+        project = projects.get(slug)
+        stopped = queue.stop(project=project, chat=session_id, on_change=runs.follow)
+        return Response({"ok": True, "stopped": stopped})
+
+    @documented(bodies.Resumed, errors=(404,))
+    def resume(self, request: Request, slug: str, session_id: str) -> Response:
+        resumed = queue.resume(project=projects.get(slug), chat=session_id)
+        return Response({"ok": True, "resumed": resumed})
+
+    @documented(bodies.Done, errors=(404, 409))
+    def withdraw(self, request: Request, slug: str, session_id: str, message: str) -> Response:
+        queue.remove(
+            project=projects.get(slug), chat=session_id, message=message, on_change=runs.follow
+        )
+        return Response({"ok": True})
+
+    @documented(bodies.Archived, errors=(400, 404, 409), body=bodies.Archive)
+    def archive(self, request: Request, slug: str, session_id: str) -> Response:
+        body = rest.read(request, bodies.Archive)
+        name = "archive_chat" if body.values["archived"] else "unarchive_chat"
+        done = REGISTRY.run(name, principal(request), project=slug, session_id=session_id)
+        answer = {"ok": True, "archived": done.archived, "changed": done.changed}
+        return Response(rest.warned(answer, body.warnings))
+
+    @documented(bodies.Forked, status=201, errors=(400, 404, 409), body=bodies.Fork)
+    def fork(self, request: Request, slug: str, session_id: str) -> Response:
+        body = rest.read(request, bodies.Fork)
+        values = {key: value for key, value in body.values.items() if value is not None}
+        forked = REGISTRY.run(
+            "fork_chat", principal(request), project=slug, session_id=session_id, **values
+        ).started
+        answer: dict[str, Any] = {"chat": _shown(slug, forked.chat.id)}
+        if forked.turn:
+            answer |= {"messageId": forked.turn.id, "state": forked.state}
+        return Response(rest.warned(answer, body.warnings), status=201)
+
+    @documented(bodies.Permitted, errors=(400, 404, 409), body=bodies.Permit)
+    def permit(self, request: Request, slug: str, session_id: str, call: str) -> Response:
+        body = rest.read(request, bodies.Permit)
+        allow = body.values["allow"]
+        queue.answer(project=projects.get(slug), chat=session_id, call=call, allow=allow)
+        return Response(rest.warned({"ok": True, "allow": allow}, body.warnings))
+
+
+def _shown(slug: str, session_id: str) -> dict[str, Any]:
+    return view(index.get(projects.get(slug), session_id))
+
+
+def _queue(session_id: str) -> Any:
+    return queue.view(queue.active_rows(session_id))

@@ -1,0 +1,99 @@
+"""The Chat shape: one row of the index, with its queue and the firing that made it as they are now.
+
+A whole page of chats costs three queries and no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from config.kernel.logs import timestamp
+from workspace.models import Chat, Run, Turn
+from workspace.triggers.schema import agent_name
+
+LIVE = ("running", "queued", "held")
+USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "totalTokens")
+
+
+def views(rows: Sequence[Chat]) -> list[dict[str, Any]]:
+    """These chats, in this order."""
+    ids = [row.id for row in rows]
+    turns: dict[str, list[Turn]] = {}
+    for turn in Turn.objects.filter(chat__in=ids, state__in=LIVE):
+        turns.setdefault(turn.chat, []).append(turn)
+    fired = {row.id for row in rows if row.trigger}
+    firings = {turn.chat: turn for turn in _firings(fired)}
+    return [_view(row, turns.get(row.id, []), firings.get(row.id)) for row in rows]
+
+
+def view(row: Chat) -> dict[str, Any]:
+    return views([row])[0]
+
+
+def _firings(ids: set[str]) -> list[Turn]:
+    """The newest fired turn of each of these chats comes last."""
+    found = Turn.objects.filter(chat__in=ids, run__isnull=False).select_related("run")
+    return list(found.order_by("id")) if ids else []
+
+
+def _view(row: Chat, turns: list[Turn], firing: Turn | None) -> dict[str, Any]:
+    states = [turn.state for turn in turns]
+    running = next((turn for turn in turns if turn.state == "running"), None)
+    record = row.record
+    shown = {
+        "sessionId": row.id,
+        "project": row.project,
+        "name": row.name,
+        "preview": row.preview,
+        "createdAt": timestamp(row.created),
+        "updatedAt": timestamp(row.updated),
+        "archived": row.archived,
+        "running": running is not None,
+        "queued": states.count("queued"),
+        "held": states.count("held"),
+        "turn": _turn(running) if running else None,
+        "lastTurn": row.last_turn,
+        "provenance": _provenance(record),
+        "client": row.client or None,
+        "trigger": _fired_by(row, firing) if row.trigger else None,
+        "engine": record.get("engine"),
+        "model": record.get("model"),
+        "usage": {key: row.usage.get(key) for key in USAGE} if row.usage else None,
+        "messages": row.messages,
+    }
+    if row.error:
+        shown["error"] = row.error
+    return shown | ({"damagedLines": row.damaged} if row.damaged else {})
+
+
+def _turn(turn: Turn) -> dict[str, Any]:
+    started = timestamp(turn.started) if turn.started else None
+    return {"id": turn.id, "startedAt": started, "runId": turn.run_id}
+
+
+def _provenance(record: dict[str, Any]) -> dict[str, Any]:
+    parent = record.get("parent") or {}
+    shown = {"origin": record.get("origin", "human"), "depth": record.get("depth", 0)}
+    if parent.get("sessionId"):
+        shown |= {
+            "parentSessionId": parent["sessionId"],
+            "parentProject": parent.get("project") or "",
+        }
+    return shown
+
+
+def _fired_by(row: Chat, turn: Turn | None) -> dict[str, Any]:
+    """The trigger a chat was fired by; what only the ledger knew is null once that is gone."""
+    run: Run | None = turn.run if turn else None
+    return {
+        "name": row.trigger,
+        "type": run.trigger_type if run else None,
+        "cause": run.cause if run else None,
+        "agentName": agent_name(row.project, row.trigger),
+        "tools": turn.tools if turn else None,
+        "permissionMode": turn.mode if turn else None,
+        "model": (turn.model or None) if turn else None,
+        "maxTurns": turn.max_turns if turn else None,
+        "runId": run.id if run else None,
+    }

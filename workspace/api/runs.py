@@ -1,0 +1,66 @@
+"""Runs over REST: of one project, of all, one, and its cancellation (workspace.md 9, 10)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers as s
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.kernel import rest
+from workspace import projects
+from workspace.api import shapes
+from workspace.api.answers import Page, documented
+from workspace.triggers import runs
+
+
+class ProjectRunsQuery(Page):
+    trigger = rest.Text(required=False, allow_blank=True)
+    status = s.ChoiceField(shapes.RUN_STATUSES, required=False, allow_blank=True)
+    cause = s.ChoiceField(shapes.CAUSES, required=False, allow_blank=True)
+    client = rest.Text(required=False, allow_blank=True)
+
+
+class RunsQuery(ProjectRunsQuery):
+    project = rest.Text(required=False, allow_blank=True)
+
+
+class RunList(shapes.Shape):
+    runs = shapes.Run(many=True)
+    next = s.CharField(allow_null=True)
+
+
+class OneRun(shapes.Shape):
+    run = shapes.Run()
+
+
+class Cancelled(shapes.Shape):
+    ok = s.BooleanField()
+    cancelled = s.BooleanField()
+
+
+class RunViewSet(rest.ViewSet):
+    """`P/runs`, `/api/runs` and `/api/runs/:runId`."""
+
+    @documented(RunList, query=RunsQuery, errors=(400,))
+    def list(self, request: Request) -> Response:
+        return _page(rest.query(request, RunsQuery))
+
+    @documented(RunList, query=ProjectRunsQuery, errors=(400, 404))
+    def of_project(self, request: Request, slug: str) -> Response:
+        projects.get(slug)
+        return _page(rest.query(request, ProjectRunsQuery) | {"project": slug})
+
+    @documented(OneRun, errors=(404,))
+    def retrieve(self, request: Request, run_id: str) -> Response:
+        return Response({"run": runs.view(runs.get(run_id))})
+
+    @documented(Cancelled, errors=(404,))
+    def cancel(self, request: Request, run_id: str) -> Response:
+        return Response({"ok": True, "cancelled": runs.cancel(run_id)})
+
+
+def _page(asked: dict[str, Any]) -> Response:
+    found, following = runs.list(**asked)
+    return Response({"runs": [runs.view(run) for run in found], "next": following})

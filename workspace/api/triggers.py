@@ -1,0 +1,168 @@
+"""Triggers over REST: list, read, replace, delete, run, convert, runtime, preview (spec 4.3)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from rest_framework import serializers as s
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.kernel import rest
+from config.kernel.errors import Invalid, Problem
+from config.kernel.logs import timestamp
+from workspace import projects
+from workspace.api import shapes
+from workspace.api.answers import documented, principal
+from workspace.operations import REGISTRY
+from workspace.operations.triggers import invalid, started
+from workspace.schema import PERMISSION_MODES
+from workspace.triggers import catalogue, clock, triggers, validate
+from workspace.triggers.schema import Schedule
+
+
+class TriggerList(shapes.Shape):
+    triggers = shapes.Trigger(many=True)
+    legacy = shapes.Trigger(many=True)
+    invalid = s.ListField(child=s.DictField())
+    grantableTools = s.ListField(child=s.DictField())  # noqa: N815
+    events = s.ListField(child=s.CharField())
+    triggerTypes = s.ListField(child=s.CharField())  # noqa: N815
+    permissionModes = s.ListField(child=s.CharField())  # noqa: N815
+    timezone = s.CharField()
+
+
+class OneTrigger(shapes.Shape):
+    trigger = shapes.Trigger()
+
+
+class SavedTrigger(shapes.Warned):
+    trigger = shapes.Trigger()
+    created = s.BooleanField()
+
+
+class RemovedTrigger(shapes.Shape):
+    ok = s.BooleanField()
+    name = s.CharField()
+    removed = s.BooleanField()
+
+
+class StartedRun(shapes.Shape):
+    ok = s.BooleanField()
+    name = s.CharField()
+    sessionId = s.CharField()  # noqa: N815
+    runId = s.CharField()  # noqa: N815
+    state = s.CharField()
+
+
+class RuntimeList(shapes.Shape):
+    runtime = shapes.Runtime(many=True)
+
+
+class PreviewQuery(s.Serializer[Any]):
+    cron = rest.Text(required=False, allow_blank=True)
+    interval = rest.Text(required=False, allow_blank=True)
+
+
+class Preview(shapes.Shape):
+    next = s.ListField(child=s.CharField())
+    timezone = s.CharField()
+
+
+class TriggerViewSet(rest.ViewSet):
+    """`P/triggers…`, `P/schedules/:name/convert` and the preview of a schedule."""
+
+    @documented(TriggerList, errors=(404,))
+    def list(self, request: Request, slug: str) -> Response:
+        found = REGISTRY.run("list_triggers", principal(request), project=slug)
+        shown = [triggers.view(seen) for seen in found.seen]
+        return Response(
+            {
+                "triggers": [one for one in shown if "legacy" not in one],
+                "legacy": [one for one in shown if "legacy" in one],
+                "invalid": invalid(found.entries),
+                "grantableTools": [asdict(tool) for tool in catalogue.GRANTABLE],
+                "events": catalogue.EVENTS,
+                "triggerTypes": catalogue.TRIGGER_TYPES,
+                "permissionModes": PERMISSION_MODES,
+                "timezone": clock.zone_name(),
+            }
+        )
+
+    @documented(RuntimeList, errors=(404,))
+    def runtime(self, request: Request, slug: str) -> Response:
+        return Response({"runtime": triggers.runtime(projects.get(slug))})
+
+    @documented(OneTrigger, errors=(404,))
+    def retrieve(self, request: Request, slug: str, name: str) -> Response:
+        seen = triggers.get(projects.get(slug), name)
+        return rest.tagged({"trigger": triggers.view(seen)}, seen.trigger.etag)
+
+    @documented(SavedTrigger, errors=(400, 404, 409, 412), body=shapes.TriggerBody)
+    def update(self, request: Request, slug: str, name: str) -> Response:
+        saved = triggers.put(
+            projects.writable(slug),
+            name,
+            request.data,
+            principal=principal(request),
+            if_match=rest.if_match(request),
+        )
+        answer = {"trigger": triggers.view(saved.seen), "created": saved.created}
+        return rest.tagged(rest.warned(answer, saved.seen.warnings), saved.seen.trigger.etag)
+
+    @documented(RemovedTrigger, errors=(404, 409, 412))
+    def destroy(self, request: Request, slug: str, name: str) -> Response:
+        gone = REGISTRY.run(
+            "remove_trigger",
+            principal(request),
+            project=slug,
+            name=name,
+            if_match=rest.if_match(request),
+        )
+        return Response({"ok": True, "name": name, "removed": gone.removed})
+
+    @documented(StartedRun, status=202, errors=(404, 409, 502, 503))
+    def run(self, request: Request, slug: str, name: str) -> Response:
+        run = REGISTRY.run("run_trigger", principal(request), project=slug, name=name)
+        answer = {
+            "ok": True,
+            "name": name,
+            "sessionId": run.session_id,
+            "runId": run.id,
+            "state": started(run),
+        }
+        return Response(answer, status=202)
+
+    @documented(OneTrigger, errors=(404, 409))
+    def convert(self, request: Request, slug: str, name: str) -> Response:
+        seen = triggers.convert(projects.get(slug), name)
+        return rest.tagged({"trigger": triggers.view(seen)}, seen.trigger.etag)
+
+    @documented(Preview, query=PreviewQuery, errors=(400,))
+    def preview(self, request: Request) -> Response:
+        asked = rest.query(request, PreviewQuery)
+        schedule = _schedule(asked.get("cron") or None, asked.get("interval") or None)
+        now = datetime.now(UTC)
+        first = clock.next_time(schedule.when, armed_at=now, after=now)
+        times = clock.upcoming(schedule.when, armed_at=now, next_at=first)
+        return Response(
+            {"next": [timestamp(time) for time in times], "timezone": clock.zone_name()}
+        )
+
+
+def _schedule(cron: str | None, interval: str | None) -> Schedule:
+    """The schedule somebody is still typing; Invalid with the sentence a save would give."""
+    findings = validate.Findings()
+    if (cron is None) == (interval is None):
+        raise Invalid(
+            [Problem("trigger", "give exactly one of cron and interval", 'interval "30m"')]
+        )
+    if cron is not None:
+        validate.check_cron(cron, findings)
+    if interval is not None:
+        validate.check_interval(interval, findings)
+    if findings.problems:
+        raise Invalid(findings.problems)
+    return Schedule(cron, interval)

@@ -1,0 +1,212 @@
+"""The fourteen operations and their arguments, in the order tools/list shows them.
+
+One line of part B of workspace.md each: what it is called, which group, whether it can end in
+code being run. All descriptions and schemas together stay under 10 KB.
+"""
+
+from __future__ import annotations
+
+from config.kernel.operations import Argument, Operation
+from workspace.operations import chats, projects, results, triggers
+from workspace.schema import PERMISSION_MODES, STATUSES
+from workspace.triggers.catalogue import EVENTS, TRIGGER_TYPES
+
+NO_PROJECT, NO_CHAT = ("there is no current " + what + " over /mcp" for what in ("project", "chat"))
+PROJECT = Argument("project", "string", "Project slug", required=True, absent=NO_PROJECT)
+SESSION = Argument("session_id", "string", "Chat id", required=True, absent=NO_CHAT)
+MODEL = Argument("model", "string", "Model or engine, from now on in this chat")
+NAME = Argument("name", "name", "Name of the chat; automatic when left out")
+PROMPT = Argument("prompt", "text", required=True)
+TRIGGER = Argument("name", "string", "Name of the trigger", required=True)
+
+OPERATIONS = (
+    Operation(
+        name="list_projects",
+        group="read",
+        description="List the projects of this workspace.",
+        run=projects.list_projects,
+        render=projects.listed,
+        read_only=True,
+        project_argument=None,
+    ),
+    Operation(
+        name="list_chats",
+        group="read",
+        description="List chats, newest first: of one project, or of all. "
+        "`running` tells whether a turn is in progress.",
+        run=chats.list_chats,
+        render=results.chats_listed,
+        read_only=True,
+        arguments=(
+            Argument("project", "string", "Only this project"),
+            Argument("include_archived", "boolean", default=False),
+            Argument("limit", "integer", default=chats.LISTED, least=1, most=500),
+        ),
+    ),
+    Operation(
+        name="read_chat",
+        group="read",
+        description="Read the last messages of a chat, oldest first, with one line per tool used.",
+        run=chats.read_chat,
+        render=results.chat_read,
+        read_only=True,
+        arguments=(
+            PROJECT,
+            SESSION,
+            Argument("limit", "integer", default=chats.READ, least=1, most=200, clamp=True),
+        ),
+    ),
+    Operation(
+        name="create_chat",
+        group="write",
+        description="Start a chat: its first turn begins at once, or waits for a free slot. "
+        "Returns before the turn ends; read_chat tells the rest.",
+        run=chats.create_chat,
+        render=results.chat_created,
+        code_execution=True,
+        arguments=(
+            PROJECT,
+            PROMPT,
+            NAME,
+            Argument("preload_context", "boolean", "Curated documents first", default=False),
+            MODEL,
+        ),
+    ),
+    Operation(
+        name="fork_chat",
+        group="write",
+        description="Copy a chat up to its last finished turn into a new one. "
+        "With a prompt the copy goes on at once.",
+        run=chats.fork_chat,
+        render=results.chat_forked,
+        code_execution=True,
+        arguments=(
+            PROJECT,
+            SESSION,
+            Argument("prompt", "text", "Its own task; without one no turn starts"),
+            NAME,
+            MODEL,
+        ),
+    ),
+    Operation(
+        name="send_message",
+        group="write",
+        description="Send a message to a chat. It waits its turn behind what runs or waits there.",
+        run=chats.send_message,
+        render=results.message_sent,
+        code_execution=True,
+        arguments=(PROJECT, SESSION, PROMPT, MODEL),
+    ),
+    Operation(
+        name="archive_chat",
+        group="write",
+        description="Archive a chat. A real change fires the project's onArchive triggers.",
+        run=chats.archive_chat,
+        render=results.archived,
+        arguments=(PROJECT, SESSION),
+    ),
+    Operation(
+        name="unarchive_chat",
+        group="write",
+        description="Bring an archived chat back among the others.",
+        run=chats.unarchive_chat,
+        render=results.archived,
+        arguments=(PROJECT, SESSION),
+    ),
+    Operation(
+        name="fork_chat_batch",
+        group="write",
+        description="Fork a chat once per prompt, at most 20, all running side by side.",
+        run=chats.fork_chat_batch,
+        render=results.batch_forked,
+        code_execution=True,
+        needs="fork_chat",
+        arguments=(
+            PROJECT,
+            SESSION,
+            Argument(
+                "prompts",
+                "prompts",
+                "One task per fork",
+                required=True,
+                absent="one prompt per line, or a JSON array of strings",
+            ),
+            Argument("name_prefix", "name", "Forks are called `<name_prefix> <n>`"),
+            MODEL,
+        ),
+    ),
+    Operation(
+        name="create_project",
+        group="write",
+        description="Make a project: an empty directory, or a clone of `repo`.",
+        run=projects.create_project,
+        render=projects.created,
+        code_execution=True,
+        project_argument=None,
+        arguments=(
+            Argument("name", "name", "Display name", required=True),
+            Argument("slug", "string", "Directory name; from the name when left out"),
+            Argument("repo", "string", "URL to clone"),
+            Argument("summary", "string", "One line"),
+            Argument("area", "string", "Group it is listed under"),
+            Argument("status", "string", choices=STATUSES),
+        ),
+    ),
+    Operation(
+        name="list_triggers",
+        group="trigger",
+        description="List a project's triggers (schedules, event hooks) with state, next times, "
+        "last run; legacy schedules; entries that are not valid.",
+        run=triggers.list_triggers,
+        render=triggers.listed,
+        read_only=True,
+        arguments=(PROJECT,),
+    ),
+    Operation(
+        name="set_trigger",
+        group="trigger",
+        description="Create or change a trigger. What is left out stays as it is; null clears. "
+        "New triggers are disabled unless enabled=true.",
+        run=triggers.set_trigger,
+        render=triggers.was_set,
+        code_execution=True,
+        arguments=(
+            PROJECT,
+            TRIGGER,
+            Argument("type", "string", choices=TRIGGER_TYPES),
+            Argument("event", "string", "Event hook: what fires it", choices=EVENTS),
+            Argument("cron", "string", "Schedule: 5 fields or @daily, host-local time"),
+            Argument("interval", "string", "Schedule: e.g. 30m, 1h"),
+            Argument("path", "string", "Webhook (stored, never fired)"),
+            Argument("prompt", "text", "Or prompt_file; one clears the other"),
+            Argument("prompt_file", "string", ".md below .svc/triggers/, read at each firing"),
+            Argument("session", "string", choices=("new", "resume")),
+            Argument("tools", "list", "Allow-list. Empty: schedule all tools, event none"),
+            Argument("model", "string", nullable=True),
+            Argument("permission_mode", "string", choices=PERMISSION_MODES, nullable=True),
+            Argument("max_spawn_depth", "integer", "0 = may not start chats", nullable=True),
+            Argument("max_turns", "integer", "Default 30", nullable=True),
+            Argument("overlap", "string", choices=("skip", "queue", "parallel"), nullable=True),
+            Argument("catch_up", "string", choices=("skip", "once"), nullable=True),
+            Argument("enabled", "boolean"),
+        ),
+    ),
+    Operation(
+        name="remove_trigger",
+        group="trigger",
+        description="Delete a trigger and disarm it. Runs already started go on.",
+        run=triggers.remove_trigger,
+        render=triggers.was_removed,
+        destructive=True,
+        arguments=(PROJECT, TRIGGER),
+    ),
+    Operation(
+        name="run_trigger",
+        group="trigger",
+        description="Fire a trigger now, enabled or not: starts a real turn.",
+        run=triggers.run_trigger,
+        render=triggers.was_run,
+        code_execution=True,
+        arguments=(PROJECT, TRIGGER),
+    ),
+)

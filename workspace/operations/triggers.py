@@ -1,0 +1,99 @@
+"""The trigger operations and their tool results (workspace.md 7.2, 7.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from workspace import projects
+from workspace.access.principals import Principal
+from workspace.models import Run
+from workspace.triggers import triggers
+from workspace.triggers.files import TriggerSet
+from workspace.triggers.triggers import Saved, Seen
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerList:
+    """Every entry of one project: the usable ones as seen now, and the others."""
+
+    project: str
+    seen: list[Seen]
+    entries: TriggerSet
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    project: str
+    name: str
+    removed: bool
+
+
+def list_triggers(principal: Principal, *, project: str) -> TriggerList:
+    seen, entries = triggers.list_triggers(projects.get(project))
+    return TriggerList(project, seen, entries)
+
+
+def set_trigger(principal: Principal, *, project: str, name: str, **words: Any) -> Saved:
+    """A partial change in flat words; `words` holds only what was given, null included."""
+    return triggers.set_trigger(projects.get(project), name, words, principal=principal)
+
+
+def remove_trigger(
+    principal: Principal, *, project: str, name: str, if_match: str | None = None
+) -> Removed:
+    removed = triggers.remove(projects.get(project), name, if_match=if_match)
+    return Removed(project, name, removed)
+
+
+def run_trigger(principal: Principal, *, project: str, name: str) -> Run:
+    """Fire now; waits for the chat, at most 60 s."""
+    return triggers.run(projects.get(project), name, principal=principal)
+
+
+def listed(result: TriggerList) -> dict[str, Any]:
+    return {
+        "project": result.project,
+        "count": len(result.seen),
+        "triggers": [triggers.flat(seen) for seen in result.seen if not seen.trigger.legacy],
+        "legacy": [triggers.flat(seen) for seen in result.seen if seen.trigger.legacy],
+        "invalid": invalid(result.entries),
+    }
+
+
+def invalid(entries: TriggerSet) -> list[dict[str, Any]]:
+    """Hand-written entries that cannot be used, with their lines."""
+    return [
+        {"name": entry.name, "error": entry.error, "line": entry.line} for entry in entries.invalid
+    ]
+
+
+def was_set(saved: Saved) -> dict[str, Any]:
+    flat = triggers.flat(saved.seen)
+    result = {
+        "set": True,
+        "created": saved.created,
+        "project": saved.seen.project.slug,
+        "trigger": flat,
+    }
+    return result | ({"warnings": flat["warnings"]} if flat["warnings"] else {})
+
+
+def was_removed(result: Removed) -> dict[str, Any]:
+    return {"removed": result.removed, "project": result.project, "name": result.name}
+
+
+def was_run(run: Run) -> dict[str, Any]:
+    return {
+        "ran": True,
+        "project": run.project,
+        "name": run.trigger,
+        "sessionId": run.session_id,
+        "runId": run.id,
+        "state": started(run),
+    }
+
+
+def started(run: Run) -> str:
+    """`started`, or `queued` when the turn waits for a free slot or behind others."""
+    return "started" if run.status == "running" else "queued"
