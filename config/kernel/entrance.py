@@ -51,10 +51,7 @@ class Entrance:
         }
         app = (self.mounts if mount else self.apps)[surface.name]
         if path.startswith("//"):
-            app = nothing_here, send_json
-from config.kernel.errors import SvcError
-
-log = logging.getLogger(__name__)
+            app = nothing_here
         stamped = Stamped(send, request_id)
         try:
             await app(scope, receive, stamped)
@@ -100,6 +97,7 @@ def lazily(name: str) -> App:
 
 def authenticator(name: str, *, blocking: bool) -> Callable[[dict[str, Any]], Any]:
     """The function `name`, as the guard awaits it. `blocking`: it may fetch keys."""
+
     async def authenticate(scope: dict[str, Any]) -> Any:
         decide = import_string(name)
         return await threads.run(decide, scope) if blocking else decide(scope)
