@@ -23,7 +23,7 @@ function newChat() {
   } });
   write.placeholder("Write a message to start a chat.");
   dock.append(write.node);
-  fill(document.getElementById("lines"), h("div", { class: "empty" }, h("h1", { class: "big" }, "A new chat"),
+  fill(document.getElementById("lines"), h("div", { class: "empty" }, h("h2", { class: "big" }, "A new chat"),
     h("p", {}, "Choose a chat at the left, or write the first message below.")));
   document.getElementById("side").hidden = true;
   document.getElementById("chat").classList.add("no-side");
