@@ -1,0 +1,74 @@
+"""The system calls the file writer stands on, all relative to an open directory.
+
+One place, so that a test can make any of them fail (promise F3) and nothing else needs a switch.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+NOREPLACE, EXCHANGE = 1, 2
+UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
+NO_LINKS = UNSUPPORTED | {errno.EPERM, errno.EMLINK}
+
+_libc: Any = ctypes.CDLL(None, use_errno=True)
+
+
+def again(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """The call, repeated while a signal interrupts it."""
+    while True:
+        try:
+            return call(*args, **kwargs)
+        except InterruptedError:
+            continue
+
+
+def open_at(name: str, flags: int, folder: int, mode: int = 0o600) -> int:
+    return os.open(name, flags | os.O_CLOEXEC | os.O_NOFOLLOW, mode, dir_fd=folder)
+
+
+def write(fd: int, data: memoryview) -> int:
+    return os.write(fd, data)
+
+
+def fsync(fd: int) -> None:
+    os.fsync(fd)
+
+
+def rename(old: str, new: str, folder: int) -> None:
+    """Replaces `new`."""
+    os.replace(old, new, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def exchange(one: str, other: str, folder: int) -> None:
+    """Both names at once point at the other's file. OSError in UNSUPPORTED where impossible."""
+    _renameat2(one, other, folder, EXCHANGE)
+
+
+def move(old: str, new: str, folder: int) -> None:
+    """A rename that never replaces: FileExistsError instead. UNSUPPORTED where impossible."""
+    _renameat2(old, new, folder, NOREPLACE)
+
+
+def link(old: str, new: str, folder: int) -> None:
+    os.link(old, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+
+
+def unlink(name: str, folder: int) -> None:
+    os.unlink(name, dir_fd=folder)
+
+
+def _renameat2(old: str, new: str, folder: int, flags: int) -> None:
+    call = getattr(_libc, "renameat2", None)
+    if call is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    if call(folder, os.fsencode(old), folder, os.fsencode(new), ctypes.c_uint(flags)):
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code), old, None, new)
