@@ -101,7 +101,7 @@ class Registry:
         """What this caller sees, `needs` included."""
         return [operation for operation in self if self.find(operation.name, principal)]
 
-    def run(self, name: str, principal: Principal, **arguments: Any) -> Any:
+    def run(self, name: str, principal: Principal, /, **arguments: Any) -> Any:
         """Check, then do. Arguments are already validated by the transport's reader."""
         operation = self._operations[name]
         principal.check(operation, arguments)
