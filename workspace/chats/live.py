@@ -1,0 +1,101 @@
+"""Deltas of the running turn, in a file beside the transcript (engine.md 4.3).
+
+Live text only: nothing here is ever the truth, a failing write is dropped, a reader takes what it
+understands. The record with the same block replaces the deltas.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import NamedTuple
+
+from workspace.chats import transcript
+
+EVERY_S, BATCH_BYTES, TURN_BYTES = 0.05, 4096, 4 * 1024 * 1024
+
+
+class Delta(NamedTuple):
+    block: str
+    kind: str
+    text: str
+
+
+class Appender:
+    """The deltas of one turn, written at most every 50 ms or 4 KiB."""
+
+    def __init__(self, path: str, turn: str) -> None:
+        self.path, self.turn = path, turn
+        self._fd = -1
+        self._left = TURN_BYTES
+        self._written_at = 0.0
+        self._waiting: list[Delta] = []
+        self._truncate()
+
+    def add(self, block: str, kind: str, text: str) -> None:
+        last = self._waiting[-1] if self._waiting else None
+        if last and (last.block, last.kind) == (block, kind):
+            self._waiting[-1] = last._replace(text=last.text + text)
+        elif text:
+            self._waiting.append(Delta(block, kind, text))
+        size = sum(len(delta.text) for delta in self._waiting)
+        if size >= BATCH_BYTES or time.monotonic() - self._written_at >= EVERY_S:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits, now; past 4 MiB of a turn nothing more is written."""
+        waiting, self._waiting = self._waiting, []
+        lines = [{"t": self.turn, "b": b, "k": kind, "s": text} for b, kind, text in waiting]
+        data = b"".join(transcript.encode(line) for line in lines)
+        self._written_at = time.monotonic()
+        self._left -= len(data)
+        if not data or self._left < 0:
+            return
+        try:
+            if self._fd < 0:
+                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+                self._fd = os.open(self.path, flags, 0o600)
+            os.write(self._fd, data)
+        except OSError:
+            self._left = 0
+
+    def close(self) -> None:
+        """After `turn_end` is written: the records hold everything now."""
+        self._waiting = []
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+        self._truncate()
+
+    def _truncate(self) -> None:
+        try:
+            if os.stat(self.path).st_size:
+                os.truncate(self.path, 0)
+        except OSError:
+            return
+
+
+def read(path: str, offset: int, turn: str) -> tuple[int, list[Delta]]:
+    """What was added since `offset`: the new offset and the deltas of this turn, others ignored."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            if file.seek(0, os.SEEK_END) < offset:
+                offset = 0
+            file.seek(offset)
+            data = file.read()
+    except OSError:
+        return 0, []
+    whole = data[: data.rfind(b"\n") + 1]
+    found = [_delta(line, turn) for line in whole.splitlines()]
+    return offset + len(whole), [delta for delta in found if delta]
+
+
+def _delta(line: bytes, turn: str) -> Delta | None:
+    try:
+        record = json.loads(line)
+        if record["t"] == turn:
+            return Delta(str(record["b"]), str(record["k"]), str(record["s"]))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        pass
+    return None

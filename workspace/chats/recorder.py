@@ -1,0 +1,151 @@
+"""A turn's records, in arrival order: from events of an engine to lines of the transcript.
+
+It keeps the promises a reader builds on: every tool_use has one tool_result, every turn one
+turn_end, and no secret of the job stands in a notice or an error text.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from workspace.chats import transcript
+from workspace.engines import catalogue
+from workspace.engines.base import (
+    End,
+    Event,
+    Job,
+    Notice,
+    State,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+
+STOPS = {
+    "user": End("stopped", "user"),
+    "timeout": End("timeout", "timeout", "The turn ran longer than it may."),
+    "shutdown": End("interrupted", "shutdown", "The service stopped while this turn ran."),
+    "worker_lost": End("interrupted", "worker_lost", "The worker of this turn was lost."),
+}
+_LEVELS = {"ok": None, "stopped": None, "interrupted": "warn"}
+
+
+def scrubbed(text: str, secrets: Iterable[str]) -> str:
+    """The text with every secret as ***; short ones would hit ordinary words."""
+    for secret in secrets:
+        if len(secret) >= 8:
+            text = text.replace(secret, "***")
+    return text
+
+
+class Recorder:
+    """The records of one turn on one open transcript."""
+
+    def __init__(self, writer: transcript.Writer, job: Job) -> None:
+        self.writer, self.job = writer, job
+        self.open: dict[str, float] = {}  # call -> when it was asked for
+        self.ended = False
+        self._began = time.monotonic()
+
+    def begin(self, version: str | None) -> None:
+        """turn_start and user: from here on the message is in the chat."""
+        job = self.job
+        self._append(
+            "turn_start",
+            engine=job.engine,
+            engine_version=version,
+            model=job.model,
+            tools=job.tools,
+            mode=job.mode,
+            max_turns=job.max_turns,
+            depth=job.depth,
+            attended=job.attended,
+            trigger=job.trigger,
+            client_id=job.client,
+            sandbox=job.sandbox.mode,
+        )
+        self._append("user", text=job.message, sender=job.sender)
+
+    def take(self, event: Event) -> None:
+        """One event of the engine, as its record."""
+        match event:
+            case Text() | Thinking():
+                kind = "assistant" if isinstance(event, Text) else "thinking"
+                optional = {"ref": event.ref, "task": event.task, "partial": event.partial or None}
+                self._append(kind, text=event.text, block=event.block, **_given(optional))
+            case ToolUse():
+                self.open[event.call] = time.monotonic()
+                self._append(
+                    "tool_use",
+                    tool=event.tool,
+                    call=event.call,
+                    input=event.input,
+                    target=catalogue.target(event.tool, event.input),
+                    **_given({"task": event.task}),
+                )
+            case ToolResult():
+                self.open.pop(event.call, None)
+                self._result(event)
+            case Notice():
+                self.notice(event.level, event.code, event.text)
+            case State():
+                self._append("engine", engine=self.job.engine, state=event.data)
+            case End():
+                self.finish(event)
+
+    def notice(self, level: str, code: str, text: str) -> None:
+        self._append("notice", level=level, code=code, text=scrubbed(text, self.job.secrets))
+
+    def permission(self, use: ToolUse, state: str, by: str, reason: str | None) -> None:
+        """A question, its answer, or a denial by the gate (4.2)."""
+        self._append(
+            "permission",
+            call=use.call,
+            tool=use.tool,
+            input=use.input,
+            state=state,
+            by=by,
+            reason=reason,
+        )
+
+    def finish(self, end: End) -> None:
+        """Close what is open, say why a turn failed, write turn_end; once."""
+        if self.ended:
+            return
+        for call, began in list(self.open.items()):
+            self.take(ToolResult(call, True, "stopped", round((time.monotonic() - began) * 1000)))
+        text = None if end.text is None else scrubbed(end.text, self.job.secrets)
+        level = _LEVELS.get(end.status, "error")
+        if level and text:
+            self.notice(level, end.reason or end.status, text)
+        self.ended = True
+        self._append(
+            "turn_end",
+            status=end.status,
+            reason=end.reason,
+            text=text,
+            turns=end.turns,
+            usage=end.usage,
+            cost=end.cost,
+            ms=round((time.monotonic() - self._began) * 1000),
+        )
+
+    def _result(self, event: ToolResult) -> None:
+        self._append(
+            "tool_result",
+            call=event.call,
+            is_error=event.is_error,
+            text=event.text,
+            ms=event.ms,
+            **_given({"status": event.status}),
+        )
+
+    def _append(self, kind: str, **fields: Any) -> None:
+        self.writer.append(kind, self.job.turn, **fields)
+
+
+def _given(fields: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not None}

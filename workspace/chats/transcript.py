@@ -1,0 +1,293 @@
+"""The transcript of a chat (engine.md 4.1, 4.2): append-only JSON lines with one locked writer.
+
+Reading never needs the lock and never fails on a damaged line: it is skipped and counted. The
+writer finds its place from the end of the file, whatever its length. Nothing here ever rewrites.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+VERSION = 1
+BLOB_BYTES, HEAD_BYTES, RECORD_BYTES = 64 * 1024, 16 * 1024, 1024 * 1024
+_BLOCK = 256 * 1024
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+Record = dict[str, Any]
+
+
+class Busy(Exception):
+    """Another process writes this chat."""
+
+
+class StorageError(Exception):
+    """The record could not be kept: disk full, file gone, file system read-only."""
+
+
+class Tail(NamedTuple):
+    """Where the next record goes: after `seq`, with parent `head`, at byte `end`."""
+
+    seq: int
+    head: str | None
+    end: int
+
+
+class Writer:
+    """The one writer of a chat, from opening to close. Raises Busy, StorageError."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        try:
+            self._fd = os.open(path, flags, 0o600)
+        except OSError as error:
+            raise StorageError(str(error)) from error
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._fd)
+            raise Busy(path) from None
+        self._heal()
+        self.seq, self.head, self.end = tail(path)
+
+    def append(self, kind: str, turn: str, **fields: Any) -> Record:
+        """Write one record in one call and return it; `user` and `turn_end` reach the disk."""
+        now = time.time_ns() // 1_000_000
+        moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now // 1000))
+        record: Record = {
+            "v": VERSION,
+            "seq": self.seq + 1,
+            "id": os.urandom(16).hex(),
+            "parent": self.head,
+            "ts": f"{moment}.{now % 1000:03}Z",
+            "turn": turn,
+            "type": kind,
+        } | fields
+        line = self._encoded(record)
+        self._write(line)
+        if kind in ("user", "turn_end"):
+            self.sync()
+        self.seq, self.head, self.end = record["seq"], record["id"], self.end + len(line)
+        return record
+
+    def sync(self) -> None:
+        try:
+            os.fsync(self._fd)
+        except OSError as error:
+            raise StorageError(str(error)) from error
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _heal(self) -> None:
+        """End a torn last line, so that it is one line; a new file is made durable."""
+        size = os.fstat(self._fd).st_size
+        if size == 0:
+            _sync_folder(os.path.dirname(self.path))
+        elif os.pread(self._fd, 1, size - 1) != b"\n":
+            self._write(b"\n")
+
+    def _write(self, data: bytes) -> None:
+        try:
+            done = os.write(self._fd, data)
+            while done < len(data):
+                done += os.write(self._fd, data[done:])
+        except OSError as error:
+            raise StorageError(str(error)) from error
+
+    def _encoded(self, record: Record) -> bytes:
+        """The line; long tool output goes to a blob first, and so does what would be too long."""
+        text = record.get("text")
+        if (
+            record["type"] == "tool_result"
+            and isinstance(text, str)
+            and len(text) > BLOB_BYTES // 4
+        ):
+            self._to_blob(record, BLOB_BYTES)
+        line = encode(record)
+        if len(line) <= RECORD_BYTES:
+            return line
+        self._to_blob(record, HEAD_BYTES)
+        for key in record.keys() - {"text"}:
+            record[key] = _shortened(record[key])
+        return encode(record)
+
+    def _to_blob(self, record: Record, limit: int) -> None:
+        data = _sound(str(record.get("text") or "")).encode()
+        if len(data) <= limit:
+            return
+        record["blob"] = write_blob(os.path.dirname(self.path), data)
+        record["bytes"] = len(data)
+        record["text"] = data[:HEAD_BYTES].decode(errors="ignore")
+
+
+def encode(record: Record) -> bytes:
+    """One line of JSON; lone surrogates become U+FFFD."""
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return (_sound(text) + "\n").encode()
+
+
+def _sound(text: str) -> str:
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def _shortened(value: Any, *, inner: bool = False) -> Any:
+    """Short values stay as they are; a long one becomes the head of its text."""
+    if isinstance(value, dict) and len(value) <= 16 and not inner:
+        return {key[:200]: _shortened(entry, inner=True) for key, entry in value.items()}
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if len(text) <= HEAD_BYTES // 2:
+        return value
+    return f"{text[: HEAD_BYTES // 2]}… [{len(text) - HEAD_BYTES // 2} characters left out]"
+
+
+def write_blob(folder: str, data: bytes) -> str:
+    """Keep text beside the transcript under its hash, whole or not at all."""
+    from hashlib import sha256
+
+    name = sha256(data).hexdigest()
+    blobs = os.path.join(folder, "blobs")
+    path = os.path.join(blobs, name)
+    draft = os.path.join(blobs, f".svc-tmp-{os.urandom(8).hex()}")
+    try:
+        os.makedirs(blobs, mode=0o700, exist_ok=True)
+        if not os.path.exists(path):
+            fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(fd, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.rename(draft, path)
+    except OSError as error:
+        raise StorageError(str(error)) from error
+    return name
+
+
+def _sync_folder(folder: str) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def decode(line: bytes) -> Record | None:
+    """The record of a line, None when it is damaged."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(record, dict) and isinstance(record.get("seq"), int) and "turn" in record:
+        return record
+    return None
+
+
+class Scan:
+    """Records from byte `start` in file order; `damaged` and `end` are right after each step."""
+
+    def __init__(self, path: str, start: int = 0, end: int | None = None) -> None:
+        self.path, self.end, self.limit, self.damaged = path, start, end, 0
+
+    def __iter__(self) -> Iterator[tuple[int, Record]]:
+        try:
+            file = open(self.path, "rb", buffering=_BLOCK)  # noqa: SIM115 - closed below
+        except FileNotFoundError:
+            return
+        with file:
+            file.seek(self.end)
+            for line in file:
+                after = self.end + len(line)
+                if not line.endswith(b"\n") or (self.limit is not None and after > self.limit):
+                    return
+                self.end = after
+                record = decode(line)
+                if record is None:
+                    self.damaged += 1
+                else:
+                    yield after, record
+
+
+def read(path: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, Record]]:
+    """(offset just after the line, record) from byte `start`, a line boundary, up to `end`."""
+    return iter(Scan(path, start, end))
+
+
+def lines_backwards(path: str, end: int | None = None) -> Iterator[tuple[int, bytes]]:
+    """(offset just after the line, line) from `end` to the start; an unended last line is left."""
+    try:
+        file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed below
+    except FileNotFoundError:
+        return
+    with file:
+        at = file.seek(0, os.SEEK_END) if end is None else end
+        pending, ended = b"", False  # bytes from `at` whose first line may start further left
+        while at:
+            size = min(_BLOCK if ended else 8192, at)
+            at -= size
+            pending = os.pread(file.fileno(), size, at) + pending
+            if not ended:
+                pending = pending[: pending.rfind(b"\n") + 1]
+                ended = bool(pending)
+            first = pending.find(b"\n") + 1
+            offset = at + len(pending)
+            for line in reversed(pending[first:].split(b"\n")[:-1]):
+                yield offset, line
+                offset -= len(line) + 1
+            pending = pending[:first]
+        if pending:
+            yield len(pending), pending[:-1]
+
+
+def backwards(path: str, end: int | None = None) -> Iterator[tuple[int, Record]]:
+    """(offset just after the line, record), the newest first; damaged lines are skipped."""
+    for offset, line in lines_backwards(path, end):
+        record = decode(line)
+        if record is not None:
+            yield offset, record
+
+
+def tail(path: str) -> Tail:
+    """The place of the next record, from the last readable one."""
+    end = 0
+    for offset, line in lines_backwards(path):
+        end = end or offset
+        record = decode(line)
+        if record is not None:
+            return Tail(record["seq"], record.get("id"), end)
+    return Tail(0, None, end)
+
+
+def has_turn(path: str, turn: str) -> bool:
+    """Whether any record of this turn is in the file, however long it is."""
+    needle = f'"turn":"{turn}"'.encode()
+    try:
+        file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed below
+    except FileNotFoundError:
+        return False
+    with file:
+        carried = b""
+        while block := file.read(_BLOCK):
+            if needle in carried + block:
+                return any(record["turn"] == turn for _, record in backwards(path))
+            carried = block[-len(needle) :]
+    return False
+
+
+def last_turn_end_offset(path: str, end: int | None = None) -> int:
+    """The byte just after the last `turn_end`, 0 without one: where a fork is cut (4.5)."""
+    for offset, line in lines_backwards(path, end):
+        if b'"type":"turn_end"' in line and (decode(line) or {}).get("type") == "turn_end":
+            return offset
+    return 0

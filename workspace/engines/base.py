@@ -1,0 +1,194 @@
+"""The words between the service and an engine (engine.md 2): job, events, the two protocols.
+
+Values are NamedTuples and not dataclasses, because importing dataclasses alone costs a turn
+process a quarter of its start (promise S5). Nothing here knows Django, files or settings.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractContextManager
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
+
+from workspace.engines.sandbox import Sandbox
+
+Args = dict[str, Any]
+
+
+class EngineError(Exception):
+    """A turn that cannot go on: the reason word of engine.md 3.1 and a sentence for the chat."""
+
+    def __init__(self, reason: str, text: str) -> None:
+        super().__init__(text)
+        self.reason = reason
+        self.text = text
+
+
+class Probe(NamedTuple):
+    """Whether an engine can be used now; `reason` says why not, and is None when it can."""
+
+    available: bool
+    reason: str | None = None
+    version: str | None = None
+    models: tuple[str, ...] = ()
+
+
+class Text(NamedTuple):
+    text: str
+    block: str
+    partial: bool = False
+    ref: str | None = None
+    task: str | None = None
+
+
+class Thinking(NamedTuple):
+    text: str
+    block: str
+    partial: bool = False
+    ref: str | None = None
+    task: str | None = None
+
+
+class ToolUse(NamedTuple):
+    tool: str
+    call: str
+    input: Args
+    task: str | None = None
+
+
+class ToolResult(NamedTuple):
+    call: str
+    is_error: bool
+    text: str
+    ms: int
+    status: int | None = None
+
+
+class Notice(NamedTuple):
+    level: str  # info, warn, error
+    code: str
+    text: str
+
+
+class State(NamedTuple):
+    """What the engine wants to find again at its next turn; never served over HTTP."""
+
+    data: Args
+
+
+class End(NamedTuple):
+    """The outcome of engine.md 3.1; exactly one, last."""
+
+    status: str
+    reason: str | None = None
+    text: str | None = None
+    turns: int | None = None  # None = unknown, never guessed
+    usage: Args | None = None
+    cost: float | None = None
+
+
+Event = Text | Thinking | ToolUse | ToolResult | Notice | State | End
+
+
+class Job(NamedTuple):
+    """Everything a turn process is told: the first line of its stdin, made by the worker.
+
+    `tools` None = all, a list = exactly those, [] = none. `engine` None = no engine can run this
+    message, and `refusal` is the reason (needs_engine, 9.5). `svc` is {url, token, ops} or None,
+    `event` is {name, chat, project} or None. Keys and the bearer exist only here.
+    """
+
+    turn: str
+    chat: str
+    project: str
+    cwd: str
+    chats_dir: str
+    run_dir: str
+    worker_pid: int
+    prompt: str
+    message: str
+    sender: Args
+    engine: str | None
+    event: Args | None = None
+    origin: str = "human"
+    trigger: str | None = None
+    client: str | None = None
+    depth: int = 0
+    model: str | None = None
+    refusal: str = ""
+    tools: list[str] | None = None
+    mode: str = "default"
+    max_turns: int = 200
+    turn_seconds: int = 1800
+    ask_seconds: int = 600
+    attended: bool = False
+    may_spawn: bool = False
+    instructions: str = ""
+    engine_ref: Args | None = None
+    fork_source: Args | None = None
+    svc: Args | None = None
+    secrets: tuple[str, ...] = ()
+    sandbox: Sandbox = Sandbox()
+    network: bool = True
+    engine_cfg: Mapping[str, Any] = MappingProxyType({})
+
+    def to_json(self) -> bytes:
+        """One line, as it is written to the turn process."""
+        fields = self._asdict()
+        fields |= {"sandbox": self.sandbox._asdict(), "engine_cfg": dict(self.engine_cfg)}
+        return json.dumps(fields, separators=(",", ":")).encode() + b"\n"
+
+    @classmethod
+    def from_json(cls, line: bytes) -> Job:
+        """Raises ValueError for a line that is no job."""
+        try:
+            fields = json.loads(line)
+            fields["sandbox"] = Sandbox.from_json(fields["sandbox"])
+            fields["secrets"] = tuple(fields["secrets"])
+            return cls(**fields)
+        except (TypeError, KeyError, UnicodeDecodeError) as error:
+            raise ValueError(f"unreadable job: {error}") from None
+
+
+class TurnIO(Protocol):
+    """What an engine may ask of its turn."""
+
+    async def gate(self, tool: str, args: Args, call: str) -> str | None:
+        """None = allowed, else the denial text (6). May wait for a person."""
+        ...
+
+    async def svc(self, op: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
+        """One svc_manage operation: (is_error, text) (7)."""
+        ...
+
+    def wrap(self, argv: list[str]) -> list[str]:
+        """The command behind the sandbox prefix (11)."""
+        ...
+
+    def delta(self, block: str, kind: str, text: str) -> None:
+        """Live text only (4.3); the record with the same block replaces it."""
+        ...
+
+    def denial(self, path: str, *, write: bool) -> str | None:
+        """Why this real path may not be opened now (6, rows 3 and 4), else None."""
+        ...
+
+    def stoppable(self) -> AbstractContextManager[None]:
+        """Inside it Stop interrupts at once by raising; outside it waits for the next entry."""
+        ...
+
+
+class Engine(Protocol):
+    """One way to run a turn. Closing `run` is Stop: its children are dead within 2 s."""
+
+    name: str
+
+    def probe(self, cfg: Mapping[str, Any]) -> Probe: ...
+
+    def preflight(self, job: Job) -> str | None:
+        """One sentence refuses the job before anything is started."""
+        ...
+
+    def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]: ...

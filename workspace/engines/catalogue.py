@@ -1,0 +1,193 @@
+"""The tools a turn can have (engine.md 5): their class, their arguments, what is shown of a call.
+
+One table for the gate, the runbook grammar and the tools themselves; it runs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Param(NamedTuple):
+    """One argument. `kind`: string, integer, number, boolean or list, as in the registry."""
+
+    kind: str
+    required: bool = False
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    most: int | None = None
+
+
+class Tool(NamedTuple):
+    """`kind`: R read-only, E edits files, X executes, N network, S spawns, P bookkeeping."""
+
+    kind: str
+    params: dict[str, Param]
+    path: str | None = None  # the argument that is a path
+    shown: str = ""  # the argument that stands for the call in a list
+
+
+Ops = Mapping[str, Mapping[str, str]]  # svc_manage operation -> argument -> kind
+
+SVC = "mcp__svc_manage__"
+SVC_READERS = frozenset({"list_projects", "list_chats", "read_chat", "list_triggers"})
+SVC_SPAWNING = frozenset(
+    {
+        "create_project", "create_chat", "fork_chat", "send_message", "fork_chat_batch",
+        "set_trigger", "run_trigger",
+    }
+)  # fmt: skip
+BODY = {"Bash": "command", "Write": "content", "NotebookEdit": "new_source"}
+
+_TEXT, _NEEDED, _FLAG = Param("string"), Param("string", required=True), Param("boolean")
+_COUNT, _LINE = Param("integer", least=0), Param("integer", least=1)
+_MODES = Param("string", choices=("files_with_matches", "content", "count"))
+
+TOOLS: dict[str, Tool] = {
+    "Read": Tool("R", {"file_path": _NEEDED, "offset": _LINE, "limit": _LINE}, "file_path"),
+    "Glob": Tool("R", {"pattern": _NEEDED, "path": _TEXT}, "path", "pattern"),
+    "Grep": Tool(
+        "R",
+        {
+            "pattern": _NEEDED, "path": _TEXT, "glob": _TEXT, "output_mode": _MODES, "-i": _FLAG,
+            "-n": _FLAG, "-A": _COUNT, "-B": _COUNT, "-C": _COUNT, "head_limit": _LINE,
+            "multiline": _FLAG,
+        },
+        "path",
+        "pattern",
+    ),
+    "Edit": Tool(
+        "E",
+        {"file_path": _NEEDED, "old_string": _NEEDED, "new_string": _NEEDED, "replace_all": _FLAG},
+        "file_path",
+    ),
+    "Write": Tool("E", {"file_path": _NEEDED, "content": _NEEDED}, "file_path"),
+    "NotebookEdit": Tool(
+        "E",
+        {
+            "notebook_path": _NEEDED, "new_source": _NEEDED, "cell_id": _TEXT,
+            "cell_type": Param("string", choices=("code", "markdown")),
+            "edit_mode": Param("string", choices=("replace", "insert", "delete")),
+        },
+        "notebook_path",
+    ),
+    "Bash": Tool(
+        "X",
+        {
+            "command": _NEEDED, "timeout": Param("integer", least=1, most=600_000),
+            "description": _TEXT, "run_in_background": _FLAG,
+        },
+        shown="command",
+    ),
+    "WebFetch": Tool("N", {"url": _NEEDED, "prompt": _TEXT}, shown="url"),
+    "WebSearch": Tool(
+        "N",
+        {"query": _NEEDED, "allowed_domains": Param("list"), "blocked_domains": Param("list")},
+        shown="query",
+    ),
+    "Task": Tool(
+        "S",
+        {"description": _NEEDED, "prompt": _NEEDED, "subagent_type": _TEXT},
+        shown="description",
+    ),
+    "TodoWrite": Tool("P", {"todos": Param("list", required=True)}),
+}  # fmt: skip
+
+
+def is_tool(name: str) -> bool:
+    return name in TOOLS or (name.startswith(SVC) and name[len(SVC) :].isidentifier())
+
+
+def kind(name: str) -> str | None:
+    """The class letter of a tool, None when no engine has it."""
+    if name.startswith(SVC):
+        return "R" if name[len(SVC) :] in SVC_READERS else "S"
+    tool = TOOLS.get(name)
+    return tool.kind if tool else None
+
+
+def params(name: str, ops: Ops) -> dict[str, Param] | None:
+    """The arguments of a tool; None for an operation that was not offered, whose are unknown."""
+    if not name.startswith(SVC):
+        return TOOLS[name].params
+    known = ops.get(name[len(SVC) :])
+    return None if known is None else {key: Param(word) for key, word in known.items()}
+
+
+def path(name: str, args: Mapping[str, Any]) -> str | None:
+    """The path argument of a call: what the gate has to judge."""
+    tool = TOOLS.get(name)
+    if tool is None or tool.path is None:
+        return None
+    return str(args.get(tool.path) or ".")
+
+
+def target(name: str, args: Mapping[str, Any]) -> str:
+    """One line of at most 120 characters that names what a call is about (4.2)."""
+    if name.startswith(SVC):
+        return name[len(SVC) :]
+    tool = TOOLS.get(name)
+    key = (tool.shown or tool.path or "") if tool else ""
+    lines = str(args.get(key, "")).strip().splitlines()
+    return lines[0][:120] if lines else ""
+
+
+def problem(name: str, args: Mapping[str, Any], known: Mapping[str, Param] | None) -> str | None:
+    """What is wrong with the arguments of a call; svc_manage judges its own values."""
+    if known is None or name.startswith(SVC):
+        return None
+    for key, value in args.items():
+        if key not in known:
+            return f'{name} has no argument "{key}"'
+        wrong = _mismatch(known[key], value)
+        if wrong:
+            return f"{key} {wrong}"
+    missing = [key for key, param in known.items() if param.required and key not in args]
+    return f"{name} needs {missing[0]}" if missing else None
+
+
+def _mismatch(param: Param, value: Any) -> str | None:
+    match param.kind:
+        case "string" if not isinstance(value, str):
+            return "must be text"
+        case "string" if param.choices and value not in param.choices:
+            return f"is one of {', '.join(param.choices)}"
+        case "boolean" if not isinstance(value, bool):
+            return "must be true or false"
+        case "list" if not isinstance(value, list):
+            return "must be a list"
+        case "integer" if not _in_range(param, value):
+            return f"must be a whole number{_range(param)}"
+    return None
+
+
+def _in_range(param: Param, value: Any) -> bool:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return False
+    return (param.least or 0) <= value and (param.most is None or value <= param.most)
+
+
+def _range(param: Param) -> str:
+    least = param.least or 0
+    return f" from {least} to {param.most}" if param.most else f" of {least} or more"
+
+
+def convert(param: Param, value: str | None) -> Any:
+    """An attribute's text in its argument's type; None = a bare key. Raises ValueError."""
+    if value is None:
+        if param.kind != "boolean":
+            raise ValueError("needs a value")
+        return True
+    match param.kind:
+        case "boolean" if value in ("true", "false"):
+            return value == "true"
+        case "integer" if value.isascii() and value.isdigit():
+            return int(value)
+        case "list":
+            return [word.strip() for word in value.split(",") if word.strip()]
+        case "boolean":
+            raise ValueError("must be true or false")
+        case "integer":
+            raise ValueError("must be a whole number")
+    return value

@@ -1,0 +1,116 @@
+"""The control channel of a turn process: JSON lines on stdin, and the signals that wake it.
+
+Stop raises only where the turn waits (`stoppable`), so a record or a file in the making is never
+cut. End of file means the worker is gone.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import select
+import signal
+import time
+from types import FrameType
+
+
+class Stopped(BaseException):
+    """Stop was asked for, with the reason user, timeout, shutdown or worker_lost.
+
+    No Exception, so that nothing which catches errors takes it for one.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Control:
+    """Lines from the worker: first the job, then stops and answers."""
+
+    def __init__(self, fd: int = 0) -> None:
+        self.fd = fd
+        self.reason: str | None = None  # why the turn has to stop
+        self.answers: dict[str, bool] = {}
+        self._buffer = b""
+        self._waiting = False
+
+    def job_line(self) -> bytes:
+        """The first line, b"" when the worker closed instead."""
+        while b"\n" not in self._buffer:
+            part = os.read(self.fd, 65536)
+            if not part:
+                return b""
+            self._buffer += part
+        line, self._buffer = self._buffer.split(b"\n", 1)
+        return line
+
+    def listen(self, seconds: float) -> None:
+        """From now on a line, a SIGTERM or the end of the turn's time stops what waits."""
+        for number in (signal.SIGTERM, signal.SIGIO, signal.SIGALRM):
+            signal.signal(number, self._woken)
+        flags = fcntl.fcntl(self.fd, fcntl.F_GETFL)
+        fcntl.fcntl(self.fd, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(self.fd, fcntl.F_SETFL, flags | os.O_NONBLOCK | os.O_ASYNC)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        self._receive()
+
+    def check(self) -> None:
+        """Raise when a stop has come."""
+        if self.reason is not None:
+            raise Stopped(self.reason)
+
+    def __enter__(self) -> None:
+        """A stretch in which a stop may interrupt at any moment."""
+        self._waiting = True
+        self.check()
+
+    def __exit__(self, *_: object) -> None:
+        self._waiting = False
+
+    def answer(self, call: str, seconds: float) -> bool | None:
+        """What a person answered about this call, None when nobody did in time."""
+        deadline = time.monotonic() + seconds
+        with self:
+            while call not in self.answers and (left := deadline - time.monotonic()) > 0:
+                select.select([self.fd], [], [], left)
+                self._receive()
+                self.check()
+        return self.answers.get(call)
+
+    def _woken(self, number: int, frame: FrameType | None) -> None:
+        self._receive()
+        if number == signal.SIGALRM:
+            self.reason = self.reason or "timeout"
+        if number == signal.SIGTERM:
+            self.reason = self.reason or "shutdown"
+        if self._waiting and self.reason is not None:
+            self._waiting = False
+            raise Stopped(self.reason)
+
+    def _receive(self) -> None:
+        """Take every whole line that is there; what makes no sense is passed over."""
+        while self.reason is None:
+            try:
+                part = os.read(self.fd, 65536)
+            except BlockingIOError:
+                break
+            if not part:
+                self.reason = "worker_lost"
+                break
+            self._buffer += part
+        *lines, self._buffer = self._buffer.split(b"\n")
+        for line in lines:
+            self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = json.loads(line)
+            kind = message["type"]
+            if kind == "stop":
+                self.reason = str(message["reason"])
+            elif kind == "answer":
+                self.answers[str(message["call"])] = message["allow"] is True
+        except (ValueError, KeyError, TypeError):
+            return

@@ -1,0 +1,111 @@
+"""The gate of engine.md 6, used by every engine: allow, ask or deny one tool call.
+
+Rows are tried in order, the first hit decides. An unknown mode, tool or operation is refused.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from workspace.engines import catalogue
+from workspace.engines.base import Job
+
+ALLOW = ""
+MODES = ("default", "acceptEdits", "bypassPermissions", "plan")
+_ARMED = (".git", ".svc", ".claude")  # hooks and triggers live there
+
+
+class Ask(NamedTuple):
+    """A person has to answer within this many seconds."""
+
+    seconds: int
+
+
+def expand(job: Job) -> list[str]:
+    """`tools: null` as the explicit list it stands for (5); never an engine's default set."""
+    if job.tools is not None:
+        return job.tools
+    return [*catalogue.TOOLS, f"{catalogue.SVC}*"]
+
+
+def granted(tool: str, tools: list[str]) -> bool:
+    """Row 1: exact name, the whole server, or one trailing star on an mcp__ name."""
+    for entry in tools:
+        if entry == tool or (entry == "mcp__svc_manage" and tool.startswith(catalogue.SVC)):
+            return True
+        if entry.startswith("mcp__") and entry.endswith("*") and tool.startswith(entry[:-1]):
+            return True
+    return False
+
+
+class Gate:
+    """The policy of one turn."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.tools = expand(job)
+        self.root = os.path.realpath(job.cwd)
+        self.scratch = os.path.realpath(os.path.join(job.run_dir, "tmp"))
+        self.chats = os.path.realpath(job.chats_dir)
+        self.bypass = job.mode == "bypassPermissions"
+
+    def decide(self, tool: str, args: Mapping[str, Any]) -> str | Ask:
+        """ALLOW, the text of a denial, or Ask."""
+        if not self._offered(tool):
+            return f"No such tool available: {tool}"
+        if tool == "Bash" and args.get("run_in_background"):
+            return "run_in_background is not available; run the command in the foreground"
+        path = catalogue.path(tool, args)
+        if path is not None:
+            real = os.path.realpath(os.path.join(self.root, path))
+            denied = self._path(path, real, write=catalogue.kind(tool) == "E")
+            if denied:
+                return denied
+        return self._by_mode(tool, catalogue.kind(tool) or "")
+
+    def _offered(self, tool: str) -> bool:
+        """Rows 1 and 2: granted by the list, known, and not a way to spawn where that is off."""
+        if not granted(tool, self.tools) or catalogue.kind(tool) is None:
+            return False
+        if not tool.startswith(catalogue.SVC):
+            return self.job.may_spawn or tool != "Task"
+        op = tool.removeprefix(catalogue.SVC)
+        offered = self.job.svc is not None and op in self.job.svc["ops"]
+        return offered and (self.job.may_spawn or op not in catalogue.SVC_SPAWNING)
+
+    def denial(self, path: str, *, write: bool) -> str | None:
+        """Rows 3 and 4 for a path as the kernel names it now: a tool asks again when it opens."""
+        return self._path(path, path, write=write)
+
+    def _path(self, given: str, real: str, *, write: bool) -> str | None:
+        if write and (below(real, self.chats) or ".chats" in real.casefold().split("/")):
+            return f"protected path: {given}"
+        if self.bypass:
+            return None
+        if not below(real, self.root):
+            outside = not below(real, self.scratch)
+            return f"path is outside the project: {given}" if outside else None
+        parts = real[len(self.root) :].casefold().strip("/").split("/")
+        if write and (parts == ["project.yaml"] or any(part in _ARMED for part in parts)):
+            return f"protected path: {given}"
+        return None
+
+    def _by_mode(self, tool: str, kind: str) -> str | Ask:  # rows 5 to 10
+        mode = self.job.mode
+        if mode not in MODES:
+            return f"unknown permission mode {mode}"
+        if mode == "plan" and kind not in "RPN":
+            return f"{tool} is not permitted in plan mode"
+        if kind in "RP" or tool == "Task" or mode == "bypassPermissions":
+            return ALLOW
+        if (mode == "acceptEdits" and kind == "E") or granted(tool, self.job.tools or []):
+            return ALLOW
+        if self.job.attended:
+            return Ask(self.job.ask_seconds)
+        return f"{tool} needs approval and nobody is attending this turn (permission mode {mode})"
+
+
+def below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")

@@ -1,0 +1,102 @@
+"""How commands of agents are confined (engine.md 11): the bubblewrap prefix and its probe.
+
+A forced sandbox that is missing never turns into none: the mode is `unavailable` and no turn runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, NamedTuple
+
+
+class Sandbox(NamedTuple):
+    """`mode` is bwrap, off or unavailable, `reason` why it is not bwrap, `hide` what it hides."""
+
+    mode: str = "off"
+    requested: str = "off"
+    reason: str | None = None
+    hide: tuple[str, ...] = ()
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> Sandbox:
+        return cls(**(fields | {"hide": tuple(fields["hide"])}))
+
+
+def probe(requested: str, *, hide: tuple[str, ...], scratch: str) -> Sandbox:
+    """What SVC_SANDBOX gives on this machine; runs the real prefix with /bin/true once."""
+    if requested == "off":
+        return Sandbox("off", "off", "switched off by SVC_SANDBOX", hide)
+    reason = _try(Sandbox("bwrap", requested, None, hide), scratch)
+    if reason is None:
+        return Sandbox("bwrap", requested, None, hide)
+    return Sandbox("unavailable" if requested == "bwrap" else "off", requested, reason, hide)
+
+
+def _try(sandbox: Sandbox, scratch: str) -> str | None:
+    import subprocess
+
+    argv = wrap(["/bin/true"], sandbox, cwd=scratch, writable=[scratch])
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=5, check=False
+        )
+    except FileNotFoundError:
+        return "bubblewrap is not installed"
+    except subprocess.TimeoutExpired:
+        return "bubblewrap did not answer within 5 s"
+    if done.returncode == 0:
+        return None
+    line = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+    return f"bubblewrap does not work here: {line[:200]}"
+
+
+def wrap(
+    argv: list[str],
+    sandbox: Sandbox,
+    *,
+    cwd: str,
+    writable: list[str],
+    read_only: list[str] | None = None,
+    network: bool = True,
+    plan: bool = False,
+) -> list[str]:
+    """`argv` behind the prefix of engine.md 11; `read_only` lies inside what is writable."""
+    if sandbox.mode != "bwrap":
+        return argv
+    hidden = ["/tmp", "/run", *_covering(sandbox.hide)]  # noqa: S108 - covered, not used
+    prefix = [
+        "bwrap", "--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc",
+        "--unshare-uts", "--unshare-cgroup-try", "--ro-bind", "/", "/", "--dev", "/dev",
+        "--proc", "/proc",
+    ]  # fmt: skip
+    if not network:
+        prefix.insert(1, "--unshare-net")
+    for folder in hidden:
+        prefix += ["--tmpfs", folder]
+    for path in _needed(hidden):
+        prefix += ["--ro-bind", path, path]
+    cwd = os.path.realpath(cwd)
+    prefix += ["--ro-bind" if plan else "--bind", cwd, cwd]
+    for path in writable:
+        prefix += ["--bind", path, path]
+    for path in read_only or []:
+        if os.path.exists(path):
+            prefix += ["--ro-bind", path, path]
+    return [*prefix, "--chdir", cwd, "--", *argv]
+
+
+def _covering(folders: tuple[str, ...]) -> list[str]:
+    """The real folders that exist; the root itself cannot be hidden."""
+    real = dict.fromkeys(os.path.realpath(folder) for folder in folders)
+    return [folder for folder in real if folder != "/" and os.path.isdir(folder)]
+
+
+def _needed(hidden: list[str]) -> list[str]:
+    """What hiding took away and commands need: this Python, and the resolver's real file."""
+    wanted = dict.fromkeys([sys.prefix, sys.base_prefix, os.path.realpath("/etc/resolv.conf")])
+    return [
+        path
+        for path in wanted
+        if os.path.exists(path) and any(path.startswith(f"{folder}/") for folder in hidden)
+    ]

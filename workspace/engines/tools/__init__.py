@@ -1,0 +1,100 @@
+"""Our tools (engine.md 5), as the runbook engine and the builtin engine run them.
+
+The gate has allowed the call; a tool asks once more about every path it opens, at the moment it
+holds the descriptor. A failure is a ToolError with the text the model or the reader sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol
+
+from workspace.engines import catalogue
+
+
+class ToolError(Exception):
+    """The tool's answer is this text, as an error."""
+
+
+class Output(NamedTuple):
+    """What a tool answers. `status` is Bash's exit code, else 0 or 1; `raw` is its bare output."""
+
+    text: str
+    is_error: bool = False
+    status: int = 0
+    raw: str | None = None
+
+
+class Place(Protocol):
+    """Where tools act: the part of a turn they need (TurnIO of base.py gives it)."""
+
+    def wrap(self, argv: list[str]) -> list[str]: ...
+
+    def denial(self, path: str, *, write: bool) -> str | None: ...
+
+    def stoppable(self) -> AbstractContextManager[None]: ...
+
+
+class Settings(NamedTuple):
+    """The constants of a turn's tools."""
+
+    cwd: str
+    web: Mapping[str, Any] = {}
+    network: bool = True
+    env: Mapping[str, str] = {}  # added to the environment of commands
+
+
+def run(
+    tool: str, args: Mapping[str, Any], place: Place, settings: Settings, seconds: float
+) -> Output:
+    """Run one allowed call. Modules are loaded on first use: a turn pays for what it calls."""
+    try:
+        return _run(tool, args, place, settings, seconds)
+    except ToolError as error:
+        return Output(str(error), True, 1)
+    except OSError as error:
+        path = catalogue.path(tool, args)
+        return Output(f"{error.strerror or error}" + (f": {path}" if path else ""), True, 1)
+
+
+def _run(
+    tool: str, args: Mapping[str, Any], place: Place, settings: Settings, seconds: float
+) -> Output:
+    match tool:
+        case "Bash":
+            from workspace.engines.tools import shell
+
+            return shell.run(args["command"], place, settings, seconds)
+        case "Read" | "Write" | "Edit":
+            from workspace.engines.tools import files
+
+            return Output(files.TOOLS[tool](args, place, settings.cwd))
+        case "Glob" | "Grep":
+            from workspace.engines.tools import search
+
+            with place.stoppable():
+                return Output(search.TOOLS[tool](args, place, settings.cwd))
+        case "NotebookEdit":
+            from workspace.engines.tools import notebook
+
+            return Output(notebook.edit(args, place, settings.cwd))
+        case "WebFetch" | "WebSearch":
+            from workspace.engines.tools import web
+
+            with place.stoppable():
+                return Output(web.TOOLS[tool](args, settings, seconds))
+        case "TodoWrite":
+            return Output(_todos(args["todos"]))
+    raise ToolError(f"No such tool available: {tool}")
+
+
+def _todos(todos: list[Any]) -> str:
+    """The list lives in the record of the call; here it is only checked."""
+    states = ("pending", "in_progress", "completed")
+    for number, todo in enumerate(todos, 1):
+        if not isinstance(todo, dict) or not isinstance(todo.get("content"), str):
+            raise ToolError(f"todos entry {number} needs content")
+        if todo.get("status", "pending") not in states:
+            raise ToolError(f"todos entry {number}: status is one of {', '.join(states)}")
+    return f"{len(todos)} todos noted"

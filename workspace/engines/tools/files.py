@@ -1,0 +1,73 @@
+"""Read, Write and Edit (engine.md 5)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import IO, Any
+
+from workspace.engines.tools import Place, ToolError, opening
+
+LINE_CHARACTERS, LINES = 2000, 2000
+_LONGEST = LINE_CHARACTERS * 4
+
+
+def read(args: Mapping[str, Any], place: Place, cwd: str) -> str:
+    """Numbered lines from `offset`, `limit` of them; a text file of any length."""
+    path, start = args["file_path"], args.get("offset", 1)
+    stop = start + args.get("limit", LINES)
+    shown = []
+    try:
+        with opening.reading(path, place, cwd) as fd, os.fdopen(os.dup(fd), "rb") as file:
+            if b"\0" in file.read(8192):
+                raise ToolError("not a text file")
+            file.seek(0)
+            for number, line in enumerate(_lines(file), 1):
+                if number >= stop:
+                    break
+                if number >= start:
+                    text = line.decode(errors="replace").rstrip("\r\n")
+                    shown.append(f"{number}\t{text[:LINE_CHARACTERS]}")
+    except FileNotFoundError:
+        raise ToolError(f"file not found: {path}") from None
+    return "\n".join(shown)
+
+
+def _lines(file: IO[bytes]) -> Iterator[bytes]:
+    """Lines, of each at most the part that can be shown; the rest of a long one is passed over."""
+    while line := file.readline(_LONGEST):
+        part = line
+        while part and not part.endswith(b"\n"):
+            part = file.readline(_LONGEST)
+        yield line
+
+
+def write(args: Mapping[str, Any], place: Place, cwd: str) -> str:
+    path, data = args["file_path"], args["content"].encode(errors="replace")
+    opening.replace(path, data, place, cwd)
+    return f"wrote {len(data)} bytes to {path}"
+
+
+def edit(args: Mapping[str, Any], place: Place, cwd: str) -> str:
+    """Replace one text, or all of its places; every other byte stays."""
+    path, old = args["file_path"], args["old_string"].encode(errors="replace")
+    if not old:
+        raise ToolError("old_string is empty")
+    data = opening.read_whole(path, place, cwd)
+    if data is None:
+        raise ToolError(f"file not found: {path}")
+    count = data.count(old)
+    if count == 0:
+        raise ToolError("old_string not found")
+    if count > 1 and not args.get("replace_all"):
+        raise ToolError(f"old_string is not unique ({count} matches)")
+    new = args["new_string"].encode(errors="replace")
+    opening.replace(path, data.replace(old, new), place, cwd)
+    return f"replaced {count} in {path}"
+
+
+TOOLS: dict[str, Callable[[Mapping[str, Any], Place, str], str]] = {
+    "Read": read,
+    "Write": write,
+    "Edit": edit,
+}

@@ -1,0 +1,125 @@
+"""Opening files so that a swapped symlink leads nowhere (engine.md 6, promise G6).
+
+Every file is opened by name relative to a directory descriptor, without following a link, and the
+path the kernel gives for the descriptor is judged before the first byte moves.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from workspace.engines.tools import Place, ToolError
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+LIMIT = 64 * 1024 * 1024
+
+
+def real(path: str, cwd: str) -> str:
+    """The path a call means: absolute or below cwd, every link resolved."""
+    try:
+        return os.path.realpath(os.path.join(cwd, path))
+    except ValueError:
+        raise ToolError("the path holds characters no path can hold") from None
+
+
+@contextmanager
+def reading(path: str, place: Place, cwd: str) -> Iterator[int]:
+    """A descriptor of a regular file, open for reading."""
+    target = real(path, cwd)
+    with _folder(os.path.dirname(target), place, make=False) as folder:
+        fd = _open(os.path.basename(target), folder, path)
+        try:
+            _judge(_name(fd), place, write=False)
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise ToolError(f"not a regular file: {path}")
+            yield fd
+        finally:
+            os.close(fd)
+
+
+def read_whole(path: str, place: Place, cwd: str) -> bytes | None:
+    """The bytes of a file that is to be changed; None when there is none."""
+    try:
+        with reading(path, place, cwd) as fd:
+            if os.fstat(fd).st_size > LIMIT:
+                raise ToolError(f"file is larger than {LIMIT} bytes: {path}")
+            with os.fdopen(os.dup(fd), "rb") as file:
+                return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def replace(path: str, data: bytes, place: Place, cwd: str) -> None:
+    """Put the whole file in place at once: temp file, mode kept, rename; parents are made."""
+    target = real(path, cwd)
+    name = os.path.basename(target)
+    with _folder(os.path.dirname(target), place, make=True) as folder:
+        _judge(os.path.join(_name(folder), name), place, write=True)
+        draft = f".svc-tmp-{os.urandom(8).hex()}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        fd = os.open(draft, flags, 0o666, dir_fd=folder)
+        try:
+            with os.fdopen(fd, "wb") as file:
+                file.write(data)
+                mode = _mode(name, folder, path)
+                if mode is not None:
+                    os.fchmod(file.fileno(), mode)
+            os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            os.unlink(draft, dir_fd=folder)
+            raise
+
+
+def _mode(name: str, folder: int, path: str) -> int | None:
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        raise ToolError(f"not a regular file: {path}")
+    return stat.S_IMODE(found.st_mode)
+
+
+@contextmanager
+def _folder(path: str, place: Place, *, make: bool) -> Iterator[int]:
+    """A descriptor of the directory, walked from the nearest one that exists."""
+    missing: list[str] = []
+    while make and not os.path.lexists(path):
+        path, name = os.path.split(path)
+        missing.insert(0, name)
+    fd = os.open(path, _FOLDER)
+    try:
+        for name in missing:
+            _judge(os.path.join(_name(fd), name), place, write=True)
+            with suppress(FileExistsError):  # opening it without links decides
+                os.mkdir(name, dir_fd=fd)
+            fd, outer = os.open(name, _FOLDER, dir_fd=fd), fd
+            os.close(outer)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _open(name: str, folder: int, path: str) -> int:
+    """O_NONBLOCK, so that a FIFO does not hang the turn before it is refused."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        return os.open(name or ".", flags, dir_fd=folder)
+    except OSError as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise ToolError(f"{error.strerror}: {path}") from None
+
+
+def _name(fd: int) -> str:
+    """The path the kernel gives for a descriptor now."""
+    return os.readlink(f"/proc/self/fd/{fd}")
+
+
+def _judge(path: str, place: Place, *, write: bool) -> None:
+    denied = place.denial(path, write=write)
+    if denied:
+        raise ToolError(denied)

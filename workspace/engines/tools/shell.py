@@ -1,0 +1,125 @@
+"""Bash (engine.md 5): one command, its output merged and bounded, its process tree killed at the
+time limit. Output is data: it is never looked at for anything but its length.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import time
+
+from workspace.engines import procs
+from workspace.engines.base import EngineError
+from workspace.engines.tools import Output, Place, Settings
+
+CHARACTERS = 30_000
+_KEPT_BYTES = CHARACTERS * 4
+TIMED_OUT = 124
+
+
+def run(command: str, place: Place, settings: Settings, seconds: float) -> Output:
+    """Steps run one at a time, so what is below this process belongs to the command."""
+    argv = place.wrap(["/bin/bash", "-c", command])
+    deadline = time.monotonic() + seconds
+    read_end, write_end = os.pipe()
+    try:
+        child = _spawn(argv, settings, write_end)
+    except (OSError, ValueError) as error:
+        os.close(read_end)
+        return Output(f"the command cannot be started: {error}", True, 126, "")
+    finally:
+        os.close(write_end)
+    sink = _Sink(read_end)
+    try:
+        with place.stoppable():
+            ended = _wait(child.pid, sink, deadline)
+    except BaseException:
+        _kill(child)
+        raise
+    finally:
+        os.close(read_end)
+    if not ended:
+        _kill(child)
+        note = f"[timed out after {seconds:g} s; the process tree was killed]"
+        return sink.output(TIMED_OUT, note)
+    status = _status(child.wait())
+    _check_wrapper(argv, bytes(sink.kept), status)
+    return sink.output(status, f"[exit status {status}]" if status else "")
+
+
+def _spawn(argv: list[str], settings: Settings, out: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=out,
+        cwd=settings.cwd,
+        env={**os.environ, **settings.env},
+        start_new_session=True,
+    )
+
+
+def _wait(pid: int, sink: _Sink, deadline: float) -> bool:
+    """Until the command ends (True) or its time does. A background child that keeps the pipe
+    open does not keep the step open."""
+    handle = os.pidfd_open(pid)
+    poller = select.poll()
+    poller.register(sink.pipe, select.POLLIN)
+    poller.register(handle, select.POLLIN)
+    try:
+        while True:
+            left = deadline - time.monotonic()
+            ready = {fd for fd, _ in poller.poll(max(0.0, left) * 1000)}
+            if sink.pipe in ready and not sink.take():
+                poller.unregister(sink.pipe)
+            if handle in ready:
+                for _ in range(16):  # what a pipe can hold, and a little more
+                    if not sink.take():
+                        break
+                return True
+            if left <= 0:
+                return False
+    finally:
+        os.close(handle)
+
+
+class _Sink:
+    """The output of one command: its head is kept, the rest is counted."""
+
+    def __init__(self, pipe: int) -> None:
+        self.pipe, self.kept, self.total = pipe, bytearray(), 0
+        os.set_blocking(pipe, False)
+
+    def take(self) -> bool:
+        """Read once; False when nothing is there."""
+        try:
+            part = os.read(self.pipe, 65536)
+        except BlockingIOError:
+            return False
+        self.total += len(part)
+        self.kept += part[: _KEPT_BYTES - len(self.kept)]
+        return bool(part)
+
+    def output(self, status: int, note: str) -> Output:
+        whole = self.kept.decode(errors="replace")
+        left_out = self.total - len(self.kept) + len(whole[CHARACTERS:].encode())
+        raw = whole[:CHARACTERS].rstrip("\n")
+        lines = [raw, f"[{left_out} bytes left out]" if left_out else "", note]
+        return Output("\n".join(filter(None, lines)), status != 0, status, raw)
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    procs.kill_tree(roots=(child.pid,), below=(os.getpid(),))
+    child.wait()
+
+
+def _status(code: int) -> int:
+    return 128 - code if code < 0 else code
+
+
+def _check_wrapper(argv: list[str], output: bytes, status: int) -> None:
+    """A sandbox that fails now fails the turn; it is never left out instead."""
+    if argv[0] == "bwrap" and status == 1 and output.startswith(b"bwrap: "):
+        line = output.splitlines()[0].decode(errors="replace")
+        raise EngineError("sandbox_unavailable", f"The sandbox failed: {line[:200]}")

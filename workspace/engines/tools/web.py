@@ -1,0 +1,226 @@
+"""WebFetch and WebSearch (engine.md 5): bounded, and never turned towards this machine's network.
+
+An address is judged after resolution and the connection goes to that very address, so a name
+that changes its mind between the two (DNS rebinding) leads nowhere. Redirects are judged again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import ipaddress
+import json
+import re
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Mapping
+from html.parser import HTMLParser
+from typing import Any, NamedTuple
+from urllib.parse import SplitResult, urlencode, urljoin, urlsplit
+
+from workspace.engines.tools import Settings, ToolError
+
+SECONDS, BYTES, REDIRECTS = 30.0, 2 * 1024 * 1024, 5
+_AGENT = "svc-turn"
+
+
+class Answer(NamedTuple):
+    status: int
+    kind: str
+    charset: str
+    location: str | None
+    body: bytes
+
+
+def fetch(args: Mapping[str, Any], settings: Settings, seconds: float) -> str:
+    """The text of a page; `prompt` comes back with it for the model that asked."""
+    _need_network(settings)
+    anywhere = bool(settings.web.get("allowPrivate"))
+    answer = _follow(args["url"], time.monotonic() + min(seconds, SECONDS), anywhere=anywhere)
+    if answer.status >= 400:
+        raise ToolError(f"the server answered {answer.status}")
+    text = _decoded(answer)
+    if answer.kind in ("text/html", "application/xhtml+xml"):
+        text = html_to_text(text)
+    elif not (answer.kind.startswith("text/") or re.search("json|xml|javascript", answer.kind)):
+        raise ToolError(f"not text: {answer.kind or 'unknown type'}")
+    prompt = args.get("prompt")
+    return f"{prompt}\n\n{text}" if prompt else text
+
+
+def search(args: Mapping[str, Any], settings: Settings, seconds: float) -> str:
+    """The operator's search service, in the form SearXNG answers."""
+    _need_network(settings)
+    url = settings.web.get("searchUrl")
+    if not url:
+        raise ToolError("WebSearch is not configured: set tools.web.searchUrl in svc.config.yaml")
+    query = urlencode({"q": args["query"], "format": "json"})
+    full = f"{url}{'&' if '?' in url else '?'}{query}"
+    answer = _follow(full, time.monotonic() + min(seconds, SECONDS), anywhere=True)
+    try:
+        results = json.loads(answer.body)["results"]
+        hits = [hit for hit in results if isinstance(hit, dict) and _wanted(hit, args)]
+    except (ValueError, KeyError, TypeError):
+        raise ToolError("the search service did not answer as expected") from None
+    shown = [[str(hit.get(key, "")) for key in ("title", "url", "content")] for hit in hits[:20]]
+    return "\n\n".join("\n".join(lines) for lines in shown) or "No results found"
+
+
+def _need_network(settings: Settings) -> None:
+    if not settings.network:
+        raise ToolError("the network is off for this turn")
+
+
+def _wanted(hit: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
+    host = urlsplit(str(hit.get("url", ""))).hostname or ""
+
+    def among(domains: list[Any]) -> bool:
+        return any(host == domain or host.endswith(f".{domain}") for domain in domains)
+
+    allowed, blocked = args.get("allowed_domains") or [], args.get("blocked_domains") or []
+    return (not allowed or among(allowed)) and not among(blocked)
+
+
+def _follow(url: str, deadline: float, *, anywhere: bool) -> Answer:
+    for _ in range(REDIRECTS + 1):
+        answer = _get(_checked(url), deadline, anywhere=anywhere)
+        if answer.status not in (301, 302, 303, 307, 308) or not answer.location:
+            return answer
+        url = urljoin(url, answer.location)
+    raise ToolError(f"more than {REDIRECTS} redirects")
+
+
+def _checked(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise ToolError("not a URL") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+        raise ToolError("only http and https URLs can be fetched")
+    return parts
+
+
+def _get(url: SplitResult, deadline: float, *, anywhere: bool) -> Answer:
+    try:
+        connection = _connect(url, deadline, anywhere=anywhere)
+        cut = threading.Timer(_left(deadline), _shut, [connection])
+        cut.start()
+        try:
+            path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+            headers = {"Host": url.netloc.rpartition("@")[2], "User-Agent": _AGENT, "Accept": "*/*"}
+            connection.request("GET", path, headers=headers)
+            response = connection.getresponse()
+            body = response.read(BYTES + 1)
+            if len(body) > BYTES:
+                raise ToolError(f"the page is larger than {BYTES} bytes")
+            _left(deadline)
+            return Answer(
+                response.status,
+                response.headers.get_content_type(),
+                response.headers.get_content_charset() or "utf-8",
+                response.headers.get("Location"),
+                body,
+            )
+        finally:
+            cut.cancel()
+            connection.close()
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise ToolError(f"the page cannot be fetched: {error}") from None
+
+
+def _connect(url: SplitResult, deadline: float, *, anywhere: bool) -> http.client.HTTPConnection:
+    """A connection to one judged address of the host."""
+    host = url.hostname or ""
+    port = url.port or (443 if url.scheme == "https" else 80)
+    address = _resolve(host, port, anywhere=anywhere)
+    raw = socket.create_connection((address, port), timeout=_left(deadline))
+    if url.scheme == "https":
+        raw = ssl.create_default_context().wrap_socket(raw, server_hostname=host)
+    connection = http.client.HTTPConnection(host, port)
+    connection.sock = raw
+    return connection
+
+
+def _resolve(host: str, port: int, *, anywhere: bool) -> str:
+    addresses = [str(row[4][0]) for row in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    if not anywhere and not all(public(address) for address in addresses):
+        raise ToolError(f"{host} is an address of this machine or its network")
+    return addresses[0]
+
+
+def public(address: str) -> bool:
+    """Whether an address is on the open internet, whatever form it is written in."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(found, ipaddress.IPv6Address):
+        inner = found.ipv4_mapped or found.sixtofour or (found.teredo or (None, None))[1]
+        if inner is not None:
+            found = inner
+    return found.is_global and not found.is_multicast
+
+
+def _shut(connection: http.client.HTTPConnection) -> None:
+    """End a connection whose time is over, however slowly it still drips."""
+    with contextlib.suppress(OSError):
+        connection.sock.shutdown(socket.SHUT_RDWR)
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise ToolError("the page took too long")
+    return left
+
+
+def _decoded(answer: Answer) -> str:
+    try:
+        return answer.body.decode(answer.charset, errors="replace")
+    except LookupError:
+        return answer.body.decode(errors="replace")
+
+
+class _Text(HTMLParser):
+    """The words of a page, a line per block; scripts and styles are left out."""
+
+    _HIDDEN = frozenset({"script", "style", "noscript", "template", "svg"})
+    _BLOCKS = frozenset(
+        {
+            "p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "section",
+            "article", "header", "footer", "pre", "table", "title",
+        }
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.words: list[str] = []
+        self.hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.hidden += tag in self._HIDDEN
+        if tag in self._BLOCKS:
+            self.words.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.hidden -= tag in self._HIDDEN and self.hidden > 0
+        if tag in self._BLOCKS:
+            self.words.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        if not self.hidden:
+            self.words.append(data)
+
+
+def html_to_text(page: str) -> str:
+    parser = _Text()
+    parser.feed(page)
+    parser.close()
+    lines = (" ".join(line.split()) for line in "".join(parser.words).split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+TOOLS: dict[str, Callable[[Mapping[str, Any], Settings, float], str]] = {
+    "WebFetch": fetch,
+    "WebSearch": search,
+}

@@ -1,0 +1,243 @@
+"""The turn process, `python -m workspace.turn <chat> <turn>`: one turn, no more (engine.md 3.4).
+
+Its job comes as the first line of stdin, its records go into the chat's transcript. It knows no
+Django, no database and no settings, and everything it started is dead when it exits.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import AbstractContextManager
+from typing import TypeVar
+
+from workspace.chats import live, transcript
+from workspace.chats.recorder import STOPS, Recorder, scrubbed
+from workspace.engines import policy, procs, sandbox
+from workspace.engines.base import Args, End, Engine, EngineError, Event, Job, Notice, ToolUse
+from workspace.engines.control import Control, Stopped
+
+DONE, ORPHANED, LOCKED, KNOWN, UNREADABLE, UNWRITABLE = 0, 1, 3, 4, 5, 6
+FILE_BYTES, LOG_BYTES = 4 * 1024**3, 1024 * 1024
+NEEDS_ENGINE = (
+    "No engine can run this message: {reason}. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a "
+    "local model (SVC_LOCAL_MODEL_URL), configure an ACP agent, or write the prompt as a runbook."
+)
+SILENT = End("error", "engine_crashed", "The engine ended without a word.")
+T = TypeVar("T")
+
+
+def main(argv: list[str]) -> int:
+    """Run the turn that stdin describes; the exit code is the table of 3.4."""
+    _protect()
+    control = Control()
+    try:
+        job = Job.from_json(control.job_line())
+    except ValueError:
+        return UNREADABLE
+    if [job.chat, job.turn] != argv[1:]:
+        return UNREADABLE
+    if os.getppid() != job.worker_pid:
+        return ORPHANED
+    sys.stdout = sys.stderr = Log(job.secrets)
+    control.listen(job.turn_seconds)
+    path = os.path.join(job.chats_dir, f"{job.chat}.jsonl")
+    try:
+        with transcript.Writer(path) as writer:
+            if transcript.has_turn(path, job.turn):
+                return KNOWN
+            _Turn(job, control, Recorder(writer, job)).run()
+    except transcript.Busy:
+        return LOCKED
+    except transcript.StorageError as error:
+        print(f"the transcript cannot be written: {error}", file=sys.stderr)
+        return UNWRITABLE
+    finally:
+        procs.kill_tree(below=(os.getpid(),))
+    return DONE
+
+
+def _protect() -> None:
+    """Die with the worker, keep orphans, hide the memory that holds the bearer (3.4, 12.3)."""
+    procs.die_with_parent()
+    procs.become_subreaper()
+    procs.hide_memory()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    most = FILE_BYTES if hard == resource.RLIM_INFINITY else min(FILE_BYTES, hard)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+
+class Log:
+    """stdout and stderr of the turn: the first 1 MiB, secrets as ***."""
+
+    encoding = "utf-8"
+
+    def __init__(self, secrets: tuple[str, ...]) -> None:
+        self.secrets, self.left = secrets, LOG_BYTES
+
+    def write(self, text: str) -> int:
+        data = scrubbed(text, self.secrets).encode(errors="replace")[: self.left]
+        self.left -= len(data)
+        if data:
+            os.write(2, data)
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
+
+
+class _Turn:
+    """One turn: its engine's events become records; it is the TurnIO of its engine."""
+
+    def __init__(self, job: Job, control: Control, recorder: Recorder) -> None:
+        self.job, self.control, self.recorder = job, control, recorder
+        self.policy = policy.Gate(job)
+        self.live = live.Appender(recorder.writer.path.removesuffix("jsonl") + "live", job.turn)
+
+    def run(self) -> None:
+        """From turn_start to turn_end; the transcript failing is the only way out without one."""
+        engine = _engine(self.job.engine)
+        self.recorder.begin(engine.probe(self.job.engine_cfg).version if engine else None)
+        try:
+            end = self._refused(engine)
+            if end is None and engine is not None:
+                end = self._perform(engine)
+        except Stopped as stop:
+            end = STOPS.get(stop.reason, STOPS["shutdown"])
+        except EngineError as error:
+            end = End("error", error.reason, error.text)
+        except transcript.StorageError:
+            raise
+        except Exception as error:
+            _log(error)
+            text = f"The engine failed: {type(error).__name__}: {error}"
+            end = End("error", "engine_crashed", text)
+        procs.kill_tree(below=(os.getpid(),))
+        self.recorder.finish(end or SILENT)
+        self.live.close()
+
+    def _refused(self, engine: Engine | None) -> End | None:
+        """Why nothing is started (9.5, 9.6, 11)."""
+        job = self.job
+        if engine is None:
+            return End("needs_engine", "needs_engine", NEEDS_ENGINE.format(reason=job.refusal))
+        if job.sandbox.mode == "unavailable":
+            text = f"The sandbox is unavailable: {job.sandbox.reason}."
+            return End("error", "sandbox_unavailable", text)
+        refusal = engine.preflight(job)
+        if refusal:
+            return End("error", "refused", refusal)
+        if job.mode == "bypassPermissions" and os.geteuid() == 0 and job.sandbox.mode == "off":
+            text = "This turn runs as root without a sandbox and without asking."
+            self.recorder.take(Notice("warn", "root_unsandboxed", text))
+        return None
+
+    def _perform(self, engine: Engine) -> End | None:
+        events = engine.run(self.job, self)
+        try:
+            self.control.check()
+            while not isinstance(event := _now(_next(events)), End | None):
+                self.recorder.take(event)
+                self.control.check()
+            return event
+        finally:
+            _now(events.aclose())
+
+    async def gate(self, tool: str, args: Args, call: str) -> str | None:
+        """Allow, ask or deny; whatever fails in here denies."""
+        self.control.check()
+        use = ToolUse(tool, call, args)
+        try:
+            decision = self.policy.decide(tool, args)
+        except Exception as error:
+            _log(error)
+            decision = f"{tool} was denied: the permission check failed"
+        if isinstance(decision, policy.Ask):
+            return self._ask(use, decision.seconds)
+        if decision != policy.ALLOW:
+            self.recorder.permission(use, "denied", "policy", decision)
+            return decision
+        return None
+
+    def _ask(self, use: ToolUse, seconds: int) -> str | None:
+        self.recorder.permission(use, "asked", "policy", None)
+        allowed = self.control.answer(use.call, seconds)
+        if allowed:
+            self.recorder.permission(use, "allowed", "user", None)
+            return None
+        by, reason = "user", f"{use.tool} was denied by the user"
+        if allowed is None:
+            by, reason = "timeout", f"nobody answered within {seconds} s"
+        self.recorder.permission(use, "denied", by, reason)
+        return reason
+
+    async def svc(self, op: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
+        from workspace.engines import svc_client
+
+        if self.job.svc is None:
+            return True, svc_client.UNREACHABLE
+        with self.control:
+            return svc_client.call(self.job.svc, op, args, seconds)
+
+    def wrap(self, argv: list[str]) -> list[str]:
+        job, cwd = self.job, self.policy.root
+        kept = [".chats"] if self.policy.bypass else [".chats", "project.yaml", ".svc"]
+        return sandbox.wrap(
+            argv,
+            job.sandbox,
+            cwd=cwd,
+            writable=[os.environ["HOME"], os.environ["TMPDIR"]],
+            read_only=[os.path.join(cwd, name) for name in kept],
+            network=job.network,
+            plan=job.mode == "plan",
+        )
+
+    def delta(self, block: str, kind: str, text: str) -> None:
+        self.live.add(block, kind, text)
+
+    def denial(self, path: str, *, write: bool) -> str | None:
+        return self.policy.denial(path, write=write)
+
+    def stoppable(self) -> AbstractContextManager[None]:
+        return self.control
+
+
+def _engine(name: str | None) -> Engine | None:
+    match name:
+        case None:
+            return None
+        case "runbook":
+            from workspace.engines.runbook import Runbook
+
+            return Runbook()
+    raise ValueError(f"no such engine: {name}")
+
+
+async def _next(events: AsyncGenerator[Event, None]) -> Event | None:
+    async for event in events:
+        return event
+    return None
+
+
+def _now(work: Coroutine[object, None, T]) -> T:
+    """The result of a coroutine that never suspends: this engine needs no event loop, and loading
+    one costs as much as the rest of the turn (S5)."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    raise RuntimeError("the engine waits for an event loop")
+
+
+def _log(error: BaseException) -> None:
+    import traceback
+
+    traceback.print_exception(error, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
