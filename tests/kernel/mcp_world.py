@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from config.kernel.answers import Refusal
 from config.kernel.errors import Conflict, Denied, Invalid, NotFound
@@ -78,7 +78,7 @@ REGISTRY.add(
 class Endpoint(McpConsumer):
     """Open to whoever `caller` is; keeps what was recorded."""
 
-    registry = REGISTRY
+    registry: ClassVar[Registry | None] = REGISTRY
     caller: Any = Caller()
 
     def __init__(self) -> None:

@@ -114,10 +114,10 @@ def _token(values: list[str]) -> tuple[bytes, str]:
     """The bearer token, and the word to use when there is none or it is not accepted."""
     if not any(values):
         return b"", "missing"
-    scheme, *rest = values[0].split()
-    if len(values) > 1 or scheme.lower() != "bearer" or len(rest) != 1:
+    parts = values[0].split()
+    if len(values) > 1 or len(parts) != 2 or parts[0].lower() != "bearer":
         return b"", "malformed"
-    return rest[0].encode("latin1"), "invalid"
+    return parts[1].encode("latin1"), "invalid"
 
 
 def _forwarded(values: Iterable[str]) -> str:
