@@ -17,7 +17,7 @@ from workspace import projects
 from workspace.api import shapes
 from workspace.api.answers import documented, principal
 from workspace.operations import REGISTRY
-from workspace.operations.triggers import invalid, started
+from workspace.operations.triggers import invalid
 from workspace.schema import PERMISSION_MODES
 from workspace.triggers import catalogue, clock, triggers, validate
 from workspace.triggers.schema import Schedule
@@ -125,13 +125,13 @@ class TriggerViewSet(rest.ViewSet):
 
     @documented(StartedRun, status=202, errors=(404, 409, 502, 503))
     def run(self, request: Request, slug: str, name: str) -> Response:
-        run = REGISTRY.run("run_trigger", principal(request), project=slug, name=name)
+        fired = REGISTRY.run("run_trigger", principal(request), project=slug, name=name)
         answer = {
             "ok": True,
             "name": name,
-            "sessionId": run.session_id,
-            "runId": run.id,
-            "state": started(run),
+            "sessionId": fired.run.session_id,
+            "runId": fired.run.id,
+            "state": fired.state,
         }
         return Response(answer, status=202)
 

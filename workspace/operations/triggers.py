@@ -7,9 +7,9 @@ from typing import Any
 
 from workspace import projects
 from workspace.access.principals import Principal
-from workspace.models import Run
 from workspace.triggers import triggers
 from workspace.triggers.files import TriggerSet
+from workspace.triggers.firing import Outcome
 from workspace.triggers.triggers import Saved, Seen
 
 
@@ -46,7 +46,7 @@ def remove_trigger(
     return Removed(project, name, removed)
 
 
-def run_trigger(principal: Principal, *, project: str, name: str) -> Run:
+def run_trigger(principal: Principal, *, project: str, name: str) -> Outcome:
     """Fire now; waits for the chat, at most 60 s."""
     return triggers.run(projects.get(project), name, principal=principal)
 
@@ -83,17 +83,12 @@ def was_removed(result: Removed) -> dict[str, Any]:
     return {"removed": result.removed, "project": result.project, "name": result.name}
 
 
-def was_run(run: Run) -> dict[str, Any]:
+def was_run(outcome: Outcome) -> dict[str, Any]:
     return {
         "ran": True,
-        "project": run.project,
-        "name": run.trigger,
-        "sessionId": run.session_id,
-        "runId": run.id,
-        "state": started(run),
+        "project": outcome.run.project,
+        "name": outcome.run.trigger,
+        "sessionId": outcome.run.session_id,
+        "runId": outcome.run.id,
+        "state": outcome.state,
     }
-
-
-def started(run: Run) -> str:
-    """`started`, or `queued` when the turn waits for a free slot or behind others."""
-    return "started" if run.status == "running" else "queued"
