@@ -207,6 +207,9 @@ def _edit(
     session_id: str,
     wanted: Callable[[Mapping[str, Any]], Mapping[str, Any]],
 ) -> tuple[ChatRecord, bool]:
+    path = record_path(project, session_id)
+    if files.stat_of(path) is None:
+        raise missing(project.slug, session_id)
     changed = False
 
     def edit(data: bytes | None) -> bytes:
@@ -217,7 +220,7 @@ def _edit(
         changed = edited != data
         return edited
 
-    snapshot = files.change(record_path(project, session_id), edit)
+    snapshot = files.change(path, edit)
     assert snapshot is not None  # an edit never deletes
     return parse(project.slug, session_id, snapshot.data), changed
 
