@@ -79,6 +79,6 @@ urlpatterns = [
     path("admin/", site.urls),
     *(path(route, get_only(view)) for route, view in shown.items()),
     # Machine paths and files never answer HTML; any other address is a page (workspace.md A).
-    re_path(r"^api(/|$)|^mcp|^\.well-known(/|$)|\.[A-Za-z0-9]+$", missing),
+    re_path(r"(?s)(?:api(?:/.*)?|mcp.*|\.well-known(?:/.*)?|.*\.[A-Za-z0-9]+)$", missing),
     re_path(r"", get_only(pages.missing)),
 ]
