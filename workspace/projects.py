@@ -10,7 +10,6 @@ import os
 import shutil
 import stat as stat_bits
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from django.conf import settings
 
 from config.kernel import files, paths, yamlio
 from config.kernel.errors import Conflict, Invalid, NotFound, Problem
+from config.kernel.mirror import Mirror
 from workspace import cloning, ids, models, schema
 from workspace.project import FILE, Project
 
@@ -25,9 +25,6 @@ STAGING = ".svc-new-"  # no valid slug: a project being made is not listed
 READ_ONLY = frozenset(
     ("inherited", "repoBacked", "dir", "workingDir", "hasOverview", "counts", "error", "warnings")
 )
-
-
-_known: dict[str, Project] = {}
 
 
 def get(slug: str) -> Project:
@@ -55,84 +52,37 @@ def broken(project: Project) -> Conflict:
 
 def all() -> list[Project]:  # noqa: A001 - projects.all() reads as it should
     """Every project, by slug."""
-    return [project for slug in sorted(_slugs()) if (project := _read(slug))]
+    return [project for slug in sorted(slugs()) if (project := _read(slug))]
 
 
-def _slugs() -> Iterator[str]:
+def slugs() -> Iterator[str]:
+    """Names of directories that can be projects, unordered."""
     with os.scandir(settings.PROJECTS_DIR) as entries:
         yield from (entry.name for entry in entries if schema.is_slug(entry.name))
 
 
+def _locate(slug: str) -> Path:
+    return settings.PROJECTS_DIR / slug / FILE
+
+
+MIRROR = Mirror(model=models.Project, key="slug", keys=slugs, locate=_locate)
+
+
 def _read(slug: str) -> Project | None:
-    directory = settings.PROJECTS_DIR / slug
-    stat = files.stat_of(directory / FILE)
-    known = _known.get(slug)
-    if known is not None and known.stat == stat and known.dir == directory:
-        return known
-    if stat is None:
-        _known.pop(slug, None)
+    # Asked first: the mirror forgets what is gone, and a read of nothing must write nothing.
+    found = MIRROR.get(slug) if _locate(slug).exists() else None
+    if found is None:
         return None
-    project = _parse(slug, directory, known)
-    if project is not None:
-        _known[slug] = project
-        _index(project)
-    return project
-
-
-def _parse(slug: str, directory: Path, known: Project | None) -> Project | None:
-    try:
-        snapshot = files.read(directory / FILE)
-    except OSError as error:
-        broken = Project(slug, directory, error=f"cannot be opened: {error.strerror}")
-        return _with_last_good(broken, known)
-    if snapshot is None:
-        return None
-    read = Project(slug, directory, snapshot.stat, snapshot.etag)
-    try:
-        document = yamlio.parse(snapshot.data)
-    except yamlio.YamlError as error:
-        return _with_last_good(replace(read, error=str(error), error_line=error.line), known)
-    if not isinstance(document.value, dict | None):
-        error_text = "the file must hold a mapping of settings"
-        return _with_last_good(replace(read, error=error_text, error_line=1), known)
-    return replace(read, data=document.value or {}, document=document)
-
-
-def _with_last_good(broken: Project, known: Project | None) -> Project:
-    if known is not None and known.dir == broken.dir:
-        return replace(broken, data=known.data)
-    row = models.Project.objects.filter(slug=broken.slug, path=str(broken.dir)).first()
-    return replace(broken, data=row.data if row else {})
-
-
-def _index(project: Project) -> None:
-    """Write the row, unless it already says the same."""
-    row = models.Project.objects.filter(slug=project.slug).values_list("stat", "error").first()
-    if row == (project.stat, project.error):
-        return
-    models.Project.objects.update_or_create(
-        slug=project.slug,
-        defaults={
-            "path": str(project.dir),
-            "stat": project.stat,
-            "etag": project.etag,
-            "data": dict(project.data),
-            "error": project.error,
-            "error_line": project.error_line,
-        },
+    return Project(
+        slug=slug,
+        dir=found.path.parent,
+        stat=found.stat,
+        etag=found.etag,
+        data=found.data,
+        document=found.document,
+        error=found.error,
+        error_line=found.error_line,
     )
-
-
-def rescan() -> set[str]:
-    """Bring every row to its file, drop rows of vanished projects; the slugs that changed."""
-    before = dict(models.Project.objects.values_list("slug", "stat"))
-    now = {project.slug: project.stat for project in all()}
-    gone = before.keys() - now.keys()
-    models.Project.objects.filter(slug__in=gone).delete()
-    for project in map(_known.get, now):
-        if project is not None:
-            _index(project)
-    return {slug for slug in before.keys() | now.keys() if before.get(slug) != now.get(slug)}
 
 
 def create(

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from workspace import projects
 from workspace.chats import recovery, worker
+from workspace.operations import REGISTRY
+from workspace.triggers import firing, retention, runs
 
 
 def run_turn(turn_id: str) -> None:
     """Run one turn to its end, in the `turns` cluster."""
-    worker.run(turn_id)
+    worker.run(turn_id, registry=REGISTRY, on_change=runs.follow)
 
 
 def sweep() -> None:
     """Recover what a crash left behind; every 60 s."""
-    recovery.sweep()
+    recovery.sweep(on_change=runs.follow)
+
+
+def start_run(run_id: str) -> None:
+    """Begin a firing: its checks, its chat, its turn; in the default cluster."""
+    firing.start(run_id)
+
+
+def prune() -> None:
+    """Drop history past its retention; once a day."""
+    retention.prune()
+    recovery.remove_logs()
+    projects.clear_staging()

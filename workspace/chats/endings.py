@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db import transaction
 
+from config.kernel import bell
 from config.kernel.errors import SvcError
 from workspace import projects
 from workspace.chats import files, transcript
@@ -20,6 +21,8 @@ from workspace.chats.delivery import OnChange, deliver
 from workspace.models import Turn
 
 log = logging.getLogger(__name__)
+
+CHANGES = "changes"  # the bell of whoever tells clients that a queue changed
 
 STATES = {
     "ok": "done",
@@ -77,6 +80,7 @@ def tell(on_change: OnChange, turn: Turn) -> None:
         on_change(turn)
     except Exception:
         log.exception("following a turn failed", extra={"turn": turn.id})
+    bell.ring(CHANGES)
 
 
 def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text: str = "") -> bool:

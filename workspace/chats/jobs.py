@@ -172,7 +172,7 @@ def surroundings(turn: Turn) -> Surroundings:
 def _chosen(project: Project) -> dict[str, str]:
     """Variables the project asks for by name (`turnEnv`), never one that holds a secret of ours."""
     api = management()
-    refs = (client.ref for client in (*api.clients, *api.dropped))
+    refs = [client.ref for client in api.clients] + [client.ref for client in api.dropped]
     secret = NEVER_EXACT | {ref.removeprefix("env:") for ref in refs}
     return {
         name: os.environ[name]

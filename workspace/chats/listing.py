@@ -1,87 +1,83 @@
-"""Chats as lists and single views show them: the index row beside what its queue does now.
+"""Lists of chats: which rows, in which order, from where on (workspace.md 7.2, 10).
 
-One stat per file and one query per project; nothing is parsed that did not change (promise S3).
+One stat per file; nothing is parsed that did not change (promise S3).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
+from config.kernel.errors import Invalid, Problem
+from config.kernel.logs import timestamp
 from workspace.chats import index
-from workspace.models import Chat, Turn
+from workspace.models import Chat
 from workspace.project import Project
 
-ARCHIVED = ("0", "1", "all")
+Which = Literal["open", "archived", "all"]
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
-    """The turn that runs in a chat."""
+class Listing:
+    """One page: its rows, how many match in all, how many archived ones were left out."""
 
-    id: str
-    started: datetime | None
-    run: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Live:
-    """What the queue of one chat does now."""
-
-    turn: Running | None = None
-    queued: int = 0
-    held: int = 0
-
-    @property
-    def running(self) -> bool:
-        return self.turn is not None
+    rows: list[Chat]
+    matching: int
+    omitted: int
+    next: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    chat: Chat
-    live: Live
+def listing(
+    among: Iterable[Project],
+    *,
+    which: Which = "open",
+    text: str = "",
+    limit: int = 100,
+    before: str = "",
+) -> Listing:
+    """Chats of the projects in the order given, newest first within each."""
+    found: list[Chat] = []
+    omitted = 0
+    for project in among:
+        rows = _matching(index.entries(project), text)
+        wanted = [row for row in rows if _wanted(row, which)]
+        omitted += 0 if which == "all" else sum(row.archived for row in rows)
+        found += sorted(wanted, key=_age, reverse=True)
+    rest = _after(found, before) if before else found
+    page = rest[:limit]
+    following = _cursor(page[-1]) if len(rest) > limit else None
+    return Listing(page, len(found), omitted if which == "open" else 0, following)
 
 
-IDLE = Live()
+def _matching(rows: list[Chat], text: str) -> list[Chat]:
+    if not text:
+        return rows
+    needle = text.casefold()
+    return [row for row in rows if needle in f"{row.name}\n{row.preview}".casefold()]
 
 
-def of_project(
-    project: Project, *, archived: str = "0", query: str = ""
-) -> tuple[list[Listed], int]:
-    """(matching chats newest first, how many archived ones were left out)."""
-    rows = index.entries(project)
-    if query:
-        needle = query.casefold()
-        rows = [row for row in rows if needle in f"{row.name}\n{row.preview}".casefold()]
-    wanted = (
-        rows if archived == "all" else [row for row in rows if row.archived == (archived == "1")]
-    )
-    omitted = sum(row.archived for row in rows) if archived == "0" else 0
-    wanted.sort(key=lambda row: (row.updated, row.id), reverse=True)
-    lively = live(project)
-    return [Listed(row, lively.get(row.id, IDLE)) for row in wanted], omitted
+def _wanted(row: Chat, which: Which) -> bool:
+    return which == "all" or row.archived == (which == "archived")
 
 
-def one(project: Project, session_id: str) -> Listed:
-    """One chat. NotFound when there is none."""
-    row = index.get(project, session_id)
-    return Listed(row, live(project, session_id).get(session_id, IDLE))
+def _age(row: Chat) -> tuple[int, str]:
+    return (_milliseconds(row.updated), row.id)
 
 
-def live(project: Project, session_id: str | None = None) -> dict[str, Live]:
-    """The chats of the project whose queue is not empty."""
-    turns = Turn.objects.filter(project=project.slug, state__in=("running", "queued", "held"))
-    if session_id is not None:
-        turns = turns.filter(chat=session_id)
-    found: dict[str, Live] = {}
-    for chat, state, turn, started, run in turns.order_by().values_list(
-        "chat", "state", "id", "started", "run_id"
-    ):
-        before = found.get(chat, IDLE)
-        found[chat] = Live(
-            turn=Running(turn, started, run) if state == "running" else before.turn,
-            queued=before.queued + (state == "queued"),
-            held=before.held + (state == "held"),
-        )
-    return found
+def _milliseconds(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)
+
+
+def _cursor(row: Chat) -> str:
+    return f"{timestamp(row.updated)}_{row.id}"
+
+
+def _after(rows: list[Chat], before: str) -> list[Chat]:
+    """What is older than the cursor: a chat that moved up meanwhile is on no page twice."""
+    moment, _, session_id = before.partition("_")
+    place = (_milliseconds(index.moment(moment)), session_id)
+    if not session_id or place[0] == 0:
+        raise Invalid([Problem("before", "must be the `next` of the page before")])
+    return [row for row in rows if _age(row) < place]

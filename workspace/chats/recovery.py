@@ -117,11 +117,9 @@ def shut_down(group: int, *, wait_s: float = SHUTDOWN_WAIT_S) -> None:
         time.sleep(0.05)
 
 
-def prune() -> None:
-    """Drop finished rows and logs of turns past the retention of runs."""
-    limit = datetime.now(UTC) - timedelta(days=settings.SVC.run_days)
-    old = Turn.objects.filter(finished__lt=limit)
-    old.exclude(state__in=("queued", "held", "running")).delete()
+def remove_logs() -> None:
+    """Logs of turn processes past the retention of runs."""
+    limit = time.time() - settings.SVC.run_days * 86_400
     for path in (Path(settings.DATA_DIR) / "logs" / "turns").glob("*.log"):
-        if path.stat().st_mtime < limit.timestamp():
+        if path.stat().st_mtime < limit:
             path.unlink(missing_ok=True)

@@ -1,0 +1,117 @@
+"""What the server does beside answering: follow files and rows, and tell clients what changed.
+
+Events carry ids only; correctness never depends on them, every request reads the files (design 7).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connections
+
+from config.kernel.errors import NotFound
+from config.kernel.events import broadcaster
+from config.kernel.watch import Watcher
+from workspace import ids, projects, schema
+from workspace.chats import index, recovery
+from workspace.engines import procs
+from workspace.ledger import Ledger
+from workspace.project import FILE
+from workspace.triggers import runs
+
+log = logging.getLogger(__name__)
+
+QUIET_S = 1.0  # a chat whose transcript grows is told about at most this often
+DOCUMENTS = ("OVERVIEW.md", "CHANGELOG.md")
+
+
+class Background:
+    """One of settings.SVC_BACKGROUND: file watcher, ledger, and one sweep at the start."""
+
+    def __init__(self) -> None:
+        self._events = broadcaster("main")
+        self._ledger = Ledger(self._events.publish)
+        self._watcher = Watcher(folders, self.changed)
+        self._told: dict[str, float] = {}
+
+    def start(self) -> None:
+        procs.hide_memory()
+        self._watcher.start()
+        self._ledger.start()
+        threading.Thread(target=self._settle, name="settle", daemon=True).start()
+
+    def stop(self) -> None:
+        self._watcher.stop()
+        self._ledger.stop()
+
+    def _settle(self) -> None:
+        """Rows as files are, and nothing left of turns that a crash ended."""
+        try:
+            reindex()
+            recovery.sweep(on_change=runs.follow)
+        except Exception:
+            log.exception("the index was not settled at the start; requests bring it up to date")
+        finally:
+            connections.close_all()
+
+    def changed(self, paths: set[Path]) -> None:
+        """Files changed: bring their rows up, and tell clients which projects and chats."""
+        changed_projects, changed_chats = affected(paths)
+        for slug in sorted(changed_projects):
+            projects.MIRROR.refresh(slug)
+            self._events.publish("project", {"slug": slug})
+        for slug, session_id, quick in sorted(changed_chats):
+            if quick or self._due(session_id):
+                self._chat(slug, session_id)
+
+    def _due(self, session_id: str) -> bool:
+        now = time.monotonic()
+        if now - self._told.get(session_id, -QUIET_S) < QUIET_S:
+            return False
+        self._told = {key: at for key, at in self._told.items() if now - at < QUIET_S}
+        self._told[session_id] = now
+        return True
+
+    def _chat(self, slug: str, session_id: str) -> None:
+        with suppress(NotFound):  # it went: clients are told, the next list is without it
+            index.get(projects.get(slug), session_id)
+        self._events.publish("chat", {"project": slug, "sessionId": session_id})
+
+
+def folders() -> Iterable[Path]:
+    """The projects directory, every project, every folder of chats."""
+    root: Path = settings.PROJECTS_DIR
+    yield root
+    for slug in projects.slugs():
+        yield root / slug
+        yield root / slug / ".chats"
+
+
+def affected(paths: set[Path]) -> tuple[set[str], set[tuple[str, str, bool]]]:
+    """(slugs of changed projects, changed chats: slug, id, whether its record changed)."""
+    root: Path = settings.PROJECTS_DIR
+    slugs: set[str] = set()
+    chats: set[tuple[str, str, bool]] = set()
+    for path in paths:
+        parts = path.relative_to(root).parts if path.is_relative_to(root) else ()
+        match parts:
+            case (slug,) if schema.is_slug(slug):
+                slugs.add(slug)
+            case (slug, name) if schema.is_slug(slug) and name in (FILE, *DOCUMENTS):
+                slugs.add(slug)
+            case (slug, ".chats", name) if ids.UUID.fullmatch(Path(name).stem):
+                if path.suffix in (".yaml", ".jsonl"):
+                    chats.add((slug, path.stem, path.suffix == ".yaml"))
+    return slugs, chats
+
+
+def reindex() -> int:
+    """Bring every row of projects and chats to its file; how many changed."""
+    changed = len(projects.MIRROR.scan())
+    return changed + sum(len(index.rescan(project)) for project in projects.all())

@@ -1,0 +1,83 @@
+"""What the database knows that no file tells: queues and runs, compared with the last look.
+
+Workers are other processes, so their changes come as rows; a bell says when to look (README 7).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.db import DatabaseError, connections
+
+from config.kernel import bell
+from workspace.chats.endings import CHANGES
+from workspace.models import Run, Turn
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 2.0
+LIVE_TURNS = ("running", "queued", "held")
+LIVE_RUNS = ("running", "queued")
+
+Publish = Callable[[str, Mapping[str, Any]], object]
+
+
+class Ledger:
+    """Publishes `chat` and `run` when a queue or a run is not as it was."""
+
+    def __init__(self, publish: Publish) -> None:
+        self._publish = publish
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="ledger", daemon=True)
+        self._turns: dict[str, tuple[str, str, str]] = {}
+        self._runs: dict[str, tuple[str, str]] = {}
+        self._last_run = ""
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        bell.ring(CHANGES)
+        self._thread.join(LOOK_S)
+
+    def _run(self) -> None:
+        with bell.Bell(CHANGES) as sleeper:
+            self.look(silent=True)
+            while not self._stopped.is_set():
+                sleeper.wait(LOOK_S)
+                self.look()
+        connections.close_all()
+
+    def look(self, *, silent: bool = False) -> None:
+        """Compare with the last look; `silent` only remembers."""
+        try:
+            turns, runs = self._read()
+        except DatabaseError:
+            log.warning("the ledger was not read", exc_info=True)
+            return
+        chats = {turn[:2] for _, turn in turns.items() ^ self._turns.items()}
+        changed = {(key, run[0]) for key, run in runs.items() ^ self._runs.items()}
+        self._turns = turns
+        self._runs = {key: run for key, run in runs.items() if run[1] in LIVE_RUNS}
+        self._last_run = max(self._last_run, *runs, "")
+        if not silent:
+            for project, chat in sorted(chats):
+                self._publish("chat", {"project": project, "sessionId": chat})
+            for key, project in sorted(changed):
+                self._publish("run", {"project": project, "id": key})
+
+    def _read(self) -> tuple[dict[str, tuple[str, str, str]], dict[str, tuple[str, str]]]:
+        turns = Turn.objects.filter(state__in=LIVE_TURNS).order_by()
+        live = Run.objects.filter(status__in=LIVE_RUNS).order_by()
+        fresh = Run.objects.filter(id__gt=self._last_run).order_by("-id")[:500]
+        columns = ("id", "project", "status")
+        runs = [*live.values_list(*columns), *fresh.values_list(*columns)]
+        rows = turns.values_list("id", "project", "chat", "state")
+        return (
+            {key: (project, chat, state) for key, project, chat, state in rows},
+            {key: (project, status) for key, project, status in runs},
+        )
