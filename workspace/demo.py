@@ -43,8 +43,9 @@ Every line outside a fence is said as it stands; a fence that names a tool is a 
 {{todo.output}}
 ```
 Done. The open work of this project, now also in `notes/open-work.md`:
-
+```text
 {{todo.output}}
+```
 """
 FILES = {
     "Makefile": "test:\n\tpython3 -m unittest -q\n",

@@ -69,7 +69,7 @@ async function openChat() {
     line,
     delta: (data) => transcript.delta(data),
     state: (data) => { Object.assign(state, data); transcript.running(data.turn); draw(); },
-    queue: (data) => { state.rows = data.rows ?? data; draw(); },
+    queue: (data) => { state.rows = data.queue; draw(); },
     resync: () => transcript.clear(),
   };
   await reload();

@@ -67,5 +67,5 @@ async function offer(models, hint, project) {
   models.append(...list.map((model) => h("option", { value: model.id }, model.label ?? model.id)));
   models.hidden = list.length === 0;
   if (engines.default !== "runbook") return;
-  fill(hint, icon("info"), h("span", {}, "No model is set up, so plain text waits for one. A message that starts with ", h("code", {}, "#!runbook"), " runs without."));
+  fill(hint, icon("info"), h("span", {}, "No model is set up: plain text ends with a notice. A message that starts with ", h("code", {}, "#!runbook"), " runs without one."));
 }

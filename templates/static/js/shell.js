@@ -56,8 +56,10 @@ function help() {
 }
 
 async function places() {
+  const parts = [...document.querySelectorAll(".rail .part")].map((part) => [part.textContent, part.href, "out"]);
+  if (!where.live) return parts;
   const { projects } = await get("/api/projects");
-  const found = [["Home", "/", "home"], ["All runs", "/runs", "clock"], ["Clients of /mcp", "/clients", "shield"], ["Audit", "/audit", "file"]];
+  const found = [["Home", "/", "home"], ...parts.slice(1), ["All runs", "/runs", "clock"], ["Clients of /mcp", "/clients", "shield"], ["Audit", "/audit", "file"]];
   for (const { slug, name } of projects) {
     found.push([name, `/projects/${slug}`, "folder"], [`${name}: triggers`, `/projects/${slug}/triggers`, "bolt"]);
     found.push([`${name}: runs`, `/projects/${slug}/runs`, "clock"], [`${name}: settings`, `/projects/${slug}/settings`, "pencil"]);

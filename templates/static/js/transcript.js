@@ -9,7 +9,7 @@ const FACES = { user: ["Y", ""], client: ["mcp", "client"], chat: ["C", "agent"]
 
 export class Transcript {
   constructor(lines, acts) {
-    Object.assign(this, { lines, acts, turns: new Map(), seen: new Set(), last: null });
+    Object.assign(this, { lines, acts, turns: new Map(), seen: new Set() });
     this.top = h("div", { class: "earlier" });
     lines.append(this.top);
   }
@@ -49,12 +49,9 @@ export class Transcript {
   }
 
   line(data) {
-    const key = data.uuid ?? `${data.type}:${data.turnId}:${data.call ?? ""}:${data.state}`;
-    if (this.seen.has(key)) return;
-    this.seen.add(key);
-    const turn = this.turn(data.turnId ?? this.last?.id);
-    this.last = turn;
-    turn.add(data);
+    if (this.seen.has(data.offset)) return;
+    this.seen.add(data.offset);
+    this.turn(data.turnId).add(data);
   }
 
   delta({ turnId, text }) {

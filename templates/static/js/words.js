@@ -66,6 +66,7 @@ export function originWords(chat) {
 
 export function span(seconds) {
   const s = Math.max(0, Math.round(seconds));
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (s < 60) return seconds < 10 ? `${seconds.toFixed(1)} s` : `${s} s`;
   if (s < 3600) return `${Math.floor(s / 60)} m ${String(s % 60).padStart(2, "0")} s`;
   return `${Math.floor(s / 3600)} h ${String(Math.floor((s % 3600) / 60)).padStart(2, "0")} m`;
