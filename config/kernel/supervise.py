@@ -36,20 +36,22 @@ class Child:
 
     name: str
     argv: list[str]
-    log: Path
+    log: Path | None = None  # None: its output is ours
     tells_ready: bool = False
+    env: dict[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     deaths: int = 0
     due: float | None = 0.0  # when to start it (monotonic); None while it runs
     refusal: str = ""
     rest: bytes = b""  # an output line that has not ended yet
-    writer: logging.handlers.RotatingFileHandler = field(init=False)
+    writer: logging.Handler = field(default_factory=logging.NullHandler)
 
     def __post_init__(self) -> None:
-        self.writer = logging.handlers.RotatingFileHandler(
-            self.log, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT - 1, delay=True
-        )
+        if self.log is not None:
+            self.writer = logging.handlers.RotatingFileHandler(
+                self.log, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT - 1, delay=True
+            )
 
     def write(self, data: bytes) -> None:
         """Append output, whole lines as they come; remember why a start was refused."""
@@ -59,9 +61,9 @@ class Child:
                 self.refusal = line
             self.writer.emit(logging.makeLogRecord({"msg": line}))
 
-    def start(self) -> tuple[int, int | None]:
-        """Spawn it; returns the descriptors of its output and of its readiness."""
-        output, into = os.pipe()
+    def start(self) -> tuple[int | None, int | None]:
+        """Spawn it; returns the descriptors of its output and of its readiness, if it has them."""
+        output, into = os.pipe() if self.log is not None else (None, None)
         ready, tell = os.pipe() if self.tells_ready else (None, None)
         argv = [*self.argv, "--ready-fd", str(tell)] if tell is not None else self.argv
         self.process = subprocess.Popen(
@@ -69,13 +71,14 @@ class Child:
             stdin=subprocess.DEVNULL,
             stdout=into,
             stderr=into,
+            env=os.environ | self.env,
             pass_fds=() if tell is None else (tell,),
             start_new_session=True,  # Ctrl-C reaches the supervisor alone
             preexec_fn=_die_with_parent,  # noqa: PLW1509 - there are no threads here
         )
-        os.close(into)
-        if tell is not None:
-            os.close(tell)
+        for end in (into, tell):
+            if end is not None:
+                os.close(end)
         self.started, self.due, self.refusal = time.monotonic(), None, ""
         return output, ready
 
@@ -147,7 +150,8 @@ class Supervisor:
         for child in self.children:
             if child.due is not None and child.due <= now:
                 output, ready = child.start()
-                self._read(output, child.write)
+                if output is not None:
+                    self._read(output, child.write)
                 if ready is not None:
                     self._read(ready, announce)
 
@@ -184,9 +188,9 @@ class Supervisor:
     def _refused(self, child: Child) -> None:
         child.due = None
         self.code = REFUSED
-        print(
-            child.refusal or f"not starting: {child.name} refused, see {child.log}", file=sys.stderr
-        )
+        if child.log is not None:
+            told = child.refusal or f"not starting: {child.name} refused, see {child.log}"
+            print(told, file=sys.stderr)
         self.stop()
 
     def _kill_late(self) -> None:
@@ -215,11 +219,16 @@ def _how(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def main(spec: str) -> int:
-    """`spec`: JSON list of {name, argv, log, tells_ready}."""
-    children = [Child(**{**one, "log": Path(one["log"])}) for one in json.loads(spec)]
-    return Supervisor(children).run()
+def main(spec: str, leaves: str = "") -> int:
+    """`spec`: JSON list of {name, argv, log, tells_ready, env}; `leaves`: a file to remove last."""
+    wanted = json.loads(spec)
+    children = [Child(**{**one, "log": one.get("log") and Path(one["log"])}) for one in wanted]
+    try:
+        return Supervisor(children).run()
+    finally:
+        if leaves:
+            Path(leaves).unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

@@ -6,15 +6,38 @@ A lock and not a pid: it is gone the moment its holder is, however it died.
 from __future__ import annotations
 
 import fcntl
+import os
 from pathlib import Path
 
+import orjson
 from django.conf import settings
+
+from config import __version__
+
+
+def _state(name: str) -> Path:
+    return Path(settings.DATA_DIR) / "state" / name
+
+
+def hold() -> Path:
+    """Say that this process, or what it becomes, is a scheduler; returns the file with its facts.
+
+    The lock is shared: several schedulers may serve one data directory."""
+    descriptor = os.open(_state("qcluster.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    os.set_inheritable(descriptor, True)
+    facts = _state("qcluster.json")
+    draft = facts.with_name(f".svc-tmp-qcluster-{os.getpid()}")
+    draft.touch(mode=0o600)
+    draft.write_bytes(orjson.dumps({"pid": os.getpid(), "version": __version__}))
+    draft.replace(facts)
+    return facts
 
 
 def scheduler_alive() -> bool:
     """Whether any `manage.py qcluster` runs on this data directory now."""
     try:
-        with (Path(settings.DATA_DIR) / "state" / "qcluster.lock").open("rb") as file:
+        with _state("qcluster.lock").open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False

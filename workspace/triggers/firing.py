@@ -126,6 +126,14 @@ def _refusal(run: Run, trigger: Trigger) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """A run after its start; `state` is started or queued when a turn was made, else empty."""
+
+    run: Run
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Beginning:
     """What a start found out before it makes anything."""
 
@@ -135,18 +143,19 @@ class Beginning:
     spawn_cap: int | None = None
 
 
-def start(run_id: str, *, spawn_cap: int | None = None) -> Run:
+def start(run_id: str, *, spawn_cap: int | None = None) -> Outcome:
     """Begin a queued run: check, make or reuse the chat, queue the turn. At most once; a run
     that must still wait, or that somebody else begins, is left as it is."""
     run = _claim(run_id)
     if run is None:
-        return runs.get(run_id)
+        return Outcome(runs.get(run_id))
+    state = ""
     try:
         beginning = _check(run, spawn_cap)
         if beginning is None:
             Run.objects.filter(id=run.id, session_id="").update(lease_until=None)
         else:
-            _begin(run, beginning)
+            state = _begin(run, beginning)
     except Lost:  # ended by somebody else meanwhile, or this start took too long
         runs.finish(run.id, status="failed", reason=NO_CHAT)
     except NoChat as error:
@@ -156,7 +165,7 @@ def start(run_id: str, *, spawn_cap: int | None = None) -> Run:
     except OSError as error:
         reason = f"the chat cannot be written: {error.strerror}"
         runs.finish(run.id, status="failed", reason=reason)
-    return runs.get(run.id)
+    return Outcome(runs.get(run.id), state)
 
 
 def _claim(run_id: str) -> Run | None:
@@ -196,20 +205,19 @@ def _subject_busy(run: Run) -> bool:
     return running.filter(Q(started=None) | Q(started__lte=run.queued_at)).exists()
 
 
-def _begin(run: Run, beginning: Beginning) -> None:
-    """Queue the turn in a chat, and name the chat in the run, both or neither."""
+def _begin(run: Run, beginning: Beginning) -> str:
+    """Queue the turn in a chat, and name the chat in the run, both or neither; the turn's state."""
     trigger, project = beginning.trigger, beginning.project
     if trigger.run.session == "new":
-        _queue_new(run, beginning)
-        return
+        return _queue_new(run, beginning)[1]
     with locks.lock(f"owned chat {project.slug}/{trigger.name}"):
         chat = _owned_chat(project, trigger)
-        if chat is None:
-            chat = _queue_new(run, beginning)
-            state = TriggerState.objects.filter(project=project.slug, name=trigger.name)
-            state.update(owned_chat=chat)
-        else:
-            _queue_in(chat, run, beginning)
+        if chat is not None:
+            return _queue_in(chat, run, beginning)
+        chat, state = _queue_new(run, beginning)
+        row = TriggerState.objects.filter(project=project.slug, name=trigger.name)
+        row.update(owned_chat=chat)
+        return state
 
 
 def _owned_chat(project: Project, trigger: Trigger) -> str | None:
@@ -223,7 +231,7 @@ def _owned_chat(project: Project, trigger: Trigger) -> str | None:
         return None
 
 
-def _queue_new(run: Run, beginning: Beginning) -> str:
+def _queue_new(run: Run, beginning: Beginning) -> tuple[str, str]:
     with transaction.atomic():
         started = chats.create(
             principal=System(),
@@ -233,12 +241,12 @@ def _queue_new(run: Run, beginning: Beginning) -> str:
             firing=_firing(run, beginning),
         )
         _name_chat(run, started.chat.id)
-    return started.chat.id
+    return started.chat.id, started.state
 
 
-def _queue_in(chat: str, run: Run, beginning: Beginning) -> None:
+def _queue_in(chat: str, run: Run, beginning: Beginning) -> str:
     with transaction.atomic():
-        chats.fire(
+        queued = chats.fire(
             project=beginning.project,
             chat=chat,
             prompt=beginning.prompt,
@@ -246,6 +254,7 @@ def _queue_in(chat: str, run: Run, beginning: Beginning) -> None:
             firing=_firing(run, beginning),
         )
         _name_chat(run, chat)
+    return queued.state
 
 
 def _name_chat(run: Run, chat: str) -> None:

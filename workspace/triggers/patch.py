@@ -36,7 +36,8 @@ _ARGUMENTS = {
 
 def patched(name: str, existing: Trigger | None, words: Mapping[str, Any]) -> dict[str, Any]:
     """The full record after the edit. Words that are absent change nothing; null clears."""
-    before = record(existing) if existing else {"trigger": {}, "run": {}, "enabled": False}
+    before: dict[str, Any] = {"trigger": {}, "run": {}, "enabled": False}
+    before |= record(existing) if existing else {}
     enabled = words.get("enabled")
     return {
         "trigger": _when(name, existing, before["trigger"], words),

@@ -190,8 +190,8 @@ def remove(project: Project, name: str, *, if_match: str | None = None) -> bool:
     return removed
 
 
-def run(project: Project, name: str, *, principal: Principal) -> Run:
-    """Fire now and wait for the chat. Upstream when the firing started none."""
+def run(project: Project, name: str, *, principal: Principal) -> firing.Outcome:
+    """Fire now and wait for the chat. NotStarted when the firing started none."""
     found = projects.writable(project.slug)
     trigger = _find(files.read(found), name)
     firing.refuse_to_run(trigger)
@@ -205,8 +205,8 @@ def run(project: Project, name: str, *, principal: Principal) -> Run:
         client=principal.client,
     )
     started = firing.start(queued.id, spawn_cap=principal.spawn_cap)
-    if not started.session_id:
-        raise NotStarted(name, started)
+    if not started.run.session_id:
+        raise NotStarted(name, started.run)
     return started
 
 

@@ -6,7 +6,7 @@ Pure: looks at the record alone. What needs the project (prompt files, engines) 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -125,7 +125,9 @@ def _when(body: Any, findings: Findings, kept: str) -> Schedule | Event | Webhoo
             reason = f"belongs to {others[key]} triggers, this one is of type {kind}"
             findings.add(f"trigger.{key}", reason, f'type "{others[key]}"')
     _unknown("trigger.", body, ("type", *_TYPE_KEYS[kind], *others), findings, kept)
-    return {"schedule": _schedule, "event": _event, "webhook": _webhook}[kind](body, findings)
+    readers: Mapping[str, Callable[[Mapping[str, Any], Findings], Schedule | Event | Webhook]]
+    readers = {"schedule": _schedule, "event": _event, "webhook": _webhook}
+    return readers[kind](body, findings)
 
 
 def _schedule(body: Mapping[str, Any], findings: Findings) -> Schedule:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -114,7 +115,7 @@ def test_a_wildcard_hour_runs_on_every_real_quarter_of_both_change_days():
         found = walk("*/15 * * * *", start, BERLIN, hours * 4)
         instants = [datetime.fromisoformat(moment) for moment in found]
 
-        assert [b - a for a, b in zip(instants, instants[1:], strict=False)] == [
+        assert [b - a for a, b in pairwise(instants)] == [
             timedelta(minutes=15)
         ] * (hours * 4 - 1)
 
@@ -146,7 +147,7 @@ def expand(word: str, least: int, most: int) -> set[int]:
     found: set[int] = set()
     for part in word.split(","):
         span, _, step = part.partition("/")
-        first, _, last = ("%d-%d" % (least, most) if span == "*" else span).partition("-")
+        first, _, last = (f"{least}-{most}" if span == "*" else span).partition("-")
         end = int(last) if last else (most if step else int(first))
         found |= set(range(int(first), end + 1, int(step or 1)))
     return found
@@ -187,7 +188,7 @@ hour_fields = st.sampled_from(["*", "2", "1-3", "*/2", "2,3", "1,2", "0-23/3", "
 def test_every_zone_agrees_with_a_walk_over_real_minutes(name, minute, hour, data):
     zone, text = ZoneInfo(name), f"{minute} {hour} * * *"
     start = at(data.draw(st.sampled_from(CHANGES[name]))) - timedelta(hours=26)
-    expected = [m for m in reference(text, start, zone, 52)]
+    expected = reference(text, start, zone, 52)
 
     found, moment = [], start
     while len(found) < len(expected):
