@@ -81,6 +81,8 @@ DATABASES = {
     },
 }
 
+(DATA_DIR / "svc.sqlite3").touch(mode=0o600)  # SQLite gives its side files the same mode
+
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["config.kernel.surfaces.PrincipalAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": [],
@@ -135,7 +137,10 @@ Q_CLUSTER = {
 
 SVC_AUTHENTICATE = "workspace.access.browser.authenticate"  # scope -> principal or Refusal
 # start() when the ports are open, stop() in reverse order
+SVC_DOCTOR = ["workspace.doctor.check"]  # () -> findings, after the kernel's own
 SVC_BACKGROUND = ["workspace.background.Background", "workspace.boot.ManagementApi"]
+SVC_INDEXES = ["workspace.reindex.reindex"]  # () -> one line; `manage.py reindex`
+SVC_BACKUP = {"projects": PROJECTS_DIR, "dashboard": DATA_DIR / "dashboard"}
 
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "cache" / "static"

@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TextIO, TypeVar
 
 import httpx
 import psutil
@@ -66,6 +66,7 @@ class Service:
         if config is not None:
             (self.data / "svc.config.yaml").write_text(yaml.safe_dump(config))
         self.process: subprocess.Popen[str] | None = None
+        self._output: TextIO | None = None
         self.http = httpx.Client(base_url=self.url, timeout=30, trust_env=False)
 
     def _environment(self, extra: dict[str, str], scheduler: bool) -> dict[str, str]:
@@ -146,7 +147,7 @@ class Service:
         """An empty migrated database, made once per test run."""
         global _template  # noqa: PLW0603 - one template per test run
         database = self.data / "svc.sqlite3"
-        if database.exists():
+        if database.exists() and database.stat().st_size:
             return
         if _template is None:
             self.run("migrate", "--verbosity", "0").check_returncode()
@@ -217,7 +218,9 @@ class Service:
 
     def _forget(self) -> None:
         self.process = None
-        self._output.close()
+        if self._output is not None:
+            self._output.close()
+            self._output = None
 
     def __enter__(self) -> Self:
         return self.start()

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
 
 from config import __version__
 from config.options import OptionError
@@ -45,19 +46,18 @@ def refuse_newer() -> None:
 
 
 def migrate() -> list[str]:
-    """Bring the database to this version, after a copy of it. Returns what was applied."""
-    names = pending()
+    """Bring the database to this version, after a copy of it. Returns what changed, in words."""
+    names, fresh = pending(), not MigrationRecorder(connection).applied_migrations()
     if names:
-        _keep_copy(Path(connection.settings_dict["NAME"]))
+        if not fresh:
+            _keep_copy(Path(connection.settings_dict["NAME"]))
         call_command("migrate", interactive=False, verbosity=0)
     connection.close()
-    return names
+    return ["database made"] if fresh else [f"migrated {name}" for name in names]
 
 
 def _keep_copy(path: Path) -> None:
     """An online copy beside the state files; the newest KEPT copies stay."""
-    if not path.exists() or path.stat().st_size == 0:
-        return
     folder = settings.DATA_DIR / "state"
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     copy = folder / f"before-migrate-{stamp}.sqlite3"

@@ -293,7 +293,9 @@ class Server(DaphneServer):  # type: ignore[misc]
     def run(self, *, signal_handlers: bool = True) -> None:
         logging.getLogger("twisted").setLevel(logging.WARNING)
         globalLogBeginner.beginLoggingTo(
-            [cast("Any", STDLibLogObserver("twisted"))], redirectStandardIO=False, discardBuffer=True
+            [cast("Any", STDLibLogObserver("twisted"))],
+            redirectStandardIO=False,
+            discardBuffer=True,
         )
         self._listen(self.http_factory)
         asyncio.set_event_loop(reactor._asyncioEventloop)

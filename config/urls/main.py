@@ -1,10 +1,8 @@
 """Routes of the main port: the workspace. The other parts' mounts are told apart before Django."""
 
-from importlib.util import find_spec
-
 from django.urls import include, path
 
 handler404 = "config.kernel.answers.not_found"
 handler500 = "config.kernel.answers.failed"
 
-urlpatterns = [path("", include("workspace.urls"))] if find_spec("workspace.urls") else []
+urlpatterns = [path("", include("workspace.urls"))]

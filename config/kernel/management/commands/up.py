@@ -25,8 +25,8 @@ class Command(BaseCommand):
         instance = Instance(settings.DATA_DIR, "up")
         instance.acquire(inheritable=True)  # the lock goes on with the process it becomes
         database.refuse_newer()
-        for name in database.migrate():
-            self.stdout.write(f"migrated {name}")
+        for line in database.migrate():
+            self.stdout.write(line)
         self.stdout.write(f"svc {__version__}, data {settings.DATA_DIR}; Ctrl-C stops everything")
         self.stdout.flush()
         argv = [sys.executable, "-m", "config.kernel.supervise", json.dumps(children())]
