@@ -1,0 +1,43 @@
+"""The official JavaScript SDK, installed by npm once per version into a cache folder.
+
+Used by the MCP benchmark (its peer) and by the test with the SDK's own client.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+SDK = {"@modelcontextprotocol/sdk": "1.32.2", "zod": "3.25.76"}
+INSTALL_S = 300
+
+
+class NoNode(Exception):
+    """Why the SDK is not here; the text says what to do."""
+
+
+def folder() -> Path:
+    """A folder whose node_modules holds the SDK. Raises NoNode."""
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        raise NoNode("node and npm are not installed (Debian: apt-get install nodejs npm)")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or tempfile.gettempdir())
+    where = cache / f"svc-mcp-sdk-{SDK['@modelcontextprotocol/sdk']}-{os.getuid()}"
+    if not (where / "installed").exists():
+        _install(where)
+    return where
+
+
+def _install(where: Path) -> None:
+    where.mkdir(parents=True, exist_ok=True, mode=0o700)
+    package = {"private": True, "type": "module", "dependencies": SDK}
+    (where / "package.json").write_text(json.dumps(package))
+    command = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent"]
+    try:
+        subprocess.run(command, cwd=where, check=True, capture_output=True, timeout=INSTALL_S)
+    except (subprocess.SubprocessError, OSError) as error:
+        raise NoNode(f"npm could not install the SDK: {error}") from None
+    (where / "installed").touch()
