@@ -11,7 +11,6 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSpli
 
 from workspace import pages
 from workspace.admin import site
-from workspace.api.answers import get_only, missing
 from workspace.api.chats import ChatViewSet
 from workspace.api.instance import InstanceViewSet
 from workspace.api.projects import ProjectViewSet
@@ -61,24 +60,23 @@ api = [
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
 ]
 
-shown = {
-    "": pages.home,
-    "runs": pages.runs,
-    "audit": pages.audit,
-    "clients": pages.clients,
-    "projects/<str:slug>": pages.project,
-    "projects/<str:slug>/chats": pages.chats,
-    "projects/<str:slug>/chats/<str:session_id>": pages.chat,
-    "projects/<str:slug>/triggers": pages.triggers,
-    "projects/<str:slug>/runs": pages.project_runs,
-    "projects/<str:slug>/settings": pages.settings,
-}
+shown = [
+    path("", pages.home),
+    path("runs", pages.runs),
+    path("audit", pages.audit),
+    path("clients", pages.clients),
+    path("projects/<str:slug>", pages.project),
+    path("projects/<str:slug>/chats", pages.chats),
+    path("projects/<str:slug>/chats/<str:session_id>", pages.chat),
+    path("projects/<str:slug>/triggers", pages.triggers),
+    path("projects/<str:slug>/runs", pages.project_runs),
+    path("projects/<str:slug>/settings", pages.settings),
+]
 
 urlpatterns = [
     *api,
     path("admin/", site.urls),
-    *(path(route, get_only(view)) for route, view in shown.items()),
-    # Machine paths and files never answer HTML; any other address is a page (workspace.md A).
-    re_path(r"(?s)(?:api(?:/.*)?|mcp.*|\.well-known(?:/.*)?|.*\.[A-Za-z0-9]+)$", missing),
-    re_path(r"", get_only(pages.missing)),
+    *shown,
+    # Machine paths and files are a JSON 404; any other address is a page (workspace.md A).
+    re_path(r"(?s)^(?!api(?:/|$)|mcp|\.well-known(?:/|$))(?!.*\.[A-Za-z0-9]+$)", pages.missing),
 ]

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import wraps
 from typing import Any, TypeVar, cast
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as s
 from rest_framework.request import Request
 
-from config.kernel import jsonio, rest
-from config.kernel.errors import MethodNotAllowed, NotFound, SvcError
+from config.kernel import rest
 from workspace.access.principals import User
 from workspace.api import shapes
 
-View = Callable[..., HttpResponse]
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 ALWAYS = (401, 403)
 LIMIT_MAX = 500
-JSON = "application/json; charset=utf-8"
 
 
 class Page(s.Serializer[Any]):
@@ -58,28 +53,3 @@ def page_of(rows: QuerySet[Any], limit: int) -> tuple[list[Any], str | None]:
     found = list(rows[: limit + 1])
     shown = found[:limit]
     return shown, str(shown[-1].pk) if len(found) > limit else None
-
-
-def missing(request: HttpRequest, **_where: str) -> HttpResponse:
-    """404 of a machine path or a file: JSON whatever is accepted; `code` under /api only."""
-    if request.path_info.startswith("/api/"):
-        return refused(NotFound("not found"))
-    return HttpResponse(b'{"error":"not found"}', status=404, content_type=JSON)
-
-
-def get_only(view: View) -> View:
-    """A page answers GET and HEAD; anything else is the JSON 405."""
-
-    @wraps(view)
-    def answer(request: HttpRequest, **where: str) -> HttpResponse:
-        if request.method in {"GET", "HEAD"}:
-            return view(request, **where)
-        response = refused(MethodNotAllowed("method not allowed"))
-        response["Allow"] = "GET, HEAD"
-        return response
-
-    return answer
-
-
-def refused(error: SvcError) -> HttpResponse:
-    return HttpResponse(jsonio.dumps(error.body()), status=error.status, content_type=JSON)

@@ -1,0 +1,145 @@
+"""Projects over REST."""
+
+from __future__ import annotations
+
+import uuid
+
+
+def test_a_project_is_created_listed_and_read(api, projects_dir):
+    made = api.post("/api/projects", {"name": "Field Notes", "group": "Home", "status": "Idea"})
+
+    assert made.status_code == 201
+    project = made.json()["project"]
+    assert (project["slug"], project["group"], project["status"]) == ("field-notes", "home", "idea")
+    assert project["dir"] == str(projects_dir / "field-notes")
+    assert [one["slug"] for one in api.get("/api/projects").json()["projects"]] == ["field-notes"]
+    page = api.get("/api/projects/field-notes").json()
+    assert page["project"] == project
+    assert (page["overview"], page["changelog"]) == (None, None)
+
+
+def test_the_curated_documents_come_with_the_project(api, alpha):
+    (alpha / "OVERVIEW.md").write_text("# Alpha\n")
+
+    page = api.get("/api/projects/alpha").json()
+
+    assert page["overview"] == "# Alpha\n"
+    assert page["project"]["hasOverview"] is True
+
+
+def test_an_existing_slug_is_a_conflict(api, alpha):
+    answer = api.post("/api/projects", {"name": "alpha"})
+
+    assert answer.status_code == 409
+    assert answer.json() == {"error": "Project already exists: alpha", "code": "exists"}
+
+
+def test_an_unknown_project_is_not_found_by_its_name(api):
+    answer = api.get("/api/projects/nope")
+
+    assert answer.status_code == 404
+    assert answer.json() == {"error": "Project not found: nope", "code": "not_found"}
+
+
+def test_an_unknown_key_of_a_body_is_a_warning_naming_the_nearest(api):
+    answer = api.post("/api/projects", {"name": "Alpha", "sumary": "x"})
+
+    assert answer.status_code == 201
+    assert answer.json()["warnings"] == ['unknown key "sumary" ignored (did you mean "summary"?)']
+
+
+def test_a_patch_changes_only_what_it_names(api, alpha):
+    text = "# mine\nname: Alpha # keep\nstatus: active\nextra: {a: 1}\n"
+    (alpha / "project.yaml").write_text(text)
+
+    answer = api.patch("/api/projects/alpha", {"status": "done"})
+
+    assert answer.json()["project"]["status"] == "done"
+    stored = (alpha / "project.yaml").read_text()
+    assert stored.startswith("# mine\nname: Alpha # keep\nstatus: done\nextra: {a: 1}\n")
+
+
+def test_null_removes_a_key_and_the_default_holds_again(api, alpha):
+    api.patch("/api/projects/alpha", {"maxTurns": 12})
+
+    project = api.patch("/api/projects/alpha", {"maxTurns": None}).json()["project"]
+
+    assert project["maxTurns"] == 200
+    assert "maxTurns" in project["inherited"]
+
+
+def test_every_mistake_of_a_patch_is_named_with_its_field(api, alpha):
+    answer = api.patch("/api/projects/alpha", {"status": "x", "maxTurns": 0, "slug": "beta"})
+
+    assert answer.status_code == 400
+    body = answer.json()
+    assert {problem["field"] for problem in body["errors"]} == {"status", "maxTurns", "slug"}
+    assert body["error"].endswith("(and 2 more)")
+
+
+def test_a_project_sent_back_whole_changes_nothing_and_warns_of_nothing(api, alpha):
+    before = (alpha / "project.yaml").read_bytes()
+    project = api.get("/api/projects/alpha").json()["project"]
+    sent = {key: value for key, value in project.items() if value is not None}
+
+    answer = api.patch(
+        "/api/projects/alpha",
+        {
+            key: sent[key]
+            for key in sent
+            if key in {"slug", "name", "status", "counts", "dir", "inherited", "repoBacked"}
+        },
+    )
+
+    assert answer.status_code == 200
+    assert "warnings" not in answer.json()
+    assert (alpha / "project.yaml").read_bytes() == before
+
+
+def test_a_write_bound_to_an_old_tag_is_refused(api, alpha):
+    tag = api.get("/api/projects/alpha").headers["ETag"]
+    api.patch("/api/projects/alpha", {"summary": "first"})
+
+    answer = api.patch("/api/projects/alpha", {"summary": "second"}, **{"If-Match": tag})
+
+    assert answer.status_code == 412
+    assert answer.json()["code"] == "stale"
+    assert api.get("/api/projects/alpha").json()["project"]["summary"] == "first"
+
+
+def test_a_write_bound_to_the_current_tag_goes_through(api, alpha):
+    tag = api.get("/api/projects/alpha").headers["ETag"]
+
+    answer = api.patch("/api/projects/alpha", {"summary": "mine"}, **{"If-Match": tag})
+
+    assert answer.status_code == 200
+    assert answer.headers["ETag"] != tag
+
+
+def test_a_broken_file_is_listed_with_its_error_and_refuses_writes(api, alpha):
+    api.patch("/api/projects/alpha", {"summary": "before"})
+    (alpha / "project.yaml").write_text("name: [\n")
+
+    (project,) = api.get("/api/projects").json()["projects"]
+    refused = api.patch("/api/projects/alpha", {"summary": "after"})
+
+    assert project["summary"] == "before"
+    assert project["error"]
+    assert project["errorLine"] == 2
+    assert refused.status_code == 409
+    assert refused.json()["code"] == "bad_project_file"
+    assert (alpha / "project.yaml").read_text() == "name: [\n"
+
+
+def test_counts_say_what_a_project_holds(api, chat):
+    api.post(f"{chat}/archive")
+    api.post("/api/projects/alpha/chats")
+
+    counts = api.get("/api/projects/alpha").json()["project"]["counts"]
+
+    assert (counts["chats"], counts["archived"], counts["running"]) == (1, 1, 0)
+
+
+def test_hostile_slugs_are_not_found_and_never_touch_a_file(api, tmp_path):
+    for slug in ("..", "%2e%2e", "a%00b", "%2Fetc", "x" * 300, "A", str(uuid.uuid4()) + "!"):
+        assert api.get(f"/api/projects/{slug}").status_code == 404
