@@ -248,7 +248,7 @@ function shown(input) {
 }
 
 function folded(content) {
-  const steps = content.split("\n").filter((line) => /^(`{3,}|~{3,})\s*[A-Z_a-z]/.test(line)).length;
+  const steps = content.split("\n").filter((line) => /^(`{3,}|~{3,})(?:[A-Z]|mcp__)/.test(line)).length;
   return h("details", { class: "runbook" }, h("summary", {}, turner(), h("span", { class: "strong" }, "Runbook"), h("span", { class: "quiet" }, `${steps} steps`)),
     h("pre", { class: "codeblock", tabindex: "0", "aria-label": "Runbook" }, content));
 }

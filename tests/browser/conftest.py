@@ -1,0 +1,85 @@
+"""A real Chromium on the real service. Without one, every test here is skipped and says how to get it.
+
+A page that logs an error, throws, or asks another host for anything fails its test.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from tests.service import Service
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
+MISSING = "no Chromium on this machine; install it with: apt-get install -y chromium"
+WAIT_MS = 15_000
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip(MISSING)
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield browser
+        browser.close()
+
+
+class Watch:
+    """What went wrong in the pages of a context, besides what a test says is meant."""
+
+    def __init__(self, context: BrowserContext, host: str) -> None:
+        self.wrong: list[str] = []
+        self.meant: list[str] = []
+        self.host = host
+        context.on("console", self._console)
+        context.on("weberror", lambda error: self.wrong.append(str(error.error)))
+        context.on("request", lambda request: self._request(request.url))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.wrong.append(f"{message.text} {message.location}")
+
+    def _request(self, url: str) -> None:
+        if url.startswith("http") and urlsplit(url).hostname != self.host:
+            self.wrong.append(f"asked another host: {url}")
+
+    def left(self) -> list[str]:
+        return [text for text in self.wrong if not any(word in text for word in self.meant)]
+
+
+@pytest.fixture
+def watch(context: BrowserContext) -> Iterator[Watch]:
+    """Lets a test name the errors it provokes: `watch.meant.append("412")`."""
+    watch: Watch = context.watch  # type: ignore[attr-defined]
+    yield watch
+    assert watch.left() == []
+
+
+@pytest.fixture
+def context(browser: Browser, shared_service: Service) -> Iterator[BrowserContext]:
+    context = browser.new_context(base_url=shared_service.url, reduced_motion="reduce")
+    context.set_default_timeout(WAIT_MS)
+    context.watch = Watch(context, "127.0.0.1")  # type: ignore[attr-defined]
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, watch: Watch) -> Page:
+    return context.new_page()
