@@ -1,4 +1,4 @@
-"""A real Chromium on the real service. Without one, every test here is skipped and says how to get it.
+"""A real Chromium on the real service; without one every test here is skipped and says why.
 
 A page that logs an error, throws, or asks another host for anything fails its test.
 """

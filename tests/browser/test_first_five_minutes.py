@@ -8,6 +8,8 @@ from playwright.sync_api import Page, expect
 
 from tests.service import Service, until
 
+SECOND_MESSAGE = '#!runbook\n```Glob\n{"pattern": "*.py"}\n```\n'
+
 
 def test_a_person_gets_from_nothing_to_a_run_of_a_trigger(
     page: Page, shared_service: Service
@@ -38,7 +40,9 @@ def _writes_a_message_and_allows_its_command(page: Page) -> None:
 
     question = page.get_by_role("group", name="Bash asks to run")
     expect(question).to_contain_text("git status --short")
-    page.get_by_role("textbox", name="Message").fill("#!runbook\n```Glob\n{\"pattern\": \"*.py\"}\n```\n")
+    page.get_by_role("textbox", name="Message").fill(
+        '#!runbook\n```Glob\n{"pattern": "*.py"}\n```\n'
+    )
     page.get_by_role("button", name=re.compile("^Queue")).click()
     expect(page.get_by_role("list", name="Queue, 1 message")).to_contain_text("#!runbook")
 

@@ -1,0 +1,74 @@
+"""The README's console walk-through runs as it stands: each command, and what it is said to print.
+
+In an expected line `…` stands for anything. `localhost:8000` becomes the address of the service
+under test; nothing else is changed.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.service import ROOT, Service
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MARK = "printf '\\n--- step ---\\n'"
+
+
+@dataclass(slots=True)
+class Step:
+    """One command (with the lines of its here-document) and the lines it is said to print."""
+
+    command: str
+    prints: list[str] = field(default_factory=list)
+
+    def printed(self, output: str) -> bool:
+        pattern = "\n".join(".*".join(map(re.escape, line.split("…"))) for line in self.prints)
+        return re.fullmatch(pattern, output.strip()) is not None
+
+
+def steps() -> list[Step]:
+    found: list[Step] = []
+    ending = ""
+    for block in re.findall(r"^```console\n(.*?)^```", README, re.MULTILINE | re.DOTALL):
+        for line in block.splitlines():
+            if ending:
+                found[-1].command += f"\n{line}"
+                ending = "" if line == ending else ending
+            elif line.startswith("$ "):
+                found.append(Step(line[2:]))
+                heredoc = re.search(r"<<'(\w+)'", line)
+                ending = heredoc[1] if heredoc else ""
+            else:
+                found[-1].prints.append(line)
+    return found
+
+
+def test_the_walk_through_prints_what_the_readme_says(
+    shared_service: Service, tmp_path: Path
+) -> None:
+    walk = steps()
+    lines = [f"{MARK}\n{step.command}" for step in walk]
+    script = "\n".join(lines).replace("localhost:8000", f"127.0.0.1:{shared_service.ports['main']}")
+
+    done = subprocess.run(
+        ["bash", "-eu", "-c", script],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    outputs = done.stdout.split("\n--- step ---\n")[1:]
+    wrong = [
+        (step.command, output)
+        for step, output in zip(walk, outputs, strict=True)
+        if not step.printed(output)
+    ]
+    assert wrong == []
+
+
+def test_every_relative_link_of_the_readme_leads_to_a_file() -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", README)
+
+    assert [link for link in links if not (ROOT / link).exists()] == []
