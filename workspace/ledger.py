@@ -13,7 +13,7 @@ from typing import Any
 from django.db import DatabaseError, connections
 
 from config.kernel import bell
-from workspace.chats.endings import CHANGES
+from workspace.chats.delivery import CHANGES
 from workspace.models import Run, Turn
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,10 @@ from datetime import UTC, datetime
 
 from django_q.tasks import async_task
 
+from config.kernel import bell
 from workspace.models import Turn
 
+CHANGES = "changes"  # the bell of whoever tells clients that a queue changed
 OnChange = Callable[[Turn], None]
 
 
@@ -19,14 +21,23 @@ def ignore(turn: Turn) -> None:
     """The callback of whoever does not follow turns."""
 
 
-def deliver(chat: str) -> None:
-    """Hand over the chat's first queued row, unless a turn of it runs."""
+def announce() -> None:
+    """A queue is not as it was."""
+    bell.ring(CHANGES)
+
+
+def deliver(chat: str, *, again: bool = False) -> None:
+    """Hand over the chat's first queued row, unless a turn of it runs.
+
+    A row on its way is handed over only `again` by an end: its delivery may have met the turn
+    that just ended, and was spent on it.
+    """
     rows = Turn.objects.filter(chat=chat)
     if rows.filter(state="running").exists():
         return
-    turn_id = rows.filter(state="queued").order_by("id").values_list("id", flat=True).first()
-    if turn_id is not None:
-        hand_over(turn_id)
+    first = rows.filter(state="queued").order_by("id").values_list("id", "delivered").first()
+    if first is not None and (again or first[1] is None):
+        hand_over(first[0])
 
 
 def hand_over(turn_id: str) -> None:

@@ -13,16 +13,13 @@ from typing import Any
 
 from django.db import transaction
 
-from config.kernel import bell
 from config.kernel.errors import SvcError
 from workspace import projects
 from workspace.chats import files, transcript
-from workspace.chats.delivery import OnChange, deliver
+from workspace.chats.delivery import OnChange, announce, deliver
 from workspace.models import Turn
 
 log = logging.getLogger(__name__)
-
-CHANGES = "changes"  # the bell of whoever tells clients that a queue changed
 
 STATES = {
     "ok": "done",
@@ -70,7 +67,7 @@ def settle(turn_id: str, end: Mapping[str, Any], on_change: OnChange) -> bool:
             waiting = Turn.objects.filter(chat=turn.chat, state="queued", run=None)
             waiting.update(state="held", reason=f"the turn before it: {turn.reason}")
     tell(on_change, turn)
-    deliver(turn.chat)
+    deliver(turn.chat, again=True)
     return True
 
 
@@ -80,7 +77,7 @@ def tell(on_change: OnChange, turn: Turn) -> None:
         on_change(turn)
     except Exception:
         log.exception("following a turn failed", extra={"turn": turn.id})
-    bell.ring(CHANGES)
+    announce()
 
 
 def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text: str = "") -> bool:

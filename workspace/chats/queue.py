@@ -20,12 +20,14 @@ from config.kernel.errors import Conflict, Invalid, NotFound, Problem
 from config.kernel.logs import timestamp
 from workspace import ids
 from workspace.chats import endings, files, transcript
-from workspace.chats.delivery import OnChange, deliver, ignore
+from workspace.chats.delivery import OnChange, announce, deliver, ignore
+from workspace.chats.endings import tell
 from workspace.models import Run, Turn
 from workspace.project import Project
 
 WAITING = ("queued", "held")
 ACTIVE = ("queued", "running")
+RELEASED: dict[str, Any] = {"state": "queued", "reason": "", "delivered": None}
 MOST_WAITING = 50
 PROMPT_MAX = 100_000
 STOP_WAIT_S = 10.0
@@ -96,14 +98,19 @@ def _insert(turn: Turn) -> Queued:
         text = f"Queue full: {MOST_WAITING} messages already wait in this chat"
         raise Conflict(text, code="queue_full")
     if turn.run_id is None:
-        rows.filter(state="held").update(state="queued", reason="")
+        rows.filter(state="held").update(**RELEASED)
     ahead = list(rows.filter(state__in=ACTIVE).values_list("state", flat=True))
     turn.id = _behind(rows.order_by("-id").values_list("id", flat=True).first())
     turn.save(force_insert=True)
-    transaction.on_commit(lambda: deliver(turn.chat))
+    transaction.on_commit(lambda: _begin(turn.chat))
     front_runs = "running" in ahead or _slot_free(turn.chat)
     position = len(ahead) + (0 if front_runs else 1)
     return Queued(turn, "queued" if position else "started", position)
+
+
+def _begin(chat: str) -> None:
+    deliver(chat)
+    announce()
 
 
 def _behind(last: str | None) -> str:
@@ -173,16 +180,16 @@ def _withdraw(turn: Turn, state: str, on_change: OnChange) -> bool:
     if not waiting.update(state=state, reason="user", finished=datetime.now(UTC)):
         return False
     turn.refresh_from_db()
-    on_change(turn)
-    deliver(turn.chat)
+    tell(on_change, turn)
+    deliver(turn.chat, again=True)
     return True
 
 
 def resume(*, project: Project, chat: str) -> int:
     """Release held rows in their old order; how many there were."""
     files.read(project, chat)
-    count = Turn.objects.filter(chat=chat, state="held").update(state="queued", reason="")
-    deliver(chat)
+    count = Turn.objects.filter(chat=chat, state="held").update(**RELEASED)
+    _begin(chat)
     return count
 
 

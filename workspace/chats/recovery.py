@@ -25,7 +25,6 @@ log = logging.getLogger(__name__)
 
 LEASE_S = 30
 REDELIVER_S = 60
-SHUTDOWN_WAIT_S = 10.0
 
 
 def sweep(on_change: OnChange = ignore) -> int:
@@ -106,15 +105,6 @@ def redeliver() -> None:
     )
     for turn_id in waiting.values_list("id", flat=True):
         hand_over(turn_id)
-
-
-def shut_down(group: int, *, wait_s: float = SHUTDOWN_WAIT_S) -> None:
-    """Ask the turns of one process group's workers to end, and wait for it (engine.md 3.4)."""
-    mine = Turn.objects.filter(state="running", claim__startswith=f"{group}-")
-    mine.filter(stop="").update(stop="shutdown")
-    deadline = time.monotonic() + wait_s
-    while mine.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
 
 
 def remove_logs() -> None:
