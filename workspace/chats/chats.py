@@ -72,7 +72,8 @@ def create(
     firing: Firing | None = None,
 ) -> Started:
     """A new chat, with its first message when there is a prompt."""
-    text = None if prompt is None else queue.clean_prompt(prompt)
+    most = queue.FIRED_MAX if firing else queue.PROMPT_MAX
+    text = None if prompt is None else queue.clean_prompt(prompt, most=most)
     model = check_model(model)
     record = ChatRecord(
         id=ids.session_id(),

@@ -30,6 +30,7 @@ ACTIVE = ("queued", "running")
 RELEASED: dict[str, Any] = {"state": "queued", "reason": "", "delivered": None}
 MOST_WAITING = 50
 PROMPT_MAX = 100_000
+FIRED_MAX = 300_000  # a prompt file holds up to 256 KiB (workspace.md 8.5), and the event line
 STOP_WAIT_S = 10.0
 STOP_LOOK_S = 0.02
 
@@ -43,11 +44,11 @@ class Queued:
     position: int
 
 
-def clean_prompt(prompt: str, field: str = "prompt") -> str:
+def clean_prompt(prompt: str, field: str = "prompt", *, most: int = PROMPT_MAX) -> str:
     """1..100 000 characters, no NUL; lone surrogates become U+FFFD."""
     text = prompt.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if not text.strip() or len(text) > PROMPT_MAX or "\0" in text:
-        reason = f"must be 1 to {PROMPT_MAX} characters without NUL"
+    if not text.strip() or len(text) > most or "\0" in text:
+        reason = f"must be 1 to {most} characters without NUL"
         raise Invalid([Problem(field, reason, '"Summarise new issues"')])
     return text
 
@@ -70,13 +71,14 @@ def send(
 ) -> Queued:
     """Put a message behind what already waits, and start it when nothing does."""
     record = files.read(project, chat)
-    text = clean_prompt(prompt)
+    most = FIRED_MAX if run else PROMPT_MAX
+    text = clean_prompt(prompt, most=most)
     turn = Turn(
         project=project.slug,
         chat=chat,
         state="queued",
         prompt=text,
-        message=text if message is None else clean_prompt(message, "message"),
+        message=text if message is None else clean_prompt(message, "message", most=most),
         model=model,
         sender=dict(sender),
         event=dict(event) if event else None,
