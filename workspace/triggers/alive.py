@@ -19,19 +19,23 @@ def _state(name: str) -> Path:
     return Path(settings.DATA_DIR) / "state" / name
 
 
-def hold() -> Path:
-    """Say that this process, or what it becomes, is a scheduler; returns the file with its facts.
+def facts() -> Path:
+    """Where the newest scheduler says its pid and version."""
+    return _state("qcluster.json")
+
+
+def hold() -> int:
+    """Say that this process, or what it becomes, is a scheduler; the descriptor of the lock.
 
     The lock is shared: several schedulers may serve one data directory."""
     descriptor = os.open(_state("qcluster.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_SH)
     os.set_inheritable(descriptor, True)
-    facts = _state("qcluster.json")
-    draft = facts.with_name(f".svc-tmp-qcluster-{os.getpid()}")
+    draft = _state(f".svc-tmp-qcluster-{os.getpid()}")
     draft.touch(mode=0o600)
     draft.write_bytes(orjson.dumps({"pid": os.getpid(), "version": __version__}))
-    draft.replace(facts)
-    return facts
+    draft.replace(facts())
+    return descriptor
 
 
 def scheduler_alive() -> bool:

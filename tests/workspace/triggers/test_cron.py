@@ -115,9 +115,7 @@ def test_a_wildcard_hour_runs_on_every_real_quarter_of_both_change_days():
         found = walk("*/15 * * * *", start, BERLIN, hours * 4)
         instants = [datetime.fromisoformat(moment) for moment in found]
 
-        assert [b - a for a, b in pairwise(instants)] == [
-            timedelta(minutes=15)
-        ] * (hours * 4 - 1)
+        assert [b - a for a, b in pairwise(instants)] == [timedelta(minutes=15)] * (hours * 4 - 1)
 
 
 def test_a_yearly_pattern_with_a_step_hour_takes_both_passes_of_a_doubled_hour():

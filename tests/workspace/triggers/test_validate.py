@@ -53,7 +53,10 @@ def test_good_names_pass(name):
 
 
 ROWS: list[tuple[dict[str, Any], str]] = [
-    ({"trigger__type": "cronjob"}, 'trigger.type: "cronjob" is not one of schedule, event, webhook'),
+    (
+        {"trigger__type": "cronjob"},
+        'trigger.type: "cronjob" is not one of schedule, event, webhook',
+    ),
     (
         {"trigger__cron": "0 0 3 * * *"},
         'trigger.cron: "0 0 3 * * *" has 6 fields, 5 are needed, e.g. "0 9 * * 1-5"',
@@ -142,7 +145,8 @@ def test_a_prompt_file_may_lie_in_a_sub_folder():
 
 
 @pytest.mark.parametrize(
-    "tools", [["mcp__svc_manage__*"], ["mcp__svc_manage__read_chat"], ["mcp__x__*"], ["Read", "Read"]]
+    "tools",
+    [["mcp__svc_manage__*"], ["mcp__svc_manage__read_chat"], ["mcp__x__*"], ["Read", "Read"]],
 )
 def test_catalogue_names_and_mcp_patterns_are_granted(tools):
     assert said(run__tools=tools) == []
@@ -193,7 +197,9 @@ def test_tools_of_the_curator_are_ignored_with_a_warning():
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 fields = st.fixed_dictionaries(
@@ -204,7 +210,8 @@ fields = st.fixed_dictionaries(
             json_values | st.sampled_from(["schedule", "event", "webhook", "30m", "@daily"]),
         )
         | json_values,
-        "run": st.dictionaries(st.sampled_from([*validate.RUN_KEYS, "x"]), json_values) | json_values,
+        "run": st.dictionaries(st.sampled_from([*validate.RUN_KEYS, "x"]), json_values)
+        | json_values,
         "enabled": json_values,
     },
 )

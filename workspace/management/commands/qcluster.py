@@ -52,8 +52,9 @@ def _die_with_parent() -> None:
 
 def _supervise() -> None:
     """Become the supervisor; the lock that says a scheduler is alive goes on with it."""
-    facts = alive.hold()
-    command = [sys.executable, "-m", "config.kernel.supervise", json.dumps(children()), str(facts)]
+    alive.hold()
+    spec = [json.dumps(children()), str(alive.facts())]
+    command = [sys.executable, "-m", "config.kernel.supervise", *spec]
     os.chdir(settings.BASE_DIR)
     os.execv(sys.executable, command)  # noqa: S606 - no shell is the point
 

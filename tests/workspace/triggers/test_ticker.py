@@ -1,0 +1,278 @@
+"""The ticker: due firings, overlap, catch-up, isolation, hand edits (workspace.md 8.3, 8.4)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django_q.models import OrmQ
+
+from tests.workspace.triggers.world import NOON
+from workspace.models import Run
+from workspace.triggers import runs
+
+MINUTE = timedelta(minutes=1)
+
+
+def entry(name: str, when: str = "interval: 1m", run: str = "prompt: hi", more: str = "") -> str:
+    return (
+        f"  {name}:\n    trigger: {{type: schedule, {when}{more}}}\n"
+        f"    run: {{{run}}}\n    enabled: true\n"
+    )
+
+
+def serve(world, *entries: str):
+    world.write("triggers:\n" + "".join(entries))
+    return world.ticker()
+
+
+def advance(world, ticker, **by: float) -> None:
+    world.clock.step(**by)
+    ticker.step()
+
+
+def end(run: Run, status: str = "completed") -> None:
+    assert runs.finish(run.id, status=status)
+
+
+def told(world) -> list[tuple[str, str, int]]:
+    """(cause, status, minutes after noon of the nominal time) of every run."""
+    return [(run.cause, run.status, (run.scheduled_for - NOON) // MINUTE) for run in world.runs()]
+
+
+def test_a_due_trigger_is_claimed_once_and_handed_to_the_workers(world):
+    ticker = serve(world, entry("t"))
+
+    advance(world, ticker, seconds=60)
+    ticker.step()
+
+    run = world.runs()[0]
+    assert told(world) == [("interval", "queued", 1)]
+    assert OrmQ.objects.filter(key="svc").count() >= 1
+    assert (run.agent_name, run.actor, run.missed) == ("trigger-alpha-t", {"kind": "system"}, None)
+
+
+def test_the_grid_does_not_depend_on_how_long_turns_take(world):
+    ticker = serve(world, entry("t", run="prompt: hi, overlap: parallel"))
+
+    for seconds in (60.2, 59.9, 60.1):
+        advance(world, ticker, seconds=seconds)
+
+    assert [minute for _, _, minute in told(world)] == [1, 2, 3]
+
+
+def test_the_next_step_is_at_the_next_due_time_and_at_most_two_seconds_away(world):
+    ticker = serve(world, entry("t"))
+
+    assert ticker.step() == NOON + timedelta(seconds=2)
+    world.clock.step(seconds=59)
+    assert ticker.step() == NOON + MINUTE
+
+
+def test_a_hand_edit_is_armed_at_the_next_look(world):
+    ticker = serve(world, entry("t"))
+    world.write("triggers:\n" + entry("t") + entry("u", "interval: 5m"))
+
+    advance(world, ticker, seconds=2)
+
+    assert world.state("u").next_at == NOON + timedelta(seconds=2, minutes=5)
+
+
+def test_an_edit_just_before_the_due_time_still_counts(world):
+    ticker = serve(world, entry("t"))
+    world.clock.step(seconds=59)
+    ticker.step()
+    world.write("triggers:\n" + entry("t").replace("enabled: true", "enabled: false"))
+
+    advance(world, ticker, seconds=1)
+
+    assert world.runs() == []
+
+
+def test_skip_keeps_one_running_and_one_growing_record(world):
+    ticker = serve(world, entry("t"))
+
+    for _ in range(4):
+        advance(world, ticker, seconds=60)
+
+    first, skipped = world.runs()
+    assert (first.status, skipped.status, skipped.skips) == ("queued", "skipped", 3)
+    assert skipped.reason == "an earlier firing of this trigger is still queued or running"
+    assert (skipped.scheduled_for, skipped.last_scheduled_for) == (
+        NOON + 2 * MINUTE, NOON + 4 * MINUTE,
+    )  # fmt: skip
+
+
+def test_a_firing_in_between_starts_a_new_skipped_record(world):
+    ticker = serve(world, entry("t"))
+    advance(world, ticker, seconds=60)
+    advance(world, ticker, seconds=60)
+    end(world.runs()[0])
+    advance(world, ticker, seconds=60)
+
+    advance(world, ticker, seconds=60)
+
+    assert [(run.status, run.skips) for run in world.runs()] == [
+        ("completed", None), ("skipped", 1), ("queued", None), ("skipped", 1),
+    ]  # fmt: skip
+
+
+def test_queue_lets_one_schedule_firing_wait_and_skips_the_rest(world):
+    ticker = serve(world, entry("t", run="prompt: hi, overlap: queue"))
+
+    for _ in range(4):
+        advance(world, ticker, seconds=60)
+
+    assert [run.status for run in world.runs()] == ["queued", "queued", "skipped", "skipped"]
+
+
+def test_parallel_starts_every_one(world):
+    ticker = serve(world, entry("t", run="prompt: hi, overlap: parallel"))
+
+    for _ in range(3):
+        advance(world, ticker, seconds=60)
+
+    assert [run.status for run in world.runs()] == ["queued"] * 3
+
+
+def test_down_for_three_hours_fires_the_latest_once_and_goes_on_on_the_hour(world):
+    serve(world, entry("t", 'cron: "0 * * * *"'))
+    world.clock.step(hours=3, minutes=20)
+
+    ticker = world.ticker()
+    ticker.step()
+
+    run = world.runs()[0]
+    assert told(world) == [("catch-up", "queued", 180)]
+    assert run.missed == 2
+    assert world.state("t").next_at == NOON + timedelta(hours=4)
+
+
+def test_a_weekly_time_missed_three_days_ago_is_one_skipped_record(world):
+    serve(world, entry("t", 'cron: "0 0 * * 2"'))  # noon is a Monday
+    world.clock.step(days=4)
+
+    world.ticker().step()
+
+    run = world.runs()[0]
+    assert (run.status, run.reason) == ("skipped", "missed while the server was down (1)")
+    assert len(world.runs()) == 1
+
+
+def test_catch_up_skip_records_what_was_missed_and_fires_nothing(world):
+    serve(world, entry("t", more=", catchUp: skip"))
+    world.clock.step(minutes=5, seconds=30)
+
+    world.ticker()
+
+    assert [(run.status, run.reason) for run in world.runs()] == [
+        ("skipped", "missed while the server was down (5)")
+    ]
+
+
+def test_times_before_arming_never_count(world):
+    world.write("name: Alpha\n")
+    world.ticker()
+    world.clock.step(days=2)
+    world.write("triggers:\n" + entry("t"))
+
+    world.ticker()
+
+    assert world.runs() == []
+    assert world.state("t").next_at == world.clock.now() + MINUTE
+
+
+def test_a_machine_that_slept_catches_up_too(world):
+    ticker = serve(world, entry("t"))
+
+    advance(world, ticker, minutes=10, seconds=30)
+
+    assert told(world) == [("catch-up", "queued", 10)]
+    assert world.runs()[0].missed == 9
+
+
+def test_a_clock_set_back_repeats_nothing(world):
+    ticker = serve(world, entry("t", 'cron: "* * * * *"', run="prompt: hi, overlap: parallel"))
+    for _ in range(3):
+        advance(world, ticker, seconds=60)
+    world.clock.step(minutes=-60)
+    ticker.step()
+    world.write("triggers:\n" + entry("t", run="prompt: hi").replace("true", "false"))
+    advance(world, ticker, seconds=2)
+    world.write(
+        "triggers:\n" + entry("t", 'cron: "* * * * *"', run="prompt: hi, overlap: parallel")
+    )
+
+    for _ in range(70):
+        advance(world, ticker, seconds=60)
+
+    minutes = [minute for _, _, minute in told(world)]
+    assert len(minutes) == len(set(minutes))
+    assert minutes[:3] == [1, 2, 3]
+
+
+def test_a_trigger_that_cannot_be_evaluated_is_disarmed_alone(world, monkeypatch):
+    ticker = serve(world, entry("bad"), entry("good"))
+    from workspace.triggers import clock
+
+    real = clock.passed
+
+    def failing(when, **times):
+        if times["armed_at"] == bad_armed_at:
+            raise ZeroDivisionError("no grid")
+        return real(when, **times)
+
+    bad = world.state("bad")
+    bad.armed_at = bad_armed_at = NOON - timedelta(milliseconds=1)
+    bad.save()
+    monkeypatch.setattr(clock, "passed", failing)
+
+    advance(world, ticker, seconds=60)
+
+    assert [run.trigger for run in world.runs()] == ["good"]
+    assert world.state("bad").next_at is None
+    assert world.state("bad").last_error == "disarmed: no grid"
+
+
+def test_the_start_says_what_it_found(world, caplog):
+    caplog.set_level("INFO")
+    serve(world, entry("t"), "  broken: 1\n")
+
+    assert (
+        "scheduler: 1 armed, 1 invalid, 0 catch-up, 0 interrupted by the last stop" in caplog.text
+    )
+
+
+def test_more_due_triggers_than_one_transaction_takes_are_all_claimed(world):
+    ticker = serve(world, *(entry(f"t{n}") for n in range(230)))
+
+    advance(world, ticker, seconds=60)
+
+    assert Run.objects.count() == 230
+
+
+def test_a_failing_step_is_logged_and_the_loop_goes_on(world, monkeypatch, caplog):
+    ticker = serve(world, entry("t"))
+    steps = iter([ValueError("disk on fire"), None, None])
+    left = [3]
+
+    def step():
+        error = next(steps)
+        if error:
+            raise error
+        return world.clock.now()
+
+    def stopped() -> bool:
+        left[0] -= 1
+        return left[0] < 0
+
+    class Never:
+        def wait(self, seconds: float) -> bool:
+            return False
+
+    monkeypatch.setattr(ticker, "step", step)
+    ticker.run(Never(), stopped)
+
+    assert "scheduler step failed" in caplog.text
+    with pytest.raises(StopIteration):
+        next(steps)

@@ -1,0 +1,310 @@
+"""The noun: put, set_trigger, remove, convert, and what they answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from config.kernel.errors import Conflict, Invalid, NotFound, Stale, SvcError
+from tests.workspace.triggers.world import hook, schedule
+from workspace.triggers import runs, triggers
+
+
+@dataclass(frozen=True)
+class Capped:
+    """A caller whose turns may spawn one deep."""
+
+    kind: str = "client"
+    client: str = "ci"
+    spawn_cap: int = 1
+
+
+def patch(world, name="t", **words: Any) -> dict[str, Any]:
+    return triggers.flat(triggers.set_trigger(world.project(), name, words).seen)
+
+
+def refused(world, name="t", **words: Any) -> str:
+    with pytest.raises(SvcError) as error:
+        triggers.set_trigger(world.project(), name, words)
+    return error.value.text
+
+
+def test_put_creates_disarmed_when_enabled_is_not_said(world):
+    body = schedule(interval="1h")
+    del body["enabled"]
+
+    saved = world.put("t", body)
+
+    assert saved.created
+    assert triggers.view(saved.seen)["enabled"] is False
+    assert triggers.view(saved.seen)["runtime"]["nextRunAt"] is None
+
+
+def test_the_reply_that_arms_already_says_the_next_three_times(world):
+    view = triggers.view(world.put("t", schedule(interval="1h")).seen)
+
+    assert view["runtime"]["nextRunAt"] == view["runtime"]["nextRuns"][0]
+    assert len(view["runtime"]["nextRuns"]) == 3
+    assert view["runtime"]["scheduleStatus"] == "idle"
+
+
+def test_the_rest_shape_fills_defaults_and_omits_absent_optionals(world):
+    view = triggers.view(world.put("t", schedule(cron="0 9 * * *", enabled=False)).seen)
+
+    assert view["trigger"] == {"type": "schedule", "cron": "0 9 * * *"}
+    assert view["run"] == {"prompt": "Say hi", "session": "new", "tools": []}
+    assert (view["agentName"], "legacy" in view, "warnings" in view) == (
+        "trigger-alpha-t", False, False,
+    )  # fmt: skip
+
+
+def test_the_flat_shape_has_every_key_in_order_nulls_included(world):
+    flat = patch(world, cron="0 9 * * *", prompt="hi")
+
+    assert list(flat) == [
+        "name", "agentName", "type", "cron", "interval", "event", "path", "prompt", "promptFile",
+        "session", "tools", "maxSpawnDepth", "permissionMode", "model", "maxTurns", "enabled",
+        "status", "lastRunAt", "nextRunAt", "lastError", "overlap", "catchUp", "nextRuns",
+        "lastRun", "warnings",
+    ]  # fmt: skip
+    assert (flat["status"], flat["nextRuns"], flat["event"]) == ("disabled", [], None)
+
+
+def test_an_enabled_only_put_is_refused(world):
+    world.put("t", schedule(interval="1h"))
+
+    with pytest.raises(Invalid):
+        world.put("t", {"enabled": False})
+
+
+def test_read_only_keys_sent_back_are_ignored_silently(world):
+    view = triggers.view(world.put("t", schedule(interval="1h")).seen)
+
+    again = world.put("t", view)
+
+    assert not again.created
+    assert again.seen.warnings == []
+
+
+def test_a_trigger_changed_meanwhile_is_stale_but_not_by_another_trigger(world):
+    tag = world.put("t", schedule(interval="1h")).seen.trigger.etag
+    world.put("other", schedule(interval="1h"))
+
+    triggers.put(world.project(), "t", schedule(interval="2h"), if_match=tag)
+    with pytest.raises(Stale):
+        triggers.put(world.project(), "t", schedule(interval="3h"), if_match=tag)
+    with pytest.raises(Stale):
+        triggers.remove(world.project(), "t", if_match=tag)
+
+
+def test_removing_twice_says_so_and_is_no_error(world):
+    world.put("t", schedule(interval="1h"))
+
+    assert triggers.remove(world.project(), "t")
+    assert not triggers.remove(world.project(), "t")
+    with pytest.raises(NotFound, match="No such trigger: t$"):
+        triggers.get(world.project(), "t")
+
+
+def test_cron_alone_makes_a_schedule_and_replaces_an_interval(world):
+    assert patch(world, cron="0 9 * * *", prompt="hi")["type"] == "schedule"
+
+    flat = patch(world, interval="30m")
+
+    assert (flat["cron"], flat["interval"]) == (None, "30m")
+
+
+def test_a_when_of_another_type_needs_the_type(world):
+    world.put("tidy", hook())
+
+    assert refused(world, "tidy", cron="0 9 * * *") == (
+        '`cron` given, but "tidy" is an event trigger; pass type "schedule" to change it.'
+    )
+    assert patch(world, "tidy", type="schedule", cron="0 9 * * *")["prompt"] == "Look at it"
+
+
+def test_the_present_type_with_no_field_of_it_changes_nothing(world):
+    world.put("t", schedule(cron="0 9 * * *"))
+    before = world.text()
+
+    patch(world, type="schedule")
+
+    assert world.text() == before
+
+
+def test_prompt_and_prompt_file_clear_each_other_and_exclude_each_other(world):
+    patch(world, interval="1h", prompt="hi")
+
+    assert patch(world, prompt_file="a.md")["prompt"] is None
+    assert patch(world, prompt="hi")["promptFile"] is None
+    assert refused(world, prompt="hi", prompt_file="a.md") == (
+        'prompt: give exactly one of prompt and prompt_file, e.g. prompt_file "daily.md"'
+    )
+
+
+def test_null_clears_what_may_be_cleared_and_an_empty_list_empties_the_tools(world):
+    patch(
+        world, interval="1h", prompt="hi", model="runbook", permission_mode="plan", max_turns=3,
+        max_spawn_depth=0, overlap="queue", catch_up="skip", tools=["Read"],
+    )  # fmt: skip
+
+    cleared = patch(
+        world, model=None, permission_mode=None, max_turns=None, max_spawn_depth=None,
+        overlap=None, catch_up=None, tools=[],
+    )  # fmt: skip
+
+    keys = ("model", "permissionMode", "maxTurns", "maxSpawnDepth", "overlap", "catchUp")
+    assert [cleared[key] for key in keys] == [None] * 6
+    assert cleared["tools"] == []
+
+
+def test_a_toggle_keeps_everything_else_and_needs_a_trigger(world):
+    world.put("t", schedule(interval="1h", tools=["Read"]))
+
+    flat = patch(world, enabled=False)
+
+    assert (flat["enabled"], flat["interval"], flat["tools"]) == (False, "1h", ["Read"])
+    assert refused(world, "x", enabled=True) == "No such trigger: x"
+
+
+def test_an_edit_keeps_the_armed_state(world):
+    world.put("t", schedule(interval="1h"))
+
+    assert patch(world, prompt="other")["enabled"] is True
+
+
+def test_mistakes_are_told_in_argument_names(world):
+    assert refused(world, cron="0 0 3 * * *", prompt="x").startswith("cron: ")
+    assert refused(world, type="event", event="onDelete", prompt="x") == (
+        'event: "onDelete" is not one of onArchive, afterTurn'
+    )
+    assert refused(world, interval="1h", prompt_file="../x.md").startswith("prompt_file: ")
+    assert refused(world, interval="1h", prompt="x", max_turns=0).startswith("max_turns: ")
+
+
+def test_a_client_leaves_no_trigger_that_spawns_deeper_than_itself(world):
+    def by_client(**words: Any) -> triggers.Saved:
+        return triggers.set_trigger(world.project(), "t", words, principal=Capped())  # type: ignore[arg-type]
+
+    assert by_client(interval="1h", prompt="x").seen.trigger.run.max_spawn_depth == 1
+    patch(world, max_spawn_depth=3)
+    for words in ({"enabled": True}, {"max_spawn_depth": 2}):
+        with pytest.raises(Invalid) as error:
+            by_client(**words)
+        depth = words.get("max_spawn_depth", 3)
+        assert error.value.text == f"max_spawn_depth: {depth} is above this client's limit 1"
+
+
+def test_a_legacy_schedule_is_not_edited_before_it_is_converted(world):
+    world.write("schedules:\n  old: {type: interval, interval: 1h, prompt: x, enabled: true}\n")
+
+    with pytest.raises(Conflict) as error:
+        world.put("old", schedule(interval="1h"))
+
+    assert (error.value.code, error.value.text) == (
+        "legacy", '"old" is a legacy schedule; convert it first',
+    )  # fmt: skip
+    assert refused(world, "old", enabled=False) == error.value.text
+
+
+def test_convert_moves_the_entry_its_prompt_file_and_keeps_the_grid(world):
+    world.write(
+        "schedules:\n  old: {type: interval, interval: 1h, promptFile: a.md, enabled: true}\n"
+    )
+    folder = world.folder / "alpha" / ".svc" / "schedules"
+    folder.mkdir(parents=True)
+    (folder / "a.md").write_text("From the file")
+    world.arm()
+    armed = world.state("old")
+
+    view = triggers.view(triggers.convert(world.project(), "old"))
+
+    assert view["trigger"] == {"type": "schedule", "interval": "1h"}
+    assert (folder.parent / "triggers" / "a.md").read_text() == "From the file"
+    assert "schedules" not in world.text() or "old" not in str(world.project().data["schedules"])
+    after = world.state("old")
+    assert (after.armed_at, after.next_at, after.legacy) == (armed.armed_at, armed.next_at, False)
+
+
+def test_convert_names_what_is_missing_or_in_the_way(world):
+    world.put("t", schedule(interval="1h"))
+
+    with pytest.raises(Conflict) as error:
+        triggers.convert(world.project(), "t")
+    with pytest.raises(NotFound):
+        triggers.convert(world.project(), "nope")
+
+    assert error.value.code == "exists"
+
+
+def test_deleting_a_legacy_schedule_removes_it_by_name(world):
+    world.write("schedules:\n  old: {type: interval, interval: 1h, prompt: x, enabled: true}\n")
+
+    assert triggers.remove(world.project(), "old")
+    assert triggers.runtime(world.project()) == []
+
+
+def test_runtime_lists_every_usable_trigger_from_the_database_alone(world, settings):
+    world.put("b", schedule(interval="1h"))
+    world.put("a", hook())
+    world.write(
+        world.text() + "  bad: 1\nschedules:\n  old: {type: cron, cron: '@daily', prompt: x}\n"
+    )
+    world.arm()
+    project = world.project()
+    settings.PROJECTS_DIR = None  # whoever reads a file now fails
+
+    found = triggers.runtime(project)
+
+    assert [(entry["name"], entry["type"], entry["scheduleStatus"]) for entry in found] == [
+        ("a", "event", None), ("b", "schedule", "idle"), ("old", "schedule", "disabled"),
+    ]  # fmt: skip
+    assert found[2]["legacy"] is True
+
+
+def test_a_prompt_file_that_is_not_there_yet_is_a_warning(world):
+    saved = world.put("t", schedule(interval="1h", promptFile="later.md"))
+
+    assert saved.seen.warnings == ["run.promptFile: .svc/triggers/later.md is not there yet"]
+
+
+def test_a_model_that_cannot_run_here_is_a_warning(world):
+    saved = world.put("t", schedule(interval="1h", model="claude:opus"))
+
+    assert saved.seen.warnings[0].startswith('run.model: "claude:opus" cannot run now: ')
+
+
+def test_only_one_curator_entry_is_used_and_the_other_says_so(world):
+    body = {
+        "trigger": {"type": "event", "on": "afterTurn"},
+        "run": {"prompt": "x"},
+        "enabled": True,
+    }
+    world.put("first", body)
+
+    second = world.put("second", body)
+    named = world.put("curate-overview", body)
+
+    assert second.seen.warnings == ["trigger.on: only one afterTurn trigger is used: first"]
+    assert named.seen.warnings == []
+
+
+def test_runs_of_a_removed_trigger_stay_and_queued_ones_are_cancelled(world, serving):
+    world.put("t", schedule(interval="1h", enabled=False))
+    queued = _fire(world)
+
+    triggers.remove(world.project(), "t")
+
+    ended = runs.get(queued.id)
+    assert (ended.status, ended.reason) == ("cancelled", "its trigger was removed")
+
+
+def _fire(world):
+    from workspace.triggers import files, firing
+
+    trigger = files.read(world.project()).triggers["t"]
+    return firing.fire(
+        project=world.project(), trigger=trigger, cause="manual", actor={"kind": "system"}
+    )
