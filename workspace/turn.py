@@ -122,8 +122,10 @@ class _Turn:
     def _refused(self, engine: Engine | None) -> End | None:
         """Why nothing is started (9.5, 9.6, 11)."""
         job = self.job
-        if engine is None:
+        if job.engine is None:
             return End("needs_engine", "needs_engine", NEEDS_ENGINE.format(reason=job.refusal))
+        if engine is None:
+            return End("error", "refused", f'There is no engine "{job.engine}".')
         if job.sandbox.mode == "unavailable":
             text = f"The sandbox is unavailable: {job.sandbox.reason}."
             return End("error", "sandbox_unavailable", text)
@@ -206,14 +208,12 @@ class _Turn:
 
 
 def _engine(name: str | None) -> Engine | None:
-    match name:
-        case None:
-            return None
-        case "runbook":
-            from workspace.engines.runbook import Runbook
+    """The engine of that name; only the one that is used is loaded."""
+    if name != "runbook":
+        return None
+    from workspace.engines.runbook import Runbook
 
-            return Runbook()
-    raise ValueError(f"no such engine: {name}")
+    return Runbook()
 
 
 async def _next(events: AsyncGenerator[Event, None]) -> Event | None:

@@ -10,12 +10,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from workspace import ids
 from workspace.chats import transcript
-from workspace.engines import procs
+from workspace.engines import policy, procs, tools
 from workspace.engines.base import Job
 
 BASE = Path(__file__).resolve().parents[2]
@@ -51,6 +52,8 @@ class World:
         run_dir = self.root / "data" / "run" / "turns" / turn
         (run_dir / "tmp").mkdir(parents=True, exist_ok=True)
         standard: dict[str, Any] = {
+            "chats_dir": str(self.chats),
+            "worker_pid": os.getpid(),
             "engine": "runbook",
             "message": prompt,
             "mode": "bypassPermissions",
@@ -62,9 +65,7 @@ class World:
             chat=self.chat,
             project="alpha",
             cwd=str(self.project),
-            chats_dir=str(self.chats),
             run_dir=str(run_dir),
-            worker_pid=os.getpid(),
             prompt=prompt,
             **(standard | fields),
         )
@@ -111,7 +112,9 @@ class Running:
 
     def send(self, line: bytes | dict[str, Any]) -> None:
         assert self.child.stdin
-        self.child.stdin.write(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n")
+        self.child.stdin.write(
+            line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n"
+        )
         self.child.stdin.flush()
 
     def stop(self, reason: str = "user", *, signalled: bool = True) -> None:
@@ -121,7 +124,8 @@ class Running:
 
     def end(self) -> tuple[int, str]:
         """Exit code and log; stdin stays open, as a worker keeps it."""
-        assert self.child.stdout and self.child.stdin
+        assert self.child.stdout
+        assert self.child.stdin
         handle = os.pidfd_open(self.child.pid)
         try:
             ready, _, _ = select.select([handle], [], [], DEADLINE_S)
@@ -158,3 +162,34 @@ def only(records: list[dict[str, Any]], kind: str) -> dict[str, Any]:
     found = [record for record in records if record["type"] == kind]
     assert len(found) == 1, found
     return found[0]
+
+
+class Hands:
+    """What tools need of a turn, without a turn process: the job's own gate, no sandbox."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.gate = policy.Gate(job)
+        self.settings = tools.Settings(job.cwd, env={})
+
+    def wrap(self, argv: list[str]) -> list[str]:
+        return argv
+
+    def denial(self, path: str, *, write: bool) -> str | None:
+        return self.gate.denial(path, write=write)
+
+    def stoppable(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def use(self, tool: str, seconds: float = 20, **args: Any) -> tools.Output:
+        return tools.run(tool, args, self, self.settings, seconds)
+
+    def ok(self, tool: str, **args: Any) -> str:
+        output = self.use(tool, **args)
+        assert not output.is_error, output.text
+        return output.text
+
+    def fails(self, tool: str, **args: Any) -> str:
+        output = self.use(tool, **args)
+        assert output.is_error, output.text
+        return output.text

@@ -14,6 +14,8 @@ import signal
 import time
 from types import FrameType
 
+MEANING: dict[int, str] = {signal.SIGALRM: "timeout", signal.SIGTERM: "shutdown"}
+
 
 class Stopped(BaseException):
     """Stop was asked for, with the reason user, timeout, shutdown or worker_lost.
@@ -35,6 +37,8 @@ class Control:
         self.answers: dict[str, bool] = {}
         self._buffer = b""
         self._waiting = False
+        self._receiving = False
+        self._signalled: str | None = None  # what a signal means when no line says more
 
     def job_line(self) -> bytes:
         """The first line, b"" when the worker closed instead."""
@@ -80,29 +84,35 @@ class Control:
         return self.answers.get(call)
 
     def _woken(self, number: int, frame: FrameType | None) -> None:
+        self._signalled = MEANING.get(number, self._signalled)
         self._receive()
-        if number == signal.SIGALRM:
-            self.reason = self.reason or "timeout"
-        if number == signal.SIGTERM:
-            self.reason = self.reason or "shutdown"
         if self._waiting and self.reason is not None:
             self._waiting = False
             raise Stopped(self.reason)
 
     def _receive(self) -> None:
-        """Take every whole line that is there; what makes no sense is passed over."""
-        while self.reason is None:
-            try:
-                part = os.read(self.fd, 65536)
-            except BlockingIOError:
-                break
-            if not part:
-                self.reason = "worker_lost"
-                break
-            self._buffer += part
+        """Take every line that is there. A signal that comes meanwhile leaves it to this call, so
+        that the line which explains it is read first."""
+        if self._receiving:
+            return
+        self._receiving = True
+        ended = self._read()
         *lines, self._buffer = self._buffer.split(b"\n")
         for line in lines:
             self._take(line)
+        self._receiving = False
+        self.reason = self.reason or ("worker_lost" if ended else self._signalled)
+
+    def _read(self) -> bool:
+        """Read what is there; True at the end of file."""
+        while True:
+            try:
+                part = os.read(self.fd, 65536)
+            except BlockingIOError:
+                return False
+            if not part:
+                return True
+            self._buffer += part
 
     def _take(self, line: bytes) -> None:
         try:
