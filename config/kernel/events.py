@@ -88,7 +88,7 @@ class Broadcaster:
         with self._lock:
             self._loop = asyncio.get_running_loop()
             client = Client(seen=self._last)
-            client.push(b"".join([self._greeting(), *self._missed(last_id)]))
+            client.push(b"".join([self._greeting(last_id), *self._missed(last_id)]))
             self._clients.add(client)
         if self._ping is None:
             self._ping = self._loop.call_later(PING_S, self._send_ping)
@@ -103,10 +103,14 @@ class Broadcaster:
     def full(self) -> bool:
         return len(self._clients) >= CLIENTS
 
-    def _greeting(self) -> bytes:
-        """`hello`, and an id for a client that is cut before its first event."""
+    def _greeting(self, last_id: str | None) -> bytes:
+        """`hello`; a new client is told where it stands, in case it is cut before its first event.
+
+        One that resumes keeps its own id until what it missed has reached it.
+        """
+        stands = b"" if last_id else b"id: %d\n" % self._last
         hello = {"version": __version__, "boot": self.boot, "retry": 2000}
-        return b"retry: 2000\nid: %d\n\n" % self._last + encode("hello", hello)
+        return b"retry: 2000\n" + stands + b"\n" + encode("hello", hello)
 
     def _missed(self, last_id: str | None) -> list[bytes]:
         if not last_id:

@@ -52,6 +52,17 @@ async def test_a_client_is_greeted_at_once_and_told_where_it_stands():
     assert parse(text)[0]["data"]["boot"] == source.boot
 
 
+async def test_a_client_that_resumes_keeps_its_id_until_what_it_missed_has_come():
+    source = Broadcaster()
+    first = source.publish("run", {})
+    last = source.publish("run", {})
+
+    text = await source.join(str(first)).take()
+
+    assert text.startswith(b"retry: 2000\n\nevent: hello\n")
+    assert text.count(b"id: ") == text.count(b"id: %d\n" % last) == 1
+
+
 async def test_an_event_reaches_every_client_once():
     source = Broadcaster()
     clients = [source.join(None) for _ in range(3)]

@@ -3,68 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import socket
 import ssl
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from queue import Empty, Queue
+from queue import Empty
 
 import psutil
 import pytest
 
-from tests.service import ROOT, until
-
-WAIT_S = 10.0
-
-
-class Wire:
-    """The wire server's process, and the words it says."""
-
-    def __init__(self, *tls: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.kernel.wire_server", *tls],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        self.port = int(self.process.stdout.readline() or 0)
-        self.words: Queue[str] = Queue()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.words.put(line.strip())
-
-    def heard(self, word: str) -> str:
-        """The next line that starts with `word`; earlier ones are dropped."""
-        while True:
-            try:
-                line = self.words.get(timeout=WAIT_S)
-            except Empty:
-                raise AssertionError(f"never said {word!r}") from None
-            if line.startswith(word):
-                return line
-
-    def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=WAIT_S)
-
-    def close(self) -> str:
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(WAIT_S)
-        self._reader.join(WAIT_S)
-        assert self.process.stdout is not None
-        assert self.process.stderr is not None
-        self.process.stdout.close()
-        with self.process.stderr:
-            return self.process.stderr.read()
+from tests.service import until
+from tests.wire import WAIT_S, Wire, chunked, read_all, read_answer, request
 
 
 @pytest.fixture(scope="module")
@@ -73,36 +24,6 @@ def wire() -> Iterator[Wire]:
     yield running
     running.process.kill()
     running.close()
-
-
-def request(head: str, body: bytes = b"") -> bytes:
-    lines = head.strip().splitlines()
-    return "\r\n".join([lines[0], "Host: localhost", *lines[1:], "", ""]).encode() + body
-
-
-def read_all(connection: socket.socket) -> bytes:
-    """Everything until the server closes."""
-    parts = []
-    with contextlib.suppress(ConnectionResetError):
-        while data := connection.recv(65536):
-            parts.append(data)
-    return b"".join(parts)
-
-
-def read_answer(connection: socket.socket) -> tuple[bytes, bytes]:
-    """Head and body of one answer with a Content-Length."""
-    data = b""
-    while b"\r\n\r\n" not in data:
-        data += connection.recv(65536)
-    head, _, body = data.partition(b"\r\n\r\n")
-    length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
-    while len(body) < length:
-        body += connection.recv(65536)
-    return head, body
-
-
-def chunked(*parts: bytes) -> bytes:
-    return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts)
 
 
 def test_an_answer_comes_before_the_body_has_arrived_and_ends_the_connection(wire):

@@ -165,7 +165,7 @@ def test_nothing_outlives_an_up_that_is_killed(stopped):
     os.kill(stopped.process.pid, signal.SIGKILL)
 
     assert psutil.wait_procs(family, timeout=10)[1] == []
-    stopped.process.wait(5)
+    stopped.kill9()
     stopped.start()
     stopped.stop()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from config.kernel.answers import Receive, Send
+from config.kernel.events import EventStream, broadcaster
 from config.kernel.listeners import Listener, open_ports
 from config.kernel.server import Server
 
@@ -109,9 +110,17 @@ async def where(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     await answer(send, repr(shown | {"headers": names}).encode())
 
 
-ROUTES = {
+async def publish(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """Publishes as many events as the body says, from a thread, and tells the last id."""
+    count = int(await whole(receive) or 0)
+    source = broadcaster("wire")
+    last = await asyncio.to_thread(lambda: [source.publish("n", {}) for _ in range(count)][-1])
+    await answer(send, b"%d" % last)
+
+
+ROUTES: dict[str, Any] = {"/events": EventStream("wire")} | {
     f"/{route.__name__}": route
-    for route in (echo, refuse, limit, hold, sit, flood, crash, torn, where)
+    for route in (echo, refuse, limit, hold, sit, flood, crash, torn, where, publish)
 }
 
 

@@ -1,0 +1,117 @@
+"""G1: no foreign host, origin or site gets past the guard, on any surface, by any method."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+
+import pytest
+
+from tests.promises.rings import SLOW
+from tests.service import Service
+from tests.wire import read_answer, request
+
+HOSTS = {
+    "localhost:{port}": True,
+    "127.0.0.1:{port}": True,
+    "[::1]:{port}": True,
+    "a.localhost": True,
+    "LOCALHOST.": True,
+    "evil.example": False,
+    "localhost.evil.example": False,
+    "127.0.0.1.nip.io": False,
+    "a@localhost": False,
+    "0.0.0.0": False,
+    "2130706433": False,
+    "": False,
+}
+ORIGINS = {
+    None: True,
+    "http://localhost:{port}": True,
+    "http://localhost:3000": True,
+    "https://evil.example": False,
+    "http://localhost.evil.example": False,
+    "http://evil.example:{port}": False,
+    "null": False,
+    "file://": False,
+}
+SITES = {None: True, "same-site": True, "cross-site": False}
+METHODS = ("GET", "POST", "DELETE")
+if SLOW:
+    SITES |= {"same-origin": True, "none": True, "Cross-Site": False}
+    METHODS += ("PUT", "PATCH")
+SURFACES = (("main", ""), ("main", "/review"), ("main", "/dashboard"), ("review", ""))
+SURFACES += (("dashboard", ""),)
+
+
+@pytest.mark.promise("G1")
+@pytest.mark.parametrize(("name", "mount"), SURFACES)
+def test_only_this_machine_s_pages_and_programs_reach_a_handler(shared_service, name, mount):
+    port = shared_service.ports[name]
+    wrong = []
+    cells = itertools.product(HOSTS, ORIGINS, SITES, METHODS)
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        for host, origin, site, method in cells:
+            good = HOSTS[host] and (method == "GET" or (ORIGINS[origin] and SITES[site]))
+            head = f"{method} {mount}/api/projects/none HTTP/1.1\nContent-Type: application/json"
+            head += f"\nOrigin: {origin.format(port=port)}" if origin else ""
+            head += f"\nSec-Fetch-Site: {site}" if site else ""
+            body = b"{}" if method != "GET" else b""
+            head += f"\nContent-Length: {len(body)}"
+            connection.sendall(request(head, body, host=host.format(port=port)))
+            answer = read_answer(connection)[0]
+            if (b" 403 " in answer.splitlines()[0]) == good or b"Access-Control" in answer:
+                wrong.append((method, host, origin, site, answer.splitlines()[0]))
+
+    assert wrong == []
+
+
+@pytest.mark.promise("G1")
+@pytest.mark.parametrize("hosts", [[], ["localhost", "localhost"], ["localhost", "evil.example"]])
+@pytest.mark.parametrize(("name", "mount"), SURFACES)
+def test_exactly_one_host_is_named(shared_service, name, mount, hosts):
+    lines = [f"GET {mount}/api/projects HTTP/1.1", *(f"Host: {host}" for host in hosts), "", ""]
+    with socket.create_connection(
+        ("127.0.0.1", shared_service.ports[name]), timeout=10
+    ) as connection:
+        connection.sendall("\r\n".join(lines).encode())
+
+        assert b" 403 " in read_answer(connection)[0]
+
+
+@pytest.mark.promise("G1")
+def test_a_refused_write_changes_nothing(shared_service: Service):
+    before = shared_service.http.get("/api/projects").json()
+    for headers in (
+        {"Host": "evil.example"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+    ):
+        answer = shared_service.http.post("/api/projects", json={"name": "Evil"}, headers=headers)
+        assert answer.status_code == 403
+
+    assert shared_service.http.get("/api/projects").json() == before
+
+
+@pytest.mark.promise("G1")
+@pytest.mark.parametrize("part", ["review", "dashboard"])
+@pytest.mark.parametrize("name", ["Forwarded", "X-Forwarded-For", "X-Forwarded-Proto"])
+def test_a_proxied_request_reaches_only_the_workspace(shared_service, part, name):
+    get = shared_service.http.get
+    headers = {name: "for=127.0.0.1"}
+
+    assert get(f"/{part}/api/health", headers=headers).status_code == 403
+    assert get("/api/health", headers=headers).status_code == 200
+    assert get("/api/projects", headers=headers).status_code == 200
+
+
+@pytest.mark.promise("G1")
+def test_health_and_discovery_answer_whatever_host_is_named(shared_service):
+    get = shared_service.http.get
+    headers = {"Host": "svc.example"}
+
+    assert get("/api/health", headers=headers).status_code == 200
+    assert get("/mcp", headers=headers).status_code == 404
+    path = "/.well-known/oauth-protected-resource"
+    assert get(path, headers=headers).json() == {"error": "not found"}
