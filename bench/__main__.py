@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.figures import Figure, table
+from tests import conftest  # a data directory and HOME of its own, before anything is imported
 
 HERE = Path(__file__).parent
 
@@ -48,4 +49,7 @@ def where() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    finally:
+        conftest.pytest_unconfigure()
