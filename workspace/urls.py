@@ -78,5 +78,5 @@ urlpatterns = [
     path("admin/", site.urls),
     *shown,
     # Machine paths and files are a JSON 404; any other address is a page (workspace.md A).
-    re_path(r"(?s)^(?!api(?:/|$)|mcp|\.well-known(?:/|$))(?!.*\.[A-Za-z0-9]+$)", pages.missing),
+    re_path(r"^(?!api(?:/|$)|mcp|\.well-known(?:/|$))(?!.*\.[A-Za-z0-9]+$)", pages.missing),
 ]

@@ -7,6 +7,7 @@ while they are imported). An error is always JSON, whatever the caller accepts (
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +24,7 @@ from config.kernel.errors import Invalid, SvcError, TooLarge, translate
 log = logging.getLogger(__name__)
 
 BODY_LIMIT = 4 * 1024 * 1024
+REFUSED = re.compile(r";q=0(?:\.0*)?(?:;|$)")
 
 
 class JSONRenderer(renderers.BaseRenderer):
@@ -78,7 +80,8 @@ class Negotiation(DefaultContentNegotiation):
         return rest[0], rest[0].media_type
 
     def _wants_html(self, request: Request) -> bool:
-        accepted = [token.partition(";")[0].strip() for token in self.get_accept_list(request)]
+        tokens = [token.replace(" ", "") for token in self.get_accept_list(request)]
+        accepted = {token.partition(";")[0] for token in tokens if not REFUSED.search(token)}
         return "text/html" in accepted and "application/json" not in accepted
 
 
