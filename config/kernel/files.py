@@ -173,7 +173,8 @@ class _Change:
             assert after is not None  # an absent file stays absent without a commit
             return self._create(after)
         if after is None:
-            return self._delete(before)
+            self._delete(before)
+            return None
         return self._replace(before, after)
 
     def _create(self, after: bytes) -> Snapshot:

@@ -64,7 +64,7 @@ class Mirror(Generic[M]):
         self._known: dict[str, Mirrored] = {}
 
     def get(self, key: str) -> Mirrored | None:
-        """The file as it is now, None when there is none; the row is brought up to it."""
+        """The file as it is now, None when there is none; a row is brought up to its file."""
         path = self.locate(key)
         stat = files.stat_of(path)
         known = self._known.get(key)
@@ -73,7 +73,7 @@ class Mirror(Generic[M]):
             return known
         found = self._read(key, path, stat, known) if stat else None
         if found is None:
-            self.forget(key)
+            self._known.pop(key, None)  # its row goes at the next scan: a read writes no deletion
             return None
         self._known[key] = found
         self._index(found)
@@ -146,7 +146,8 @@ class Mirror(Generic[M]):
             "error": found.error,
             "error_line": found.error_line,
         }
-        self._rows().update_or_create(**{self.key: found.key}, defaults=columns)
+        key: dict[str, Any] = {self.key: found.key}
+        self._rows().update_or_create(defaults=columns, **key)
 
 
 def _racy(stat: str) -> bool:

@@ -38,8 +38,7 @@ class Edits:
         """The text, changed so that it holds `value`."""
         if self.root.kind == SCALAR and self.root.value is None:
             lines = render.entry(value, 0, self.step, literal=self.literal)[1]
-            end = len(self.text)
-            self._edit(end, end, "".join(line + self.newline for line in lines))
+            self.prepend(len(self.text), lines)
         elif self.root.flow or self.root.kind == SCALAR:
             raise self.layout.refuse("the file is written in one line", self.root)
         else:
@@ -77,6 +76,10 @@ class Edits:
         """New lines below the line that ends at `at`."""
         self._edit(at, at, "".join(self.newline + line for line in lines))
 
+    def prepend(self, at: int, lines: list[str]) -> None:
+        """New lines above the line that begins at `at`."""
+        self._edit(at, at, "".join(line + self.newline for line in lines))
+
     def _edit(self, start: int, end: int, new: str = "") -> None:
         if new or end > start:
             self.found.append((start, end, new))
@@ -108,9 +111,7 @@ class Edits:
         if kept:
             self.append(self.layout.entry_end(kept[-1][1], column), lines)
         else:
-            self._edit(
-                *[self.layout.line_start(first)] * 2, "".join(x + self.newline for x in lines)
-            )
+            self.prepend(self.layout.line_start(first), lines)
         starts = [key.start for key, _ in node.pairs]
         gone = [key.value not in value for key, _ in node.pairs]
         self._cut(starts, [inner for _, inner in node.pairs], gone)
@@ -172,8 +173,7 @@ class Edits:
         if index:
             self.append(self.layout.entry_end(old[index - 1], column), lines)
         elif lines:
-            start = self.layout.line_start(dashes[0])
-            self._edit(start, start, "".join(line + self.newline for line in lines))
+            self.prepend(self.layout.line_start(dashes[0]), lines)
 
     def _flow_items(self, old: list[Node], index: int, texts: list[str]) -> None:
         """New items before the item `index` of a list in brackets; here others always stay."""
@@ -226,7 +226,7 @@ class Edits:
         )
         if not head:
             start = slot.intro
-        elif self.text[start - 1 : start] not in {" ", "\n"}:
+        elif self.text[start - 1 : start] not in {" ", "\t", "\n"}:
             head = f" {head}"
         self._edit(start, end, head)
         at = self.layout.line_end(end)

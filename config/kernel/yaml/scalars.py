@@ -77,7 +77,7 @@ def tagged(text: str, tag: str, *, plain: bool) -> Any:
     value = None if value == "" else value
     if type(value) not in TYPES[kind]:
         raise NotInCore(f'"{text[:40]}" is not a {kind}')
-    return float(value) if kind == "float" else value
+    return float(text) if kind == "float" else value
 
 
 def render(value: Any) -> str:

@@ -7,7 +7,7 @@ what cannot be done that way is refused (NotSpliceable), never approximated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from config.kernel.yaml import render
@@ -58,8 +58,7 @@ def _edited(data: bytes, changes: Mapping[Path, Any], limit: int) -> bytes:
     open_end = bool(body) and not body.endswith(b"\n")
     if open_end:  # a line end is lent for the edit, unless the last value would take it in
         lent = parse(body + b"\n", limit=limit + 1)
-        open_end = same(lent.value, document.value)
-        document = lent if open_end else document
+        document = lent if same(lent.value, document.value) else document
     intended = document.value
     for path, value in changes.items():
         intended = _applied(intended, path, value)
@@ -68,14 +67,20 @@ def _edited(data: bytes, changes: Mapping[Path, Any], limit: int) -> bytes:
     layout = Layout(document.text)
     for path in changes:
         _check(layout, document, path)
-    for literal in (True, False):
-        text = Edits(document, literal=literal).text_for(intended)
-        if open_end:
-            text = text.removesuffix("\n").removesuffix("\r")
-        if _holds(text.encode(), intended, limit):
-            return bom + text.encode()
+    for result in _candidates(document, intended, open_end=open_end):
+        if _holds(result.encode(), intended, limit):
+            return bom + result.encode()
     line = max((_line(document, path) for path in changes), default=1)
     raise NotSpliceable("this cannot be changed without touching what stands around it", line, 1)
+
+
+def _candidates(document: Document, intended: Any, *, open_end: bool) -> Iterator[str]:
+    """The best text first. A block of text that comes last may need quotes, or a line end."""
+    for literal in (True, False):
+        text = Edits(document, literal=literal).text_for(intended)
+        yield text.removesuffix("\n").removesuffix("\r") if open_end else text
+    if open_end:
+        yield text
 
 
 def _applied(value: Any, path: Path, new: Any) -> Any:

@@ -23,7 +23,7 @@ def plan() -> backup.Plan:
     return backup.Plan(
         folders=settings.SVC_BACKUP,
         config=settings.SVC.config_file,
-        database=Path(database["NAME"]) if is_sqlite else None,
+        database=Path(str(database["NAME"])) if is_sqlite else None,
     )
 
 

@@ -1,0 +1,304 @@
+"""YAML is read by one grammar, and changed without touching what stands around."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+import yaml
+
+from config.kernel.yamlio import (
+    NotSpliceable,
+    YamlError,
+    dump,
+    merge_entry,
+    parse,
+    remove_entry,
+    set_entry,
+)
+
+PROJECT = b"""\
+# top
+name: Demo   # the name
+triggers:   # all of them
+  # nightly comment
+  nightly:
+    trigger: {type: schedule, cron: "0 9 * * *"}  # when
+    run:
+      prompt: Hello  # what
+      tools: [Read, Glob]
+      x-mine: 1   # mine
+    enabled: false
+    # deep tail
+  # shallow tail
+
+  other:
+      trigger:
+          type: event
+          on: onArchive
+# end
+zeta:
+list:
+- a: 1   # one
+  b: 2
+- c
+"""
+
+
+def changed(before: bytes, after: bytes) -> tuple[list[str], list[str]]:
+    """(lines that went, lines that came)"""
+    old, new = before.decode().splitlines(), after.decode().splitlines()
+    while old and new and old[0] == new[0]:
+        del old[0], new[0]
+    while old and new and old[-1] == new[-1]:
+        del old[-1], new[-1]
+    return old, new
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("no", "no"), ("on", "on"), ("Yes", "Yes"), ("y", "y"), ("true", True), ("FALSE", False),
+        ("1:30", "1:30"), ("012", 12), ("08", 8), ("0o17", 15), ("0x1F", 31), ("-5", -5),
+        ("1_000", "1_000"), ("2026-11-20", "2026-11-20"), ("=", "="), ("<<", "<<"),
+        (".5", 0.5), ("1.", 1.0), ("1e3", 1000.0), ("12e5678", "12e5678"),
+        ("1234567890123456789012345678901234567890", "1234567890123456789012345678901234567890"),
+        ("9223372036854775807", 2**63 - 1), ("9223372036854775808", "9223372036854775808"),
+        ("~", None), ("null", None), ("", None), ("'1'", "1"), ('"\\u00e9"', "é"),
+        ("!!str 012", "012"), ("!!int '3'", 3), ("!!float 3", 3.0), ("! 5", "5"),
+    ],
+)  # fmt: skip
+def test_a_scalar_means_what_yaml_1_2_says(text: str, value: Any):
+    read = parse(f"key: {text}\n".encode()).value["key"]
+
+    assert (read, type(read)) == (value, type(value))
+
+
+def test_keys_are_text_however_they_look():
+    assert parse(b"1: a\nnull: b\non: c\n.nan: d\n").value == {
+        "1": "a", "null": "b", "on": "c", ".nan": "d",
+    }  # fmt: skip
+
+
+def test_an_alias_stands_for_what_it_names():
+    assert parse(b"a: &x [1]\nb: *x\n").value == {"a": [1], "b": [1]}
+
+
+@pytest.mark.parametrize("data", [b"", b"# nothing\n", b"---\n", b"\xef\xbb\xbf"])
+def test_an_empty_file_holds_nothing(data: bytes):
+    assert parse(data).value is None
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (b"a: 1\nb: 2\na: 3\n", 'line 3, column 1: the key "a" is given twice (first in line 1)'),
+        (b"a:\n\t- b\n", "line 2, column 1: a tab cannot indent; use spaces"),
+        (b"a: b: c\n", "line 1, column 5: mapping values are not allowed in this context"),
+        (b"a: 1\n---\nb: 2\n", "line 2, column 1: a second document begins here; one is allowed"),
+        (b"a: *b\n", 'line 1, column 4: the alias "*b" has no anchor'),
+        (b"a: &a [*a]\n", 'line 1, column 8: the alias "*a" holds itself'),
+        (b"a: \xff\n", "line 1, column 4: not valid UTF-8"),
+        (b"ok: 1\na: \x01\n", "line 2, column 4: the character U+0001 is not allowed"),
+        (b"a: .nan\n", "line 1, column 4: .nan has no place in these files; "),
+        (b"a: !python/name:os.system x\n", "line 1, column 4: the tag !python/name:os.system is"),
+        (b"a: !!python/object/apply:os.system [x]\n", "line 1, column 4: the tag !!python/object"),
+        (b"? [a]\n: b\n", "line 1, column 3: a key must be plain or quoted text"),
+        (b"[" * 100_000, "line 1, column 65: nested deeper than 64 levels"),
+        (b"x" * (1 << 20) + b"x", "line 1, column 1: the file is larger than 1048576 bytes"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(data: bytes, error: str):
+    with pytest.raises(YamlError) as caught:
+        parse(data)
+
+    assert str(caught.value).startswith(error)
+
+
+def test_aliases_can_be_refused():
+    for data in (b"a: &x 1\n", b"a: *x\n"):
+        with pytest.raises(YamlError):
+            parse(data, aliases=False)
+
+
+def test_the_line_of_an_entry_is_that_of_its_key():
+    document = parse(PROJECT)
+
+    assert document.line("triggers", "nightly") == 5
+    assert document.line("triggers", "nightly", "run", "tools", 1) == 9
+    assert document.line("list", 1) == 24
+    assert document.line("triggers", "none") is None
+    assert document.line("list", 7) is None
+
+
+def test_a_typical_project_file_is_read_in_two_milliseconds():
+    entry = (
+        b"  trig-%d:\n    # why\n    trigger: {type: schedule, cron: '0 9 * * *'}\n    run:\n"
+        b"      prompt: |\n        Do the thing\n        and more\n      tools: [Read, Glob]\n"
+        b"    enabled: true\n"
+    )
+    data = b"name: Demo\ntriggers:\n" + b"".join(entry % n for n in range(30))
+    assert len(data) > 5000
+
+    times = []
+    for _ in range(20):
+        start = time.perf_counter()
+        parse(data)
+        times.append(time.perf_counter() - start)
+
+    assert min(times) < 0.002
+
+
+# -- editing ---------------------------------------------------------------------------------------
+
+
+def test_one_scalar_changes_and_its_comment_stays():
+    after = set_entry(PROJECT, ("name",), "New: name")
+
+    assert changed(PROJECT, after) == (
+        ["name: Demo   # the name"],
+        ['name: "New: name"   # the name'],
+    )
+
+
+def test_a_merge_keeps_unknown_keys_and_comments_of_the_entry():
+    patch = {
+        "trigger": {"cron": None, "interval": "1h"},
+        "run": {"prompt": "a\nb\n"},
+        "enabled": True,
+    }
+
+    after = merge_entry(PROJECT, ("triggers", "nightly"), patch)
+
+    assert changed(PROJECT, after)[1] == [
+        '    trigger: {type: schedule, interval: "1h"}  # when',
+        "    run:",
+        "      prompt: |  # what",
+        "        a",
+        "        b",
+        "      tools: [Read, Glob]",
+        "      x-mine: 1   # mine",
+        "    enabled: true",
+    ]
+
+
+def test_a_new_entry_comes_last_in_the_indentation_of_its_neighbours():
+    data = b"triggers:\n    a:\n        enabled: true\n        # about a\n# end\n"
+
+    after = set_entry(data, ("triggers", "b"), {"enabled": False, "run": {"prompt": "x"}})
+
+    assert after == (
+        b"triggers:\n    a:\n        enabled: true\n        # about a\n"
+        b"    b:\n        enabled: false\n        run:\n            prompt: x\n# end\n"
+    )
+
+
+def test_a_removed_entry_takes_its_lines_and_leaves_the_comments_above():
+    after = remove_entry(PROJECT, ("triggers", "nightly"))
+
+    assert b"# nightly comment\n  # shallow tail\n" in after
+    assert b"nightly:" not in after
+    assert b"deep tail" not in after
+
+
+def test_removing_the_last_entry_leaves_an_empty_mapping():
+    assert remove_entry(b"t: # c\n  a: 1\nb: 2\n", ("t", "a")) == b"t: {} # c\nb: 2\n"
+    assert remove_entry(b"# c\na: 1\n", ("a",)) == b"# c\n{}\n"
+
+
+def test_removing_what_is_not_there_changes_nothing():
+    assert remove_entry(PROJECT, ("triggers", "no")) is PROJECT
+    assert remove_entry(PROJECT, ("no", "no")) is PROJECT
+
+
+@pytest.mark.parametrize(
+    ("before", "path", "value", "after"),
+    [
+        (b"", ("a", "b"), 1, b"a:\n  b: 1\n"),
+        (b"# only\n", ("a",), 1, b"# only\na: 1\n"),
+        (b"triggers:\nb: 1\n", ("triggers", "x"), 1, b"triggers:\n  x: 1\nb: 1\n"),
+        (b"triggers: {}  # c\n", ("triggers", "x"), 1, b"triggers:  # c\n  x: 1\n"),
+        (b"t: {a: 1}\n", ("t", "a"), 2, b"t: {a: 2}\n"),
+        (b"a: 1\r\nb: 2\r\n", ("c",), "x\ny\n", b"a: 1\r\nb: 2\r\nc: |\r\n  x\r\n  y\r\n"),
+        (b"a: 1", ("b",), 2, b"a: 1\nb: 2"),
+        (b"\xef\xbb\xbfa: 1\n", ("a",), 2, b"\xef\xbb\xbfa: 2\n"),
+        (b"--- # c\na: 1\n...\n", ("b",), 2, b"--- # c\na: 1\nb: 2\n...\n"),
+        (b"a: |+\n  x\n\n\n", ("b",), 1, b"a: |+\n  x\n\n\nb: 1\n"),
+        (b"a: | # head\n  x\n# c\nb: 1\n", ("a",), "z", b"a: z # head\n# c\nb: 1\n"),
+        (b"'a' :   1\n", ("a",), 2, b"'a' :   2\n"),
+        (b"a:\n- 1\n- 2 # two\n", ("a",), [1, 2, 3], b"a:\n- 1\n- 2 # two\n- 3\n"),
+        (b"a:\n- 1\n# c\n- 2\n", ("a",), [2], b"a:\n# c\n- 2\n"),
+        (b"a:\n  - x: 1\n    y: 2 # y\n", ("a",), [{"y": 2}], b"a:\n  - y: 2 # y\n"),
+        (b"a: [1, 2] # c\n", ("a",), [2, 3], b"a: [2, 3] # c\n"),
+        (b"a: old # c\n", ("a",), {"k": [1]}, b"a: # c\n  k: [1]\n"),
+        (b"a:\n  k: 1 # k\nb: 1\n", ("a",), "x", b"a: x\nb: 1\n"),
+        (b"a: &x 1\nb: 2\n", ("b",), 3, b"a: &x 1\nb: 3\n"),
+        (b"a:\nb: 1\n", ("a",), None, b"a:\nb: 1\n"),
+        (b"a: 1   \nb: 2\n", ("a",), 5, b"a: 5   \nb: 2\n"),
+        (b"a:\t1\n", ("a",), 5, b"a:\t5\n"),
+        (b"a: 1\n", ("a",), 1.0, b"a: 1.0\n"),
+        (b"a: 1\n", ("a",), True, b"a: true\n"),
+    ],
+)
+def test_an_edit_gives_exactly_these_bytes(before: bytes, path: Any, value: Any, after: bytes):
+    assert set_entry(before, path, value) == after
+
+
+@pytest.mark.parametrize(
+    ("data", "path", "line"),
+    [
+        (b"a: &x {e: 1}\nt:\n  b: *x\n", ("t", "b"), 3),
+        (b"a: &x {e: 1}\nt:\n  b:\n    <<: *x\n    e: 2\n", ("t", "b"), 4),
+        (b"a: 1\nt: {a: {e: 1}, b: {e: 1}}\n", ("t", "a"), 2),
+        (b"a: 1\nt: {a: {e: 1}}\n", ("t", "b"), 2),
+        (b'{"t": {"b": 1}, "u": 2}\n', ("t",), 1),
+        (b"x: 1\nt: text\n", ("t", "b"), 2),
+        (b"a: &x 1\nb: *x\n", ("a",), 1),
+    ],
+)
+def test_what_is_written_with_others_or_elsewhere_is_refused(data: bytes, path: Any, line: int):
+    with pytest.raises(NotSpliceable) as caught:
+        set_entry(data, path, {"new": 1})
+
+    assert caught.value.line == line
+
+
+def test_a_key_given_twice_refuses_every_write():
+    with pytest.raises(YamlError):
+        set_entry(b"a: 1\na: 2\n", ("b",), 1)
+
+
+def test_an_equal_value_gives_the_same_bytes():
+    odd = b"a:   'x'   # odd\r\nb: {c: [ 1,2 ]}"
+
+    assert set_entry(odd, ("a",), "x") is odd
+    assert merge_entry(odd, ("b",), {"c": [1, 2], "d": None}) is odd
+
+
+def test_what_yaml_1_1_readers_would_misread_is_quoted():
+    words = ["yes", "No", "on", "1:30", "012", "2026-01-01", "1e3", "~", "null", "", "y", "<<", "="]
+
+    text = dump({"list": words, "on": 1})
+
+    assert yaml.safe_load(text) == {"list": words, "on": 1}
+    assert parse(text).value == {"list": words, "on": 1}
+
+
+@pytest.mark.parametrize(
+    "text", ["a\rb\nc", "\x85\nx", "a\u2028\nb", "x\n\ty", " a\nb", "a \nb ", "\ud800"]
+)
+def test_odd_text_comes_back_as_it_was_written(text: str):
+    expected = text.replace("\ud800", "\ufffd")
+
+    assert parse(set_entry(b"z: 1\n", ("a",), text)).value["a"] == expected
+    assert parse(dump({"a": text})).value["a"] == expected
+
+
+def test_what_json_cannot_hold_is_refused_before_anything_is_written():
+    for value in (float("nan"), 2**70, {1: 2}, {"a": object()}, b"bytes"):
+        with pytest.raises(TypeError):
+            set_entry(b"", ("a",), value)
