@@ -57,7 +57,7 @@ FILES = {
         '"""Minutes between two times of day."""\n\n\n'
         "def minutes(start: str, end: str) -> int:\n"
         "    # TODO: times after midnight\n"
-        '    first, last = (int(t[:2]) * 60 + int(t[3:]) for t in (start, end))\n'
+        "    first, last = (int(t[:2]) * 60 + int(t[3:]) for t in (start, end))\n"
         "    return last - first\n"
     ),
     "test_tides.py": (

@@ -42,7 +42,11 @@ class Shell:
     version: str = __version__
 
 
-LABELS = (("main", "Workspace", "chat"), ("review", "Review", "review"), ("dashboard", "Apps", "apps"))
+LABELS = (
+    ("main", "Workspace", "chat"),
+    ("review", "Review", "review"),
+    ("dashboard", "Apps", "apps"),
+)
 
 
 def page(
@@ -64,7 +68,9 @@ def page(
         "shell": shell(request, part, warnings),
     }
     response = render(request, template, context, status=status)
-    response["Cache-Control"] = "no-store"  # a page names what exists now; Back must not show old state
+    response["Cache-Control"] = (
+        "no-store"  # a page names what exists now; Back must not show old state
+    )
     return response
 
 
@@ -74,7 +80,9 @@ def shell(request: HttpRequest, part: str, warnings: Sequence[str]) -> Shell:
     return Shell(
         part=part,
         part_name=names[part],
-        parts=tuple(Part(name, label, icon, part_url(request, name)) for name, label, icon in LABELS),
+        parts=tuple(
+            Part(name, label, icon, part_url(request, name)) for name, label, icon in LABELS
+        ),
         theme=theme if theme in THEMES else "",
         warnings=tuple(warnings),
     )

@@ -164,5 +164,5 @@ async function nextTimes(route, trigger, stored, zone) {
   const next = armed ?? (await get(query("/api/triggers/preview", { cron: trigger.cron, interval: trigger.interval })).then((answer) => answer.next).catch(() => []));
   if (!next.length) return [words];
   return [words, h("h2", { class: "hint" }, armed ? "Next three times" : "Would fire next, once enabled"),
-    h("ol", { class: "times" }, next.map((iso) => h("li", { class: "time" }, h("span", { class: "strong small" }, dayAndTime(iso)), h("span", { class: "tiny quiet" }, relative(iso)))))];
+    h("ol", { class: "times" }, next.map((iso) => h("li", { class: "time" }, h("span", { class: "strong small" }, dayAndTime(iso, zone)), h("span", { class: "tiny quiet" }, relative(iso)))))];
 }

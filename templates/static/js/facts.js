@@ -13,7 +13,7 @@ export function drawFacts(side, chat) {
     ["Started by", originWords(chat)],
     ["Started", time(chat.createdAt)],
     ["Messages", number(chat.messages ?? 0)],
-    lastTurn && ["Last turn", [stateOf(lastTurn.status).word, lastTurn.reason && `, ${lastTurn.reason}`]],
+    lastTurn && ["Last turn", stateOf(lastTurn.status).word],
     chat.engine && ["Engine", chat.engine],
     chat.model && ["Model", chat.model],
     usage?.totalTokens && ["Tokens", number(usage.totalTokens)],

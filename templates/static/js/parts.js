@@ -33,7 +33,7 @@ export function runRow(run, { withProject = false, title = run.trigger ?? "curat
   return h("li", {}, h("div", { class: "row" }, mark(look),
     h("div", {}, label,
       h("span", { class: "tiny quiet cut" }, about.filter(Boolean).join(" · ")),
-      run.reason && h("span", { class: run.status === "failed" ? "tiny says bad" : "tiny quiet", title: run.reason }, run.reason)),
+      run.reason && h("span", { class: run.status === "failed" ? "tiny says bad clamp" : "tiny quiet clamp", title: run.reason }, run.reason)),
     h("span", { class: "tiny quiet nowrap" }, time(run.finishedAt ?? run.startedAt ?? run.queuedAt))));
 }
 

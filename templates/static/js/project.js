@@ -29,7 +29,7 @@ function draw({ project, overview, chats, omittedArchived, triggers, invalid, ru
   fill(head, h("div", {}, h("h1", {}, project.name), h("p", {}, project.summary || "No summary yet.")),
     project.status !== "active" && h("span", { class: "badge line" }, project.status));
   fill(nav, tabs(slug, "Overview", { chats: project.counts?.chats, triggers: triggers.length }));
-  fill(broken, project.error && problem(`project.yaml: ${project.error}. What you see was read before; writes are refused until the file is fixed by hand.`));
+  fill(broken, project.error && problem(`project.yaml: ${project.error}. Its last good values hold; writes are refused until the file is fixed by hand.`));
   keep(chatList, chats, (chat) => chat.sessionId, chatRow);
   if (chats.length === 0) fill(chatList, h("li", {}, empty("No chat yet. Write the first message above; each chat is kept as a file in this project.")));
   keep(triggerList, [...triggers, ...invalid.map((entry) => ({ ...entry, invalid: true }))], (trigger) => trigger.name, triggerRow);

@@ -70,7 +70,7 @@ function pick(trigger) {
 function choose(name) {
   if (state.open?.dirty?.() && !confirm("Leave without saving the changes of this trigger?")) return;
   history.pushState(null, "", name === null ? location.pathname : `?name=${encodeURIComponent(name)}`);
-  show(name);
+  if (state.listing) show(name); // else the first load shows what the address names
 }
 
 function show(name) {

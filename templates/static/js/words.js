@@ -76,7 +76,8 @@ const DAY = { weekday: "short", day: "numeric", month: "short" };
 const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
 
 export const absolute = (iso) => new Date(iso).toLocaleString("en-GB", { ...DAY, year: "numeric", ...CLOCK, second: "2-digit" });
-export const dayAndTime = (iso) => new Date(iso).toLocaleString("en-GB", { ...DAY, ...CLOCK });
+/** A time as the clock of `timeZone` shows it. */
+export const dayAndTime = (iso, timeZone) => new Date(iso).toLocaleString("en-GB", { ...DAY, ...CLOCK, timeZone });
 
 export function relative(iso) {
   const seconds = (new Date(iso) - Date.now()) / 1000;

@@ -1,0 +1,136 @@
+"""Every page: both themes, 1440 and 360 px, no axe violation, no sideways scroll, by keyboard."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.conftest import Watch
+from tests.service import Service
+
+NO_AXE = "axe-core is not installed; install it with: pip install axe-playwright-python"
+PAGES = {
+    "/": "Demo",
+    "/projects/demo": "First look around",
+    "/projects/demo/chats": "First look around",
+    "/projects/demo/chats/{chat}": "3 tool calls",
+    "/projects/demo/triggers": "Choose a trigger",
+    "/projects/demo/triggers?name=nightly-check": "Would fire next",
+    "/projects/demo/triggers?name=close-books": "It never fires.",
+    "/projects/demo/runs": "No run.",
+    "/projects/demo/settings": "In project.yaml",
+    "/runs": "No run.",
+    "/audit": "No call.",
+    "/clients": "The endpoint is off",
+    "/nothing-here": "There is no page",
+    "/review/": "Review is not here yet",
+    "/dashboard/": "Apps is not here yet",
+}
+Theme = Literal["light", "dark"]
+LOOKS: tuple[tuple[Theme, int], ...] = (("light", 1440), ("dark", 360))
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    found = importlib.util.find_spec("axe_playwright_python")
+    if found is None or found.origin is None:
+        pytest.skip(NO_AXE)
+    return (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def chat(shared_service: Service) -> str:
+    """The demo project with one entry that is not valid; its chat's id."""
+    shared_service.http.post("/api/demo").raise_for_status()
+    path = shared_service.projects / "demo" / "project.yaml"
+    text = path.read_text()
+    entry = "triggers:\n  close-books:\n    trigger: {type: schedule, cron: '1 2'}\n"
+    path.write_text(entry + "    run: {prompt: x}\n" + text.split("triggers:\n", 1)[1])
+    chats = shared_service.http.get("/api/projects/demo/chats").json()["chats"]
+    return str(chats[0]["sessionId"])
+
+
+@pytest.fixture(params=LOOKS, ids=["light, 1440 px", "dark, 360 px"])
+def look(
+    request: pytest.FixtureRequest, browser: Browser, shared_service: Service
+) -> Iterator[BrowserContext]:
+    theme, width = request.param
+    context = browser.new_context(
+        base_url=shared_service.url,
+        viewport={"width": width, "height": 800},
+        color_scheme=theme,
+        reduced_motion="reduce",
+    )
+    watch = Watch(context, "127.0.0.1")
+    yield context
+    context.close()
+    assert [text for text in watch.wrong if "404" not in text] == []
+
+
+def test_pages_fit_and_have_no_axe_violation(look: BrowserContext, chat: str, axe: str) -> None:
+    found: dict[str, Any] = {}
+    page = look.new_page()
+    for address, words in PAGES.items():
+        page.goto(address.format(chat=chat))
+        expect(page.get_by_text(words).locator("visible=true").first).to_be_visible()
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            found[f"{address} scrolls sideways"] = True
+        page.evaluate(axe)
+        for violation in page.evaluate("axe.run()")["violations"]:
+            html = [node["html"][:160] for node in violation["nodes"][:3]]
+            found[f"{address} {violation['id']}"] = html
+    assert found == {}
+
+
+def test_the_palette_goes_anywhere_by_keyboard(page: Page, chat: str) -> None:
+    page.goto("/")
+    expect(page.get_by_role("heading", name="Projects")).to_be_visible()
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("option", name="Demo: triggers")).to_be_visible()
+    page.keyboard.type("demo trig")
+    page.keyboard.press("Enter")
+
+    page.wait_for_url("**/projects/demo/triggers")
+
+
+def test_help_lists_the_keys_and_gives_the_focus_back(page: Page, chat: str) -> None:
+    page.goto("/runs")
+    page.get_by_role("button", name="Keys and help").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Keys and help")).to_contain_text("Go anywhere")
+    page.keyboard.press("Escape")
+
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    expect(page.get_by_role("button", name="Keys and help")).to_be_focused()
+
+
+def test_a_chosen_theme_is_there_from_the_first_paint_of_the_next_page(
+    page: Page, chat: str
+) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="Switch theme").click()
+    page.goto("/runs", wait_until="commit")
+
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+def test_settings_are_saved_and_errors_stand_at_their_field(
+    page: Page, chat: str, watch: Watch
+) -> None:
+    watch.meant.append("400")
+    page.goto("/projects/demo/settings")
+    page.get_by_label("Turns at most").fill("0")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text(re.compile("1 to 1000"))).to_be_visible()
+
+    page.get_by_label("Turns at most").fill("50")
+    page.get_by_role("button", name="Save").click()
+
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    expect(page.get_by_label("Turns at most")).to_have_value("50")

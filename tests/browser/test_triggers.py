@@ -1,0 +1,118 @@
+"""The triggers page: what is wrong stands at its field, what is broken is named with its line."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Watch
+from tests.service import Service
+
+ENTRIES = """
+triggers:
+  good:  # keep me
+    trigger: {type: schedule, cron: "0 9 * * 1-5"}
+    run: {prompt: "#!runbook\\n```Glob\\n{\\"pattern\\": \\"*\\"}\\n```"}
+    enabled: false
+  close-books:
+    trigger: {type: schedule, cron: "0 0 3 * * *"}
+    run: {prompt: x}
+schedules:
+  old-one: {type: cron, cron: "0 4 * * *", prompt: hello, enabled: true}
+"""
+
+
+@pytest.fixture
+def triggers(shared_service: Service, page: Page) -> Page:
+    """The page of a project whose file was written by hand."""
+    made = shared_service.http.post("/api/projects", json={"name": "Hand made"})
+    assert made.status_code in {201, 409}
+    path = shared_service.projects / "hand-made" / "project.yaml"
+    path.write_text("name: Hand made\n" + ENTRIES)
+    page.goto("/projects/hand-made/triggers")
+    return page
+
+
+def stored(service: Service) -> dict[str, dict[str, object]]:
+    text = (service.projects / "hand-made" / "project.yaml").read_text()
+    entries: dict[str, dict[str, object]] = yaml.safe_load(text)["triggers"]
+    return entries
+
+
+def test_each_error_stands_at_its_field(triggers: Page, watch: Watch) -> None:
+    watch.meant.append("400")
+    triggers.get_by_role("button", name="New", exact=True).click()
+    triggers.get_by_label("Name", exact=True).fill("bad name!")
+    triggers.get_by_role("textbox", name="Cron").fill("75 9 * * *")
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+
+    expect(triggers.get_by_text("3 fields need a correction")).to_be_visible()
+    cron = triggers.get_by_role("textbox", name="Cron")
+    expect(cron).to_have_attribute("aria-invalid", "true")
+    expect(cron).to_have_accessible_description(re.compile("75 is not within 0-59"))
+    expect(triggers.get_by_label("Name", exact=True)).to_be_focused()
+
+
+def test_a_new_trigger_is_saved_switched_off(triggers: Page, shared_service: Service) -> None:
+    triggers.get_by_role("button", name="New trigger").click()
+    triggers.get_by_label("Name", exact=True).fill("hourly")
+    triggers.get_by_role("group", name="Given as").get_by_text("Interval").click()
+    triggers.get_by_role("textbox", name="Interval").fill("1h")
+    triggers.get_by_role("textbox", name="Prompt", exact=True).fill("Look around")
+    triggers.get_by_label("Grep").check()
+    expect(triggers.get_by_text("Would fire next, once enabled")).to_be_visible()
+    triggers.keyboard.press("Control+s")
+
+    expect(triggers.get_by_text("Saved. It is off until you enable it.")).to_be_visible()
+    expect(triggers.get_by_role("switch", name="Enabled")).not_to_be_checked()
+    assert stored(shared_service)["hourly"]["run"] == {"prompt": "Look around", "tools": ["Grep"]}
+
+
+def test_an_invalid_entry_is_listed_with_its_line_and_stays_untouched(
+    triggers: Page, shared_service: Service
+) -> None:
+    triggers.get_by_role("link", name=re.compile("close-books")).click()
+
+    expect(triggers.get_by_role("alert")).to_contain_text("Line 8 of project.yaml")
+    expect(triggers.get_by_role("alert")).to_contain_text("has 6 fields, 5 are needed")
+    assert stored(shared_service)["close-books"]["run"] == {"prompt": "x"}
+
+
+def test_a_deleted_trigger_comes_back_with_undo(triggers: Page, shared_service: Service) -> None:
+    triggers.get_by_role("link", name=re.compile("^Off good")).click()
+    triggers.get_by_role("button", name="Delete").click()
+    expect(triggers.get_by_role("link", name=re.compile("good"))).to_be_hidden()
+    assert "good" not in stored(shared_service)
+
+    triggers.get_by_role("button", name="Undo").click()
+
+    expect(triggers.get_by_role("link", name=re.compile("good"))).to_be_visible()
+    assert stored(shared_service)["good"]["trigger"] == {"type": "schedule", "cron": "0 9 * * 1-5"}
+
+
+def test_a_legacy_schedule_is_converted_with_one_click(
+    triggers: Page, shared_service: Service
+) -> None:
+    triggers.get_by_role("link", name=re.compile("old-one")).click()
+    expect(triggers.get_by_role("textbox", name="Cron")).to_be_disabled()
+    triggers.get_by_role("button", name="Convert").click()
+
+    expect(triggers.get_by_role("switch", name="Enabled")).to_be_checked()
+    expect(triggers.get_by_role("heading", name="Next three times")).to_be_visible()
+    assert stored(shared_service)["old-one"]["enabled"] is True
+
+
+def test_a_hand_edit_appears_while_typed_text_stays(
+    triggers: Page, shared_service: Service
+) -> None:
+    triggers.get_by_role("link", name=re.compile("^Off good")).click()
+    prompt = triggers.get_by_role("textbox", name="Prompt", exact=True)
+    prompt.fill("half a thought")
+    path = shared_service.projects / "hand-made" / "project.yaml"
+    path.write_text(path.read_text().replace("  close-books:", "  renamed-by-hand:"))
+
+    expect(triggers.get_by_role("link", name=re.compile("renamed-by-hand"))).to_be_visible()
+    expect(prompt).to_have_value("half a thought")
