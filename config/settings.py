@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from config import options, secret
+from config import __version__, options, secret
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 SVC = options.load(os.environ)
@@ -101,7 +101,12 @@ REST_FRAMEWORK = {
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "svc",
-    "VERSION": "0",
+    "VERSION": __version__,
+    "AUTHENTICATION_WHITELIST": [],  # the guard authenticates, by the mode of the instance
+    "ENUM_NAME_OVERRIDES": {
+        "ProjectStatus": "workspace.schema.STATUSES",
+        "RunStatus": "workspace.api.shapes.RUN_STATUSES",
+    },
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
@@ -167,5 +172,8 @@ LOGGING = {
         "handlers": ["stderr"],
         "level": SVC.log_level.upper().replace("WARN", "WARNING").replace("WARNINGING", "WARNING"),
     },
-    "loggers": {"django-q": {"handlers": [], "propagate": True}},
+    "loggers": {
+        "django-q": {"handlers": [], "propagate": True},
+        "django.request": {"level": "ERROR"},  # a refusal is no news to whoever runs the service
+    },
 }

@@ -55,10 +55,10 @@ class BrowsableRenderer(renderers.BrowsableAPIRenderer):
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
     """DRF's exception hook: every error of every surface leaves as JSON, in the one shape."""
-    known = translate(error)
+    known, request = translate(error), context["request"]
     if type(known) is SvcError:
-        log.error("unhandled error", exc_info=error)
-    request = context["request"]
+        request_id = getattr(request._request, "request_id", "")
+        log.error("unhandled error", exc_info=error, extra={"requestId": request_id})
     request.accepted_renderer = JSONRenderer()
     request.accepted_media_type = JSONRenderer.media_type
     response = Response(known.body(), status=known.status)
