@@ -18,6 +18,7 @@ from workspace.access import discovery, proxies, turns
 from workspace.access.audit import LEDGER
 from workspace.access.clients import management
 from workspace.access.gate import NOT_FOUND, Gate, Stopped
+from workspace.access.principals import Client
 from workspace.operations import REGISTRY
 
 __all__ = ["REGISTRY", "Discovery", "ManagementEndpoint", "TurnEndpoint"]
@@ -60,8 +61,9 @@ class ManagementEndpoint(McpConsumer):
             LEDGER.refused(peer=peer, outcome=outcome, request_id=request_id)
 
     def record(self, call: Call) -> None:
-        request_id = self.scope.get("request_id", "")
-        LEDGER.call(call, peer=proxies.peer(self.scope), request_id=request_id)
+        assert isinstance(call.principal, Client)
+        request_id, peer = self.scope.get("request_id", ""), proxies.peer(self.scope)
+        LEDGER.call(call, client=call.principal.client, peer=peer, request_id=request_id)
 
 
 class TurnEndpoint(McpConsumer):

@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from channels.generic.http import AsyncHttpConsumer
-from django.db import close_old_connections
+from django.db import connection as database
 from mcp.server.connection import Connection
 from mcp.server.lowlevel import Server
 from mcp.server.models import InitializationOptions
@@ -42,6 +42,7 @@ from config.kernel.operations import Operation, Principal, Registry
 
 log = logging.getLogger(__name__)
 
+NAME = "svc"
 WAIT_S = 15.0
 METHODS = frozenset({"initialize", "ping", "tools/list", "tools/call"})
 NAME_SHOWN = 100
@@ -76,7 +77,6 @@ class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
     """One request of one endpoint."""
 
     registry: ClassVar[Registry | None] = None
-    name: ClassVar[str] = "svc"
 
     async def admit(self) -> Principal | Refusal:
         """Who calls. Decided before anything else is looked at, whatever the method."""
@@ -137,15 +137,38 @@ class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
             await self.send_body(await exchange.event(message))
             return
         await self.send_body(b"", more_body=True)
-        work = asyncio.ensure_future(exchange.event(message))
-        while not (await asyncio.wait({work}, timeout=WAIT_S))[0]:
-            await self.send_body(b": wait\n\n", more_body=True)
-        await self.send_body(work.result())
+        async with Waiting(self.send_body):
+            event = await exchange.event(message)
+        await self.send_body(event)
 
     def done(self, caller: Principal, operation: str, outcome: str, **more: Any) -> None:
         """Write one answered request down."""
         elapsed = round((time.monotonic() - self.began) * 1000)
         self.record(Call(caller, operation, outcome, elapsed, **more))
+
+
+class Waiting:
+    """A comment on the stream every so often, so that no proxy takes a slow tool for a dead one."""
+
+    def __init__(self, send: Callable[..., Awaitable[None]]) -> None:
+        self._send, self._loop = send, asyncio.get_running_loop()
+        self._said: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> None:
+        self._timer = self._loop.call_later(WAIT_S, self._say)
+
+    async def __aexit__(self, *_: object) -> None:
+        """No comment may come after the event."""
+        self._timer.cancel()
+        if self._said is not None:
+            await self._said
+
+    def _say(self) -> None:
+        self._said = self._loop.create_task(self._comment())
+        self._timer = self._loop.call_later(WAIT_S, self._say)
+
+    async def _comment(self) -> None:
+        await self._send(b": wait\n\n", more_body=True)
 
 
 @dataclass(slots=True)
@@ -202,15 +225,12 @@ class Exchange:
 
     async def _serve(self, message: Message, params: dict[str, Any]) -> Result:
         """Through the SDK's request kernel: it parses, validates and shapes the result."""
-        server: Server[None] = Server(self.endpoint.name, version=__version__)
+        server: Server[None] = Server(NAME, version=__version__)
         server.middleware.clear()  # tracing; it would cost more than the dispatch
         server.add_request_handler("tools/list", PaginatedRequestParams, self._on_list)
         server.add_request_handler("tools/call", CallToolRequestParams, self._on_call)
-        options = InitializationOptions(
-            server_name=self.endpoint.name, server_version=__version__, capabilities=CAPABILITIES
-        )
         connection = Connection.from_envelope(LATEST_HANDSHAKE_VERSION, None, None)
-        runner = ServerRunner(server, connection, None, init_options=options)
+        runner = ServerRunner(server, connection, None, init_options=OPTIONS)
         return await runner.on_request(_Context(message.id), message.method, params)
 
     async def _on_list(self, context: Any, params: PaginatedRequestParams) -> Result:
@@ -225,12 +245,11 @@ class Exchange:
 
     def _call(self, name: str, given: dict[str, Any]) -> Result:
         """In a thread: do it, and write it down even if nobody waits for the answer any more."""
-        close_old_connections()
+        database.close_if_unusable_or_obsolete()
         outcome, result = self._outcome(name, given)
         shown = name if outcome != "unknown_tool" else jsonio.clean(name[:NAME_SHOWN])
         done = result.get("structuredContent", {})
         self.endpoint.done(self.caller, shown, outcome, arguments=given, result=done)
-        close_old_connections()
         return result
 
     def _outcome(self, name: str, given: dict[str, Any]) -> tuple[str, Result]:
@@ -305,7 +324,11 @@ class _Context:
         """Nothing is sent that was not asked for."""
 
 
-CAPABILITIES = ServerCapabilities(tools=ToolsCapability())
+OPTIONS = InitializationOptions(
+    server_name=NAME,
+    server_version=__version__,
+    capabilities=ServerCapabilities(tools=ToolsCapability()),
+)
 _WANTED = {
     "name": "a string", "arguments": "an object", "protocolVersion": "a string",
     "capabilities": "an object", "clientInfo": "an object",

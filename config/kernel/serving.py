@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import resource
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +25,7 @@ from config.kernel.singleton import Instance
 log = logging.getLogger(__name__)
 
 LOCAL = ("127.0.0.1", "::1")
+SWITCH_S = 0.0005  # a busy thread keeps the event loop waiting no longer than this, per system call
 
 
 def listeners(options: Any) -> list[Listener]:
@@ -56,6 +58,7 @@ class Serving:
         self.instance.acquire()
         try:
             _raise_file_limit()
+            sys.setswitchinterval(SWITCH_S)
             from config.asgi import application
 
             server = Server(

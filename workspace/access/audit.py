@@ -1,6 +1,6 @@
-"""What was done over /mcp and what its gate refused: one log line each, rows in batches (13).
+"""What was done over /mcp and what its gate refused: a log line and a row each (workspace.md 13).
 
-Rows are written within a second by a short-lived thread, never on the way of a call; a failing
+Both are written within a second by a short-lived thread, never on the way of a call; a failing
 write is logged and nothing else. Arguments, prompts and tokens are never stored.
 """
 
@@ -9,9 +9,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F
@@ -22,45 +21,61 @@ from workspace import ids
 from workspace.models import AuditEntry, ClientUse
 
 BATCH_S = 0.5
+CHUNK = 100  # rows written at once: a burst never holds the interpreter for long
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One answered call; the names are the columns."""
+
+    time: datetime
+    client: str
+    operation: str
+    project: str
+    session_id: str
+    run: str
+    outcome: str
+    ms: int
+    peer: str
+    request_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
     """The fold of gate refusals: one row per peer, minute and outcome."""
 
-    minute: datetime
+    time: datetime
     peer: str
     outcome: str  # auth_failed, insecure_transport
 
 
 class Ledger:
-    """Rows that wait to be written. Safe from any thread."""
+    """What waits to be written. Safe from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._writing = threading.Lock()
-        self._entries: list[AuditEntry] = []
+        self._entries: list[Entry] = []
         self._refused: Counter[Refused] = Counter()
         self._request_ids: dict[Refused, str] = {}
         self._timer: threading.Timer | None = None
 
-    def call(self, call: Call, *, peer: str, request_id: str) -> None:
+    def call(self, call: Call, *, client: str, peer: str, request_id: str) -> None:
         """One answered call of a client."""
-        entry = AuditEntry(
+        entry = Entry(
             time=datetime.now(UTC),
-            client=call.principal.client,  # type: ignore[attr-defined]
+            client=client,
             operation=call.operation,
             project=_word(call, "project", "project") or _word(call, "slug", "slug"),
-            session_id=_word(call, "sessionId", "session_id", "sessionId")[:36],
-            run=_word(call, "runId")[:32],
+            session_id=_word(call, "sessionId", "session_id", "sessionId"),
+            run=_word(call, "runId"),
             outcome=call.outcome,
             ms=call.ms,
             peer=peer,
             request_id=request_id,
         )
-        log.info("mcp call", extra=_fields(entry))
         with self._lock:
             self._entries.append(entry)
             self._arm()
@@ -96,40 +111,52 @@ class Ledger:
                 timer, self._timer = self._timer, None
             if timer is not None:
                 timer.cancel()
-            if not entries and not refused:
-                return
             try:
-                with transaction.atomic():
-                    _write(entries)
-                    for fold, count in refused.items():
-                        _fold(fold, count, request_ids[fold])
+                for start in range(0, len(entries), CHUNK):
+                    _write(entries[start : start + CHUNK])
+                for fold, count in refused.items():
+                    _fold(fold, count, request_ids[fold])
             except Exception:
-                log.exception("audit: %d rows were lost", len(entries) + len(refused))
+                log.exception("audit: a batch of %d rows was lost", len(entries) + len(refused))
 
 
-def _write(entries: list[AuditEntry]) -> None:
-    AuditEntry.objects.bulk_create(entries)
-    latest = {entry.client: entry for entry in entries if entry.client}
-    ClientUse.objects.bulk_create(
-        [
-            ClientUse(client=client, last_used=entry.time, last_peer=entry.peer)
-            for client, entry in latest.items()
-        ],
-        update_conflicts=True,
-        unique_fields=["client"],
-        update_fields=["last_used", "last_peer"],
-    )
+def _write(entries: list[Entry]) -> None:
+    if log.isEnabledFor(logging.INFO):
+        for entry in entries:
+            log.handle(_line(entry))
+    latest = {entry.client: entry for entry in entries}
+    uses = [
+        ClientUse(client=client, last_used=entry.time, last_peer=entry.peer)
+        for client, entry in latest.items()
+    ]
+    with transaction.atomic():
+        AuditEntry.objects.bulk_create([AuditEntry(**asdict(entry)) for entry in entries])
+        ClientUse.objects.bulk_create(
+            uses,
+            update_conflicts=True,
+            unique_fields=["client"],
+            update_fields=["last_used", "last_peer"],
+        )
+
+
+def _line(entry: Entry) -> logging.LogRecord:
+    """The log line of the call, with the time of the call."""
+    fields = {
+        "clientId": entry.client, "operation": entry.operation, "project": entry.project or None,
+        "sessionId": entry.session_id or None, "runId": entry.run or None,
+        "outcome": entry.outcome, "ms": entry.ms, "peer": entry.peer,
+        "requestId": entry.request_id,
+    }  # fmt: skip
+    line = log.makeRecord(log.name, logging.INFO, "", 0, "mcp call", (), None, extra=fields)
+    line.created = entry.time.timestamp()
+    return line
 
 
 def _fold(fold: Refused, count: int, request_id: str) -> None:
-    present = AuditEntry.objects.filter(
-        time=fold.minute, peer=fold.peer, outcome=fold.outcome, client=""
-    )
+    columns = asdict(fold)
+    present = AuditEntry.objects.filter(**columns, client="")
     if not present.update(count=F("count") + count):
-        AuditEntry.objects.create(
-            time=fold.minute, peer=fold.peer, outcome=fold.outcome,
-            request_id=request_id, count=count,
-        )  # fmt: skip
+        AuditEntry.objects.create(**columns, request_id=request_id, count=count)
 
 
 def _word(call: Call, key: str, *arguments: str) -> str:
@@ -140,15 +167,6 @@ def _word(call: Call, key: str, *arguments: str) -> str:
     if key == "sessionId":
         return word if ids.UUID.fullmatch(word) else ""
     return word if len(word) <= 128 and word.isprintable() else ""
-
-
-def _fields(entry: AuditEntry) -> dict[str, Any]:
-    return {
-        "clientId": entry.client, "operation": entry.operation, "project": entry.project or None,
-        "sessionId": entry.session_id or None, "runId": entry.run or None,
-        "outcome": entry.outcome, "ms": entry.ms, "peer": entry.peer,
-        "requestId": entry.request_id,
-    }  # fmt: skip
 
 
 def prune(*, days: int) -> int:

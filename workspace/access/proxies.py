@@ -5,6 +5,7 @@ The peer is always the socket's address, never anything a header says.
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ def peer(scope: Mapping[str, Any]) -> str:
     return str(address) if address else UNKNOWN
 
 
+@functools.lru_cache(1024)
 def address_of(text: str) -> IPAddress | None:
     try:
         address = ipaddress.ip_address(text.split("%", 1)[0])
