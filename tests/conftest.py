@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from tests.service import service, shared_service  # noqa: F401 - fixtures
+from tests.service import service, shared_service, stopped_service  # noqa: F401 - fixtures

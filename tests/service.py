@@ -242,6 +242,15 @@ def service(tmp_path: Path) -> Iterator[Service]:
         yield running
 
 
+@pytest.fixture
+def stopped_service(tmp_path: Path) -> Iterator[Service]:
+    """A service that was not started; whatever the test started is ended."""
+    service = Service(tmp_path, scheduler=False)
+    yield service
+    service.kill9()
+    service.http.close()
+
+
 @pytest.fixture(scope="module")
 def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """One service for the tests of a module that leave it as they find it."""

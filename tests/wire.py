@@ -125,6 +125,13 @@ class EventClient:
         self.socket.sendall(request(head))
         self.text = b""
 
+    def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if hasattr(self, "socket"):
+            self.socket.close()
+
     def read(self, size: int = 65536) -> bool:
         """Take what comes, at most `size` bytes; False once the server has closed."""
         data = self.socket.recv(size)

@@ -194,10 +194,12 @@ class Request(WebRequest):  # type: ignore[misc]
         http.Request.connectionLost(self, reason)
         self.server.protocol_disconnected(self)
 
-    def abort(self) -> None:
+    def abort(self, *, at_once: bool) -> None:
         """Cut an answer that will never be finished, so that nobody takes it for whole."""
-        if self.channel is not None and not self.finished:
+        if at_once:
             self.channel.transport.abortConnection()
+        else:
+            self.channel.loseConnection()
 
     def basic_error(self, status: int, status_text: bytes, body: str) -> None:
         """The server's own refusals, in the one error shape."""
@@ -336,7 +338,7 @@ class Server(DaphneServer):  # type: ignore[misc]
         if protocol.finished or protocol.channel is None:
             self.connections.pop(protocol, None)
         elif protocol._response_started:
-            protocol.abort()
+            protocol.abort(at_once=not task.cancelled())
         else:
             protocol.basic_error(500, b"Internal Server Error", "internal error")
 

@@ -16,12 +16,8 @@ pytestmark = pytest.mark.service
 
 
 @pytest.fixture
-def stopped(tmp_path):
-    """A service that is not running; whatever a test starts is ended."""
-    service = Service(tmp_path, scheduler=False)
-    yield service
-    service.kill9()
-    service.http.close()
+def stopped(stopped_service: Service) -> Service:
+    return stopped_service
 
 
 def test_up_makes_the_database_prints_three_addresses_and_stops_on_a_signal(stopped):

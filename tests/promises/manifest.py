@@ -147,5 +147,11 @@ PROMISES = (
         "config/kernel/files.py",
     ),
     Promise("R5", "a backup under load restores whole", "0 findings", "config/kernel/backup.py"),
+    Promise(
+        "R4",
+        "streams leave nothing behind",
+        "500 streams: <= 2 descriptors, <= 2 threads, <= 5 MB",
+        "config/kernel/server.py",
+    ),
     Promise("R6", "a second start names the first", "exit 2", "config/kernel/singleton.py"),
 )
