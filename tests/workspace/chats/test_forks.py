@@ -1,0 +1,142 @@
+"""Forks: the source's finished turns byte for byte, provenance, batches."""
+
+from __future__ import annotations
+
+import pytest
+
+from config.kernel.errors import Conflict, Invalid
+from tests.workspace.chats.world import HELLO, USER, World, agent, firing, run_row
+from workspace.access.policy import Scope
+from workspace.access.principals import Client, System
+from workspace.chats import chats, files, forks, index, queue, transcript
+from workspace.chats.chats import Started
+from workspace.chats.forks import Failed
+from workspace.models import Turn
+
+
+def fork(world: World, chat: str, principal=USER, **values) -> Started:
+    return forks.fork(principal=principal, project=world.project, session_id=chat, **values)
+
+
+def test_a_fork_holds_the_bytes_up_to_the_last_finished_turn(world: World):
+    chat = world.chat(name="Source").chat.id
+    world.finish(chat, "One", "Two")
+    finished = world.transcript(chat).read_bytes()
+    with transcript.Writer(str(world.transcript(chat))) as writer:
+        writer.append("turn_start", "running", engine="runbook")
+        writer.append("user", "running", text="Three", sender={"kind": "user"})
+
+        child = fork(world, chat).chat
+
+    assert world.transcript(child.id).read_bytes() == finished
+    assert world.transcript(child.id).stat().st_mode & 0o777 == 0o600
+    assert child.forked_from is not None
+    assert child.forked_from["offset"] == len(finished)
+    assert child.forked_from["seq"] == world.records(child.id)[-1]["seq"]
+    assert child.name == "Fork of Source"
+    row = index.get(world.project, child.id)
+    assert (row.messages, row.preview) == (2, "Two")
+
+
+def test_an_empty_chat_forks_to_an_empty_chat(world: World):
+    child = fork(world, world.chat().chat.id).chat
+
+    assert world.transcript(child.id).read_bytes() == b""
+    assert index.get(world.project, child.id).messages == 0
+
+
+def test_a_fork_of_a_fork_goes_on_where_it_was_cut(world: World):
+    first = world.chat().chat.id
+    world.finish(first, "One")
+    second = fork(world, first).chat.id
+    world.finish(second, "Two")
+
+    third = fork(world, second).chat.id
+    world.finish(third, "Three")
+
+    records = world.records(third)
+    assert [record["seq"] for record in records] == list(range(1, len(records) + 1))
+    parents = [record["parent"] for record in records]
+    assert parents == [None, *[record["id"] for record in records[:-1]]]
+
+
+def test_the_first_message_of_a_fork_tells_where_it_comes_from(world: World):
+    chat = world.chat(name="Source").chat.id
+
+    started = fork(world, chat, prompt="Now this")
+
+    turn = Turn.objects.get(chat=started.chat.id)
+    assert turn.prompt == "Now this"
+    assert turn.message == (
+        f'This chat is a fork of "Source" ({chat}); the messages above are inherited history. '
+        "Your task now:\n\nNow this"
+    )
+    assert started.state == "started"
+
+
+def test_who_forks_decides_origin_depth_and_limit(world: World):
+    world.write("name: Alpha\nmaxSpawnDepth: 4\n")
+    deep = chats.create(principal=agent("x" * 36, depth=4), project=world.project).chat
+    fired = chats.create(
+        principal=System(), project=world.project, prompt=HELLO, firing=firing(run=run_row())
+    ).chat
+
+    by_user, of_fired = fork(world, deep.id).chat, fork(world, fired.id).chat
+    by_client = fork(world, fired.id, Client("ci", Scope(max_spawn_depth=0))).chat
+    by_agent = fork(world, fired.id, agent(fired.id, depth=2, limit=2)).chat
+
+    assert (by_user.origin, by_user.depth, by_user.spawn_limit) == ("spawned", 5, 2)
+    assert (of_fired.origin, of_fired.depth, of_fired.trigger) == ("human", 0, "")
+    assert (by_client.origin, by_client.depth, by_client.client) == ("spawned", 1, "ci")
+    assert by_client.spawn_limit == 0
+    assert (by_agent.depth, by_agent.spawn_limit) == (3, 1)
+    for child in (by_user, by_client, by_agent):
+        assert child.parent is not None
+
+
+def test_a_batch_starts_one_fork_per_prompt_with_numbered_names(world: World):
+    chat = world.chat().chat.id
+
+    made = forks.batch(
+        principal=USER, project=world.project, session_id=chat,
+        prompts=["a", "b"], name_prefix="try",
+    )  # fmt: skip
+
+    assert [one.chat.name for one in made if isinstance(one, Started)] == ["try 1", "try 2"]
+
+
+@pytest.mark.parametrize(
+    ("prompts", "text"),
+    [
+        ([], "`prompts` is required (one prompt per line, or a JSON array of strings)."),
+        (["a", "b", " "], "`prompts` entry 3 is empty."),
+        (["a"] * 21, "`prompts` holds 21 entries; at most 20 forks per call."),
+    ],
+)
+def test_a_batch_with_a_mistake_starts_nothing(world: World, prompts: list[str], text: str):
+    chat = world.chat().chat.id
+
+    with pytest.raises(Invalid) as told:
+        forks.batch(principal=USER, project=world.project, session_id=chat, prompts=prompts)
+
+    assert told.value.text == text
+    assert len(files.session_ids(world.project)) == 1
+
+
+def test_one_failed_fork_of_a_batch_is_told_in_its_place(world: World, monkeypatch):
+    chat = world.chat().chat.id
+    send = queue.send
+
+    def refuse_b(**values):
+        if values["prompt"] == "b":
+            raise Conflict("no")
+        return send(**values)
+
+    monkeypatch.setattr(queue, "send", refuse_b)
+
+    made = forks.batch(
+        principal=USER, project=world.project, session_id=chat, prompts=["a", "b", "c"]
+    )
+
+    assert [type(one) for one in made] == [Started, Failed, Started]
+    assert made[1] == Failed("b", "no")

@@ -1,0 +1,166 @@
+"""The index of chats equals the files, whoever changed them and however."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from config.kernel.errors import NotFound
+from tests.workspace.chats.world import World
+from workspace.chats import files, index, transcript
+from workspace.models import Chat
+
+
+def forget() -> None:
+    """What a restart of the process forgets."""
+    index._folders.clear()
+
+
+def test_a_finished_turn_shows_in_counts_times_and_preview(world: World):
+    chat = world.chat().chat.id
+    world.finish(chat, "Look into it", "All is well.")
+
+    row = index.get(world.project, chat)
+
+    assert (row.messages, row.entries, row.preview) == (2, 2, "All is well.")
+    assert row.last_turn["status"] == "completed"
+    last = world.records(chat, "assistant")[-1]["ts"]
+    assert row.updated == index.moment(last)
+
+
+def test_a_failed_turn_counts_as_an_entry_of_read_chat(world: World):
+    chat = world.chat().chat.id
+    world.finish(chat, "Go", status="error", reason="step_failed", text="Bash x failed")
+
+    row = index.get(world.project, chat)
+
+    assert (row.messages, row.entries) == (1, 2)
+    assert row.last_turn == {
+        "status": "failed",
+        "reason": "Bash x failed",
+        "finishedAt": world.records(chat, "turn_end")[0]["ts"],
+    }
+
+
+def test_the_updated_time_never_comes_from_the_file_system(world: World):
+    chat = world.chat().chat.id
+    world.finish(chat, "Hi")
+    before = index.get(world.project, chat).updated
+
+    os.utime(world.transcript(chat), (0, 0))
+
+    assert index.get(world.project, chat).updated == before
+
+
+def test_only_what_grew_is_read_again(world: World, monkeypatch):
+    chat = world.chat().chat.id
+    world.finish(chat, "One")
+    read_from = []
+    scan = transcript.Scan
+    index.get(world.project, chat)
+    world.finish(chat, "Two")
+    monkeypatch.setattr(
+        transcript, "Scan", lambda path, start: (read_from.append(start), scan(path, start))[1]
+    )
+
+    assert index.get(world.project, chat).messages == 2
+    index.get(world.project, chat)
+    index.entries(world.project)
+
+    assert len(read_from) == 1
+    assert read_from[0] > 0
+
+
+def test_a_restart_reads_the_table_and_not_the_transcripts(world: World, monkeypatch):
+    chat = world.chat(name="Kept").chat.id
+    world.finish(chat, "One", "Answer")
+    index.rescan(world.project)
+    forget()
+    monkeypatch.setattr(transcript, "Scan", None)
+
+    rows = index.entries(world.project)
+
+    assert [(row.name, row.preview) for row in rows] == [("Kept", "Answer")]
+
+
+def test_losing_the_table_loses_nothing(world: World):
+    chat = world.chat(name="Kept").chat.id
+    world.finish(chat, "One", "Answer")
+    before = index.get(world.project, chat)
+    Chat.objects.all().delete()
+    forget()
+
+    after = index.get(world.project, chat)
+
+    for column in ("name", "preview", "messages", "entries", "offset", "updated", "created"):
+        assert getattr(after, column) == getattr(before, column), column
+
+
+def test_a_torn_last_line_is_not_served_and_counted_once_it_is_healed(world: World):
+    chat = world.chat().chat.id
+    world.finish(chat, "One")
+    with world.transcript(chat).open("ab") as file:
+        file.write(b'{"v":1,"seq":9,"type":"us')
+    assert index.get(world.project, chat).damaged == 0
+
+    world.finish(chat, "Two")
+
+    row = index.get(world.project, chat)
+    assert (row.damaged, row.messages) == (1, 2)
+
+
+def test_a_transcript_put_back_from_elsewhere_is_read_from_its_start(world: World):
+    chat = world.chat().chat.id
+    world.finish(chat, "One", "a", "b")
+    index.get(world.project, chat)
+    path = world.transcript(chat)
+    lines = path.read_bytes().splitlines(keepends=True)
+    fresh = path.with_name("draft")
+    fresh.write_bytes(b"".join(lines[:2]))
+    fresh.replace(path)
+
+    assert index.get(world.project, chat).messages == 1
+
+
+def test_a_record_that_does_not_parse_keeps_what_was_last_read_well(world: World):
+    chat = world.chat(name="Good").chat.id
+    index.get(world.project, chat)
+    files.record_path(world.project, chat).write_text("name: [unclosed\n")
+
+    row = index.get(world.project, chat)
+
+    assert row.name == "Good"
+    assert row.error
+
+
+def test_a_chat_removed_by_hand_is_gone_from_table_and_lists(world: World):
+    chat = world.chat().chat.id
+    files.record_path(world.project, chat).unlink()
+
+    assert index.entries(world.project) == []
+    assert not Chat.objects.filter(id=chat).exists()
+    with pytest.raises(NotFound):
+        index.get(world.project, chat)
+
+
+def test_a_record_edited_in_place_is_seen_at_once_alone_and_soon_in_lists(
+    world: World, monkeypatch
+):
+    chat = world.chat(name="Old").chat.id
+    index.entries(world.project)
+    path = files.record_path(world.project, chat)
+    path.write_text(path.read_text().replace("Old", "New"))
+    assert index.get(world.project, chat).name == "New"
+
+    path.write_text(path.read_text().replace("New", "Newer"))
+    monkeypatch.setattr(index, "RECORDS_LOOK_S", 0)
+
+    assert [row.name for row in index.entries(world.project)] == ["Newer"]
+
+
+def test_a_missing_id_asked_for_writes_nothing(world: World, django_assert_num_queries):
+    project = world.project
+
+    with django_assert_num_queries(0), pytest.raises(NotFound):
+        index.get(project, "7f8a1c9e-7d6f-4c5b-8f6e-0a1b2c3d4e5f")
