@@ -13,12 +13,13 @@ from config import __version__
 from config.kernel import rest
 from config.kernel.logs import timestamp
 from workspace import demo, projects
-from workspace.access import clients
+from workspace.access import describe
 from workspace.api import shapes
 from workspace.api.answers import Page, documented, page_of, principal
 from workspace.api.projects import OneProject, count, view
 from workspace.engines import select
 from workspace.models import AuditEntry
+from workspace.operations import REGISTRY
 
 
 class Health(shapes.Shape):
@@ -127,7 +128,7 @@ class InstanceViewSet(rest.ViewSet):
 
     @documented(Clients)
     def clients(self, request: Request) -> Response:
-        return Response(clients.describe())
+        return Response(describe.clients(REGISTRY))
 
     @documented(Audit, query=AuditQuery, errors=(400,))
     def audit(self, request: Request) -> Response:
