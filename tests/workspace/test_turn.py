@@ -7,10 +7,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.workspace.turns import BASE, World, book, fence, kinds, only, until
+from tests.workspace.turns import BASE, Running, World, book, fence, kinds, only, until
 from workspace import ids
 from workspace.chats import transcript
 from workspace.engines import procs
@@ -51,7 +52,9 @@ def test_nothing_of_django_yaml_settings_or_asyncio_is_loaded():
         "print(sorted({'django','yaml','config.settings','asyncio','dataclasses','pathlib'}"
         " & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=BASE, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=BASE, stdout=subprocess.PIPE, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"
 
 
@@ -248,7 +251,7 @@ def test_a_killed_worker_takes_its_turn_along(world):
 ASKING = {"mode": "default", "attended": True}
 
 
-def asked(running) -> dict:
+def asked(running: Running) -> dict[str, Any]:
     found = running.until(lambda records: "permission" in kinds(records))
     return only(found, "permission")
 

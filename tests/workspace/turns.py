@@ -140,7 +140,8 @@ class Running:
 
     def until(self, seen: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
         """The turn's records as soon as `seen` holds."""
-        return until(lambda: self.world.records(self.job.turn), seen)
+        found: list[dict[str, Any]] = until(lambda: self.world.records(self.job.turn), seen)
+        return found
 
 
 def until(read: Callable[[], Any], seen: Callable[[Any], bool]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ def texts(path: str, offset: int = 0, turn: str = TURN) -> str:
 
 def test_the_first_delta_is_written_at_once_and_the_next_ones_together(path, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(live.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     appender = live.Appender(path, TURN)
 
     appender.add("b", "text", "one ")
@@ -38,7 +39,7 @@ def test_the_first_delta_is_written_at_once_and_the_next_ones_together(path, mon
 
 
 def test_four_kibibytes_do_not_wait(path, monkeypatch):
-    monkeypatch.setattr(live.time, "monotonic", lambda: 100.0)
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
     appender = live.Appender(path, TURN)
     appender.add("b", "text", "a")
     appender.add("b", "text", "x" * 5000)

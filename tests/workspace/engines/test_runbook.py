@@ -6,6 +6,7 @@ import re
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path)
 
 
-def texts(records: list[dict], kind: str) -> list[str]:
+def texts(records: list[dict[str, Any]], kind: str) -> list[str]:
     return [record["text"] for record in records if record["type"] == kind]
 
 

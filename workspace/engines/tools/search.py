@@ -172,7 +172,7 @@ def translate(pattern: str) -> re.Pattern[str]:
             at += pattern.startswith("*", at)
         elif char == "[" and (end := pattern.find("]", at + 1)) > 0:
             body = pattern[at:end].replace("\\", "\\\\").replace("[", "\\[")
-            out.append(f"[^{body[1:]}]" if body[0] in "!^" else f"[{body}]")
+            out.append(f"[^/{body[1:]}]" if body[0] in "!^" else f"[{body}]")
             at = end + 1
         else:
             depth += (char == "{") - (char == "}" and depth > 0)

@@ -24,6 +24,8 @@ from workspace.engines.tools import Settings, ToolError
 
 SECONDS, BYTES, REDIRECTS = 30.0, 2 * 1024 * 1024, 5
 _AGENT = "svc-turn"
+_UNICAST, _TEREDO = ipaddress.IPv6Network("2000::/3"), ipaddress.IPv6Network("2001::/32")
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 class Answer(NamedTuple):
@@ -106,7 +108,7 @@ def _checked(url: str) -> SplitResult:
 def _get(url: SplitResult, deadline: float, *, anywhere: bool) -> Answer:
     try:
         connection = _connect(url, deadline, anywhere=anywhere)
-        cut = threading.Timer(_left(deadline), _shut, [connection])
+        cut = threading.Timer(_left(deadline), _shut, [connection.sock])
         cut.start()
         try:
             path = (url.path or "/") + (f"?{url.query}" if url.query else "")
@@ -155,16 +157,19 @@ def public(address: str) -> bool:
     """Whether an address is on the open internet, whatever form it is written in."""
     found = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(found, ipaddress.IPv6Address):
-        inner = found.ipv4_mapped or found.sixtofour or (found.teredo or (None, None))[1]
-        if inner is not None:
-            found = inner
+        inner = found.ipv4_mapped or found.sixtofour
+        if found in _NAT64:
+            inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+        if inner is None:
+            return found in _UNICAST and found not in _TEREDO and found.is_global
+        found = inner
     return found.is_global and not found.is_multicast
 
 
-def _shut(connection: http.client.HTTPConnection) -> None:
+def _shut(raw: socket.socket) -> None:
     """End a connection whose time is over, however slowly it still drips."""
     with contextlib.suppress(OSError):
-        connection.sock.shutdown(socket.SHUT_RDWR)
+        raw.shutdown(socket.SHUT_RDWR)
 
 
 def _left(deadline: float) -> float:

@@ -1,0 +1,207 @@
+"""The sandbox: what the prefix holds, what a command inside can see, what a missing one means."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workspace.turns import World, book, fence, kinds, only
+from workspace.engines import sandbox
+from workspace.engines.sandbox import Sandbox
+
+BWRAP = sandbox.probe("bwrap", hide=(), scratch="/tmp")
+inside = pytest.mark.skipif(
+    BWRAP.mode != "bwrap", reason=f"{BWRAP.reason}: apt-get install bubblewrap"
+)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def confined(world: World) -> dict[str, Any]:
+    hide = (str(world.root / "user"), str(world.root / "data"), str(world.root / "projects"))
+    return {"sandbox": Sandbox("bwrap", "auto", None, hide)}
+
+
+def test_without_bwrap_a_command_stays_as_it_is():
+    assert sandbox.wrap(["x"], Sandbox(), cwd="/", writable=[]) == ["x"]
+
+
+def test_the_prefix_has_the_order_of_the_contract(tmp_path):
+    (tmp_path / ".chats").mkdir()
+    found = sandbox.wrap(
+        ["true"], Sandbox("bwrap", "auto", None, (str(tmp_path),)), cwd=str(tmp_path),
+        writable=["/w"], read_only=[str(tmp_path / ".chats"), str(tmp_path / "absent")],
+        network=False,
+    )  # fmt: skip
+    words = [word for word in found if word.startswith("--")]
+    assert words[:11] == [
+        "--unshare-net", "--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc",
+        "--unshare-uts", "--unshare-cgroup-try", "--ro-bind", "--dev", "--proc", "--tmpfs",
+    ]  # fmt: skip
+    assert words[-4:] == ["--bind", "--ro-bind", "--chdir", "--"]
+    assert str(tmp_path / "absent") not in found
+    assert found.index("/w") > len(found) - 12
+
+
+def test_in_plan_mode_the_project_is_read_only(tmp_path):
+    found = sandbox.wrap(["x"], Sandbox("bwrap"), cwd=str(tmp_path), writable=[], plan=True)
+    assert "--bind" not in found
+
+
+def test_a_forced_sandbox_that_is_missing_is_unavailable_and_auto_is_off(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for requested, mode in (("auto", "off"), ("bwrap", "unavailable"), ("off", "off")):
+        found = sandbox.probe(requested, hide=(), scratch=str(tmp_path))
+        assert (found.mode, found.requested) == (mode, requested)
+        assert found.reason
+    assert found.reason == "switched off by SVC_SANDBOX"
+
+
+def test_a_bwrap_that_fails_says_why(monkeypatch, tmp_path):
+    fake = tmp_path / "bwrap"
+    fake.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    found = sandbox.probe("auto", hide=(), scratch=str(tmp_path))
+    assert found.mode == "off"
+    assert found.reason == (
+        "bubblewrap does not work here: bwrap: No permissions to create new namespace"
+    )
+
+
+def test_an_unavailable_sandbox_starts_no_turn(world):
+    missing = Sandbox("unavailable", "bwrap", "bubblewrap is not installed")
+    records = world.run(book(fence("Write", "x", "file_path=ran")), sandbox=missing)
+    end = records[-1]
+    assert (end["status"], end["reason"]) == ("error", "sandbox_unavailable")
+    assert end["text"] == "The sandbox is unavailable: bubblewrap is not installed."
+    assert not (world.project / "ran").exists()
+
+
+def test_a_wrapper_that_fails_later_fails_the_turn(world, tmp_path, monkeypatch):
+    fake = tmp_path / "bin" / "bwrap"
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+    records = world.run(book(fence("Bash", "touch ran", "allow_failure")), **confined(world))
+    assert (records[-1]["status"], records[-1]["reason"]) == ("error", "sandbox_unavailable")
+    assert only(records, "tool_result")["text"] == "stopped"
+    assert not (world.project / "ran").exists()
+
+
+def test_a_network_that_is_off_needs_bubblewrap(world):
+    records = world.run(book(fence("Bash", "true")), network=False)
+    assert (records[-1]["status"], records[-1]["reason"]) == ("error", "refused")
+    assert records[-1]["text"] == "network off needs bubblewrap and the runbook or builtin engine"
+
+
+def bash(world: World, command: str, **fields: Any) -> str:
+    records = world.run(book(fence("Bash", command, "allow_failure")), **confined(world), **fields)
+    text: str = only(records, "tool_result")["text"]
+    return text
+
+
+@inside
+def test_a_command_sees_its_project_and_not_the_others(world):
+    for name in ("user/.ssh/id", "data/svc.sqlite3", "projects/beta/secret"):
+        path = world.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("secret")
+    (world.project / "mine").write_text("mine")
+    text = bash(
+        world,
+        f"cat mine; cd {world.root}; cat user/.ssh/id data/svc.sqlite3 projects/beta/secret;"
+        " ls user data projects",
+    )
+    assert text.startswith("mine")
+    assert "secret\n" not in text.replace("/secret", "")
+    assert "beta" not in text.rsplit("projects:", 1)[1]
+
+
+@inside
+def test_a_command_writes_its_project_home_and_scratch_only(world):
+    text = bash(
+        world,
+        'for d in . "$HOME" "$TMPDIR" /usr/local; do touch "$d/x" && echo "$d ok"; done 2>&1',
+    )
+    assert text.count(" ok") == 3
+    assert "Read-only file system" in text
+    assert (world.project / "x").exists()
+    assert (world.home / "x").exists()
+
+
+@inside
+@pytest.mark.parametrize("mode", ["bypassPermissions", "default"])
+def test_transcripts_cannot_be_changed_from_inside(world, mode):
+    (world.project / "project.yaml").write_text("name: a\n")
+    (world.project / ".svc").mkdir()
+    text = bash(
+        world,
+        f"echo x >> .chats/{world.chat}.jsonl; rm -rf .chats; mv .chats gone; touch .chats/n;"
+        " echo x >> project.yaml && echo armed; touch .svc/t && echo armed",
+        mode=mode,
+        tools=["Bash"],
+    )
+    assert "Read-only file system" in text
+    assert text.count("armed") == (2 if mode == "bypassPermissions" else 0)
+    assert [record["seq"] for record in world.records()] == list(range(1, len(world.records()) + 1))
+
+
+@inside
+def test_root_in_bypass_is_not_marked_when_it_is_confined(world):
+    records = world.run(book(fence("Bash", "true")), **confined(world))
+    assert "notice" not in kinds(records)
+    assert records[0]["sandbox"] == "bwrap"
+
+
+@inside
+def test_no_process_of_a_command_is_left_in_its_namespace(world):
+    text = bash(world, "setsid sleep 600 >/dev/null 2>&1 & (setsid env -i sleep 601 &) ; ls /proc")
+    assert "[exit" not in text
+    found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    assert "sleep 600" not in found.stdout
+    assert "sleep 601" not in found.stdout
+
+
+@inside
+def test_the_network_can_be_taken_away(world):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=server.accept()[0].close, daemon=True).start()
+        command = f"exec 3<>/dev/tcp/127.0.0.1/{server.getsockname()[1]} && echo connected"
+        assert "refused" in bash(world, command, network=False)
+        assert bash(world, command) == "connected"
+
+
+@inside
+def test_names_resolve_when_the_resolver_file_is_a_link_into_run(tmp_path, monkeypatch):
+    """/run is covered, so the target of /etc/resolv.conf has to be brought back."""
+    target = Path("/run/svc-test-resolv.conf")
+    try:
+        target.write_text("nameserver 192.0.2.1\n")
+    except OSError:
+        pytest.skip("/run cannot be written here")
+    try:
+        monkeypatch.setattr(sandbox, "_needed", lambda hidden: [str(target)])
+        argv = sandbox.wrap(["cat", str(target)], Sandbox("bwrap"), cwd=str(tmp_path), writable=[])
+        shown = subprocess.run(argv, capture_output=True, text=True, check=False)
+        assert shown.stdout == "nameserver 192.0.2.1\n", shown.stderr
+    finally:
+        target.unlink()
+
+
+def test_what_hiding_takes_away_is_listed(monkeypatch):
+    monkeypatch.setattr(sandbox.sys, "prefix", "/home/me/venv")
+    monkeypatch.setattr(sandbox.os.path, "exists", lambda path: True)
+    assert sandbox._needed(["/home/me"]) == ["/home/me/venv"]
+    assert shutil.which("bwrap") is not None or BWRAP.mode != "bwrap"
