@@ -29,7 +29,7 @@ def test_clients_cut_at_random_bytes_see_every_event_once():
         publisher.start()
         for client in random.sample(clients, CLIENTS // 2):
             client.read(random.randrange(1, 900))
-            client.socket.close()
+            client.close()
             client.connect()
         publisher.join()
     last = publish(wire, 1)
@@ -39,7 +39,7 @@ def test_clients_cut_at_random_bytes_see_every_event_once():
         while not client.ids or client.ids[-1] < last:
             if not client.read():
                 client.connect()  # it was cut for not reading
-        client.socket.close()
+        client.close()
         assert client.ids == expected
     wire.close()
 
