@@ -116,3 +116,31 @@ def test_a_hand_edit_appears_while_typed_text_stays(
 
     expect(triggers.get_by_role("link", name=re.compile("renamed-by-hand"))).to_be_visible()
     expect(prompt).to_have_value("half a thought")
+
+
+def test_the_switch_keeps_what_is_typed(triggers: Page, shared_service: Service) -> None:
+    triggers.get_by_role("link", name=re.compile("^Off good")).click()
+    prompt = triggers.get_by_role("textbox", name="Prompt", exact=True)
+    prompt.fill("half a thought")
+    triggers.get_by_role("switch", name="Enabled").check()
+    expect(triggers.get_by_role("link", name=re.compile("^Armed good"))).to_be_visible()
+
+    expect(prompt).to_have_value("half a thought")
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+    expect(triggers.get_by_text("Saved.")).to_be_visible()
+    assert stored(shared_service)["good"]["run"] == {"prompt": "half a thought"}
+
+
+def test_an_entry_changed_by_hand_is_not_overwritten_unseen(
+    triggers: Page, shared_service: Service, watch: Watch
+) -> None:
+    watch.meant.append("412")
+    with triggers.expect_response("**/triggers/good"):
+        triggers.get_by_role("link", name=re.compile("^Off good")).click()
+    triggers.get_by_role("textbox", name="Prompt", exact=True).fill("mine")
+    path = shared_service.projects / "hand-made" / "project.yaml"
+    path.write_text(path.read_text().replace("0 9 * * 1-5", "0 8 * * 1-5"))
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+
+    expect(triggers.get_by_text("The entry was changed meanwhile")).to_be_visible()
+    assert stored(shared_service)["good"]["trigger"] == {"type": "schedule", "cron": "0 8 * * 1-5"}

@@ -58,6 +58,7 @@ async function openChat() {
     const { chat, queue: rows } = await get(route);
     Object.assign(state, { chat, rows });
     document.getElementById("here").textContent = chat.name;
+    document.title = `${chat.name} · Workspace`;
     menu(chat, reload);
     draw();
   };

@@ -8,7 +8,7 @@ import { whenWords } from "./schedule.js";
 import { attempt, toast } from "./toast.js";
 import { dayAndTime, relative, span, stateOf, time, triggerState } from "./words.js";
 
-export function editor(main, { slug, route, name, record, catalogue, back, saved }) {
+export function editor(main, { slug, route, name, record, catalogue, back, saved, reload }) {
   const path = `${route}/${encodeURIComponent(name)}`;
   let stored = record;
   let etag = null;
@@ -37,6 +37,11 @@ export function editor(main, { slug, route, name, record, catalogue, back, saved
       toast(data.created ? "Saved. It is off until you enable it." : "Saved.");
       await saved(target);
     } catch (error) {
+      if (error.code === "stale") {
+        etag = null;
+        note.textContent = "The entry was changed meanwhile, perhaps by hand. Save again to replace it, or reload to see it.";
+        return;
+      }
       const left = showErrors(inputs, error.errors ?? []);
       fill(note, icon("alert"), error.errors?.length ? `${error.errors.length} ${error.errors.length === 1 ? "field needs" : "fields need"} a correction` : error.message);
       if (left.length) fill(notes, left.map((text) => h("p", { class: "problem" }, icon("alert"), h("span", {}, text))));
@@ -48,7 +53,7 @@ export function editor(main, { slug, route, name, record, catalogue, back, saved
     const enabled = event.target.checked;
     await attempt(event, async () => {
       await put(path, { trigger: stored.trigger, run: stored.run, enabled }, { etag });
-      await saved(name);
+      await reload();
     });
     if (event.target.isConnected) event.target.checked = stored.enabled;
   }
@@ -130,7 +135,13 @@ export function editor(main, { slug, route, name, record, catalogue, back, saved
   warn();
   preview();
   history();
-  if (facts && !facts.legacy) call("GET", path).then((answer) => (etag = answer.etag)).catch(() => {});
+  const same = (record) => JSON.stringify([record.trigger, record.run]) === JSON.stringify([facts.trigger, facts.run]);
+  /** The tag of the entry this form was filled from; one that says something else keeps the old tag. */
+  const tag = async () => {
+    const answer = await call("GET", path).catch(() => null);
+    if (answer && same(answer.data.trigger)) etag = answer.etag;
+  };
+  if (facts && !facts.legacy) tag();
   if (name === "") inputs.name.focus();
 
   return {
@@ -144,6 +155,7 @@ export function editor(main, { slug, route, name, record, catalogue, back, saved
     refresh(fresh) {
       if (!fresh || fresh.invalid || !facts) return;
       stored = fresh;
+      if (!facts.legacy) tag();
       head();
       warn();
       preview();

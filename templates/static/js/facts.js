@@ -47,7 +47,9 @@ export function menu(chat, reload) {
     toast(archived ? "Archived." : "Back among the chats.", { action: "Undo", act: () => attempt(null, async () => { await post(`${route}/archive`, { archived: !archived }); await reload(); }) });
     await reload();
   });
+  const about = (event) => event.currentTarget.setAttribute("aria-expanded", String(document.getElementById("side").classList.toggle("open")));
   const acts = [
+    button("About", { icon: "info", kind: "ghost acting about", "aria-expanded": "false", "aria-controls": "side", onclick: about }),
     button("Rename", { icon: "pencil", kind: "ghost acting", onclick: rename }),
     button("Fork", { icon: "fork", kind: "ghost acting", onclick: fork }),
     button(chat.archived ? "Unarchive" : "Archive", { icon: "archive", kind: "ghost acting", onclick: archive }),

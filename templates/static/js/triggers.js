@@ -87,7 +87,7 @@ function show(name) {
     fill(main, h("div", { class: "form" }, problem(`No such trigger: ${name}`)));
     return;
   }
-  state.open = editor(main, { slug, route, name, record: found, catalogue: state.listing, back: () => choose(null), saved });
+  state.open = editor(main, { slug, route, name, record: found, catalogue: state.listing, back: () => choose(null), saved, reload: load });
 }
 
 async function saved(name) {
@@ -125,6 +125,7 @@ fill(document.getElementById("list"),
     button("New", { icon: "plus", onclick: () => choose("") })),
   groups);
 search.addEventListener("input", draw);
+addEventListener("beforeunload", (event) => state.open?.dirty() && event.preventDefault());
 addEventListener("popstate", () => show(wanted()));
 key("n", "New trigger", (event) => { event.preventDefault(); choose(""); });
 const refresh = settle(150, () => load().catch((error) => { if (!state.listing) fill(main, problem(error.message)); }));
