@@ -57,7 +57,7 @@ class Bell:
 
 
 def ring(name: str) -> None:
-    """Wake whoever sleeps on the name; pipes that nobody reads any more are removed."""
+    """Wake whoever sleeps on the name ("*" = everybody); pipes that nobody reads are removed."""
     for path in _folder().glob(f"{name}.*.bell"):
         try:
             pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -20,7 +20,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 LOG_BYTES, LOGS_KEPT = 10 * 1024 * 1024, 5
 STOP_S = 8.0  # after this the children are killed; together a stop stays under 10 s
@@ -30,16 +30,23 @@ REFUSED = 2  # the exit code of a start that cannot be: trying again would not h
 PR_SET_PDEATHSIG = 1
 
 
+class Running(Protocol):
+    """A started process, as subprocess.Popen tells of one."""
+
+    @property
+    def pid(self) -> int: ...
+    def poll(self) -> int | None: ...
+
+
 @dataclass(slots=True, eq=False)
 class Child:
     """One process to keep alive, and what its last start came to."""
 
     name: str
-    argv: list[str]
+    argv: list[str] = field(default_factory=list)
     log: Path | None = None  # None: its output is ours
     tells_ready: bool = False
-    env: dict[str, str] = field(default_factory=dict)
-    process: subprocess.Popen[bytes] | None = None
+    process: Running | None = None
     started: float = 0.0
     deaths: int = 0
     due: float | None = 0.0  # when to start it (monotonic); None while it runs
@@ -71,7 +78,6 @@ class Child:
             stdin=subprocess.DEVNULL,
             stdout=into,
             stderr=into,
-            env=os.environ | self.env,
             pass_fds=() if tell is None else (tell,),
             start_new_session=True,  # Ctrl-C reaches the supervisor alone
             preexec_fn=_die_with_parent,  # noqa: PLW1509 - there are no threads here
@@ -219,16 +225,11 @@ def _how(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def main(spec: str, leaves: str = "") -> int:
-    """`spec`: JSON list of {name, argv, log, tells_ready, env}; `leaves`: a file to remove last."""
-    wanted = json.loads(spec)
-    children = [Child(**{**one, "log": one.get("log") and Path(one["log"])}) for one in wanted]
-    try:
-        return Supervisor(children).run()
-    finally:
-        if leaves:
-            Path(leaves).unlink(missing_ok=True)
+def main(spec: str) -> int:
+    """`spec`: JSON list of {name, argv, log, tells_ready}."""
+    children = [Child(**{**one, "log": Path(one["log"])}) for one in json.loads(spec)]
+    return Supervisor(children).run()
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(sys.argv[1]))

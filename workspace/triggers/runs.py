@@ -12,8 +12,7 @@ from django_q.tasks import async_task
 
 from config.kernel.errors import NotFound
 from config.kernel.logs import timestamp
-from workspace import projects
-from workspace.chats import endings, files, queue
+from workspace.chats import endings, queue
 from workspace.models import Run, TriggerState, Turn
 
 log = logging.getLogger(__name__)
@@ -30,6 +29,7 @@ STATUS = {
 }
 INTERRUPTED = "the server stopped while this run was in progress"
 SUMMARY = 300
+QUEUE = "svc"  # named, because a worker of `turns` would otherwise hand over to its own queue
 
 
 def get(run_id: str) -> Run:
@@ -152,8 +152,7 @@ def _reason(turn: Turn, status: str) -> str:
 def _facts(turn: Turn) -> dict[str, Any]:
     """What the transcript says of the turn; nothing is guessed where it is silent."""
     try:
-        path = files.transcript_path(projects.get(turn.project), turn.chat)
-        records = endings.records_of(path, turn.id)
+        records = endings.records_of(endings.transcript_of(turn), turn.id)
     except (OSError, NotFound):
         return {}
     start = next((one for one in records if one["type"] == "turn_start"), {})
@@ -220,7 +219,7 @@ def waiting() -> Any:
 
 def deliver(run_id: str) -> None:
     """Hand a queued run to the workers. More than one delivery is harmless."""
-    async_task("workspace.tasks.start_run", run_id, task_name=run_id, save=False)
+    async_task("workspace.tasks.start_run", run_id, cluster=QUEUE, task_name=run_id, save=False)
 
 
 def _release_waiting(run: Run) -> None:

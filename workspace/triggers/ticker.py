@@ -16,8 +16,7 @@ from django.db import transaction
 from django.db.models import Min
 from django_q.tasks import async_task
 
-from config.kernel import bell, files
-from workspace import projects
+from config.kernel import files
 from workspace.models import InvalidEntry, Run, TriggerState
 from workspace.project import FILE
 from workspace.schema import is_slug
@@ -155,15 +154,8 @@ class Ticker:
         """What keeps the ledgers true: lost starts, lost turns, old rows."""
         self.chored = now
         interrupted = runs.recover(now)
-        async_task("workspace.tasks.sweep", task_name="sweep", save=False)
+        async_task("workspace.tasks.sweep", cluster=runs.QUEUE, task_name="sweep", save=False)
         if now - self.pruned >= timedelta(days=1):
             self.pruned = now
-            async_task("workspace.tasks.prune", task_name="prune", save=False)
+            async_task("workspace.tasks.prune", cluster=runs.QUEUE, task_name="prune", save=False)
         return interrupted
-
-
-def sleep_on_bell() -> bell.Bell:
-    return bell.Bell(arming.BELL)
-
-
-__all__ = ["Sleeper", "Ticker", "projects", "sleep_on_bell"]

@@ -68,7 +68,7 @@ def test_a_good_pattern_is_accepted_in_any_case(text):
     assert cron.parse(text).after(at("2026-01-01"), BERLIN) > at("2026-01-01")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.text(alphabet="0123456789*/,-@ ?LW#JANmon٣", max_size=30))
 def test_any_text_is_either_refused_or_has_a_next_time(text):
     try:
@@ -181,7 +181,7 @@ minute_fields = st.sampled_from(["0", "30", "*/15", "5,45", "*/7", "59", "0-10/5
 hour_fields = st.sampled_from(["*", "2", "1-3", "*/2", "2,3", "1,2", "0-23/3", "3", "1"])
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.sampled_from(ZONES), minute_fields, hour_fields, st.data())
 def test_every_zone_agrees_with_a_walk_over_real_minutes(name, minute, hour, data):
     zone, text = ZoneInfo(name), f"{minute} {hour} * * *"

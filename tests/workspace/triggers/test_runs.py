@@ -46,7 +46,7 @@ def move(turn: Turn, state: str, reason: str = "") -> Run:
 def write(world, turn: Turn, end: dict[str, object]) -> None:
     """What a turn process leaves in the transcript."""
     path = chat_files.transcript_path(world.project(), turn.chat)
-    with transcript.Writer(path) as writer:
+    with transcript.Writer(str(path)) as writer:
         writer.append("turn_start", turn.id, engine="runbook", model=None)
         writer.append("user", turn.id, text=turn.message, sender=turn.sender)
         for call, tool in (("a", "Read"), ("b", "Bash"), ("c", "Bash")):

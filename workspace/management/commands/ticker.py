@@ -1,16 +1,12 @@
-"""`manage.py ticker`: the precise ticker alone; `manage.py qcluster` starts it by itself."""
+"""`manage.py ticker`: the precise ticker alone; `manage.py qcluster` runs one by itself."""
 
 from __future__ import annotations
 
-import signal
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.kernel import bell
-from workspace.triggers import arming
-from workspace.triggers.clock import Clock
-from workspace.triggers.ticker import Ticker
+from workspace.triggers.cluster import tick
 
 
 class Command(BaseCommand):
@@ -18,14 +14,4 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def handle(self, **options: Any) -> None:
-        stopping = False
-
-        def stop(number: int, frame: object) -> None:
-            nonlocal stopping
-            stopping = True
-            bell.ring(arming.BELL)
-
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, stop)
-        with bell.Bell(arming.BELL) as sleeper:
-            Ticker(Clock()).run(sleeper, lambda: stopping)
+        tick()
