@@ -1,0 +1,157 @@
+"""The caller behind a turn's token, and its endpoint (engine.md 7)."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.kernel.mcp_world import HEADERS, request
+from tests.workspace.access.world import scope_of
+from workspace import ids, projects
+from workspace.access import turns
+from workspace.chats import files
+from workspace.chats.files import ChatRecord
+from workspace.consumers import TurnEndpoint
+from workspace.models import Turn
+
+SWITCHES = {"self_mcp": True, "self_mcp_write": True, "self_mcp_projects": True, "hooks_mcp": True}
+
+
+class World:
+    """One project, one chat of depth 2, one running turn with its token."""
+
+    def __init__(self, settings: Any, folder: Path) -> None:
+        self.settings = settings
+        self.options = settings.SVC
+        settings.PROJECTS_DIR = folder
+        (folder / "alpha").mkdir()
+        (folder / "alpha/project.yaml").write_text("name: Alpha\n")
+        self.chat = ids.session_id()
+        record = ChatRecord(self.chat, "alpha", created=files.now(), origin="spawned", depth=2)
+        files.create(projects.get("alpha"), record)
+        self.token, digest = turns.new_token()
+        self.turn = Turn.objects.create(
+            id=ids.turn_id(), project="alpha", chat=self.chat, state="running", prompt="p",
+            message="p", sender={}, mode="default", max_turns=9, spawn_limit=3, client="ci",
+            created=datetime.now(UTC), token_hash=digest,
+        )  # fmt: skip
+        self.switch()
+
+    def switch(self, **changes: bool) -> None:
+        values = {name: getattr(self.options, name) for name in ("max_spawn_depth", "engine")}
+        self.settings.SVC = SimpleNamespace(**values, **(SWITCHES | changes))
+
+    def set(self, **changes: Any) -> None:
+        Turn.objects.filter(id=self.turn.id).update(**changes)
+
+
+@pytest.fixture
+def world(db: None, settings: Any, tmp_path: Path) -> World:
+    return World(settings, tmp_path)
+
+
+def test_a_running_turn_is_its_token(world: World):
+    found = turns.caller(world.token)
+
+    assert found is not None
+    assert (found.project, found.chat, found.turn) == ("alpha", world.chat, world.turn.id)
+    assert (found.depth, found.spawn_limit, found.client, found.tools) == (2, 3, "ci", None)
+    assert (found.plan, found.chat_name) == (False, world.chat[:8])
+
+
+@pytest.mark.parametrize("state", ["queued", "held", "done", "failed", "stopped", "interrupted"])
+def test_the_token_is_void_when_the_row_is_not_running(world: World, state: str):
+    world.set(state=state)
+
+    assert turns.caller(world.token) is None
+
+
+def test_a_wrong_token_and_a_turn_without_tools_have_no_server(world: World):
+    assert turns.caller("svct_" + "0" * 64) is None
+    assert turns.caller("") is None
+    world.set(tools=[])
+    assert turns.caller(world.token) is None
+    world.set(tools=["Read"])
+    assert turns.caller(world.token) is not None
+    world.switch(self_mcp=False)
+    assert turns.caller(world.token) is None
+
+
+def test_the_project_may_open_and_shut_its_trigger_tools(world: World):
+    file = Path(world.settings.PROJECTS_DIR) / "alpha/project.yaml"
+    world.switch(hooks_mcp=False)
+    for text, expected in (("true", True), ("false", False), ("maybe", False)):
+        file.write_text(f"name: Alpha\nhooksMcpEnabled: {text}\n")
+        found = turns.caller(world.token)
+        assert found is not None
+        assert found.gates.project_hooks("alpha") is {"true": True, "false": False}.get(text)
+        assert bool(found.gates.project_hooks("alpha")) is expected
+    assert turns.gates().project_hooks("nope") is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_carried"),
+    [
+        ({}, True),
+        ({"peer": "::1"}, True),
+        ({"peer": "10.0.0.1"}, False),
+        ({"peer": None}, False),
+        ({"headers": (("x-forwarded-for", "1.2.3.4"),)}, False),
+        ({"headers": (("x-forwarded-proto", "https"),)}, False),
+        ({"headers": (("forwarded", "for=1.2.3.4"),)}, False),
+        ({"headers": (("authorization", "Bearer x"),)}, False),
+        ({"token": "svc_home_" + "0" * 64}, False),
+        ({"token": "svct_" + "0" * 63}, False),
+        ({"token": "svct_" + "G" * 64}, False),
+    ],
+)
+def test_only_this_machine_without_a_proxy_carries_a_token(
+    changes: dict[str, Any], is_carried: bool
+):
+    scope = scope_of(**({"token": "svct_" + "0" * 64} | changes))
+
+    assert (turns.token_of(scope) is not None) is is_carried
+
+
+async def ask(scope: dict[str, Any], body: dict[str, Any]) -> tuple[int, bytes]:
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": json.dumps(body).encode()}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await TurnEndpoint()(scope, receive, send)
+    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_endpoint_serves_the_turn_and_is_not_found_for_others(
+    settings: Any, tmp_path: Path
+):
+    from asgiref.sync import sync_to_async
+
+    world = await sync_to_async(World)(settings, tmp_path)
+    headers = tuple(HEADERS.items())
+    scope = scope_of(token=world.token, path="/_svc/mcp", headers=headers)
+
+    status, body = await ask(scope, request("tools/list"))
+    tools = json.loads(body.split(b"data: ")[1])["result"]["tools"]
+    assert status == 200
+    assert len(tools) == 14
+    assert all("required" not in t["inputSchema"] for t in tools if t["name"] == "archive_chat")
+    called = request("tools/call", {"name": "list_projects"})
+    assert b'"slug":"alpha"' in (await ask(scope, called))[1]
+
+    for other in (
+        scope_of(path="/_svc/mcp", headers=headers),
+        scope_of(token="svct_" + "0" * 64, headers=headers),
+        scope_of(token=world.token, peer="10.0.0.1", headers=headers),
+    ):
+        assert await ask(other, called) == (404, b'{"error":"not found"}')
