@@ -12,7 +12,7 @@ from config.kernel.errors import NotFound
 from workspace import projects
 from workspace.access.principals import System, User
 from workspace.chats import chats
-from workspace.projects import Project
+from workspace.project import Project
 from workspace.triggers import triggers
 
 SLUG = "demo"
