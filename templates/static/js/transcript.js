@@ -112,9 +112,9 @@ class Turn {
     const look = this.end ? stateOf(this.end.state) : stateOf("running");
     const took = this.started && this.end?.timestamp ? span((new Date(this.end.timestamp) - new Date(this.started)) / 1000) : "";
     fill(this.origin, h("b", {}, "Agent"),
-      busy && [mark(look), "working"],
-      this.end && this.end.state !== "completed" && [mark(look), look.word.toLowerCase()],
-      h("span", {}, [[this.engine, this.model].filter(Boolean).join(" "), took].filter(Boolean).join(" · ")),
+      (busy || (this.end && this.end.state !== "completed")) && mark(look, false),
+      h("span", {}, [busy && "working", this.end && this.end.state !== "completed" && look.word.toLowerCase(),
+        [this.engine, this.model].filter(Boolean).join(" "), took].filter(Boolean).join(" · ")),
       !busy && time(this.end?.timestamp ?? this.started));
   }
 
