@@ -39,8 +39,11 @@ def documented(
     query: type[s.Serializer[Any]] | None = None,
     body: type[s.Serializer[Any]] | None = None,
 ) -> Callable[[Handler], Handler]:
-    """The OpenAPI entry of one handler. Refusals all have the one shape."""
-    refusals = dict.fromkeys((*ALWAYS, *errors), shapes.Error)
+    """The OpenAPI entry of one handler. Refusals all have the one shape; those that come with
+    having a query or a body need not be named."""
+    asked = (400,) if query else ()
+    sent = (400, 413, 415) if body else ()
+    refusals = dict.fromkeys((*ALWAYS, *asked, *sent, *errors), shapes.Error)
     return extend_schema(
         request=body,
         responses={status: answer, **refusals},

@@ -22,7 +22,7 @@ WHICH: dict[str, listing.Which] = {"0": "open", "1": "archived", "all": "all"}
 class ChatViewSet(rest.ViewSet):
     """`P/chats` and everything below `P/chats/:id` but its event stream."""
 
-    @documented(bodies.ChatList, query=bodies.ListQuery, errors=(400, 404))
+    @documented(bodies.ChatList, query=bodies.ListQuery, errors=(404,))
     def list(self, request: Request, slug: str) -> Response:
         asked = rest.query(request, bodies.ListQuery)
         found = listing.listing(
@@ -36,7 +36,7 @@ class ChatViewSet(rest.ViewSet):
             {"chats": views(found.rows), "next": found.next, "omittedArchived": found.omitted}
         )
 
-    @documented(bodies.Started, status=201, errors=(400, 404, 409), body=bodies.NewChat)
+    @documented(bodies.Started, status=201, errors=(404, 409), body=bodies.NewChat)
     def create(self, request: Request, slug: str) -> Response:
         body = rest.read(request, bodies.NewChat)
         values = {key: value for key, value in body.values.items() if value is not None}
@@ -54,7 +54,7 @@ class ChatViewSet(rest.ViewSet):
     def retrieve(self, request: Request, slug: str, session_id: str) -> Response:
         return Response({"chat": _shown(slug, session_id), "queue": _queue(session_id)})
 
-    @documented(bodies.OneChat, errors=(400, 404, 409), body=bodies.Rename)
+    @documented(bodies.OneChat, errors=(404, 409), body=bodies.Rename)
     def partial_update(self, request: Request, slug: str, session_id: str) -> Response:
         body = rest.read(request, bodies.Rename, ignored=bodies.CHAT_KEYS)
         if "name" in body.values:
@@ -62,13 +62,13 @@ class ChatViewSet(rest.ViewSet):
             chats.rename(project=project, session_id=session_id, name=body.values["name"])
         return Response(rest.warned({"chat": _shown(slug, session_id)}, body.warnings))
 
-    @documented(bodies.MessagePage, query=bodies.MessagesQuery, errors=(400, 404))
+    @documented(bodies.MessagePage, query=bodies.MessagesQuery, errors=(404,))
     def messages(self, request: Request, slug: str, session_id: str) -> Response:
         asked = rest.query(request, bodies.MessagesQuery)
         found, total, following = messages.page(projects.get(slug), session_id, **asked)
         return Response({"messages": found, "total": total, "next": following})
 
-    @documented(bodies.Sent, status=202, errors=(400, 404, 409), body=bodies.NewMessage)
+    @documented(bodies.Sent, status=202, errors=(404, 409), body=bodies.NewMessage)
     def send(self, request: Request, slug: str, session_id: str) -> Response:
         body = rest.read(request, bodies.NewMessage)
         sent = REGISTRY.run(
@@ -105,7 +105,7 @@ class ChatViewSet(rest.ViewSet):
         )
         return Response({"ok": True})
 
-    @documented(bodies.Archived, errors=(400, 404, 409), body=bodies.Archive)
+    @documented(bodies.Archived, errors=(404, 409), body=bodies.Archive)
     def archive(self, request: Request, slug: str, session_id: str) -> Response:
         body = rest.read(request, bodies.Archive)
         name = "archive_chat" if body.values["archived"] else "unarchive_chat"
@@ -113,7 +113,7 @@ class ChatViewSet(rest.ViewSet):
         answer = {"ok": True, "archived": done.archived, "changed": done.changed}
         return Response(rest.warned(answer, body.warnings))
 
-    @documented(bodies.Forked, status=201, errors=(400, 404, 409), body=bodies.Fork)
+    @documented(bodies.Forked, status=201, errors=(404, 409), body=bodies.Fork)
     def fork(self, request: Request, slug: str, session_id: str) -> Response:
         body = rest.read(request, bodies.Fork)
         values = {key: value for key, value in body.values.items() if value is not None}
@@ -125,7 +125,7 @@ class ChatViewSet(rest.ViewSet):
             answer |= {"messageId": forked.turn.id, "state": forked.state}
         return Response(rest.warned(answer, body.warnings), status=201)
 
-    @documented(bodies.Permitted, errors=(400, 404, 409), body=bodies.Permit)
+    @documented(bodies.Permitted, errors=(404, 409), body=bodies.Permit)
     def permit(self, request: Request, slug: str, session_id: str, call: str) -> Response:
         body = rest.read(request, bodies.Permit)
         allow = body.values["allow"]

@@ -130,7 +130,7 @@ class InstanceViewSet(rest.ViewSet):
     def clients(self, request: Request) -> Response:
         return Response(describe.clients(REGISTRY))
 
-    @documented(Audit, query=AuditQuery, errors=(400,))
+    @documented(Audit, query=AuditQuery)
     def audit(self, request: Request) -> Response:
         asked = rest.query(request, AuditQuery)
         rows = AuditEntry.objects.order_by("-id")

@@ -66,7 +66,7 @@ class ProjectViewSet(rest.ViewSet):
         tallies = count()
         return Response({"projects": [view(project, tallies) for project in found]})
 
-    @documented(OneProject, status=201, errors=(400, 409), body=NewProject)
+    @documented(OneProject, status=201, errors=(409,), body=NewProject)
     def create(self, request: Request) -> Response:
         body = rest.read(request, NewProject)
         values = {key: value for key, value in body.values.items() if value not in (None, "")}
@@ -86,7 +86,7 @@ class ProjectViewSet(rest.ViewSet):
         }
         return rest.tagged(answer, project.etag)
 
-    @documented(OneProject, errors=(400, 404, 409, 412), body=ProjectPatch)
+    @documented(OneProject, errors=(404, 409, 412), body=ProjectPatch)
     def partial_update(self, request: Request, slug: str) -> Response:
         tag = rest.if_match(request)
         project, warnings = projects.update(slug, request.data, if_match=tag)

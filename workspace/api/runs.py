@@ -43,11 +43,11 @@ class Cancelled(shapes.Shape):
 class RunViewSet(rest.ViewSet):
     """`P/runs`, `/api/runs` and `/api/runs/:runId`."""
 
-    @documented(RunList, query=RunsQuery, errors=(400,))
+    @documented(RunList, query=RunsQuery)
     def list(self, request: Request) -> Response:
         return _page(rest.query(request, RunsQuery))
 
-    @documented(RunList, query=ProjectRunsQuery, errors=(400, 404))
+    @documented(RunList, query=ProjectRunsQuery, errors=(404,))
     def of_project(self, request: Request, slug: str) -> Response:
         projects.get(slug)
         return _page(rest.query(request, ProjectRunsQuery) | {"project": slug})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers as s
 
 from workspace.schema import PERMISSION_MODES, STATUSES
@@ -17,6 +18,7 @@ RUN_STATUSES = ("queued", "running", "completed", "failed", "cancelled", "interr
 CAUSES = ("cron", "interval", "event", "catch-up", "manual", "api")
 
 
+@extend_schema_serializer(many=False)  # a list is always inside an object
 class Shape(s.Serializer[Any]):
     """A JSON object of the answer."""
 

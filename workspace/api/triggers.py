@@ -100,7 +100,7 @@ class TriggerViewSet(rest.ViewSet):
         seen = triggers.get(projects.get(slug), name)
         return rest.tagged({"trigger": triggers.view(seen)}, seen.trigger.etag)
 
-    @documented(SavedTrigger, errors=(400, 404, 409, 412), body=shapes.TriggerBody)
+    @documented(SavedTrigger, errors=(404, 409, 412), body=shapes.TriggerBody)
     def update(self, request: Request, slug: str, name: str) -> Response:
         saved = triggers.put(
             projects.writable(slug),
@@ -140,7 +140,7 @@ class TriggerViewSet(rest.ViewSet):
         seen = triggers.convert(projects.get(slug), name)
         return rest.tagged({"trigger": triggers.view(seen)}, seen.trigger.etag)
 
-    @documented(Preview, query=PreviewQuery, errors=(400,))
+    @documented(Preview, query=PreviewQuery)
     def preview(self, request: Request) -> Response:
         asked = rest.query(request, PreviewQuery)
         schedule = _schedule(asked.get("cron") or None, asked.get("interval") or None)
