@@ -94,6 +94,12 @@ PROMISES = (
         "workspace/triggers/clock.py",
     ),
     Promise(
+        "T7",
+        "tools are really limited, by list and by permission mode",
+        "runbook: 15 lists x 4 modes x 13 tools",
+        "workspace/engines/policy.py",
+    ),
+    Promise(
         "T8", "a stopped turn leaves no process", "20 rounds, 0 left", "workspace/engines/procs.py"
     ),
     Promise(

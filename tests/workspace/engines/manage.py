@@ -14,8 +14,10 @@ TOKEN = "svct_" + "0123456789abcdef" * 4
 
 @contextmanager
 def manage(answers: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[tuple[str, Any]]]]:
-    """(the job's svc, the calls made). An answer is a text or a list of texts, one per call;
-    one that starts with `Error:` is a tool error."""
+    """(the job's svc, the calls made; a GET is a page fetched).
+
+    An answer is a text, or a list of texts, one per call; `Error: …` is a tool error.
+    """
     calls: list[tuple[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -36,6 +38,15 @@ def manage(answers: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[tuple
             data = f": wait\n\nevent: message\ndata: {json.dumps(message)}\n\n".encode()
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def do_GET(self) -> None:
+            calls.append(("GET", self.path))
+            data = b'{"results": []}'
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)

@@ -50,7 +50,8 @@ def test_a_daemon_that_left_its_family_is_found_by_its_tag(turn, tmp_path):
 
 
 def test_a_tree_without_a_tag_is_found_by_descent(turn, tmp_path):
-    code = f"import subprocess; subprocess.run(['env','-i','sh','-c','echo $$ > {tmp_path}/pid; sleep 600; :'])"
+    shell = f"echo $$ > {tmp_path}/pid; sleep 600; :"
+    code = f"import subprocess; subprocess.run(['env', '-i', 'sh', '-c', {shell!r}])"
     child = start(turn, code)
     inner = pid_in(tmp_path / "pid")
 
@@ -80,12 +81,7 @@ def test_a_process_that_ignores_signals_and_keeps_forking_is_killed(turn, tmp_pa
 
 def test_another_turns_processes_are_spared(turn, tmp_path):
     other = ids.turn_id()
-    neighbour = start(
-        other,
-        REST.replace("os.", "__import__('os').")
-        .replace("time.", "__import__('time').")
-        .format(path=str(tmp_path / "pid")),
-    )
+    neighbour = start(other, "import os,time\n" + REST.format(path=str(tmp_path / "pid")))
     pid_in(tmp_path / "pid")
     assert procs.kill_tree(turn=turn) == 0
     assert neighbour.poll() is None
@@ -128,7 +124,8 @@ def test_orphans_come_to_a_subreaper_and_are_reaped():
         "import os, subprocess\n"
         "from workspace.engines import procs\n"
         "procs.become_subreaper()\n"
-        "subprocess.run(['sh', '-c', 'setsid env -i sleep 600 & setsid env -i sleep 600 & exit 0'])\n"
+        "left = 'setsid env -i sleep 600 &'\n"
+        "subprocess.run(['sh', '-c', f'{left} {left} exit 0'])\n"
         "print(procs.kill_tree(below=(os.getpid(),)))\n"
         "print([p for p in procs.scan().values() if p.parent == os.getpid()])\n"
     )

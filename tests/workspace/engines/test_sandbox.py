@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -201,7 +202,7 @@ def test_names_resolve_when_the_resolver_file_is_a_link_into_run(tmp_path, monke
 
 
 def test_what_hiding_takes_away_is_listed(monkeypatch):
-    monkeypatch.setattr(sandbox.sys, "prefix", "/home/me/venv")
-    monkeypatch.setattr(sandbox.os.path, "exists", lambda path: True)
+    monkeypatch.setattr(sys, "prefix", "/home/me/venv")
+    monkeypatch.setattr(os.path, "exists", lambda path: True)
     assert sandbox._needed(["/home/me"]) == ["/home/me/venv"]
     assert shutil.which("bwrap") is not None or BWRAP.mode != "bwrap"

@@ -7,11 +7,12 @@ import os
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.workspace.turns import Hands, World
-from workspace.engines.tools import opening, search
+from workspace.engines.tools import ToolError, opening, search
 
 
 @pytest.fixture
@@ -167,7 +168,7 @@ def test_patterns_stay_below_their_folder(hands, pattern):
 def test_globs_mean_what_they_say(pattern, path, expected):
     try:
         assert bool(search.translate(pattern).fullmatch(path)) is expected
-    except search.ToolError:
+    except ToolError:
         assert not expected
 
 
@@ -253,7 +254,7 @@ def test_todos_are_checked_and_kept_nowhere(hands, here):
     assert [path.name for path in here.iterdir()] == [".chats"]
 
 
-NOTEBOOK = {
+NOTEBOOK: dict[str, Any] = {
     "cells": [
         {"cell_type": "markdown", "id": "a", "metadata": {"x": 1}, "source": ["# é\n", "b"]},
         {"cell_type": "code", "id": "b", "metadata": {}, "source": "1", "execution_count": 3,
