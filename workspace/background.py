@@ -15,6 +15,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connections
 
+from config.kernel import files, locks
 from config.kernel.errors import NotFound
 from config.kernel.events import broadcaster
 from config.kernel.watch import Watcher
@@ -53,6 +54,8 @@ class Background:
     def _settle(self) -> None:
         """Rows as files are, and nothing left of turns that a crash ended."""
         try:
+            files.sweep(folders())
+            locks.sweep_locks()
             reindex()
             recovery.sweep(on_change=runs.follow)
         except Exception:

@@ -105,16 +105,13 @@ def change(
     CannotWrite when the disk refuses.
     """
     target = Path(os.path.realpath(path))  # a symlinked file is written through
-    with lock(f"file:{target}"):
-        try:
-            with Folder.open(target.parent) as folder:
-                if within is not None and not contains(within, _opened(folder.fd, target.parent)):
-                    raise UnsafePath(f"{path.name} leaves its folder")
-                return _Change(folder, target.name, edit, if_match, mode).run()
-        except OSError as error:
-            raise CannotWrite(
-                f"Cannot write {path.name}: {os.strerror(error.errno or 0)}"
-            ) from error
+    try:
+        with lock(f"file:{target}"), Folder.open(target.parent) as folder:
+            if within is not None and not contains(within, _opened(folder.fd, target.parent)):
+                raise UnsafePath(f"{path.name} leaves its folder")
+            return _Change(folder, target.name, edit, if_match, mode).run()
+    except OSError as error:
+        raise CannotWrite(f"Cannot write {path.name}: {os.strerror(error.errno or 0)}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +193,7 @@ class _Change:
         if self._bytes(spare) != before.data:
             self._return(spare)
             raise _Moved
-        self._leave(spare, before, None)
+        self._leave(spare, before.data, None)
         self.folder.sync()
 
     def _return(self, spare: str) -> None:
@@ -217,7 +214,7 @@ class _Change:
             if self._bytes(draft.name) != before.data:
                 self._put_back(draft.name, after)
                 raise _Moved
-            self._leave(draft.name, before, after)
+            self._leave(draft.name, before.data, after)
             self.folder.sync()
             return _written(draft)
 
@@ -225,17 +222,17 @@ class _Change:
         """The name gets back the save that slipped in, as if ours had never been there."""
         self.folder.swap(spare, self.name)
         if self._bytes(spare) == after:
-            self.folder.remove(spare)
+            self._leave(spare, after, None)
             return
         # a second save landed on ours meanwhile: the newest stays, the older one beside it
         self.folder.swap(spare, self.name)
         self.folder.keep(spare, self.name)
 
-    def _leave(self, spare: str, before: Snapshot, after: bytes | None) -> None:
+    def _leave(self, spare: str, was: bytes, after: bytes | None) -> None:
         """Look at the displaced file once more, behind the answer, then remove it."""
         target = self.folder.path / self.name
         merge = partial(_merge_late, target, self.edit, after)
-        displaced.watch(displaced.Left(self.folder.path / spare, target, before.data, merge))
+        displaced.watch(displaced.Left(self.folder.path / spare, target, was, merge))
 
     def _read(self, name: str) -> Snapshot | None:
         try:
