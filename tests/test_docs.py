@@ -34,7 +34,7 @@ def documented_routes() -> set[tuple[str, str]]:
 def routes() -> list[tuple[str, str]]:
     """Every (method, path) that the viewsets of the main surface answer."""
     found = []
-    for pattern in get_resolver("config.urls.main").url_patterns[0].url_patterns:
+    for pattern in get_resolver("workspace.urls").url_patterns:
         actions = getattr(getattr(pattern, "callback", None), "actions", None)
         if isinstance(pattern, URLPattern) and actions:
             path = re.sub(r"<str:(\w+)>", r":\1", f"/{pattern.pattern}")

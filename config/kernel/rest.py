@@ -9,14 +9,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from rest_framework import serializers, viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.kernel import jsonio
-from config.kernel.errors import Stale
 
 
 class ViewSet(viewsets.ViewSet):
@@ -33,6 +32,11 @@ class Body:
     warnings: list[str]
 
 
+def body(request: Request) -> dict[str, Any]:
+    """The object that was sent, {} for nothing (wire.JSONParser lets nothing else through)."""
+    return cast("dict[str, Any]", request.data)
+
+
 def read(
     request: Request, shape: type[serializers.Serializer[Any]], *, ignored: Collection[str] = ()
 ) -> Body:
@@ -40,7 +44,7 @@ def read(
 
     Only keys that were sent are in `values`, except those the shape gives a default.
     """
-    sent = request.data
+    sent = body(request)
     serializer = shape(data=sent)
     serializer.is_valid(raise_exception=True)
     known = set(serializer.fields)

@@ -11,6 +11,7 @@ import json
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 import pytest
@@ -37,8 +38,12 @@ CORPUS_ROUNDS = ring(fast=6, slow=250)
 TOKEN = "svc_g5_" + "0123456789abcdef" * 3
 RUNBOOK = '#!runbook\n```Glob\n{"pattern": "*"}\n```\n'
 CHECKED = [status_code_conformance, content_type_conformance, response_schema_conformance]
-QUIETLY = {"database": None, "deadline": None, "phases": [Phase.generate],
-           "suppress_health_check": list(HealthCheck)}  # fmt: skip
+QUIETLY = settings(
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 
 
 @dataclass
@@ -109,17 +114,17 @@ def test_requests_made_from_the_description_are_answered_as_it_says(world):
     random = seeded()
     session = requests.Session()
     session.trust_env = False
-    operations = [found.ok() for found in described(world.service).get_all_operations()]
+    operations: list[Any] = list(described(world.service).get_all_operations())
 
-    for operation in operations:
-        fuzz_route(world, session, operation, random.randrange(2**32))
+    for found in operations:
+        fuzz_route(world, session, found.ok(), random.randrange(2**32))
 
     print(f"{len(operations) * DESCRIBED} described requests")
 
 
 def fuzz_route(world: World, session: requests.Session, operation, number: int) -> None:
     @seed(number)
-    @settings(max_examples=DESCRIBED, **QUIETLY)
+    @settings(QUIETLY, max_examples=DESCRIBED)
     @given(
         case=operation.as_strategy(),
         address=st.fixed_dictionaries(world.addresses()),
@@ -143,7 +148,20 @@ DEEP = b'{"a":' * 5000 + b"1" + b"}" * 5000
 TEXTS = ["", " ", "\0", "\ud800", "\udfff\ud800", "a\0b", "\u202e\u0000\uffff", "x" * 256,
          "é" * 128, "../../etc/passwd", "-rf", "CON", "\r\nX: y", "{{7*7}}", "' OR 1=1--", "\x7f",
          "🦀" * 70, "x" * 200_000]  # fmt: skip
-VALUES = [None, True, 0, -1, 10**30, 1e308, -0.0, [], {}, [[[]]], {"": {"": None}}, *TEXTS]
+VALUES: list[object] = [
+    None,
+    True,
+    0,
+    -1,
+    10**30,
+    1e308,
+    -0.0,
+    [],
+    {},
+    [[[]]],
+    {"": {"": None}},
+    *TEXTS,
+]
 RAW = [b"", b"null", b"[]", b"{", b"\xff", b"\xef\xbb\xbf{}", b"NaN", b'{"a":1e999}', DEEP,
        b"[" * 100_000, b'{"prompt":"\\ud800"}', b'{"name":"\xed\xa0\x80"}', b"{}" * 1000,
        '{"name":"é"}'.encode("utf-16"), b'{"prompt":' + b"9" * 5000 + b"}"]  # fmt: skip
@@ -233,7 +251,7 @@ def fuzz_tool(world: World, operation, number: int) -> None:
                "Accept": "application/json, text/event-stream"}  # fmt: skip
 
     @seed(number)
-    @settings(max_examples=TOOL_CALLS, **QUIETLY)
+    @settings(QUIETLY, max_examples=TOOL_CALLS)
     @given(wild=arguments(world, operation))
     def call(wild):
         params = {"name": operation.name, "arguments": wild}

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 import orjson
 import pytest
 
 from config.kernel import arguments
 from config.kernel.errors import Conflict, Denied, Invalid, NotFound
+from config.kernel.operations import Operation
 from workspace import projects
 from workspace.access.policy import Scope
 from workspace.access.principals import Client, User
 from workspace.models import Turn
 from workspace.operations import REGISTRY
-from workspace.triggers import triggers
+from workspace.triggers import alive
 
 EVERYTHING = Client("ci", Scope(allow=("*",)))
 ORDER = [
@@ -69,9 +71,15 @@ def alpha(db, settings, tmp_path):
     return projects.create(principal=User(), name="Alpha")
 
 
-def call(name, principal=EVERYTHING, /, **given):
-    """As a transport does it: read the arguments, run, render."""
+def find(name: str) -> Operation:
     operation = REGISTRY.get(name)
+    assert operation is not None
+    return operation
+
+
+def call(name: str, principal: Any = EVERYTHING, /, **given: Any) -> Any:
+    """As a transport does it: read the arguments, run, render."""
+    operation = find(name)
     values = arguments.read(operation, given, principal.defaults)
     return operation.render(REGISTRY.run(name, principal, **values))
 
@@ -107,7 +115,7 @@ def test_classes_and_code_execution_are_those_of_the_table():
         "create_project", "create_chat", "fork_chat", "send_message", "fork_chat_batch",
         "set_trigger", "run_trigger",
     }  # fmt: skip
-    assert REGISTRY.get("fork_chat_batch").needs == "fork_chat"
+    assert find("fork_chat_batch").needs == "fork_chat"
 
 
 def test_projects_are_listed_by_slug_without_empty_keys(alpha):
@@ -277,7 +285,7 @@ def test_removing_what_is_absent_is_no_error(alpha):
 
 
 def test_running_a_trigger_answers_with_its_chat(alpha, monkeypatch):
-    monkeypatch.setattr(triggers.alive, "scheduler_alive", lambda: True)
+    monkeypatch.setattr(alive, "scheduler_alive", lambda: True)
     call(
         "set_trigger",
         project="alpha",
@@ -293,7 +301,7 @@ def test_running_a_trigger_answers_with_its_chat(alpha, monkeypatch):
 
 
 def test_a_webhook_is_stored_and_never_run(alpha, monkeypatch):
-    monkeypatch.setattr(triggers.alive, "scheduler_alive", lambda: True)
+    monkeypatch.setattr(alive, "scheduler_alive", lambda: True)
     call("set_trigger", project="alpha", name="hook", type="webhook", path="/x", prompt="hi")
 
     with pytest.raises(Conflict, match='Trigger "hook" is a webhook trigger: stored, never fired'):

@@ -19,10 +19,15 @@ ALWAYS = (401, 403)
 LIMIT_MAX = 500
 
 
-class Page(s.Serializer[Any]):
-    """`limit` and `before` of every list (newest first)."""
+class Limit(s.Serializer[Any]):
+    """How long a page of a list may be."""
 
     limit = s.IntegerField(min_value=1, max_value=LIMIT_MAX, default=100)
+
+
+class Page(Limit):
+    """`limit` and `before` of every list (newest first)."""
+
     before = rest.Text(required=False, allow_blank=True, help_text="`next` of the page before")
 
 

@@ -15,7 +15,7 @@ from config.kernel.logs import timestamp
 from workspace import demo, projects
 from workspace.access import describe
 from workspace.api import shapes
-from workspace.api.answers import Page, documented, page_of, principal
+from workspace.api.answers import Limit, documented, page_of, principal
 from workspace.api.projects import OneProject, count, view
 from workspace.engines import select
 from workspace.models import AuditEntry
@@ -36,7 +36,7 @@ class Me(shapes.Shape):
 
 class Model(shapes.Shape):
     id = s.CharField()
-    label = s.CharField()
+    label = s.CharField()  # type: ignore[assignment] # a field, not the field label
     engine = s.CharField()
     contextLimit = s.IntegerField(allow_null=True)  # noqa: N815
     pricing = s.DictField(required=False)
@@ -86,7 +86,7 @@ class Audit(shapes.Shape):
     next = s.CharField(allow_null=True)
 
 
-class AuditQuery(Page):
+class AuditQuery(Limit):
     client = rest.Text(required=False, allow_blank=True)
     operation = rest.Text(required=False, allow_blank=True)
     project = rest.Text(required=False, allow_blank=True)

@@ -89,7 +89,7 @@ class ProjectViewSet(rest.ViewSet):
     @documented(OneProject, errors=(404, 409, 412), body=ProjectPatch)
     def partial_update(self, request: Request, slug: str) -> Response:
         tag = rest.if_match(request)
-        project, warnings = projects.update(slug, request.data, if_match=tag)
+        project, warnings = projects.update(slug, rest.body(request), if_match=tag)
         answer = {"project": view(project, count(slug))}
         return rest.tagged(rest.warned(answer, warnings), project.etag)
 

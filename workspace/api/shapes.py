@@ -40,12 +40,12 @@ class Error(Shape):
 
     error = s.CharField()
     code = s.CharField()
-    errors = Problem(many=True, required=False)
+    errors = Problem(many=True, required=False)  # type: ignore[assignment]
     runId = s.CharField(required=False)
 
 
 class Link(Shape):
-    label = s.CharField()
+    label = s.CharField()  # type: ignore[assignment] # a field, not the field label
     url = s.CharField()
 
 

@@ -105,7 +105,7 @@ class TriggerViewSet(rest.ViewSet):
         saved = triggers.put(
             projects.writable(slug),
             name,
-            request.data,
+            rest.body(request),
             principal=principal(request),
             if_match=rest.if_match(request),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.test import Client
@@ -30,7 +30,7 @@ class Api:
             raw,
             content_type="application/json" if raw else "",
             headers=dict(headers or {}),
-            **{"svc.principal": self.user},
+            **cast("Any", {"svc.principal": self.user}),
         )
 
     def get(self, path: str, **headers: str) -> Any:
@@ -51,9 +51,10 @@ class Api:
 
 @pytest.fixture
 def projects_dir(settings, tmp_path: Path) -> Path:
-    settings.PROJECTS_DIR = tmp_path / "projects"
-    settings.PROJECTS_DIR.mkdir()
-    return settings.PROJECTS_DIR
+    folder = tmp_path / "projects"
+    folder.mkdir()
+    settings.PROJECTS_DIR = folder
+    return folder
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from config.kernel.logs import timestamp
 from workspace.models import Run, TriggerState
-from workspace.triggers import triggers
+from workspace.triggers import alive
 
 BASE = "/api/projects/alpha/triggers"
 HOURLY = {
@@ -19,7 +19,7 @@ HOURLY = {
 
 @pytest.fixture
 def scheduler(monkeypatch):
-    monkeypatch.setattr(triggers.alive, "scheduler_alive", lambda: True)
+    monkeypatch.setattr(alive, "scheduler_alive", lambda: True)
 
 
 def test_a_new_trigger_is_stored_disabled_and_never_armed(api, alpha):
@@ -266,7 +266,7 @@ def test_runs_are_paged_newest_first(api, alpha):
 
     assert [run["id"] for run in first["runs"] + second["runs"]] == wanted
     assert second["next"] is None
-    assert first["runs"][0]["queuedAt"] == timestamp(Run.objects.first().queued_at)
+    assert first["runs"][0]["queuedAt"] == timestamp(Run.objects.get(id=wanted[0]).queued_at)
 
 
 def test_runs_are_filtered(api, alpha):
