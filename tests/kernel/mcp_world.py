@@ -168,5 +168,5 @@ def request(method: str, params: Any = None, id: Any = 1) -> dict[str, Any]:  # 
     return whole if params is None else {**whole, "params": params}
 
 
-def call(name: str, **arguments: Any) -> dict[str, Any]:
-    return request("tools/call", {"name": name, "arguments": arguments})
+def call(tool: str, /, **arguments: Any) -> dict[str, Any]:
+    return request("tools/call", {"name": tool, "arguments": arguments})
