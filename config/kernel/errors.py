@@ -42,6 +42,11 @@ class SvcError(Exception):
         self.code = code or type(self).code
         self.extra = dict(extra or {})
 
+    @property
+    def tool_text(self) -> str:
+        """The sentence as a tool tells it; an error may word it differently there."""
+        return self.text
+
     def body(self) -> dict[str, Any]:
         return {"error": self.text, "code": self.code, **self.extra}
 

@@ -263,7 +263,7 @@ class Exchange:
             return "denied", tool_error(refused.text)
         except SvcError as refused:
             outcome = "invalid" if isinstance(refused, Invalid) else "error"
-            return outcome, tool_error(f"Error: {refused.text}")
+            return outcome, tool_error(f"Error: {refused.tool_text}")
         except Exception:
             log.exception("tool failed", extra={"operation": name})
             return "error", tool_error("Error: internal error")

@@ -1,0 +1,98 @@
+"""The admin is a window: every table can be looked at, nothing can be changed, nobody logs in."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from django.contrib.auth import get_user_model
+
+from tests.workspace.api.conftest import Api
+from workspace import admin, models
+from workspace.access.principals import User
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+TABLES = sorted(model._meta.model_name or "" for model in admin.site._registry)
+
+
+@pytest.fixture
+def api(db) -> Api:
+    return Api(User(username="kim", anonymous=False))
+
+
+@pytest.fixture
+def run(db) -> models.Run:
+    return models.Run.objects.create(
+        id="run_1", project="alpha", trigger="nightly", trigger_type="schedule", kind="trigger",
+        cause="cron", queued_at=NOW, status="failed", reason="no login",
+    )  # fmt: skip
+
+
+def test_the_tables_of_the_contract_are_there():
+    wanted = {"run", "auditentry", "turn", "triggerstate", "invalidentry", "clientuse"}
+
+    assert wanted <= set(TABLES)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_table_is_listed_and_searched(api, table):
+    listed = api.get(f"/admin/workspace/{table}/?q=x", Accept="text/html")
+
+    assert listed.status_code == 200
+    assert b"Add " not in listed.content
+
+
+def test_the_front_page_names_the_viewer_and_makes_no_account(api):
+    page = api.get("/admin/", Accept="text/html")
+
+    assert page.status_code == 200
+    assert b"kim" in page.content
+    assert get_user_model().objects.count() == 0
+
+
+def test_a_row_is_shown_without_a_field_to_change(api, run):
+    page = api.get(f"/admin/workspace/run/{run.pk}/change/", Accept="text/html")
+
+    assert page.status_code == 200
+    assert b"no login" in page.content
+    assert b'name="status"' not in page.content
+    assert b'name="_save"' not in page.content
+
+
+def test_the_claim_and_the_token_of_a_turn_are_not_shown(api):
+    models.Turn.objects.create(
+        id="msg_1", project="alpha", chat="c", state="running", prompt="p", message="p",
+        sender={"kind": "user"}, mode="plan", max_turns=1, created=NOW, claim="claim-secret",
+        token_hash="hash-secret",
+    )  # fmt: skip
+
+    page = api.get("/admin/workspace/turn/msg_1/change/", Accept="text/html")
+
+    assert page.status_code == 200
+    assert b"-secret" not in page.content
+
+
+@pytest.mark.parametrize("rest", ["add/", "run_1/delete/"])
+def test_pages_that_write_are_refused(api, run, rest):
+    answer = api.get(f"/admin/workspace/run/{rest}", Accept="text/html")
+
+    assert answer.status_code == 403
+    assert models.Run.objects.count() == 1
+
+
+@pytest.mark.parametrize("path", ["run/", "run/run_1/change/", "run/run_1/delete/", "run/add/"])
+def test_nothing_is_written_by_any_method(api, run, path):
+    form = b"action=delete_selected&_selected_action=run_1&status=completed&post=yes"
+    for method in ("POST", "PUT", "DELETE"):
+        answer = api.client.generic(
+            method, f"/admin/workspace/{path}", form,
+            content_type="application/x-www-form-urlencoded", **{"svc.principal": api.user},
+        )  # fmt: skip
+        assert answer.status_code in (403, 405)
+    run.refresh_from_db()
+    assert run.status == "failed"
+
+
+@pytest.mark.parametrize("page", ["login/", "logout/", "password_change/", "nope/"])
+def test_there_is_no_login(api, page):
+    assert api.get(f"/admin/{page}", Accept="text/html").status_code == 404
