@@ -1,7 +1,7 @@
 """Temporary files beside their target, and the open folder every step of a write happens in.
 
 Names tell what a crash left: `.svc-tmp-<pid>-<random>` was never seen by anybody; with
-`-<old>-<new>-<name>` behind, it may hold a save by hand, unless its hash is one of the two.
+`-<old>-<new>-<name>~` behind, it may hold a save by hand, unless its hash is one of the two.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def draft_name(target: str = "", old: str = "", new: str = "") -> str:
     if not target:
         return name
     name = f"{name}-{old[:SHORT] or 'none'}-{new[:SHORT] or 'none'}-"
-    return name + (target if len(os.fsencode(name + target)) <= 250 else "file")
+    return name + (target if len(os.fsencode(name + target)) <= 250 else "file") + "~"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ def _alive(pid: int) -> bool:
 def _discard(folder: Folder, name: str) -> None:
     parts = name.removeprefix(PREFIX).split("-", 4)
     if len(parts) == 5 and _hash(folder, name)[:SHORT] not in parts[2:4]:
-        folder.keep(name, parts[4])
+        folder.keep(name, parts[4].rstrip("~"))
     else:
         folder.remove(name)
 
