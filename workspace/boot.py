@@ -10,13 +10,17 @@ class ManagementApi:
     """One of settings.SVC_BACKGROUND."""
 
     def start(self) -> None:
-        clients.log_boot(clients.management(), self._registry())
+        found = clients.management()
+        clients.log_boot(found, self._registry() if found.enabled else Registry())
 
     def stop(self) -> None:
         audit.flush()
 
     def _registry(self) -> Registry:
-        """Imported here, in the start thread, so that no first request waits for the SDK."""
+        """Imported here, in the start thread, so that no first request waits for the SDK.
+
+        A service without clients does without the SDK's memory.
+        """
         from workspace import consumers
 
         return consumers.REGISTRY

@@ -20,13 +20,16 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 import orjson
-from daphne.http_protocol import HTTPFactory, WebRequest
-from daphne.server import Server as DaphneServer  # installs the asyncio reactor: import it first
-from daphne.utils import HEADER_NAME_RE, INVALID_HEADER_VALUE_BYTES
-from twisted.internet import defer
-from twisted.internet import reactor as installed_reactor
-from twisted.logger import STDLibLogObserver, globalLogBeginner
-from twisted.web import http as twisted_http
+from twisted.internet import asyncioreactor
+
+asyncioreactor.install(asyncio.new_event_loop())  # before anything imports the reactor
+
+from daphne.http_protocol import HTTPFactory, WebRequest  # noqa: E402
+from daphne.utils import HEADER_NAME_RE, INVALID_HEADER_VALUE_BYTES  # noqa: E402
+from twisted.internet import defer  # noqa: E402
+from twisted.internet import reactor as installed_reactor  # noqa: E402
+from twisted.logger import STDLibLogObserver, globalLogBeginner  # noqa: E402
+from twisted.web import http as twisted_http  # noqa: E402
 
 from config.kernel.answers import JSON, App, Message
 
@@ -273,11 +276,14 @@ class Factory(HTTPFactory):  # type: ignore[misc]
         return [b"http/1.1"]
 
 
-class Server(DaphneServer):  # type: ignore[misc]
+class Server:
     """Runs one application for all listeners, in the asyncio reactor.
 
+    In place of daphne.server.Server, whose WebSockets nobody uses here and everybody would load.
     `listen` opens the ports; `started` and `stopping` run around the serving.
     """
+
+    server_name = ""  # what WebRequest asks of its server: no Server header, no access log
 
     def __init__(
         self,
@@ -287,7 +293,7 @@ class Server(DaphneServer):  # type: ignore[misc]
         started: Callable[[], None],
         stopping: Callable[[], Any],
     ) -> None:
-        super().__init__(application, endpoints=["unused"], server_name="")
+        self.application = application
         self._listen, self._started, self._stopping = listen, started, stopping
         self.connections: dict[Request, asyncio.Task[None] | None] = {}
         self.http_factory = Factory(self)
@@ -302,8 +308,11 @@ class Server(DaphneServer):  # type: ignore[misc]
         self._listen(self.http_factory)
         asyncio.set_event_loop(reactor._asyncioEventloop)
         reactor.callWhenRunning(self._started)
-        reactor.addSystemEventTrigger("before", "shutdown", self.kill_all_applications)
+        reactor.addSystemEventTrigger("before", "shutdown", self._stop)
         reactor.run(installSignalHandlers=signal_handlers)
+
+    def log_action(self, protocol: str, action: str, details: dict[str, Any]) -> None:
+        """Requests are logged by whoever serves them."""
 
     def protocol_connected(self, protocol: Request) -> None:
         self.connections[protocol] = None
@@ -317,10 +326,10 @@ class Server(DaphneServer):  # type: ignore[misc]
             task.add_done_callback(lambda _task: late.cancel())
 
     def create_application(self, protocol: Request, scope: dict[str, Any]) -> None:
-        answer = self.application(
+        answer: Any = self.application(
             scope, protocol.body.receive, partial(self.handle_reply, protocol)
         )
-        task = asyncio.get_running_loop().create_task(answer)
+        task: asyncio.Task[None] = asyncio.get_running_loop().create_task(answer)
         self.connections[protocol] = task
         task.add_done_callback(partial(self._reap, protocol))
 
@@ -342,7 +351,7 @@ class Server(DaphneServer):  # type: ignore[misc]
         else:
             protocol.basic_error(500, b"Internal Server Error", "internal error")
 
-    def kill_all_applications(self) -> defer.Deferred[None]:
+    def _stop(self) -> defer.Deferred[None]:
         return defer.Deferred.fromFuture(asyncio.ensure_future(self._end_all()))
 
     async def _end_all(self) -> None:

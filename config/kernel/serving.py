@@ -59,10 +59,11 @@ class Serving:
         try:
             _raise_file_limit()
             sys.setswitchinterval(SWITCH_S)
-            from config.asgi import application
-
             server = Server(
-                application, listen=self._listen, started=self._started, stopping=self._stop
+                import_string(settings.ASGI_APPLICATION),
+                listen=self._listen,
+                started=self._started,
+                stopping=self._stop,
             )
             server.run(signal_handlers=signal_handlers)
         finally:

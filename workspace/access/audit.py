@@ -11,14 +11,17 @@ import threading
 from collections import Counter
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from django.db import connection, transaction
 from django.db.models import F
 
 from config.kernel.jsonio import clean
-from config.kernel.mcp import Call
 from workspace import ids
 from workspace.models import AuditEntry, ClientUse
+
+if TYPE_CHECKING:
+    from config.kernel.mcp import Call  # its module brings the whole SDK with it
 
 BATCH_S = 0.5
 CHUNK = 100  # rows written at once: a burst never holds the interpreter for long
