@@ -7,6 +7,7 @@ import multiprocessing
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from multiprocessing.process import BaseProcess
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
@@ -122,15 +123,16 @@ def ended(process: BaseProcess, seconds: float = 60) -> None:
     assert process.exitcode == 0, process.exitcode
 
 
-def serve() -> None:
-    """A django-q2 worker as far as turns see it: take, run, acknowledge."""
+def serve(nothing_more: Event | None = None) -> None:
+    """A django-q2 worker as far as turns see it: take, run, acknowledge, until all is done."""
     broker = WakingBroker("turns")
     while True:
+        over = nothing_more is None or nothing_more.is_set()
         for key, package in broker._take():
             task = SignedPackage.loads(package)
             worker.run(*task["args"])
             broker.acknowledge(key)
-        if not Turn.objects.filter(state__in=("queued", "running")).exists():
+        if over and not Turn.objects.filter(state__in=("queued", "running")).exists():
             return
 
 

@@ -1,0 +1,302 @@
+"""The event stream of a chat: exact offsets, live text, queue changes, refusals."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from config.kernel import threads
+from tests.workspace.chats.world import HELLO, World
+from workspace.chats import live, queue, transcript, watching
+from workspace.chats.stream import ChatStream
+from workspace.models import Turn
+
+DEADLINE_S = 10
+
+
+@dataclass
+class Event:
+    name: str
+    id: str | None
+    data: Any
+
+
+class Client:
+    """One reader of a chat's stream, over ASGI."""
+
+    def __init__(
+        self, chat: str, *, slug: str = "alpha", query: str = "", last_id: str = ""
+    ) -> None:
+        headers = [(b"last-event-id", last_id.encode())] if last_id else []
+        self.scope = {
+            "type": "http", "method": "GET", "headers": headers, "query_string": query.encode(),
+            "url_route": {"kwargs": {"slug": slug, "session_id": chat}},
+        }  # fmt: skip
+        self.status = 0
+        self.body = b""
+        self.grew = asyncio.Event()
+        self.leave = asyncio.Event()
+
+    async def receive(self) -> dict[str, Any]:
+        await self.leave.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Any) -> None:
+        self.status = message.get("status", self.status)
+        self.body += message.get("body", b"")
+        self.grew.set()
+
+    @property
+    def events(self) -> list[Event]:
+        found = []
+        for block in self.body.decode().split("\n\n")[:-1]:
+            fields = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line)
+            if "event" in fields:
+                found.append(Event(fields["event"], fields.get("id"), json.loads(fields["data"])))
+        return found
+
+    def named(self, name: str) -> list[Event]:
+        return [event for event in self.events if event.name == name]
+
+    async def until(self, seen: Callable[[Client], Any]) -> Any:
+        async with asyncio.timeout(DEADLINE_S):
+            while not (found := seen(self)):
+                self.grew.clear()
+                await self.grew.wait()
+        return found
+
+
+@asynccontextmanager
+async def reading(chat: str, **values: Any) -> AsyncIterator[Client]:
+    client = Client(chat, **values)
+    task = asyncio.create_task(ChatStream()(client.scope, client.receive, client.send))
+    try:
+        await client.until(lambda c: c.status)
+        if client.status == 200:
+            await client.until(lambda c: c.named("state"))
+        yield client
+    finally:
+        client.leave.set()
+        await asyncio.wait_for(task, DEADLINE_S)
+
+
+@pytest.fixture
+def chat(world: World) -> str:
+    return world.chat().chat.id
+
+
+@pytest.fixture(autouse=True)
+def nobody_left() -> Any:
+    yield
+    assert watching.WATCH._channels == {}
+
+
+async def write(world: World, chat: str, *texts: str, **end: Any) -> None:
+    await threads.run(world.finish, chat, *texts, **end)
+
+
+async def test_the_first_line_asks_for_two_seconds_and_state_follows(world: World, chat: str):
+    async with reading(chat) as client:
+        assert client.body.startswith(b"retry: 2000\n")
+        (state,) = client.named("state")
+        assert state.data == {"running": False, "queued": 0, "held": 0, "turn": None}
+
+
+async def test_after_zero_gives_the_whole_transcript(world: World, chat: str):
+    await write(world, chat, "One", "Two")
+
+    async with reading(chat, query="after=0") as client:
+        lines = client.named("line")
+
+    assert [line.data.get("role") or line.data["state"] for line in lines] == [
+        "started", "user", "assistant", "completed",
+    ]  # fmt: skip
+    ends = [len(data) for data in _prefixes(world, chat)]
+    assert [int(line.id or 0) for line in lines] == ends
+
+
+def _prefixes(world: World, chat: str) -> list[bytes]:
+    lines = world.transcript(chat).read_bytes().splitlines(keepends=True)
+    return [b"".join(lines[: n + 1]) for n in range(len(lines))]
+
+
+async def test_without_a_place_only_what_is_new_comes(world: World, chat: str):
+    await write(world, chat, "Old")
+
+    async with reading(chat) as client:
+        await write(world, chat, "New")
+        await client.until(lambda c: len(c.named("line")) == 3)
+
+    texts = [line.data["content"] for line in client.named("line") if "content" in line.data]
+    assert texts == ["New"]
+
+
+async def test_cut_anywhere_and_resumed_nothing_is_missed_or_repeated(world: World, chat: str):
+    chance = random.Random(7)
+    seen: list[str] = []
+    last = "0"
+    for number in range(12):
+        await write(world, chat, f"ask {number}", f"say {number}")
+        async with reading(chat, last_id=last) as client:
+            wanted = chance.randrange(0, 3)
+            await client.until(lambda c, n=wanted: len(c.named("line")) >= n)
+            taken = client.named("line")[: wanted or None]
+        seen += [event.id or "" for event in taken]
+        last = seen[-1] if seen else "0"
+
+    async with reading(chat, last_id=last) as client:
+        seen += [event.id or "" for event in client.named("line")]
+    assert seen == [str(len(prefix)) for prefix in _prefixes(world, chat)]
+
+
+@pytest.mark.parametrize("place", ["7", "99999999", "abc", "-1", "1e3", "9" * 40, "٣"])
+async def test_a_place_that_is_none_gives_resync_and_everything(
+    world: World, chat: str, place: str
+):
+    await write(world, chat, "One")
+
+    async with reading(chat, query=f"after={place}") as client:
+        events = client.events
+
+    assert events[0].name == "resync"
+    assert events[0].data["reason"]
+    assert len([event for event in events if event.name == "line"]) == 3
+
+
+async def test_a_long_transcript_comes_in_pieces_and_whole(world: World, chat: str, monkeypatch):
+    monkeypatch.setattr(watching, "BATCH_BYTES", 2000)
+    monkeypatch.setattr("workspace.chats.stream.BATCH_BYTES", 2000)
+    for number in range(40):
+        await write(world, chat, f"ask {number}")
+
+    async with reading(chat, query="after=0") as client:
+        ids = [event.id for event in client.named("line")]
+
+    assert ids == [str(len(prefix)) for prefix in _prefixes(world, chat)]
+
+
+async def test_live_text_comes_once_also_to_who_joins_late(world: World, chat: str):
+    path = str(world.transcript(chat))
+    with transcript.Writer(path) as writer:
+        async with reading(chat) as early:
+            writer.append("turn_start", "t1", engine="claude")
+            text = live.Appender(path.removesuffix(".jsonl") + ".live", "t1")
+            text.add("b1", "text", "Hel")
+            text.flush()
+            await early.until(lambda c: c.named("delta"))
+
+            async with reading(chat) as late:
+                await late.until(lambda c: c.named("delta"))
+                text.add("b1", "text", "lo")
+                text.flush()
+                for client in (early, late):
+                    await client.until(lambda c: len(c.named("delta")) == 2)
+                    joined = "".join(event.data["text"] for event in client.named("delta"))
+                    assert joined == "Hello"
+                writer.append("assistant", "t1", text="Hello", block="b1")
+                await late.until(lambda c: c.named("line"))
+
+            async with reading(chat) as after:
+                assert after.named("delta") == []
+            writer.append("turn_end", "t1", status="ok")
+            text.close()
+            await early.until(lambda c: c.named("line")[-1].data.get("state") == "completed")
+
+
+async def test_text_of_the_turn_before_is_never_shown(world: World, chat: str):
+    path = str(world.transcript(chat))
+    await write(world, chat, "One")
+    stale = live.Appender(path.removesuffix(".jsonl") + ".live", "old")
+    stale.add("b1", "text", "stale")
+    stale.flush()
+
+    with transcript.Writer(path) as writer:
+        async with reading(chat) as client:
+            writer.append("turn_start", "t2", engine="claude")
+            writer.append("user", "t2", text="x", sender={"kind": "user"})
+            await client.until(lambda c: len(c.named("line")) == 2)
+            writer.append("turn_end", "t2", status="ok")
+            await client.until(lambda c: len(c.named("line")) == 3)
+
+    assert client.named("delta") == []
+
+
+async def test_a_tool_is_one_line_also_for_who_resumes_between_use_and_result(
+    world: World, chat: str
+):
+    with transcript.Writer(str(world.transcript(chat))) as writer:
+        writer.append("turn_start", "t1", engine="runbook")
+        writer.append("tool_use", "t1", tool="Bash", call="c1", input={}, target="make")
+        place = str(writer.end)
+        async with reading(chat, last_id=place) as client:
+            writer.append("tool_result", "t1", call="c1", is_error=False, text="ok", ms=1)
+            (line,) = await client.until(lambda c: c.named("line"))
+            assert line.data["content"] == "Bash make — ok"
+        writer.append("turn_end", "t1", status="ok")
+
+
+async def test_queue_changes_are_told(world: World, chat: str):
+    async with reading(chat) as client:
+        await threads.run(world.send, chat, HELLO)
+        await client.until(lambda c: len(c.named("queue")) >= 2)
+        (row,) = client.named("queue")[-1].data["queue"]
+        assert (row["state"], row["prompt"]) == ("queued", HELLO)
+        await client.until(lambda c: c.named("state")[-1].data["queued"] == 1)
+
+        await threads.run(Turn.objects.filter(chat=chat).update, state="deleted")
+        await client.until(lambda c: c.named("state")[-1].data["queued"] == 0)
+
+    assert await threads.run(queue.active_rows, chat) == []
+
+
+async def test_a_transcript_put_back_from_elsewhere_starts_everybody_again(world: World, chat: str):
+    await write(world, chat, "One")
+    async with reading(chat) as client:
+        path = world.transcript(chat)
+        draft = path.with_name("draft")
+        draft.write_bytes(path.read_bytes())
+        draft.replace(path)
+        await client.until(lambda c: c.named("resync"))
+        await client.until(lambda c: len(c.named("line")) == 3)
+
+
+@pytest.mark.parametrize(
+    ("slug", "session", "status"),
+    [
+        ("nope", "7f8a1c9e-7d6f-4c5b-8f6e-0a1b2c3d4e5f", 404),
+        ("alpha", "7f8a1c9e-7d6f-4c5b-8f6e-0a1b2c3d4e5f", 404),
+        ("alpha", "..%2f..", 404),
+        ("../x", "x", 404),
+    ],
+)
+async def test_what_is_no_chat_is_told_as_json(world: World, slug: str, session: str, status: int):
+    async with reading(session, slug=slug) as client:
+        pass
+
+    assert client.status == status
+    assert json.loads(client.body)["code"] == "not_found"
+
+
+async def test_only_get_is_allowed(world: World, chat: str):
+    client = Client(chat)
+    client.scope["method"] = "POST"
+
+    await ChatStream()(client.scope, client.receive, client.send)
+
+    assert client.status == 405
+
+
+async def test_a_client_that_leaves_at_once_leaves_nothing_behind(world: World, chat: str):
+    for _ in range(20):
+        client = Client(chat, query="after=0")
+        task = asyncio.create_task(ChatStream()(client.scope, client.receive, client.send))
+        await client.until(lambda c: c.status)
+        client.leave.set()
+        await asyncio.wait_for(task, DEADLINE_S)

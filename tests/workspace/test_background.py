@@ -1,0 +1,117 @@
+"""What the server tells its clients: files and rows that changed, by id."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.service import until
+from tests.workspace.chats.conftest import world  # noqa: F401 - a fixture
+from tests.workspace.chats.world import HELLO, World
+from workspace import background, models, projects
+from workspace.background import Background, affected
+from workspace.chats import files, queue
+from workspace.ledger import Ledger
+from workspace.models import Run, Turn
+
+Told = list[tuple[str, dict[str, Any]]]
+
+
+@pytest.fixture
+def told() -> Told:
+    return []
+
+
+@pytest.fixture
+def ledger(world: World, told: Told) -> Ledger:  # noqa: F811
+    ledger = Ledger(lambda event, data: told.append((event, dict(data))))
+    ledger.look(silent=True)
+    return ledger
+
+
+def test_a_queue_that_changed_is_told_by_chat(world: World, ledger: Ledger, told: Told):  # noqa: F811
+    chat = world.chat(HELLO).chat.id
+    ledger.look()
+    Turn.objects.update(state="running")
+    ledger.look()
+    ledger.look()
+    Turn.objects.update(state="done")
+    ledger.look()
+
+    assert told == [("chat", {"project": "alpha", "sessionId": chat})] * 3
+
+
+def test_runs_are_told_when_they_begin_change_and_end(ledger: Ledger, told: Told):
+    run = Run.objects.create(
+        id="run_1", project="alpha", queued_at=datetime.now(UTC), status="queued"
+    )
+    ledger.look()
+    for status in ("running", "completed"):
+        Run.objects.filter(id=run.id).update(status=status)
+        ledger.look()
+    Run.objects.create(id="run_2", project="beta", queued_at=datetime.now(UTC), status="skipped")
+    ledger.look()
+    ledger.look()
+
+    event = ("run", {"project": "alpha", "id": "run_1"})
+    assert told == [event] * 3 + [("run", {"project": "beta", "id": "run_2"})]
+
+
+def test_only_paths_that_mean_something_are_told(world: World, settings):  # noqa: F811
+    root: Path = settings.PROJECTS_DIR
+    chat = "7f8a1c9e-7d6f-4c5b-8f6e-0a1b2c3d4e5f"
+
+    slugs, chats = affected(
+        {
+            root / "alpha" / "project.yaml",
+            root / "beta" / "CHANGELOG.md",
+            root / "gamma",
+            root / "alpha" / "src.py",
+            root / "alpha" / ".chats" / f"{chat}.jsonl",
+            root / "beta" / ".chats" / f"{chat}.yaml",
+            root / "alpha" / ".chats" / f"{chat}.live",
+            root / "alpha" / ".chats" / "x.jsonl",
+            root / "Not A Slug",
+            Path("/etc/passwd"),
+        }
+    )
+
+    assert slugs == {"alpha", "beta", "gamma"}
+    assert chats == {("alpha", chat, False), ("beta", chat, True)}
+
+
+def test_a_hand_edit_reaches_clients_and_the_table(world: World, told: Told, monkeypatch):  # noqa: F811
+    part = Background()
+    monkeypatch.setattr(
+        part._events, "publish", lambda event, data: told.append((event, dict(data)))
+    )
+    part.start()
+    try:
+        world.write("name: By hand\n")
+        until(lambda: ("project", {"slug": "alpha"}) in told)
+        until(lambda: models.Project.objects.get(slug="alpha").data == {"name": "By hand"})
+
+        chat = world.chat(name="Made").chat.id
+        until(lambda: ("chat", {"project": "alpha", "sessionId": chat}) in told)
+    finally:
+        part.stop()
+
+
+def test_reindex_makes_the_tables_anew_from_the_files(world: World):  # noqa: F811
+    chat = world.chat(name="Kept").chat.id
+    world.finish(chat, "One")
+    models.Project.objects.all().delete()
+    models.Chat.objects.all().delete()
+    projects.MIRROR._known.clear()
+
+    background.reindex()
+
+    assert models.Project.objects.get(slug="alpha").data["name"] == "Alpha"
+    assert models.Chat.objects.get(id=chat).messages == 1
+    assert queue.active_rows(chat) == []
+    files.record_path(world.project, chat).unlink()
+    background.reindex()
+    assert not models.Chat.objects.exists()

@@ -1,0 +1,79 @@
+"""The queue's bell: a new task wakes a sleeping cluster at once."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from django.db import connections, transaction
+from django_q.conf import Conf
+
+from tests.service import until
+from workspace.broker import WakingBroker
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def sleeper(broker: WakingBroker, found: list[float]) -> threading.Thread:
+    """A pusher that sleeps; the time it woke with a task is noted."""
+
+    def run() -> None:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            if broker.dequeue():
+                found.append(time.monotonic())
+                break
+        connections.close_all()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+def test_a_sleeping_pusher_wakes_long_before_its_poll(monkeypatch):
+    monkeypatch.setattr(Conf, "POLL", 15)
+    broker, found = WakingBroker("test-wake"), []
+    thread = sleeper(broker, found)
+    until(lambda: broker._bell)
+
+    asked = time.monotonic()
+    WakingBroker("test-wake").enqueue("task")
+    thread.join(20)
+
+    assert found
+    assert found[0] - asked < 2
+
+
+def test_the_bell_rings_after_the_commit(monkeypatch):
+    monkeypatch.setattr(Conf, "POLL", 15)
+    broker, found = WakingBroker("test-commit"), []
+    thread = sleeper(broker, found)
+    until(lambda: broker._bell)
+
+    with transaction.atomic():
+        WakingBroker("test-commit").enqueue("task")
+        assert found == []
+    thread.join(20)
+
+    assert found
+
+
+def test_a_task_is_taken_once_by_many():
+    for _ in range(20):
+        WakingBroker("test-once").enqueue("task")
+    taken: list[int] = []
+
+    def take() -> None:
+        broker = WakingBroker("test-once")
+        while tasks := broker._take():
+            taken.extend(key for key, _ in tasks)
+        connections.close_all()
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+
+    assert len(taken) == len(set(taken)) == 20
