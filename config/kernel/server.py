@@ -22,7 +22,8 @@ from urllib.parse import unquote
 import orjson
 from twisted.internet import asyncioreactor
 
-asyncioreactor.install(asyncio.new_event_loop())  # before anything imports the reactor
+install_reactor: Any = asyncioreactor.install
+install_reactor(asyncio.new_event_loop())  # before anything imports the reactor
 
 from daphne.http_protocol import HTTPFactory, WebRequest  # noqa: E402
 from daphne.utils import HEADER_NAME_RE, INVALID_HEADER_VALUE_BYTES  # noqa: E402
@@ -31,7 +32,7 @@ from twisted.internet import reactor as installed_reactor  # noqa: E402
 from twisted.logger import STDLibLogObserver, globalLogBeginner  # noqa: E402
 from twisted.web import http as twisted_http  # noqa: E402
 
-from config.kernel.answers import JSON, App, Message
+from config.kernel.answers import JSON, App, Message  # noqa: E402
 
 log = logging.getLogger(__name__)
 http: Any = twisted_http  # Twisted's web part is not typed
