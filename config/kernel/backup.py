@@ -28,7 +28,8 @@ from config.kernel.errors import Conflict, Invalid
 from config.kernel.paths import UnsafePath, segment
 
 FORMAT = 1
-MANIFEST, DATABASE, CONFIG = "manifest.json", "database.sqlite3", "svc.config.yaml"
+MANIFEST, END = "manifest.json", "end"
+DATABASE, CONFIG = "database.sqlite3", "svc.config.yaml"
 SPOOL = 4 * 1024 * 1024
 
 
@@ -62,6 +63,7 @@ def write(plan: Plan, archive: Path, *, version: str) -> Report:
                     _add_file(tar, CONFIG, plan.config, report)
                 for name, folder in plan.folders.items():
                     _add_folder(tar, name, folder, report, skip={archive, draft})
+                _add_bytes(tar, END, b"")
             stream.flush()
             os.fsync(stream.fileno())
         report.size = draft.stat().st_size
@@ -80,7 +82,8 @@ def restore(plan: Plan, archive: Path) -> Report:
     links: list[tuple[str, Path]] = []
     try:
         with tarfile.open(archive, "r:*") as tar:
-            _check_manifest(tar)
+            _check(tar, plan)
+        with tarfile.open(archive, "r:*") as tar:
             for member in tar:
                 _restore_member(tar, member, plan, links, report)
     except (tarfile.TarError, EOFError, UnsafePath) as error:
@@ -203,8 +206,9 @@ def _copy(source: IO[bytes], target: IO[bytes], size: int) -> None:
 # -- restoring -------------------------------------------------------------------------------------
 
 
-def _check_manifest(tar: tarfile.TarFile) -> None:
-    first = tar.next()
+def _check(tar: tarfile.TarFile, plan: Plan) -> None:
+    """Read it to its end before anything is written: ours, whole, and all names safe."""
+    first = last = tar.next()
     stream = tar.extractfile(first) if first and first.name == MANIFEST and first.isreg() else None
     try:
         found = orjson.loads(stream.read(1 << 16)) if stream else None
@@ -212,6 +216,11 @@ def _check_manifest(tar: tarfile.TarFile) -> None:
         found = None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise tarfile.ReadError(f"it does not begin with a {MANIFEST} of format {FORMAT}")
+    for member in tar:
+        _destination(member.name, plan)
+        last = member
+    if last is None or last.name != END:
+        raise tarfile.ReadError("its end is missing")
 
 
 def _restore_member(
@@ -223,7 +232,7 @@ def _restore_member(
 ) -> None:
     path = _destination(member.name, plan)
     if path is None:
-        if member.name != MANIFEST:
+        if member.name not in {MANIFEST, END}:
             report.left_out.append(f"{member.name}: has no place here")
         return
     if path == plan.config and os.path.lexists(path):

@@ -1,0 +1,141 @@
+"""A row follows its file; the last good value outlives a broken one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.kernel import files, yamlio
+from config.kernel.mirror import Change, Mirror
+from workspace.models import Project
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> Mirror[Project]:
+    return fresh(tmp_path)
+
+
+def fresh(folder: Path) -> Mirror[Project]:
+    """A mirror as a new process has it."""
+
+    def keys() -> Iterator[str]:
+        return (path.stem for path in folder.glob("*.yaml"))
+
+    return Mirror(model=Project, key="slug", keys=keys, locate=lambda key: folder / f"{key}.yaml")
+
+
+def test_a_row_is_made_changed_and_dropped_with_its_file(mirror: Mirror[Project], tmp_path: Path):
+    path = tmp_path / "a.yaml"
+
+    path.write_bytes(b"name: one\n")
+    assert mirror.refresh("a") == Change("created", "a")
+    assert Project.objects.get(slug="a").data == {"name": "one"}
+    assert mirror.refresh("a") is None
+
+    path.write_bytes(b"name: two\n")
+    assert mirror.refresh("a") == Change("changed", "a")
+    assert Project.objects.get(slug="a").data == {"name": "two"}
+
+    path.unlink()
+    assert mirror.refresh("a") == Change("removed", "a")
+    assert not Project.objects.exists()
+    assert mirror.refresh("a") is None
+
+
+def test_a_broken_file_keeps_its_last_good_value_even_in_a_new_process(
+    mirror: Mirror[Project], tmp_path: Path
+):
+    path = tmp_path / "a.yaml"
+    path.write_bytes(b"name: good\n")
+    mirror.refresh("a")
+
+    path.write_bytes(b"name: x\nlist: [1\n")
+
+    assert mirror.refresh("a") == Change("broken", "a")
+    for seen in (mirror, fresh(tmp_path)):
+        found = seen.get("a")
+        assert found is not None
+        assert (found.data, found.document) == ({"name": "good"}, None)
+        assert found.error.startswith("line 3, column 1: ")
+        assert found.error_line == 3
+    row = Project.objects.get(slug="a")
+    assert (row.data, row.error_line) == ({"name": "good"}, 3)
+
+
+def test_a_file_that_is_no_mapping_or_no_file_is_broken(mirror: Mirror[Project], tmp_path: Path):
+    (tmp_path / "a.yaml").write_bytes(b"- 1\n")
+    (tmp_path / "b.yaml").mkdir()
+    (tmp_path / "c.yaml").write_bytes(b"x" * (2 << 20))
+
+    errors = {key: found.error for key in "abc" if (found := mirror.get(key))}
+
+    assert errors == {
+        "a": "the file must hold a mapping",
+        "b": "cannot be read: not a regular file",
+        "c": "cannot be read: larger than 1048576 bytes",
+    }
+
+
+def test_an_unchanged_file_is_not_parsed_again(
+    mirror: Mirror[Project], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "a.yaml"
+    path.write_bytes(b"name: one\n")
+    mirror.get("a")
+
+    def no_parse(*_: object, **__: object) -> None:
+        raise AssertionError("parsed again")
+
+    monkeypatch.setattr(yamlio, "parse", no_parse)
+    for _ in range(5):
+        mirror.get("a")
+    os.utime(path)  # touched, the same bytes
+    assert mirror.refresh("a") is None
+
+
+def test_a_change_that_its_stat_does_not_show_is_seen_a_moment_later(
+    mirror: Mirror[Project], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "a.yaml"
+    path.write_bytes(b"name: one\n")
+    before = path.stat()
+    mirror.get("a")
+    path.write_bytes(b"name: two\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert files.stat_of(path) == f"{before.st_mtime_ns}:{before.st_size}:{before.st_ino}"
+
+    monkeypatch.setattr("config.kernel.mirror._racy", lambda stat: False)  # 50 ms have passed
+
+    found = mirror.get("a")
+    assert found is not None
+    assert found.data == {"name": "two"}
+
+
+def test_a_scan_brings_every_row_to_its_file(mirror: Mirror[Project], tmp_path: Path):
+    for name in ("kept", "gone", "edited"):
+        (tmp_path / f"{name}.yaml").write_bytes(b"name: x\n")
+    mirror.scan()
+    (tmp_path / "gone.yaml").unlink()
+    (tmp_path / "edited.yaml").write_bytes(b"name: y\n")
+    (tmp_path / "new.yaml").write_bytes(b"name: z\n")
+
+    changes = mirror.scan()
+
+    assert changes == [
+        Change("changed", "edited"),
+        Change("removed", "gone"),
+        Change("created", "new"),
+    ]
+    assert mirror.scan() == []
+
+
+def test_looking_at_nothing_writes_nothing(
+    mirror: Mirror[Project], django_assert_num_queries: object
+):
+    assert mirror.get("absent") is None
+    assert not Project.objects.exists()

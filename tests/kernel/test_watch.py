@@ -1,0 +1,156 @@
+"""A change in a watched folder is told, once, also where notifications fail."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from config.kernel import files, watch
+from config.kernel.watch import Watcher
+
+Told = "queue.Queue[set[Path]]"
+
+
+@pytest.fixture
+def told() -> Told:
+    return queue.Queue()
+
+
+@pytest.fixture
+def watched(tmp_path: Path, told: Told) -> Iterator[Watcher]:
+    """Watches tmp_path and every folder in it."""
+    watcher = Watcher(lambda: below(tmp_path), told.put, poll_s=30)
+    watcher.start()
+    yield watcher
+    watcher.stop()
+
+
+def below(root: Path) -> list[Path]:
+    return [root, *(path for path in root.iterdir() if path.is_dir())]
+
+
+def seen(told: Told, path: Path, *, within: float = 5.0) -> float:
+    """Seconds until `path` was told."""
+    start = time.monotonic()
+    while True:
+        rest = within - (time.monotonic() - start)
+        if path in told.get(timeout=max(rest, 0.001)):
+            return time.monotonic() - start
+
+
+def renamed(path: Path, data: bytes) -> None:
+    draft = path.with_name(".draft")
+    draft.write_bytes(data)
+    draft.replace(path)
+
+
+@pytest.mark.usefixtures("watched")
+@pytest.mark.parametrize("save", [Path.write_bytes, files.write, renamed])
+def test_a_save_is_told_however_it_is_made(
+    tmp_path: Path, told: Told, save: Callable[[Path, bytes], object]
+):
+    for data in (b"1", b"2"):
+        save(tmp_path / "a.yaml", data)
+        assert seen(told, tmp_path / "a.yaml") < 1
+
+    (tmp_path / "a.yaml").unlink()
+    seen(told, tmp_path / "a.yaml")
+
+
+@pytest.mark.usefixtures("watched")
+def test_a_new_folder_is_watched_with_what_is_already_in_it(tmp_path: Path, told: Told):
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new/a.yaml").write_bytes(b"1")
+    seen(told, tmp_path / "new/a.yaml")
+
+    (tmp_path / "new/b.yaml").write_bytes(b"1")
+    seen(told, tmp_path / "new/b.yaml")
+
+
+@pytest.mark.usefixtures("watched")
+def test_temporary_files_and_what_lies_deeper_are_not_told(tmp_path: Path, told: Told):
+    (tmp_path / "sub/deep").mkdir(parents=True)
+    seen(told, tmp_path / "sub/deep")
+    (tmp_path / "sub/deep/x").write_bytes(b"1")
+    (tmp_path / ".svc-tmp-1-a").write_bytes(b"1")
+    (tmp_path / "last").write_bytes(b"1")
+
+    paths: set[Path] = set()
+    while tmp_path / "last" not in paths:
+        paths |= told.get(timeout=5)
+
+    assert not {p.name for p in paths} & {"x", ".svc-tmp-1-a"}
+
+
+def test_a_rebuild_looks_at_the_folders_again(tmp_path: Path, told: Told):
+    inner, folders = tmp_path / "inner", []
+    inner.mkdir()
+    watcher = Watcher(lambda: folders, told.put, poll_s=30)
+    watcher.start()
+    try:
+        folders.append(inner)
+        (inner / "a").write_bytes(b"1")
+        watcher.rebuild()
+        seen(told, inner / "a")
+    finally:
+        watcher.stop()
+
+
+def test_without_notifications_the_poll_finds_every_change(
+    tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+):
+    def broken(*_: object) -> None:
+        raise OSError("no inotify instances left")
+
+    monkeypatch.setattr(watch, "RustNotify", broken)
+    (tmp_path / "target").write_bytes(b"1")
+    watcher = Watcher(lambda: [tmp_path], told.put, poll_s=0.05)
+    watcher.start()
+    try:
+        (tmp_path / "a").write_bytes(b"1")
+        seen(told, tmp_path / "a")
+    finally:
+        watcher.stop()
+
+
+def test_the_poll_follows_symlinked_files(tmp_path: Path, told: Told):
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    inside.mkdir()
+    outside.write_bytes(b"1")
+    (inside / "link").symlink_to(outside)
+    watcher = Watcher(lambda: [inside], told.put, poll_s=0.1)
+    watcher.start()
+    try:
+        outside.write_bytes(b"longer")
+        seen(told, inside / "link")
+    finally:
+        watcher.stop()
+
+
+def test_a_handler_that_fails_does_not_end_the_watching(tmp_path: Path, told: Told):
+    def handler(paths: set[Path]) -> None:
+        told.put(paths)
+        raise ValueError("a defect")
+
+    watcher = Watcher(lambda: [tmp_path], handler, poll_s=30)
+    watcher.start()
+    try:
+        for name in ("a", "b"):
+            (tmp_path / name).write_bytes(b"1")
+            seen(told, tmp_path / name)
+    finally:
+        watcher.stop()
+
+
+def test_starting_and_stopping_leaks_no_thread(tmp_path: Path):
+    for _ in range(10):
+        watcher = Watcher(lambda: [tmp_path], lambda paths: None)
+        watcher.start()
+        watcher.stop()
+
+    assert [thread.name for thread in threading.enumerate() if thread.name == "watcher"] == []
