@@ -71,6 +71,13 @@ def watch(context: BrowserContext) -> Iterator[Watch]:
     assert watch.left() == []
 
 
+@pytest.fixture(scope="session")
+def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One service for every test here that can live with what the others made."""
+    with Service(tmp_path_factory.mktemp("browser")) as running:
+        yield running
+
+
 @pytest.fixture
 def context(browser: Browser, shared_service: Service) -> Iterator[BrowserContext]:
     context = browser.new_context(base_url=shared_service.url, reduced_motion="reduce")

@@ -7,7 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.service import Service
+from tests.browser.conftest import Watch
+from tests.service import Service, until
 
 WAITS = "#!runbook\n```Bash\nsleep 60\n```\n"
 HOSTILE = '#!runbook\n<img src=x onerror="document.title=1"> **bold** [x](javascript:alert(1))\n'
@@ -106,3 +107,41 @@ def test_a_chat_with_plain_text_says_that_no_engine_is_set_up(page: Page, slug: 
 
     expect(page.get_by_text("No engine can run this message")).to_be_visible()
     expect(page.get_by_role("button", name="Run again")).to_be_visible()
+
+
+def test_a_long_chat_starts_at_its_end_and_unfolds_upwards(
+    page: Page, slug: str, shared_service: Service
+) -> None:
+    long = "#!runbook\n" + "".join(f"Line {n}.\n{GLOB}" for n in range(70))
+    made = shared_service.http.post(f"/api/projects/{slug}/chats", json={"prompt": long}).json()
+    chat = f"/projects/{slug}/chats/{made['chat']['sessionId']}"
+    until(lambda: shared_service.http.get(f"/api{chat}").json()["chat"]["lastTurn"], what="the end")
+
+    page.goto(chat)
+    expect(page.get_by_text("Line 69.", exact=True)).to_be_in_viewport()
+    expect(page.get_by_text("Line 0.", exact=True)).to_have_count(0)
+    page.get_by_role("button", name="Show earlier messages").click()
+
+    expect(page.get_by_text("Line 0.", exact=True)).to_have_count(1)
+    expect(page.get_by_text("Runbook", exact=True).first).to_be_attached()
+    expect(page.get_by_role("button", name="Show earlier messages")).to_be_hidden()
+    for n in (1, 35, 69):
+        expect(page.get_by_text(f"Line {n}.", exact=True)).to_have_count(1)
+
+
+def test_a_cut_connection_misses_nothing_and_repeats_nothing(
+    page: Page, slug: str, shared_service: Service, watch: Watch
+) -> None:
+    watch.meant += ["ERR_INTERNET_DISCONNECTED", "ERR_NETWORK_CHANGED"]
+    start(page, slug, f"#!runbook\nBefore the cut.\n{GLOB}")
+    expect(page.get_by_text("Before the cut.", exact=True)).to_be_visible()
+    chat = page.url.split("/projects/")[1]
+
+    page.context.set_offline(True)
+    prompt = f"#!runbook\nWhile it was cut.\n{GLOB}"
+    shared_service.http.post(f"/api/projects/{chat}/messages", json={"prompt": prompt})
+    page.context.set_offline(False)
+
+    expect(page.get_by_text("While it was cut.", exact=True)).to_be_visible()
+    expect(page.get_by_text("Before the cut.", exact=True)).to_have_count(1)
+    expect(page.get_by_text("1 tool call", exact=True)).to_have_count(2)

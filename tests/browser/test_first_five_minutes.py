@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.service import Service, until
 
 SECOND_MESSAGE = '#!runbook\n```Glob\n{"pattern": "*.py"}\n```\n'
+
+
+@pytest.fixture
+def shared_service(service: Service) -> Service:
+    """Nothing is there yet: the page's service is one of its own."""
+    return service
 
 
 def test_a_person_gets_from_nothing_to_a_run_of_a_trigger(
