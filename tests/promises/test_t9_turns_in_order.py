@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 import pytest
 from django.db import connections
@@ -28,7 +29,7 @@ def test_turns_of_one_chat_run_whole_one_after_the_other_in_the_order_sent(world
     def send(sender: int) -> None:
         for number in range(EACH):
             prompt = f'#!runbook\n```TodoWrite\n{{"todos": []}}\n```\nsender {sender} {number}\n'
-            until(lambda text=prompt: _sent(world, chat, text, accepted), seconds=LONGEST_S)
+            until(partial(_sent, world, chat, prompt, accepted), seconds=LONGEST_S)
         connections.close_all()
 
     everything_sent = FORK.Event()
@@ -52,8 +53,8 @@ def test_turns_of_one_chat_run_whole_one_after_the_other_in_the_order_sent(world
     assert [record["seq"] for record in records] == list(range(1, len(records) + 1))
     assert set(Turn.objects.filter(chat=chat).values_list("state", flat=True)) == {"done"}
     said = [record["text"].split()[1:] for record in records if record["type"] == "assistant"]
-    for sender in range(SENDERS):
-        assert [n for who, n in said if who == str(sender)] == [str(n) for n in range(EACH)]
+    for number in range(SENDERS):
+        assert [n for who, n in said if who == str(number)] == [str(n) for n in range(EACH)]
 
 
 def _sent(world: World, chat: str, prompt: str, accepted: list[str]) -> bool:  # noqa: F811

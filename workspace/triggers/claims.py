@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from workspace.models import Run, TriggerState
 from workspace.triggers import admission, clock, firing
@@ -62,8 +62,9 @@ def _claim(
             decision = _advance(row, now, since)
         except Exception as error:
             log.exception("trigger %s disarmed", row)
-            row.armed_at, row.next_at = None, None
-            row.last_error = f"disarmed: {error}"[:500]
+            row.next_at = None
+            reason = f"disarmed: {error}"[:500]
+            TriggerState.objects.filter(pk=row.pk).update(armed_at=None, last_error=reason)
             continue
         run = firing.new_run(
             row.project, trigger, cause=decision.cause, now=now,
@@ -71,8 +72,16 @@ def _claim(
         )  # fmt: skip
         run.missed = decision.missed
         firings.append((run, decision, trigger))
-    TriggerState.objects.bulk_update(rows, ["armed_at", "next_at", "last_error"])
+    _store(rows)
     _record(firings, claimed)
+
+
+def _store(rows: Sequence[TriggerState]) -> None:
+    """The next times, by one prepared statement: bulk_update costs more than all the rest."""
+    column = TriggerState._meta.get_field("next_at")
+    values = [(column.get_db_prep_save(row.next_at, connection), row.pk) for row in rows]
+    with connection.cursor() as cursor:
+        cursor.executemany("UPDATE workspace_triggerstate SET next_at = %s WHERE id = %s", values)
 
 
 def _advance(row: TriggerState, now: datetime, since: datetime) -> Decision:

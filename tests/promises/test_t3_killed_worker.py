@@ -1,0 +1,137 @@
+"""T3: a killed worker loses nothing and doubles nothing (a process crash, not a power cut)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from django.db import connections
+
+from tests.promises.rings import ring, seeded
+from tests.workspace.triggers.conftest import utc  # noqa: F401 - the zone of the host
+from tests.workspace.triggers.world import World
+from workspace.chats import delivery, endings, recovery, worker
+from workspace.models import Run, TriggerState, Turn
+from workspace.triggers import runs
+from workspace.triggers.clock import Clock
+from workspace.triggers.firing import start
+from workspace.triggers.ticker import Ticker
+
+ENTRY = """\
+triggers:
+  t:
+    trigger: {type: schedule, interval: 1h}
+    run:
+      prompt: |
+        #!runbook
+        ```Bash
+        echo "$SVC_TURN_ID" >> fired.txt
+        ```
+      permissionMode: bypassPermissions
+      overlap: parallel
+    enabled: true
+"""
+WHOLE_S = 0.4  # about as long as claim, start and turn take together
+
+
+def due_now() -> None:
+    """The next nominal time of the trigger is now."""
+    now = datetime.now(UTC)
+    TriggerState.objects.update(next_at=now, armed_at=now - timedelta(hours=1))
+
+
+def one_worker() -> None:
+    """Everything a firing goes through, in one process."""
+    Ticker(Clock()).start()
+    work_off()
+
+
+def work_off() -> None:
+    for run_id in [*runs.waiting().values_list("id", flat=True)]:
+        start(run_id)
+    for turn_id in [*Turn.objects.filter(state="queued").values_list("id", flat=True)]:
+        worker.run(turn_id, on_change=runs.follow)
+
+
+def killed_after(seconds: float) -> None:
+    """A worker process that gets SIGKILL while it does its work."""
+    connections.close_all()
+    pid = os.fork()
+    if pid == 0:
+        os.setsid()
+        try:
+            one_worker()
+        finally:
+            os._exit(0)
+    time.sleep(seconds)  # the moment of the kill is what is random here
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def recover() -> None:
+    """What the next start does, with every lease of the dead run out."""
+    past = datetime.now(UTC) - timedelta(seconds=1)
+    Turn.objects.filter(state="running").update(lease_until=past)
+    Run.objects.filter(lease_until__isnull=False).update(lease_until=past)
+    deadline = time.monotonic() + 20
+    while Turn.objects.filter(state="running").exists() and time.monotonic() < deadline:
+        recovery.sweep(on_change=runs.follow)  # a dying turn process may still hold its chat
+        Turn.objects.filter(state="running").update(lease_until=past)
+    runs.recover(datetime.now(UTC))
+
+
+@pytest.mark.promise("T3")
+@pytest.mark.django_db(transaction=True)
+def test_every_nominal_time_ends_completed_or_interrupted_exactly_once(
+    settings, tmp_path: Path, monkeypatch
+):
+    monkeypatch.setattr(delivery, "hand_over", lambda turn_id: None)  # the workers are ours
+    monkeypatch.setattr(runs, "deliver", lambda run_id: None)
+    settings.PROJECTS_DIR = tmp_path
+    world = World(tmp_path)
+    world.write(ENTRY)
+    world.arm()
+    kills, random = ring(fast=60, slow=3_000), seeded()
+
+    for number in range(kills):
+        due_now()
+        killed_after(random.uniform(0, WHOLE_S))
+        Ticker(Clock()).start()  # claims what the dead one did not
+        if number % 6 == 0:
+            recover()
+    due_now()
+    one_worker()
+    recover()
+    work_off()
+
+    check(world, kills + 1)
+
+
+def check(world: World, times: int) -> None:
+    found = [*Run.objects.order_by("id")]
+    statuses = Counter(run.status for run in found)
+    print(statuses)
+    assert set(statuses) <= {"completed", "interrupted"}
+    assert statuses["completed"]
+    assert statuses["interrupted"]
+    assert len({run.scheduled_for for run in found}) == len(found) == times
+    lines = Counter((world.folder / "alpha" / "fired.txt").read_text().split())
+    assert set(lines.values()) == {1}
+    for run in found:
+        turns = [*Turn.objects.filter(run=run)]
+        assert len(turns) <= 1
+        for turn in turns:
+            kinds = Counter(one["type"] for one in records(turn))
+            assert (kinds["turn_start"], kinds["user"], kinds["turn_end"]) == (1, 1, 1)
+        if run.status == "completed":
+            assert lines[turns[0].id] == 1
+            assert records(turns[0])[-1]["status"] == "ok"
+
+
+def records(turn: Turn) -> list[dict[str, object]]:
+    return [dict(one) for one in endings.records_of(endings.transcript_of(turn), turn.id)]
