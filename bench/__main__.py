@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.figures import Figure, table
-from tests import conftest  # a data directory and HOME of its own, before anything is imported
+from tests import isolation  # a data directory and HOME of its own, before anything is imported
 
 HERE = Path(__file__).parent
 
@@ -52,4 +52,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     finally:
-        conftest.pytest_unconfigure()
+        isolation.pytest_unconfigure()

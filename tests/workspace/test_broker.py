@@ -33,7 +33,7 @@ def sleeper(broker: WakingBroker, found: list[float]) -> threading.Thread:
 
 def test_a_sleeping_pusher_wakes_long_before_its_poll(monkeypatch):
     monkeypatch.setattr(Conf, "POLL", 15)
-    broker, found = WakingBroker("test-wake"), []
+    broker, found = WakingBroker("test-wake"), list[float]()
     thread = sleeper(broker, found)
     until(lambda: broker._bell)
 
@@ -47,7 +47,7 @@ def test_a_sleeping_pusher_wakes_long_before_its_poll(monkeypatch):
 
 def test_the_bell_rings_after_the_commit(monkeypatch):
     monkeypatch.setattr(Conf, "POLL", 15)
-    broker, found = WakingBroker("test-commit"), []
+    broker, found = WakingBroker("test-commit"), list[float]()
     thread = sleeper(broker, found)
     until(lambda: broker._bell)
 

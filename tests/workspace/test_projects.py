@@ -23,7 +23,7 @@ USER = User()
 def folder(db, settings, tmp_path: Path) -> Path:
     settings.PROJECTS_DIR = tmp_path / "projects"
     settings.PROJECTS_DIR.mkdir()
-    return settings.PROJECTS_DIR
+    return tmp_path / "projects"
 
 
 def make(name: str = "Alpha", **values):

@@ -24,6 +24,7 @@ def test_a_finished_turn_shows_in_counts_times_and_preview(world: World):
     row = index.get(world.project, chat)
 
     assert (row.messages, row.entries, row.preview) == (2, 2, "All is well.")
+    assert row.last_turn is not None
     assert row.last_turn["status"] == "completed"
     last = world.records(chat, "assistant")[-1]["ts"]
     assert row.updated == index.moment(last)
@@ -56,13 +57,16 @@ def test_the_updated_time_never_comes_from_the_file_system(world: World):
 def test_only_what_grew_is_read_again(world: World, monkeypatch):
     chat = world.chat().chat.id
     world.finish(chat, "One")
-    read_from = []
+    read_from: list[int] = []
     scan = transcript.Scan
+
+    def noted(path: str, start: int) -> transcript.Scan:
+        read_from.append(start)
+        return scan(path, start)
+
     index.get(world.project, chat)
     world.finish(chat, "Two")
-    monkeypatch.setattr(
-        transcript, "Scan", lambda path, start: (read_from.append(start), scan(path, start))[1]
-    )
+    monkeypatch.setattr(transcript, "Scan", noted)
 
     assert index.get(world.project, chat).messages == 2
     index.get(world.project, chat)

@@ -133,7 +133,7 @@ def test_a_waiting_message_can_be_taken_out_and_a_running_one_not(world: World):
     chat = started.chat.id
     waiting = world.send(chat).turn.id
     Turn.objects.filter(id=started.turn.id).update(state="running")
-    told = []
+    told: list[Turn] = []
 
     queue.remove(project=world.project, chat=chat, message=waiting, on_change=told.append)
 
@@ -166,7 +166,7 @@ def test_stop_ends_the_running_turn_and_holds_the_queue(world: World):
 def test_stop_on_a_chat_that_still_starts_leaves_its_message_in_the_chat(world: World):
     started = world.chat(sleeps())
     assert started.turn is not None
-    told = []
+    told: list[Turn] = []
 
     stopped = queue.stop(project=world.project, chat=started.chat.id, on_change=told.append)
 

@@ -8,6 +8,7 @@ import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -122,6 +123,10 @@ async def test_after_zero_gives_the_whole_transcript(world: World, chat: str):
     assert [int(line.id or 0) for line in lines] == ends
 
 
+def _has(lines: int, client: Client) -> bool:
+    return len(client.named("line")) >= lines
+
+
 def _prefixes(world: World, chat: str) -> list[bytes]:
     lines = world.transcript(chat).read_bytes().splitlines(keepends=True)
     return [b"".join(lines[: n + 1]) for n in range(len(lines))]
@@ -146,7 +151,7 @@ async def test_cut_anywhere_and_resumed_nothing_is_missed_or_repeated(world: Wor
         await write(world, chat, f"ask {number}", f"say {number}")
         async with reading(chat, last_id=last) as client:
             wanted = chance.randrange(0, 3)
-            await client.until(lambda c, n=wanted: len(c.named("line")) >= n)
+            await client.until(partial(_has, wanted))
             taken = client.named("line")[: wanted or None]
         seen += [event.id or "" for event in taken]
         last = seen[-1] if seen else "0"
