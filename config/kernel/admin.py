@@ -55,6 +55,7 @@ class InspectionSite(admin.AdminSite):
     index_title = "Inspection"
     final_catch_all_view = False
     enable_nav_sidebar = False
+    index_template = "admin/inspection.html"
 
     def has_permission(self, request: HttpRequest) -> bool:
         principal = getattr(request, "principal", None)

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from config.kernel import arguments
-from config.kernel.errors import Conflict, Denied, Invalid, NotFound
+from config.kernel.errors import Conflict, Denied, Invalid, NotFound, Upstream
 from config.kernel.operations import Operation
 from workspace import projects
 from workspace.access.policy import Scope
@@ -298,6 +298,17 @@ def test_running_a_trigger_answers_with_its_chat(alpha, monkeypatch):
 
     assert list(result) == ["ran", "project", "name", "sessionId", "runId", "state"]
     assert result["state"] == "started"
+
+
+def test_a_firing_that_starts_no_chat_names_its_trigger_and_the_reason(alpha, monkeypatch):
+    monkeypatch.setattr(alive, "scheduler_alive", lambda: True)
+    call("set_trigger", project="alpha", name="tidy", interval="1h", prompt_file="gone.md")
+
+    with pytest.raises(Upstream) as refused:
+        call("run_trigger", project="alpha", name="tidy")
+
+    assert refused.value.tool_text.startswith('Trigger "tidy" started no chat: ')
+    assert str(alpha.dir) not in refused.value.tool_text
 
 
 def test_a_webhook_is_stored_and_never_run(alpha, monkeypatch):

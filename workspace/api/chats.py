@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -19,11 +20,13 @@ from workspace.triggers import runs
 WHICH: dict[str, listing.Which] = {"0": "open", "1": "archived", "all": "all"}
 
 
+@extend_schema(tags=["chats"])
 class ChatViewSet(rest.ViewSet):
     """`P/chats` and everything below `P/chats/:id` but its event stream."""
 
     @documented(bodies.ChatList, query=bodies.ListQuery, errors=(404,))
     def list(self, request: Request, slug: str) -> Response:
+        """Chats newest first; archived ones are left out and counted unless asked for."""
         asked = rest.query(request, bodies.ListQuery)
         found = listing.listing(
             [projects.get(slug)],
@@ -38,6 +41,7 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.Started, status=201, errors=(404, 409), body=bodies.NewChat)
     def create(self, request: Request, slug: str) -> Response:
+        """Start a chat; without a prompt it stays empty."""
         body = rest.read(request, bodies.NewChat)
         values = {key: value for key, value in body.values.items() if value is not None}
         if "preloadContext" in values:
@@ -52,10 +56,12 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.ChatPage, errors=(404,))
     def retrieve(self, request: Request, slug: str, session_id: str) -> Response:
+        """One chat and the messages that run or wait in it."""
         return Response({"chat": _shown(slug, session_id), "queue": _queue(session_id)})
 
     @documented(bodies.OneChat, errors=(404, 409), body=bodies.Rename)
     def partial_update(self, request: Request, slug: str, session_id: str) -> Response:
+        """Give the chat a name; null gives the automatic one back."""
         body = rest.read(request, bodies.Rename, ignored=bodies.CHAT_KEYS)
         if "name" in body.values:
             project = projects.get(slug)
@@ -64,12 +70,14 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.MessagePage, query=bodies.MessagesQuery, errors=(404,))
     def messages(self, request: Request, slug: str, session_id: str) -> Response:
+        """The newest messages before an offset, oldest first."""
         asked = rest.query(request, bodies.MessagesQuery)
         found, total, following = messages.page(projects.get(slug), session_id, **asked)
         return Response({"messages": found, "total": total, "next": following})
 
     @documented(bodies.Sent, status=202, errors=(404, 409), body=bodies.NewMessage)
     def send(self, request: Request, slug: str, session_id: str) -> Response:
+        """Put a message into the chat's queue; it starts at once when the chat is idle."""
         body = rest.read(request, bodies.NewMessage)
         sent = REGISTRY.run(
             "send_message",
@@ -89,17 +97,20 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.Stopped, errors=(404,))
     def stop(self, request: Request, slug: str, session_id: str) -> Response:
+        """End the running turn and hold the queue; answers once the turn is gone, or after 10 s."""
         project = projects.get(slug)
         stopped = queue.stop(project=project, chat=session_id, on_change=runs.follow)
         return Response({"ok": True, "stopped": stopped})
 
     @documented(bodies.Resumed, errors=(404,))
     def resume(self, request: Request, slug: str, session_id: str) -> Response:
+        """Let held messages go on, in their order."""
         resumed = queue.resume(project=projects.get(slug), chat=session_id)
         return Response({"ok": True, "resumed": resumed})
 
     @documented(bodies.Done, errors=(404, 409))
     def withdraw(self, request: Request, slug: str, session_id: str, message: str) -> Response:
+        """Take a waiting message out of the queue."""
         queue.remove(
             project=projects.get(slug), chat=session_id, message=message, on_change=runs.follow
         )
@@ -107,6 +118,7 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.Archived, errors=(404, 409), body=bodies.Archive)
     def archive(self, request: Request, slug: str, session_id: str) -> Response:
+        """Archive or unarchive; a real change to archived fires onArchive triggers."""
         body = rest.read(request, bodies.Archive)
         name = "archive_chat" if body.values["archived"] else "unarchive_chat"
         done = REGISTRY.run(name, principal(request), project=slug, session_id=session_id)
@@ -115,6 +127,7 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.Forked, status=201, errors=(404, 409), body=bodies.Fork)
     def fork(self, request: Request, slug: str, session_id: str) -> Response:
+        """A new chat that begins with the finished turns of this one."""
         body = rest.read(request, bodies.Fork)
         values = {key: value for key, value in body.values.items() if value is not None}
         forked = REGISTRY.run(
@@ -127,6 +140,7 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.Permitted, errors=(404, 409), body=bodies.Permit)
     def permit(self, request: Request, slug: str, session_id: str, call: str) -> Response:
+        """Answer a permission question of the running turn."""
         body = rest.read(request, bodies.Permit)
         allow = body.values["allow"]
         queue.answer(project=projects.get(slug), chat=session_id, call=call, allow=allow)

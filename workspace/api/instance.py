@@ -96,15 +96,18 @@ class AuditQuery(Limit):
     before = s.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
 
 
+@extend_schema(tags=["instance"])
 class InstanceViewSet(rest.ViewSet):
     """Routes that belong to no project."""
 
     @extend_schema(auth=[], responses={200: Health})
     def health(self, request: Request) -> Response:
+        """Whether the service answers, and in which version. Never asks who is asking."""
         return Response({"ok": True, "version": __version__})
 
     @documented(Me)
     def me(self, request: Request) -> Response:
+        """Who the browser auth mode says you are."""
         user = principal(request)
         shown: dict[str, Any] = {"username": user.username}
         if user.anonymous:
@@ -117,6 +120,7 @@ class InstanceViewSet(rest.ViewSet):
 
     @documented(Models, query=ModelQuery, errors=(404,))
     def models(self, request: Request) -> Response:
+        """What can be chosen as `model`."""
         slug = rest.query(request, ModelQuery).get("project")
         if slug:
             projects.get(slug)
@@ -124,14 +128,17 @@ class InstanceViewSet(rest.ViewSet):
 
     @documented(Engines)
     def engines(self, request: Request) -> Response:
+        """The four engines, which of them can run here and why not; the sandbox."""
         return Response(select.engines_listing())
 
     @documented(Clients)
     def clients(self, request: Request) -> Response:
+        """The management clients, what each may do and when it last called; no secret."""
         return Response(describe.clients(REGISTRY))
 
     @documented(Audit, query=AuditQuery)
     def audit(self, request: Request) -> Response:
+        """Calls on /mcp and refusals at its gate, newest first."""
         asked = rest.query(request, AuditQuery)
         rows = AuditEntry.objects.order_by("-id")
         for name, lookup in FILTERS.items():
@@ -142,6 +149,7 @@ class InstanceViewSet(rest.ViewSet):
 
     @documented(OneProject, status=201, errors=(409,))
     def demo(self, request: Request) -> Response:
+        """Make the demo project, or answer with the one that is there."""
         project = demo.make(principal(request))
         return Response({"project": view(project, count(project.slug))}, status=201)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -57,17 +58,20 @@ class ProjectPage(shapes.Shape):
     changelog = s.CharField(allow_null=True)
 
 
+@extend_schema(tags=["projects"])
 class ProjectViewSet(rest.ViewSet):
     """`/api/projects` and `/api/projects/:slug`."""
 
     @documented(ProjectList)
     def list(self, request: Request) -> Response:
+        """Every project by slug, broken ones with their error."""
         found = REGISTRY.run("list_projects", principal(request))
         tallies = count()
         return Response({"projects": [view(project, tallies) for project in found]})
 
     @documented(OneProject, status=201, errors=(409,), body=NewProject)
     def create(self, request: Request) -> Response:
+        """Make a project: an empty directory, or a clone of `repo`."""
         body = rest.read(request, NewProject)
         values = {key: value for key, value in body.values.items() if value not in (None, "")}
         if "group" in values:
@@ -78,6 +82,7 @@ class ProjectViewSet(rest.ViewSet):
 
     @documented(ProjectPage, errors=(404,))
     def retrieve(self, request: Request, slug: str) -> Response:
+        """One project with its curated documents; `ETag` is that of project.yaml."""
         project = projects.get(slug)
         answer = {
             "project": view(project, count(slug)),
@@ -88,6 +93,7 @@ class ProjectViewSet(rest.ViewSet):
 
     @documented(OneProject, errors=(404, 409, 412), body=ProjectPatch)
     def partial_update(self, request: Request, slug: str) -> Response:
+        """Change some keys of project.yaml; null removes one. Honours `If-Match`."""
         tag = rest.if_match(request)
         project, warnings = projects.update(slug, rest.body(request), if_match=tag)
         answer = {"project": view(project, count(slug))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -40,24 +41,29 @@ class Cancelled(shapes.Shape):
     cancelled = s.BooleanField()
 
 
+@extend_schema(tags=["runs"])
 class RunViewSet(rest.ViewSet):
     """`P/runs`, `/api/runs` and `/api/runs/:runId`."""
 
     @documented(RunList, query=RunsQuery)
     def list(self, request: Request) -> Response:
+        """Runs of all projects, newest first."""
         return _page(rest.query(request, RunsQuery))
 
     @documented(RunList, query=ProjectRunsQuery, errors=(404,))
     def of_project(self, request: Request, slug: str) -> Response:
+        """Runs of one project, newest first."""
         projects.get(slug)
         return _page(rest.query(request, ProjectRunsQuery) | {"project": slug})
 
     @documented(OneRun, errors=(404,))
     def retrieve(self, request: Request, run_id: str) -> Response:
+        """One run: what fired, why, and how it ended."""
         return Response({"run": runs.view(runs.get(run_id))})
 
     @documented(Cancelled, errors=(404,))
     def cancel(self, request: Request, run_id: str) -> Response:
+        """End a run, queued or running."""
         return Response({"ok": True, "cancelled": runs.cancel(run_id)})
 
 

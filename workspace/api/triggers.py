@@ -6,6 +6,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -71,11 +72,13 @@ class Preview(shapes.Shape):
     timezone = s.CharField()
 
 
+@extend_schema(tags=["triggers"])
 class TriggerViewSet(rest.ViewSet):
     """`P/triggers…`, `P/schedules/:name/convert` and the preview of a schedule."""
 
     @documented(TriggerList, errors=(404,))
     def list(self, request: Request, slug: str) -> Response:
+        """Every trigger, legacy schedules, invalid entries, and what a trigger may be made of."""
         found = REGISTRY.run("list_triggers", principal(request), project=slug)
         shown = [triggers.view(seen) for seen in found.seen]
         return Response(
@@ -93,15 +96,18 @@ class TriggerViewSet(rest.ViewSet):
 
     @documented(RuntimeList, errors=(404,))
     def runtime(self, request: Request, slug: str) -> Response:
+        """What is armed, queued and running, and when it fires next; cheap to poll."""
         return Response({"runtime": triggers.runtime(projects.get(slug))})
 
     @documented(OneTrigger, errors=(404,))
     def retrieve(self, request: Request, slug: str, name: str) -> Response:
+        """One trigger; `ETag` is that of its entry alone."""
         seen = triggers.get(projects.get(slug), name)
         return rest.tagged({"trigger": triggers.view(seen)}, seen.trigger.etag)
 
     @documented(SavedTrigger, errors=(404, 409, 412), body=shapes.TriggerBody)
     def update(self, request: Request, slug: str, name: str) -> Response:
+        """Create or replace a trigger with a whole record. Honours `If-Match`."""
         saved = triggers.put(
             projects.writable(slug),
             name,
@@ -114,6 +120,7 @@ class TriggerViewSet(rest.ViewSet):
 
     @documented(RemovedTrigger, errors=(404, 409, 412))
     def destroy(self, request: Request, slug: str, name: str) -> Response:
+        """Delete and disarm; deleting what is absent is no error."""
         gone = REGISTRY.run(
             "remove_trigger",
             principal(request),
@@ -125,6 +132,7 @@ class TriggerViewSet(rest.ViewSet):
 
     @documented(StartedRun, status=202, errors=(404, 409, 502, 503))
     def run(self, request: Request, slug: str, name: str) -> Response:
+        """Fire now, enabled or not; answers once the chat is made."""
         fired = REGISTRY.run("run_trigger", principal(request), project=slug, name=name)
         answer = {
             "ok": True,
@@ -137,11 +145,13 @@ class TriggerViewSet(rest.ViewSet):
 
     @documented(OneTrigger, errors=(404, 409))
     def convert(self, request: Request, slug: str, name: str) -> Response:
+        """Turn a legacy schedule into a trigger; its grid and armed state stay."""
         seen = triggers.convert(projects.get(slug), name)
         return rest.tagged({"trigger": triggers.view(seen)}, seen.trigger.etag)
 
     @documented(Preview, query=PreviewQuery)
     def preview(self, request: Request) -> Response:
+        """The next three times of a schedule that is not saved yet."""
         asked = rest.query(request, PreviewQuery)
         schedule = _schedule(asked.get("cron") or None, asked.get("interval") or None)
         now = datetime.now(UTC)
