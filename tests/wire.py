@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from queue import Empty, Queue
 
 from tests.service import ROOT
@@ -147,3 +148,15 @@ class EventClient:
             self.last = found[1]
             if b"data: " in block:
                 self.ids.append(int(found[1]))
+
+
+def make_certificate(folder: Path) -> tuple[Path, Path]:
+    certificate, key = folder / "cert.pem", folder / "key.pem"
+    subprocess.run(
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
+        "-subj /CN=localhost -addext subjectAltName=DNS:localhost "
+        f"-keyout {key} -out {certificate}".split(),
+        check=True,
+        capture_output=True,
+    )
+    return certificate, key

@@ -57,7 +57,7 @@ def own_port(surface: Surface) -> int | None:
 def of_port(scope: Scope) -> Surface:
     """The surface whose port accepted the connection; the main one on any unknown port."""
     port = (scope.get("server") or ("", None))[1]
-    return next((one for one in MOUNTED if _ports.get(one.name) == port), MAIN)
+    return next((one for one in MOUNTED if port and _ports.get(one.name) == port), MAIN)
 
 
 def of(scope: Scope) -> tuple[Surface, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
-import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ import psutil
 import pytest
 
 from tests.service import until
-from tests.wire import WAIT_S, Wire, chunked, read_all, read_answer, request
+from tests.wire import WAIT_S, Wire, chunked, make_certificate, read_all, read_answer, request
 
 
 @pytest.fixture(scope="module")
@@ -319,15 +318,3 @@ def test_a_stop_cuts_streams_and_ends_without_a_traceback():
 
         assert wire.process.returncode == 0
         assert errors == ""
-
-
-def make_certificate(folder: Path) -> tuple[Path, Path]:
-    certificate, key = folder / "cert.pem", folder / "key.pem"
-    subprocess.run(
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
-        "-subj /CN=localhost -addext subjectAltName=DNS:localhost "
-        f"-keyout {key} -out {certificate}".split(),
-        check=True,
-        capture_output=True,
-    )
-    return certificate, key

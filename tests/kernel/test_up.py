@@ -6,11 +6,14 @@ import os
 import signal
 import socket
 import sqlite3
+import ssl
 
+import httpx
 import psutil
 import pytest
 
 from tests.service import Service, until
+from tests.wire import make_certificate
 
 pytestmark = pytest.mark.service
 
@@ -240,3 +243,20 @@ def test_an_unreadable_certificate_ends_the_start(stopped, tmp_path):
 
     assert ended.returncode == 2
     assert "not starting: SVC_TLS_CERT and SVC_TLS_KEY: " in ended.stderr
+
+
+def test_the_tls_port_serves_the_same_surface(stopped, tmp_path):
+    certificate, key = make_certificate(tmp_path)
+    stopped.env |= {
+        "SVC_TLS_PORT": "0",
+        "SVC_TLS_CERT": str(certificate),
+        "SVC_TLS_KEY": str(key),
+    }
+    stopped.start()
+
+    url = f"https://localhost:{stopped.facts()['ports']['tls']}"
+    trusted = ssl.create_default_context(cafile=str(certificate))
+    with httpx.Client(verify=trusted, trust_env=False) as client:
+        assert client.get(f"{url}/api/health").json() == stopped.http.get("/api/health").json()
+        assert client.get(f"{url}/review/api/health").json() == {"ok": True}
+    stopped.stop()
