@@ -1,0 +1,143 @@
+"""The real `manage.py qcluster`: three children that fire, survive a death and stop cleanly."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.service import Service, until
+
+pytestmark = pytest.mark.service
+
+PROJECT = """\
+name: Alpha
+triggers:
+  t:
+    trigger: {type: schedule, interval: %s}
+    run:
+      prompt: |
+        #!runbook
+        ```Bash
+        %s
+        ```
+      permissionMode: bypassPermissions
+    enabled: true
+"""
+
+
+class Cluster:
+    """A data directory with one project, and the qclusters started on it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.service = Service(folder, scheduler=False)
+        self.service._use_template()
+        self.started: list[subprocess.Popen[str]] = []
+        self.log = (folder / "qcluster.log").open("w+")
+
+    def write(self, every: str, command: str) -> None:
+        """The one trigger of the project, saved by hand."""
+        folder = self.service.projects / "alpha"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "draft").write_text(PROJECT % (every, command))
+        (folder / "draft").replace(folder / "project.yaml")
+
+    def start(self) -> psutil.Process:
+        self.started.append(self.service.spawn("qcluster", stdout=self.log, stderr=self.log))
+        top = psutil.Process(self.started[-1].pid)
+        until(lambda: len(top.children()) == 3, seconds=30, what="three children")
+        return top
+
+    def runs(self) -> list[tuple[Any, ...]]:
+        with contextlib.closing(sqlite3.connect(self.service.data / "svc.sqlite3")) as database:
+            return database.execute(
+                "SELECT status, scheduled_for, reason FROM workspace_run ORDER BY id"
+            ).fetchall()
+
+    def statuses(self) -> list[str]:
+        return [status for status, *_ in self.runs()]
+
+    def said(self) -> str:
+        self.log.seek(0)
+        return self.log.read()
+
+    def close(self) -> None:
+        for process in self.started:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                for one in psutil.Process(process.pid).children(recursive=True):
+                    one.kill()
+            process.kill()
+            process.wait(5)
+        self.service.http.close()
+        self.log.close()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    made = Cluster(tmp_path)
+    yield made
+    made.close()
+
+
+def test_a_schedule_written_by_hand_runs_and_goes_on_after_the_death_of_a_child(cluster):
+    top = cluster.start()
+    facts = json.loads((cluster.service.data / "state" / "qcluster.json").read_bytes())
+    assert facts["pid"] == top.pid
+    cluster.write("1s", "true")
+    until(lambda: "completed" in cluster.statuses(), seconds=30, what="a completed run")
+
+    dead = top.children()
+    for child in dead:
+        child.kill()
+    until(lambda: len({*top.children()} - {*dead}) == 3, seconds=20, what="three new children")
+    before = len(cluster.runs())
+    until(lambda: cluster.statuses()[before:].count("completed") >= 1, seconds=60, what="a new run")
+
+
+def test_two_clusters_on_one_directory_fire_each_nominal_time_once(cluster):
+    cluster.write("1s", "true")
+    cluster.start()
+    cluster.start()
+
+    until(lambda: cluster.statuses().count("completed") >= 3, seconds=60, what="three runs")
+
+    times = [time for _, time, _ in cluster.runs()]
+    assert len(times) == len(set(times))
+
+
+def test_a_stop_ends_the_running_turn_and_leaves_nothing_behind(cluster):
+    cluster.write("1s", "setsid sleep 300 & sleep 300")
+    top = cluster.start()
+    until(lambda: "running" in cluster.statuses(), seconds=30, what="a running turn")
+    family = [top, *top.children(recursive=True)]
+
+    top.send_signal(signal.SIGTERM)
+    cluster.started[0].wait(10)
+    _, left = psutil.wait_procs(family, timeout=2)
+
+    assert left == []
+    assert cluster.started[0].returncode == 0
+    assert "Traceback" not in cluster.said()
+    status, _, reason = cluster.runs()[0]
+    assert (status, reason) == ("interrupted", "the server stopped while this run was in progress")
+    state = cluster.service.data / "state"
+    assert not (state / "qcluster.json").exists()
+    assert [*(cluster.service.data / "run").glob("*.bell")] == []
+
+
+def test_a_killed_supervisor_leaves_no_process(cluster):
+    top = cluster.start()
+    family = top.children(recursive=True)
+
+    top.kill()
+    _, left = psutil.wait_procs(family, timeout=15)
+
+    assert left == []
