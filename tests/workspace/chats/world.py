@@ -59,7 +59,7 @@ class World:
         return chats.send(principal=USER, project=self.project, session_id=chat, prompt=prompt)
 
     def transcript(self, chat: str) -> Path:
-        return files.transcript_path(self.project, chat)
+        return self.folder / "alpha" / ".chats" / f"{chat}.jsonl"
 
     def records(self, chat: str, kind: str | None = None) -> list[dict[str, Any]]:
         found = [record for _, record in transcript.read(str(self.transcript(chat)))]
