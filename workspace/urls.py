@@ -17,6 +17,7 @@ from workspace.api.projects import ProjectViewSet
 from workspace.api.runs import RunViewSet
 from workspace.api.triggers import TriggerViewSet
 
+READ = ["get", "head"]
 P = "api/projects/<str:slug>"
 CHAT = f"{P}/chats/<str:session_id>"
 TRIGGER = f"{P}/triggers/<str:name>"
@@ -56,8 +57,12 @@ api = [
     path("api/runs", run({"get": "list"})),
     path("api/runs/<str:run_id>", run({"get": "retrieve"})),
     path("api/runs/<str:run_id>/cancel", run({"post": "cancel"})),
-    path("api/schema", SpectacularJSONAPIView.as_view(), name="schema"),
-    path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
+    path("api/schema", SpectacularJSONAPIView.as_view(http_method_names=READ), name="schema"),
+    path(
+        "api/docs",
+        SpectacularSwaggerSplitView.as_view(url_name="schema", http_method_names=READ),
+        name="docs",
+    ),
 ]
 
 shown = [
