@@ -20,7 +20,7 @@ PAGES = {
     "/projects/demo": "First look around",
     "/projects/demo/chats": "First look around",
     "/projects/demo/chats/{chat}": "3 tool calls",
-    "/projects/demo/triggers": "Choose a trigger",
+    "/projects/demo/triggers": "nightly-check",
     "/projects/demo/triggers?name=nightly-check": "Would fire next",
     "/projects/demo/triggers?name=close-books": "It never fires.",
     "/projects/demo/runs": "No run.",

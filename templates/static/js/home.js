@@ -107,7 +107,7 @@ const nextRow = (entry) =>
     h("span", { class: "tiny quiet nowrap" }, time(entry.at))));
 
 function frame() {
-  const make = button("New project", { icon: "plus", kind: "primary", onclick: () => newProject() });
+  const make = button("New project", { icon: "plus", kind: "primary", id: "make", onclick: () => newProject() });
   const section = (title, list, tone, more) => h("section", { class: "card", hidden: true },
     h("header", {}, h("h2", {}, title), h("span", { class: `badge ${tone}` }), more), list);
   fill(page(),
@@ -140,9 +140,12 @@ function newProject() {
     h("div", { class: "three" }, field("Name", name), field("Area", area, "Groups projects here, optional"), field("Repository to clone", repo)),
     why,
     h("div", { class: "line" }, h("button", { class: "btn primary" }, "Create project"),
-      button("Cancel", { kind: "ghost", onclick: () => fill(at.form) }))));
+      button("Cancel", { kind: "ghost", onclick: () => { fill(at.form); toggleMake(false); } }))));
+  toggleMake(true);
   name.focus();
 }
+
+const toggleMake = (hidden) => page().querySelector("#make")?.toggleAttribute("hidden", hidden);
 
 function first() {
   if (page().querySelector("#first")) return;

@@ -48,6 +48,7 @@ function draw() {
   const shown = kinds.map(([title, list]) => ({ title, list: list.filter(({ name }) => name.toLowerCase().includes(words)), chosen: state.name }));
   keep(groups, shown.filter(({ list }) => list.length), ({ title }) => title, ({ title, list }) =>
     h("section", {}, h("p", { class: "pickhead" }, title, h("span", { class: "count" }, String(list.length))), h("ul", { class: "picks" }, list.map(pick))));
+  duo.classList.toggle("some", triggers.length + legacy.length + invalid.length > 0);
   if (!groups.children.length) fill(groups, h("p", { class: "pickhead" }, words ? "No trigger by that name" : "No trigger yet"));
 }
 
@@ -121,6 +122,7 @@ function nightly() {
 }
 
 fill(document.getElementById("list"),
+  h("h1", { class: "sr" }, "Triggers"),
   h("div", { class: "line pickbar" }, h("label", { class: "sr", for: "ts" }, "Filter triggers"), search,
     button("New", { icon: "plus", onclick: () => choose("") })),
   groups);
