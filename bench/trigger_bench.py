@@ -41,7 +41,7 @@ def lateness(count: int, spread: float, watch: float, projects: Path) -> list[fl
     ticker.look(datetime.now(UTC))
     start = datetime.now(UTC) + timedelta(seconds=1)
     _arm(list(TriggerState.objects.order_by("name")), start, spread)
-    deliver, runs.deliver = runs.deliver, lambda run: handed.setdefault(run, time.time())  # type: ignore[misc, assignment]
+    deliver, runs.deliver = runs.deliver, lambda run: handed.setdefault(run, time.time())  # type: ignore[assignment]
     try:
         ticker.serving_since = datetime.now(UTC)
         end = start + timedelta(seconds=watch)
@@ -56,7 +56,7 @@ def lateness(count: int, spread: float, watch: float, projects: Path) -> list[fl
 def _late(handed: dict[str, float]) -> list[float]:
     from workspace.models import Run
 
-    due = dict(Run.objects.values_list("id", "scheduled_for"))
+    due = {run.id: run.scheduled_for or run.queued_at for run in Run.objects.all()}
     return [(moment - due[run].timestamp()) * 1000 for run, moment in handed.items()]
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.promises.rings import SLOW
 from tests.workspace.triggers import test_cron
 from tests.workspace.triggers.conftest import utc, world  # noqa: F401 - the small world
-from tests.workspace.triggers.world import NOON, World
+from tests.workspace.triggers.world import NOON
 from workspace.triggers import clock, cron
 
 ZONES = sorted(available_timezones()) if SLOW else [
@@ -35,7 +35,7 @@ def test_every_real_minute_around_a_change_is_judged_as_the_table_says(name):
         start = change.replace(minute=0) - timedelta(hours=26)
         for text in PATTERNS:
             expected = test_cron.reference(text, start, zone, 52)[:-1]
-            found, moment = [], start
+            moment, found = start, list[datetime]()
             while len(found) < len(expected):
                 moment = cron.parse(text).after(moment, zone)
                 found.append(moment)
@@ -43,7 +43,7 @@ def test_every_real_minute_around_a_change_is_judged_as_the_table_says(name):
 
 
 @pytest.mark.promise("T5")
-def test_half_past_two_fires_once_on_both_change_days(world: World, monkeypatch):  # noqa: F811
+def test_half_past_two_fires_once_on_both_change_days(world, monkeypatch):  # noqa: F811
     berlin = ZoneInfo("Europe/Berlin")
     monkeypatch.setattr(clock, "host_zone", lambda: berlin)
     fired = []
@@ -67,7 +67,7 @@ def test_half_past_two_fires_once_on_both_change_days(world: World, monkeypatch)
 
 @pytest.mark.promise("T5")
 @pytest.mark.parametrize("when", ['cron: "*/10 * * * *"', "interval: 10m"])
-def test_steps_of_an_hour_repeat_nothing_and_stop_nothing(world: World, when: str):  # noqa: F811
+def test_steps_of_an_hour_repeat_nothing_and_stop_nothing(world, when):  # noqa: F811
     world.write(
         f"triggers:\n  t:\n    trigger: {{type: schedule, {when}}}\n"
         "    run: {prompt: hi, overlap: parallel}\n    enabled: true\n"

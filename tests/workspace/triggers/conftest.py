@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -19,12 +18,12 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def world(db, settings, tmp_path: Path) -> Iterator[World]:
+def world(db, settings, tmp_path: Path) -> World:
     settings.PROJECTS_DIR = tmp_path / "projects"
     settings.PROJECTS_DIR.mkdir()
     world = World(settings.PROJECTS_DIR)
     world.write("name: Alpha\n")
-    yield world
+    return world
 
 
 @pytest.fixture

@@ -188,7 +188,7 @@ def test_every_zone_agrees_with_a_walk_over_real_minutes(name, minute, hour, dat
     start = at(data.draw(st.sampled_from(CHANGES[name]))) - timedelta(hours=26)
     expected = reference(text, start, zone, 52)
 
-    found, moment = [], start
+    moment, found = start, list[datetime]()
     while len(found) < len(expected):
         moment = cron.parse(text).after(moment, zone)
         found.append(moment)

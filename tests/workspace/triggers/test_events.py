@@ -132,7 +132,7 @@ def test_a_hook_that_archives_a_chat_it_created_does_not_fire_itself_again(world
     world.put("a", hook())
     archive(world, make_chat(world))
     own = fired_chat(world.runs()[0])
-    child = make_chat(world, own)  # type: ignore[arg-type]
+    child = make_chat(world, own)
 
     archive(world, child, TurnOf("msg_unknown", child))
 

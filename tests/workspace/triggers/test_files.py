@@ -190,3 +190,7 @@ def test_names_that_yaml_reads_as_numbers_are_names(world):
     )
 
     assert triggers.get(world.project(), "7").trigger.name == "7"
+    assert not world.put("7", schedule(interval="2h")).created
+    assert triggers.get(world.project(), "7").trigger.when.when == "interval 2h"
+    assert triggers.remove(world.project(), "7")
+    assert [*files.read(world.project()).triggers] == []

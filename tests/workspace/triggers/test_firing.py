@@ -8,17 +8,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from config.kernel.errors import Conflict, Unavailable
-from tests.workspace.triggers.world import USER, hook, schedule
+from tests.workspace.triggers.world import USER, World, hook, schedule
 from workspace.chats import files as chat_files
 from workspace.models import Run, Turn
 from workspace.triggers import files, firing, runs, triggers
 
 
-def run_now(world, name="t"):
+def run_now(world: World, name: str = "t") -> firing.Outcome:
     return triggers.run(world.project(), name, principal=USER)
 
 
-def refused(world, name="t") -> Run:
+def refused(world: World, name: str = "t") -> Run:
     with pytest.raises(triggers.NotStarted) as error:
         run_now(world, name)
     return runs.get(error.value.extra["runId"])
@@ -99,7 +99,7 @@ def test_the_prompt_file_is_read_fresh_at_each_firing(world):
         (lambda path: path.write_bytes(b"\xff\xfe"), "is not UTF-8 text"),
         (lambda path: path.write_text("x" * (256 * 1024 + 1)), "is larger than 256 KiB"),
         (lambda path: path.symlink_to("/etc/hostname"), "leads outside .svc/triggers/"),
-        (lambda path: os.mkfifo(path), "is not a regular file"),
+        (os.mkfifo, "is not a regular file"),
         (lambda path: path.mkdir(), "is not a regular file"),
         (lambda path: path.write_bytes(b"a\0b"), "holds a NUL"),
     ],
@@ -115,7 +115,7 @@ def test_a_bad_prompt_file_ends_the_run_failed_without_a_chat(world, make, reaso
 
     assert (run.status, run.reason) == ("failed", f"prompt file .svc/triggers/a.md {reason}")
     assert not Turn.objects.exists()
-    assert chat_files.ids_of(world.project()) == [] if hasattr(chat_files, "ids_of") else True
+    assert not [*world.folder.glob("alpha/.chats/*.yaml")]
     assert world.state("t").last_error == run.reason
 
 
@@ -250,7 +250,7 @@ def test_a_full_chat_queue_fails_the_run_with_the_queues_sentence(world):
     assert run.reason == "Queue full: 50 messages already wait in this chat"
 
 
-def queued(world, *, cause="manual", name="t") -> Run:
+def queued(world: World, *, cause: str = "manual", name: str = "t") -> Run:
     trigger = files.read(world.project()).triggers[name]
     now = datetime.now(UTC)
     run = firing.new_run("alpha", trigger, cause=cause, now=now)

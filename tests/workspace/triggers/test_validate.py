@@ -158,9 +158,9 @@ def test_other_patterns_are_unknown_tools(tool):
 
 
 def test_a_field_of_another_type_is_refused_by_name():
-    assert said(trigger={"type": "event", "on": "onArchive", "cron": "0 9 * * *"}) == [
-        'trigger.cron: belongs to schedule triggers, this one is of type event, e.g. type "schedule"'
-    ]
+    sentence = "trigger.cron: belongs to schedule triggers, this one is of type event"
+    problems = said(trigger={"type": "event", "on": "onArchive", "cron": "0 9 * * *"})
+    assert problems == [f'{sentence}, e.g. type "schedule"']
 
 
 def test_all_mistakes_are_collected_and_counted_in_the_first_line():
