@@ -245,7 +245,8 @@ class Exchange:
 
     def _call(self, name: str, given: dict[str, Any]) -> Result:
         """In a thread: do it, and write it down even if nobody waits for the answer any more."""
-        database.close_if_unusable_or_obsolete()
+        if database.errors_occurred:  # by an earlier call of this thread
+            database.close_if_unusable_or_obsolete()
         outcome, result = self._outcome(name, given)
         shown = name if outcome != "unknown_tool" else jsonio.clean(name[:NAME_SHOWN])
         done = result.get("structuredContent", {})
