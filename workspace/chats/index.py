@@ -31,6 +31,7 @@ COUNTED = (
 
 Stamp = tuple[int, int, int]  # mtime_ns, size, inode
 ABSENT: Stamp = (0, 0, 0)
+EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 @dataclass(slots=True)
@@ -316,9 +317,10 @@ def _one_line(text: str, most: int) -> str:
 
 
 def moment(text: str, otherwise: datetime | None = None) -> datetime:
-    """A stored timestamp as a time; what is no timestamp counts as the other, or the epoch."""
+    """A stored timestamp, to the millisecond; what is none counts as the other, or the epoch."""
     try:
         found = datetime.fromisoformat(text)
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
-    except (TypeError, ValueError):
-        return otherwise or datetime.fromtimestamp(0, UTC)
+        found = found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+        return found.replace(microsecond=found.microsecond // 1000 * 1000)
+    except (TypeError, ValueError, OverflowError):
+        return otherwise or EPOCH

@@ -62,12 +62,8 @@ def _wanted(row: Chat, which: Which) -> bool:
     return which == "all" or row.archived == (which == "archived")
 
 
-def _age(row: Chat) -> tuple[int, str]:
-    return (_milliseconds(row.updated), row.id)
-
-
-def _milliseconds(moment: datetime) -> int:
-    return round(moment.timestamp() * 1000)
+def _age(row: Chat) -> tuple[datetime, str]:
+    return (row.updated, row.id)
 
 
 def _cursor(row: Chat) -> str:
@@ -77,7 +73,7 @@ def _cursor(row: Chat) -> str:
 def _after(rows: list[Chat], before: str) -> list[Chat]:
     """What is older than the cursor: a chat that moved up meanwhile is on no page twice."""
     moment, _, session_id = before.partition("_")
-    place = (_milliseconds(index.moment(moment)), session_id)
-    if not session_id or place[0] == 0:
+    place = (index.moment(moment), session_id)
+    if not session_id or place[0] == index.EPOCH:
         raise Invalid([Problem("before", "must be the `next` of the page before")])
     return [row for row in rows if _age(row) < place]

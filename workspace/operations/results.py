@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from config.kernel.arguments import truncate
@@ -12,6 +14,8 @@ from workspace.chats.forks import Failed
 from workspace.models import Chat, Turn
 from workspace.operations.chats import Archived, Batch, ChatList, Forked, Sent, Transcript
 
+_stamp = lru_cache(maxsize=4096)(timestamp)  # a list shows the same times again and again
+
 
 def present(result: Mapping[str, Any], *optional: str) -> dict[str, Any]:
     """The result without those optional keys that have no value."""
@@ -20,37 +24,37 @@ def present(result: Mapping[str, Any], *optional: str) -> dict[str, Any]:
 
 def chats_listed(result: ChatList) -> dict[str, Any]:
     found = result.found
-    ids = [row.id for row in found.rows]
-    states = list(
-        Turn.objects.filter(chat__in=ids, state__in=("running", "queued", "held")).values_list(
-            "chat", "state"
-        )
-    )
+    # The live turns of the instance are few; naming hundreds of chats would cost more (S3).
+    live = Turn.objects.filter(state__in=("running", "queued", "held"))
+    states = list(live.order_by().values_list("chat", "state"))
     running = {chat for chat, state in states if state == "running"}
-    waiting = [chat for chat, state in states if state != "running"]
+    waiting = Counter(chat for chat, state in states if state != "running")
     return {
         "count": found.matching,
         "returned": len(found.rows),
         "omittedArchived": found.omitted,
         "project": result.project,
-        "chats": [_chat(row, row.id in running, waiting.count(row.id)) for row in found.rows],
+        "chats": [_chat(row, row.id in running, waiting[row.id]) for row in found.rows],
     }
 
 
 def _chat(row: Chat, running: bool, queued: int) -> dict[str, Any]:
-    shown = {
+    shown: dict[str, Any] = {
         "project": row.project,
         "sessionId": row.id,
         "name": row.name,
-        "updatedAt": timestamp(row.updated),
+        "updatedAt": _stamp(row.updated),
         "running": running,
         "archived": row.archived,
-        "queued": queued,
-        "origin": row.origin,
-        "trigger": row.trigger,
-        "client": row.client,
     }
-    return present(shown, "queued", "trigger", "client")
+    if queued:
+        shown["queued"] = queued
+    shown["origin"] = row.origin
+    if row.trigger:
+        shown["trigger"] = row.trigger
+    if row.client:
+        shown["client"] = row.client
+    return shown
 
 
 def chat_read(result: Transcript) -> dict[str, Any]:
