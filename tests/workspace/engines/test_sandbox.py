@@ -178,10 +178,16 @@ def test_no_process_of_a_command_is_left_in_its_namespace(world):
 @inside
 def test_the_network_can_be_taken_away(world):
     with socket.create_server(("127.0.0.1", 0)) as server:
-        threading.Thread(target=server.accept()[0].close, daemon=True).start()
+        peer = threading.Thread(target=_accept, args=(server,))
+        peer.start()
         command = f"exec 3<>/dev/tcp/127.0.0.1/{server.getsockname()[1]} && echo connected"
         assert "refused" in bash(world, command, network=False)
         assert bash(world, command) == "connected"
+        peer.join()
+
+
+def _accept(server: socket.socket) -> None:
+    server.accept()[0].close()
 
 
 @inside
