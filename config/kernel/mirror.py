@@ -17,6 +17,7 @@ from django.db import models
 from config.kernel import files, yamlio
 
 M = TypeVar("M", bound=models.Model)
+Told = tuple[str, str, str, str]  # what a row says: path, stat, etag, error
 RACY_NS = 50_000_000  # a file changed this recently may change again without a new stat
 
 
@@ -64,7 +65,50 @@ class Mirror(Generic[M]):
         self._known: dict[str, Mirrored] = {}
 
     def get(self, key: str) -> Mirrored | None:
-        """The file as it is now, None when there is none; a row is brought up to its file."""
+        """The file as it is now, None when there is none. A row that lags is brought up."""
+        before = self._known.get(key)
+        found = self._look(key)
+        if found is not None and found is not before:
+            self._write(found, self._rows_as_told(key).get(key))
+        return found  # the row of a vanished file goes at the next scan: a read deletes nothing
+
+    def refresh(self, key: str) -> Change | None:
+        """Look at one file; what became of it since its row was written, None for nothing."""
+        return self._settle(key, self._rows_as_told(key).get(key))
+
+    def scan(self) -> list[Change]:
+        """Bring every row to its file, and drop the rows of files that are gone."""
+        rows = self._rows_as_told()
+        found = (self._settle(key, rows.get(key)) for key in sorted(rows.keys() | set(self.keys())))
+        return [change for change in found if change]
+
+    def forget(self, key: str) -> None:
+        """Drop what is known of a file that is gone."""
+        self._known.pop(key, None)
+        if self._rows().filter(pk=key).exists():
+            self._rows().filter(pk=key).delete()
+
+    def _rows(self) -> models.QuerySet[M]:
+        return self.model._default_manager.all()
+
+    def _rows_as_told(self, *keys: str) -> dict[str, Told]:
+        rows = self._rows().filter(pk__in=keys) if keys else self._rows()
+        return {row[0]: row[1:] for row in rows.values_list("pk", "path", "stat", "etag", "error")}
+
+    def _settle(self, key: str, row: Told | None) -> Change | None:
+        found = self._look(key)
+        if found is None:
+            self.forget(key)
+            return Change("removed", key) if row else None
+        self._write(found, row)
+        if row is not None and row[2:] == (found.etag, found.error):
+            return None
+        if found.error:
+            return Change("broken", key)
+        return Change("changed" if row else "created", key)
+
+    def _look(self, key: str) -> Mirrored | None:
+        """What is known of the file, read again where its stat tells of a change."""
         path = self.locate(key)
         stat = files.stat_of(path)
         known = self._known.get(key)
@@ -73,38 +117,10 @@ class Mirror(Generic[M]):
             return known
         found = self._read(key, path, stat, known) if stat else None
         if found is None:
-            self._known.pop(key, None)  # its row goes at the next scan: a read writes no deletion
-            return None
-        self._known[key] = found
-        self._index(found)
+            self._known.pop(key, None)
+        else:
+            self._known[key] = found
         return found
-
-    def refresh(self, key: str) -> Change | None:
-        """Look at one file; what became of it since the row was written, None for nothing."""
-        before = self._rows().filter(pk=key).values_list("stat", "etag", "error").first()
-        after = self.get(key)
-        if after is None:
-            self.forget(key)
-            return Change("removed", key) if before else None
-        if before is None:
-            return Change("broken" if after.error else "created", key)
-        if before[1:] == (after.etag, after.error):
-            return None
-        return Change("broken" if after.error else "changed", key)
-
-    def scan(self) -> list[Change]:
-        """Bring every row to its file, and drop the rows of files that are gone."""
-        rows = set(self._rows().values_list("pk", flat=True))
-        found = (self.refresh(key) for key in sorted(rows | set(self.keys())))
-        return [change for change in found if change]
-
-    def forget(self, key: str) -> None:
-        """Drop what is known of a file that is gone."""
-        self._known.pop(key, None)
-        self._rows().filter(pk=key).delete()
-
-    def _rows(self) -> models.QuerySet[M]:
-        return self.model._default_manager.all()
 
     def _read(self, key: str, path: Path, stat: str, known: Mirrored | None) -> Mirrored | None:
         try:
@@ -133,12 +149,12 @@ class Mirror(Generic[M]):
             data = row[0] if row else {}
         return replace(read, data=data, error=error, error_line=line)
 
-    def _index(self, found: Mirrored) -> None:
-        """Write the row, unless it already says the same."""
-        row = self._rows().filter(pk=found.key).values_list("path", "stat", "error").first()
-        if row == (str(found.path), found.stat, found.error):
+    def _write(self, found: Mirrored, row: Told | None) -> None:
+        """Bring the row up, unless it already says the same."""
+        if row == (str(found.path), found.stat, found.etag, found.error):
             return
-        columns = {
+        columns: dict[str, Any] = {
+            self.key: found.key,
             "path": str(found.path),
             "stat": found.stat,
             "etag": found.etag,
@@ -146,8 +162,13 @@ class Mirror(Generic[M]):
             "error": found.error,
             "error_line": found.error_line,
         }
-        key: dict[str, Any] = {self.key: found.key}
-        self._rows().update_or_create(defaults=columns, **key)
+        others = [field.name for field in self.model._meta.concrete_fields if not field.primary_key]
+        self._rows().bulk_create(
+            [self.model(**columns)],
+            update_conflicts=True,
+            unique_fields=[self.key],
+            update_fields=others,
+        )
 
 
 def _racy(stat: str) -> bool:

@@ -155,7 +155,7 @@ def test_a_hostile_name_writes_nothing_outside(tmp_path: Path, name: str):
 def test_nothing_is_written_through_a_symlink_of_the_archive(tmp_path: Path):
     out = tmp_path / "out"
     out.mkdir()
-    members = {"projects/link": str(out), "projects/link/x": b"x"}
+    members: dict[str, bytes | str] = {"projects/link": str(out), "projects/link/x": b"x"}
 
     with pytest.raises(OSError):
         backup.restore(plan(tmp_path / "there"), archive_of(tmp_path / "b.tar", members))

@@ -13,7 +13,7 @@ import pytest
 from config.kernel import files, watch
 from config.kernel.watch import Watcher
 
-Told = "queue.Queue[set[Path]]"
+Told = queue.Queue[set[Path]]
 
 
 @pytest.fixture
@@ -88,7 +88,8 @@ def test_temporary_files_and_what_lies_deeper_are_not_told(tmp_path: Path, told:
 
 
 def test_a_rebuild_looks_at_the_folders_again(tmp_path: Path, told: Told):
-    inner, folders = tmp_path / "inner", []
+    inner = tmp_path / "inner"
+    folders: list[Path] = []
     inner.mkdir()
     watcher = Watcher(lambda: folders, told.put, poll_s=30)
     watcher.start()

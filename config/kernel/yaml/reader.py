@@ -15,9 +15,10 @@ import yaml
 from config.kernel.yaml import scalars
 from config.kernel.yaml.errors import YamlError
 
-SIZE, DEPTH, NODES = 1 << 20, 64, 50_000
+SIZE, DEPTH, NODES, DIRECTIVES = 1 << 20, 64, 20_000, 8
 BOM = b"\xef\xbb\xbf"
 FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+HEAD = re.compile(r"(?:%[^\n]*\n|[ \t\r]*(?:#[^\n]*)?\n)*")
 SCALAR, MAP, SEQ, ALIAS = "scalar", "map", "seq", "alias"
 
 
@@ -94,7 +95,9 @@ def parse(data: bytes, *, limit: int = SIZE, depth: int = DEPTH, aliases: bool =
     if len(data) > limit:
         raise YamlError(f"the file is larger than {limit} bytes", 1, 1)
     text = decode(data)
-    return _Builder(text, depth, max(NODES, limit // 20), aliases).build()
+    if _directives(text) > DIRECTIVES:
+        raise YamlError(f"more than {DIRECTIVES} directives", 1, 1)
+    return _Builder(text, depth, max(NODES, limit // 50), aliases).build()
 
 
 def decode(data: bytes) -> str:
@@ -108,6 +111,14 @@ def decode(data: bytes) -> str:
     if bad := FORBIDDEN.search(text):
         raise YamlError.at(f"the character U+{ord(bad[0]):04X} is not allowed", text, bad.start())
     return text
+
+
+def _directives(text: str) -> int:
+    """How many lines of the head are directives; libyaml compares each with all before it."""
+    if text.count("\n%") < DIRECTIVES:
+        return 0
+    head = HEAD.match(text)
+    return head[0].count("\n%") + 1 if head else 0
 
 
 class _Builder:

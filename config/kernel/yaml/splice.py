@@ -62,7 +62,7 @@ def _edited(data: bytes, changes: Mapping[Path, Any], limit: int) -> bytes:
     intended = document.value
     for path, value in changes.items():
         intended = _applied(intended, path, value)
-    if same(intended, document.value):
+    if intended is not REMOVE and same(intended, document.value):
         return data
     layout = Layout(document.text)
     for path in changes:
