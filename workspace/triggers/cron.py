@@ -15,6 +15,7 @@ from typing import Any
 from croniter import croniter
 
 EXAMPLE = '"0 9 * * 1-5"'
+LONGEST = 150
 SHORTHANDS = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
@@ -70,6 +71,8 @@ class Cron:
 def parse(text: str) -> Cron:
     """Read a pattern or a shorthand; BadCron names the field and the reason."""
     shown = text[:100]
+    if len(text) > LONGEST:
+        raise BadCron(f'"{shown}…" is longer than {LONGEST} characters')
     pattern = SHORTHANDS.get(text.strip().lower(), text.strip().lower())
     fields = pattern.split()
     if pattern.startswith("@"):

@@ -49,6 +49,7 @@ def walk(text: str, start: datetime, zone: ZoneInfo, count: int) -> list[str]:
         ("@reboot", "is not one of @yearly"),
         ("1,,2 * * * *", '"" is not a number'),
         ("", '"" has 0 fields'),
+        ("0" + ",0" * 100 + " * * * *", "is longer than 150 characters"),
         ("H * * * *", '"h" is not a number'),
         ("٣ * * * *", "is not a number"),
     ],
