@@ -14,6 +14,7 @@ import signal
 import time
 from types import FrameType
 
+LOOK_S = 0.2
 MEANING: dict[int, str] = {signal.SIGALRM: "timeout", signal.SIGTERM: "shutdown"}
 
 
@@ -78,7 +79,8 @@ class Control:
         deadline = time.monotonic() + seconds
         with self:
             while call not in self.answers and (left := deadline - time.monotonic()) > 0:
-                select.select([self.fd], [], [], left)
+                # A signal just before select() takes the answer along: look again soon.
+                select.select([self.fd], [], [], min(left, LOOK_S))
                 self._receive()
                 self.check()
         return self.answers.get(call)

@@ -206,7 +206,7 @@ def test_a_file_of_that_name_deeper_down_is_an_ordinary_file(world):
     assert gate(world, mode="acceptEdits").decide("Write", args) == ALLOW
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from(["..", ".", "a", "link", "/", "", "etc", ".chats"]), max_size=8))
 def test_no_spelling_of_a_path_leads_out(tmp_path_factory, parts):
     root = tmp_path_factory.mktemp("world")

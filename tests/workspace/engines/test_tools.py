@@ -182,6 +182,12 @@ def test_links_to_folders_are_not_entered(hands, here, tmp_path):
     assert hands.ok("Grep", pattern="TODO") == "No matches found"
 
 
+@pytest.mark.parametrize("tool", ["Glob", "Grep"])
+def test_a_folder_that_is_not_there_or_outside_is_told(hands, tool):
+    assert hands.fails(tool, pattern="x", path="gone") == "No such file or directory: gone"
+    assert "outside the project" in hands.fails(tool, pattern="x", path="/etc")
+
+
 @pytest.fixture
 def code(here):
     (here / "a.py").write_text("import os\n# TODO one\nx = 1\n# todo two\n")

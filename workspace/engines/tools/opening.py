@@ -40,6 +40,14 @@ def reading(path: str, place: Place, cwd: str) -> Iterator[int]:
             os.close(fd)
 
 
+@contextmanager
+def listing(path: str, place: Place, cwd: str) -> Iterator[int]:
+    """A descriptor of a folder whose names may be read."""
+    with _folder(real(path, cwd), place, make=False) as folder:
+        _judge(_name(folder), place, write=False)
+        yield folder
+
+
 def read_whole(path: str, place: Place, cwd: str) -> bytes | None:
     """The bytes of a file that is to be changed; None when there is none."""
     try:

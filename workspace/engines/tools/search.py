@@ -24,12 +24,8 @@ def glob(args: Mapping[str, Any], place: Place, cwd: str) -> str:
     pattern = _relative(args["pattern"])
     top = args.get("path") or "."
     matches = translate(pattern)
-    deadline = time.monotonic() + SECONDS
-    found = []
-    for path in _walk(opening.real(top, cwd), place):
-        if matches.fullmatch(path):
-            found.append(os.path.normpath(os.path.join(top, path)))
-        _check_time(deadline)
+    paths = _walk(top, place, cwd, time.monotonic() + SECONDS)
+    found = [_named(top, path) for path in paths if matches.fullmatch(path)]
     found.sort()
     more = [f"[{len(found) - PATHS} paths left out]"] if len(found) > PATHS else []
     return "\n".join([*found[:PATHS], *more]) or "No files found"
@@ -60,7 +56,7 @@ def _matches(
 ) -> Iterator[str]:
     deadline = time.monotonic() + SECONDS
     top = args.get("path") or "."
-    for path in _files(top, args.get("glob"), place, cwd):
+    for path in _files(top, args.get("glob"), place, cwd, deadline):
         _check_time(deadline)
         text = _text(path, place, cwd)
         if text is None:
@@ -78,21 +74,18 @@ def _matches(
                 yield from _content(path, text.split("\n"), list(spans), args)
 
 
-def _files(top: str, wanted: str | None, place: Place, cwd: str) -> Iterator[str]:
+def _files(top: str, wanted: str | None, place: Place, cwd: str, deadline: float) -> Iterator[str]:
     """The files to look into, by name; a pattern without a slash counts at any depth."""
-    real = opening.real(top, cwd)
-    if os.path.isfile(real):
+    if os.path.isfile(opening.real(top, cwd)):
         yield top
         return
-    if not os.path.isdir(real):
-        raise ToolError(f"no such folder: {top}")
     matches = None
     if wanted:
         wanted = _relative(wanted)
         matches = translate(wanted if "/" in wanted else f"**/{wanted}")
-    for path in sorted(_walk(real, place)):
+    for path in sorted(_walk(top, place, cwd, deadline)):
         if matches is None or matches.fullmatch(path):
-            yield os.path.normpath(os.path.join(top, path))
+            yield _named(top, path)
 
 
 def _text(path: str, place: Place, cwd: str) -> str | None:
@@ -140,16 +133,20 @@ def _content(
         yield f"{path}{mark}{place}{lines[number][:2000]}"
 
 
-def _walk(top: str, place: Place) -> Iterator[str]:
-    """Relative paths of the files below a folder; links are listed, never entered."""
-    denied = place.denial(top, write=False)
-    if denied:
-        raise ToolError(denied)
-    for folder, folders, names in os.walk(top):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
-        inner = os.path.relpath(folder, top)
-        for name in names:
-            yield name if inner == "." else f"{inner}/{name}"
+def _walk(top: str, place: Place, cwd: str, deadline: float) -> Iterator[str]:
+    """Relative paths of the files below a folder, by descriptors: no link is ever entered."""
+    with opening.listing(top, place, cwd) as fd:
+        for folder, folders, names, _ in os.fwalk(".", dir_fd=fd):
+            _check_time(deadline)
+            folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+            inner = folder[2:]
+            for name in names:
+                yield f"{inner}/{name}" if inner else name
+
+
+def _named(top: str, path: str) -> str:
+    """A path as the caller can pass it on."""
+    return os.path.normpath(os.path.join(top, path))
 
 
 def _relative(pattern: str) -> str:
