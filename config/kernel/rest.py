@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from rest_framework import serializers, viewsets
 from rest_framework.request import Request
@@ -88,6 +88,13 @@ class Text(serializers.CharField):
 
     `line` = one trimmed line. `allow_blank` lets "" through.
     """
+
+    default_error_messages: ClassVar[dict[str, Any]] = {
+        "required": "is required",
+        "null": "must not be null",
+        "blank": "must not be blank",
+        "max_length": "must be at most {max_length} characters",
+    }
 
     def __init__(self, *, max_length: int = 200, line: bool = True, **kw: Any) -> None:
         super().__init__(max_length=max_length, trim_whitespace=line, **kw)

@@ -249,6 +249,42 @@ def test_a_fork_with_a_prompt_starts_with_it(api, chat):
     assert body["messageId"].startswith("msg_")
 
 
+def ask_for_bash(path: str, turn: str) -> None:
+    """A running turn that waits for an answer."""
+    slug, session_id = path.split("/")[3], path.split("/")[5]
+    writer = transcript.Writer(str(files.transcript_path(projects.get(slug), session_id)))
+    try:
+        writer.append(
+            "permission", turn, call="c1", tool="Bash", input={}, state="asked", by="policy"
+        )
+    finally:
+        writer.close()
+    Turn.objects.filter(id=turn).update(state="running")
+
+
+def test_a_permission_question_is_answered_once(api, chat):
+    turn = api.post(f"{chat}/messages", {"prompt": "go"}).json()["messageId"]
+    ask_for_bash(chat, turn)
+
+    first = api.post(f"{chat}/permissions/c1", {"allow": True})
+    second = api.post(f"{chat}/permissions/c1", {"allow": False})
+
+    assert (first.status_code, first.json()) == (200, {"ok": True, "allow": True})
+    assert (second.status_code, second.json()["code"]) == (409, "not_pending")
+    assert Turn.objects.get(id=turn).answers == [{"call": "c1", "allow": True}]
+
+
+def test_stopping_a_chat_still_starting_ends_its_message_and_holds_the_rest(api, chat):
+    for n in range(2):
+        api.post(f"{chat}/messages", {"prompt": f"n{n}"})
+
+    answer = api.post(f"{chat}/stop")
+
+    assert answer.json() == {"ok": True, "stopped": True}
+    assert [row["state"] for row in api.get(chat).json()["queue"]] == ["held"]
+    assert api.get(chat).json()["chat"]["held"] == 1
+
+
 def test_a_permission_that_was_never_asked_is_not_found(api, chat):
     assert api.post(f"{chat}/permissions/c1", {"allow": True}).status_code == 404
     assert api.post(f"{chat}/permissions/c1", {}).status_code == 400

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from config.kernel import jsonio
 from workspace import projects
+from workspace.models import AuditEntry, Run, TriggerState, Turn
 
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
@@ -129,6 +133,31 @@ def test_any_other_address_is_a_page_that_says_so(api):
 
     assert answer.status_code == 404
     assert answer["Content-Type"].startswith("text/html")
+
+
+def test_no_get_changes_anything(api, chat, alpha):
+    api.post(f"{chat}/messages", {"prompt": "hi"})
+    api.put("/api/projects/alpha/triggers/t", {
+        "trigger": {"type": "schedule", "interval": "1h"}, "run": {"prompt": "hi"}, "enabled": True,
+    })  # fmt: skip
+    described = jsonio.loads(api.get("/api/schema").content)["paths"]
+    real = {"slug": "alpha", "session_id": chat.split("/")[5], "name": "t"}
+    before = everything(alpha)
+
+    for path, methods in described.items():
+        if "get" in methods:
+            api.get(re.sub(r"{(\w+)}", lambda found: real.get(found[1], "x"), path))
+
+    assert everything(alpha) == before
+
+
+def everything(folder: Path) -> object:
+    """The project's files (not the writer's own spares) and the ledgers."""
+    rows = [list(model.objects.values()) for model in (Run, Turn, TriggerState, AuditEntry)]
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return rows, {
+        str(path): path.read_bytes() for path in found if not path.name.startswith(".svc-tmp-")
+    }
 
 
 def test_the_description_names_every_documented_route(api):
