@@ -6,6 +6,7 @@ Migrations only go forward; a copy is kept before they run (design 16).
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +14,6 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.migrations.recorder import MigrationRecorder
 
 from config import __version__
 from config.options import OptionError
@@ -21,39 +21,46 @@ from config.options import OptionError
 KEPT = 3
 
 
-def pending() -> list[str]:
-    """Names of the migrations this code has and the database lacks."""
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far the database is: `pending` it lacks, `newer` we lack; `fresh` has nothing yet."""
+
+    pending: tuple[str, ...]
+    newer: tuple[str, ...]
+    fresh: bool
+
+    def refuse_newer(self) -> None:
+        """OptionError when a newer version of svc has migrated this database."""
+        if self.newer:
+            raise OptionError(
+                f"the database {connection.settings_dict['NAME']} was made by a newer version "
+                f"({self.newer[0]} is unknown to svc {__version__}); install that version or "
+                "newer, or move the file away: projects, chats and triggers are files and stay"
+            )
+
+
+def look() -> State:
+    """Compare the migrations of the code with those the database has seen."""
     executor = MigrationExecutor(connection)
-    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    return [f"{migration.app_label}.{migration.name}" for migration, _backwards in plan]
-
-
-def refuse_newer() -> None:
-    """OptionError when a newer version of svc has migrated this database."""
-    loader = MigrationExecutor(connection).loader
+    loader = executor.loader
+    plan = executor.migration_plan(loader.graph.leaf_nodes())
     ours = {label for label, _name in loader.disk_migrations}
-    unknown = sorted(
-        f"{label}.{name}"
-        for label, name in loader.applied_migrations
-        if label in ours and (label, name) not in loader.disk_migrations
+    unknown = set(loader.applied_migrations) - set(loader.disk_migrations)
+    return State(
+        pending=tuple(f"{migration.app_label}.{migration.name}" for migration, _back in plan),
+        newer=tuple(sorted(f"{label}.{name}" for label, name in unknown if label in ours)),
+        fresh=not loader.applied_migrations,
     )
-    if unknown:
-        raise OptionError(
-            f"the database {connection.settings_dict['NAME']} was made by a newer version "
-            f"({unknown[0]} is unknown to svc {__version__}); install that version or newer, "
-            "or move the file away: projects, chats and triggers are files and stay"
-        )
 
 
-def migrate() -> list[str]:
+def migrate(state: State) -> list[str]:
     """Bring the database to this version, after a copy of it. Returns what changed, in words."""
-    names, fresh = pending(), not MigrationRecorder(connection).applied_migrations()
-    if names:
-        if not fresh:
+    if state.pending:
+        if not state.fresh:
             _keep_copy(Path(connection.settings_dict["NAME"]))
         call_command("migrate", interactive=False, verbosity=0)
     connection.close()
-    return ["database made"] if fresh else [f"migrated {name}" for name in names]
+    return ["database made"] if state.fresh else [f"migrated {name}" for name in state.pending]
 
 
 def _keep_copy(path: Path) -> None:

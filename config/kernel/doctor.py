@@ -80,8 +80,9 @@ def data_directory() -> Iterator[Finding]:
 
 
 def data_base() -> Iterator[Finding]:
+    state = database.look()
     try:
-        database.refuse_newer()
+        state.refuse_newer()
     except OptionError as error:
         yield Finding(FAULT, "database", str(error))
         return
@@ -93,8 +94,8 @@ def data_base() -> Iterator[Finding]:
             f"{path}: {verdict}; move it away, then `manage.py up` makes a new one from the files"
         )
         yield Finding(FAULT, "database", text)
-    if names := database.pending():
-        yield Finding(HINT, "database", f"not migrated yet: {', '.join(names)} (manage.py up does)")
+    if names := ", ".join(state.pending):
+        yield Finding(HINT, "database", f"not migrated yet: {names} (manage.py up does)")
     else:
         yield Finding(OK, "database", f"{path}, up to date")
 
@@ -133,7 +134,7 @@ def server() -> Iterator[Finding]:
 
 def _health(host: str, port: Any) -> dict[str, Any]:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(f"http://{host}:{port}/api/health", timeout=5) as answer:
+    with opener.open(f"http://{host}:{port}/api/health", timeout=2) as answer:
         told: dict[str, Any] = orjson.loads(answer.read(1000))
     return told
 

@@ -128,7 +128,7 @@ def _raise_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65536) if hard > 0 else 65536, hard))
 
 
-def exit_soon(seconds: float = 5) -> None:
+def exit_soon(seconds: float = 2) -> None:
     """End the process even if some thread does not: a stop must not hang (promise R2)."""
     timer = threading.Timer(seconds, os._exit, (0,))
     timer.daemon = True

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from typing import Any
 import orjson
 
 from config.options import OptionError
+
+TRIES_S = (0.0, 0.02, 0.1)  # whoever only looks who holds it (`holder`) has it for a moment
 
 
 class Instance:
@@ -31,11 +34,9 @@ class Instance:
     def acquire(self, *, inheritable: bool = False) -> None:
         """Become the one, or OptionError naming who is."""
         descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not any(_lock(descriptor, pause) for pause in TRIES_S):
             os.close(descriptor)
-            raise OptionError(self._taken()) from None
+            raise OptionError(self._taken())
         os.set_inheritable(descriptor, inheritable)
         os.ftruncate(descriptor, 0)
         os.write(descriptor, b"%d\n" % os.getpid())
@@ -90,3 +91,12 @@ class Instance:
             f"(pid {facts.get('pid', 'unknown')}{where}); "
             "stop it, or set SVC_DATA_DIR to another directory"
         )
+
+
+def _lock(descriptor: int, pause: float) -> bool:
+    time.sleep(pause)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -11,6 +11,7 @@ import orjson
 from django.core.management.base import BaseCommand
 from django.utils import autoreload
 
+from config.kernel import database
 from config.kernel.serving import Serving, exit_soon
 from config.options import OptionError
 
@@ -32,12 +33,9 @@ class Command(BaseCommand):
             autoreload.run_with_reloader(self.serve, ready_fd, signal_handlers=False)
 
     def serve(self, ready_fd: int | None, *, signal_handlers: bool) -> None:
-        from config.kernel import database
-
         try:
-            database.refuse_newer()
-            if names := database.pending():
-                self.stderr.write(f"pending migrations: {', '.join(names)}; run manage.py migrate")
+            if ready_fd is None:  # else `up` has just seen to it
+                self.look_at_database()
             Serving(ready=lambda ports: self.ready(ready_fd, ports)).run(
                 signal_handlers=signal_handlers
             )
@@ -46,6 +44,12 @@ class Command(BaseCommand):
                 raise
             os._exit(error.report())  # in the reloader's thread an exception ends nothing
         exit_soon()
+
+    def look_at_database(self) -> None:
+        state = database.look()
+        state.refuse_newer()
+        if names := ", ".join(state.pending):
+            self.stderr.write(f"pending migrations: {names}; run manage.py migrate")
 
     def ready(self, descriptor: int | None, ports: dict[str, int]) -> None:
         if descriptor is not None:

@@ -24,8 +24,9 @@ class Command(BaseCommand):
         Instance(settings.DATA_DIR, "server").refuse_second()
         instance = Instance(settings.DATA_DIR, "up")
         instance.acquire(inheritable=True)  # the lock goes on with the process it becomes
-        database.refuse_newer()
-        for line in database.migrate():
+        state = database.look()
+        state.refuse_newer()
+        for line in database.migrate(state):
             self.stdout.write(line)
         self.stdout.write(f"svc {__version__}, data {settings.DATA_DIR}; Ctrl-C stops everything")
         self.stdout.flush()
