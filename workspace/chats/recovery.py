@@ -7,11 +7,14 @@ delivered again; processes, directories and logs without a running turn go.
 from __future__ import annotations
 
 import logging
+import os
+import secrets
 import shutil
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import psutil
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 
@@ -29,26 +32,35 @@ REDELIVER_S = 60
 
 def sweep(on_change: OnChange = ignore) -> int:
     """Every step of the sweep; how many turns were found interrupted."""
-    lost = Turn.objects.filter(state="running").filter(_lease_over())
-    recovered = sum(revisit(turn_id, on_change) for turn_id in lost.values_list("id", flat=True))
+    running = Turn.objects.filter(state="running").values_list("id", flat=True)
+    recovered = sum(revisit(turn_id, on_change) for turn_id in running)
     kill_strays()
     remove_scratch()
     redeliver()
     return recovered
 
 
-def _lease_over() -> Q:
-    return Q(lease_until__lt=datetime.now(UTC)) | Q(lease_until=None)
+def new_claim() -> str:
+    """Whose a turn is: process group (a clean stop ends its turns), worker, and a random part."""
+    return f"{os.getpgrp()}-{os.getpid()}-{secrets.token_hex(6)}"
+
+
+def _lost(turn: Turn) -> bool:
+    """Whether nobody runs the turn any more: its worker is dead, or its lease is over."""
+    worker = turn.claim.split("-")[1:2]
+    if worker and worker[0].isdigit() and not psutil.pid_exists(int(worker[0])):
+        return True
+    return turn.lease_until is None or turn.lease_until < datetime.now(UTC)
 
 
 def revisit(turn_id: str, on_change: OnChange) -> bool:
-    """Recover a running row whose lease is over and whose chat nobody writes."""
-    over = Turn.objects.filter(_lease_over(), id=turn_id, state="running")
-    turn = over.first()
-    if turn is None or _written(turn):
+    """Recover a running row whose worker is lost and whose chat nobody writes."""
+    turn = Turn.objects.filter(id=turn_id, state="running").first()
+    if turn is None or not _lost(turn) or _written(turn):
         return False
-    mine = datetime.now(UTC) + timedelta(seconds=LEASE_S)
-    if not over.update(lease_until=mine):
+    lease = datetime.now(UTC) + timedelta(seconds=LEASE_S)
+    as_found = Turn.objects.filter(id=turn_id, state="running", claim=turn.claim)
+    if not as_found.update(claim=f"sweep-{secrets.token_hex(6)}", lease_until=lease):
         return False  # another sweep was faster
     procs.kill_tree(turn=turn_id)
     return endings.recover(turn_id, status="interrupted", reason="worker_lost", on_change=on_change)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 import select
 import signal
 import subprocess
@@ -67,7 +66,7 @@ def claim(turn_id: str, token_hash: str) -> Turn | None:
             turn = Turn.objects.filter(id=turn_id, state="queued").first()
             if turn is None or _someone_before(turn):
                 return None
-            turn.state, turn.claim = "running", f"{os.getpgrp()}-{secrets.token_hex(8)}"
+            turn.state, turn.claim = "running", recovery.new_claim()
             turn.token_hash, turn.started = token_hash, now
             turn.lease_until = now + timedelta(seconds=LEASE_S)
             claimed = Turn.objects.filter(id=turn_id, state="queued").update(
