@@ -2,7 +2,7 @@
 
 import { connection } from "./connection.js";
 
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(status, body) {
     super(body.error ?? `The service answered ${status}.`);
     this.status = status;
@@ -44,10 +44,15 @@ export const patch = async (path, body, options) => (await call("PATCH", path, b
 export const remove = async (path) => (await call("DELETE", path, {})).data;
 
 /** P("demo", "chats", id) → "/api/projects/demo/chats/<id>" */
-export const P = (slug, ...rest) => ["/api/projects", slug, ...rest].map((part, n) => (n ? encodeURIComponent(part) : part)).join("/");
+export const P = (slug, ...rest) =>
+  ["/api/projects", slug, ...rest]
+    .map((part, n) => (n ? encodeURIComponent(part) : part))
+    .join("/");
 
 /** query("/api/runs", {status, limit}) leaves out what is empty. */
 export function query(path, fields) {
-  const given = Object.entries(fields).filter(([, value]) => value !== "" && value !== undefined && value !== null);
+  const given = Object.entries(fields).filter(
+    ([, value]) => value !== "" && value !== undefined && value !== null,
+  );
   return given.length ? `${path}?${new URLSearchParams(given)}` : path;
 }

@@ -23,8 +23,12 @@ export const connection = {
     if (state === "lost") return;
     state = "lost";
     document.body.classList.add("offline");
-    bar = h("div", { class: "bar warn" }, icon("alert"),
-      h("span", {}, "Connection lost. What you see may be old; this page reconnects by itself."));
+    bar = h(
+      "div",
+      { class: "bar warn" },
+      icon("alert"),
+      h("span", {}, "Connection lost. What you see may be old; this page reconnects by itself."),
+    );
     bars.append(bar);
     show(LOST);
   },

@@ -19,7 +19,9 @@ function set(node, name, value) {
 }
 
 const flat = (children) =>
-  children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+  children
+    .flat(Infinity)
+    .filter((child) => child !== null && child !== undefined && child !== false);
 
 function sprite(id, className, viewBox, label) {
   const svg = document.createElementNS(SVG, "svg");
@@ -42,7 +44,12 @@ export const mark = ({ shape, tone, word }, spoken = true) =>
   sprite(`s-${shape}`, `state ${tone}`, "0 0 14 14", spoken ? word : undefined);
 
 export function button(label, { icon: name, kind = "", onclick, ...rest } = {}) {
-  return h("button", { type: "button", class: `btn ${kind}`, onclick, ...rest }, name && icon(name), label);
+  return h(
+    "button",
+    { type: "button", class: `btn ${kind}`, onclick, ...rest },
+    name && icon(name),
+    label,
+  );
 }
 
 /** Replace what a node holds, keeping its place on the screen. */
@@ -85,7 +92,9 @@ function swap(node, fresh) {
   if (!active) return;
   const name = active.getAttribute("aria-label") ?? active.textContent;
   const twin = [fresh, ...fresh.querySelectorAll(active.tagName)].find(
-    (other) => other.tagName === active.tagName && (other.getAttribute("aria-label") ?? other.textContent) === name,
+    (other) =>
+      other.tagName === active.tagName &&
+      (other.getAttribute("aria-label") ?? other.textContent) === name,
   );
   twin?.focus();
 }

@@ -4,39 +4,106 @@ import { fill, h, icon } from "./dom.js";
 
 /** Which input shows the error of which field of the record (workspace.md 8.1). */
 const PLACES = {
-  name: "name", "trigger.type": "type", trigger: "cron", "trigger.cron": "cron", "trigger.interval": "interval", "trigger.on": "on",
-  "trigger.path": "path", "trigger.catchUp": "catchUp", run: "prompt", "run.prompt": "prompt", "run.promptFile": "promptFile",
-  "run.session": "session", "run.tools": "tools", "run.model": "model", "run.permissionMode": "mode", "run.maxTurns": "maxTurns",
-  "run.maxSpawnDepth": "spawn", "run.overlap": "overlap",
+  name: "name",
+  "trigger.type": "type",
+  trigger: "cron",
+  "trigger.cron": "cron",
+  "trigger.interval": "interval",
+  "trigger.on": "on",
+  "trigger.path": "path",
+  "trigger.catchUp": "catchUp",
+  run: "prompt",
+  "run.prompt": "prompt",
+  "run.promptFile": "promptFile",
+  "run.session": "session",
+  "run.tools": "tools",
+  "run.model": "model",
+  "run.permissionMode": "mode",
+  "run.maxTurns": "maxTurns",
+  "run.maxSpawnDepth": "spawn",
+  "run.overlap": "overlap",
 };
-const GROUPS = { read: "Read", write: "Write", web: "Web", orchestration: "Orchestration", service: "This service" };
-const MODES = { default: "Ask, so deny when unattended", acceptEdits: "Edit files unasked", bypassPermissions: "Everything unasked", plan: "Read only (plan)" };
+const GROUPS = {
+  read: "Read",
+  write: "Write",
+  web: "Web",
+  orchestration: "Orchestration",
+  service: "This service",
+};
+const MODES = {
+  default: "Ask, so deny when unattended",
+  acceptEdits: "Edit files unasked",
+  bypassPermissions: "Everything unasked",
+  plan: "Read only (plan)",
+};
 
 const text = (id, rest = {}) => h("input", { class: "input", id: `f-${id}`, name: id, ...rest });
-const choice = (id, options) => h("select", { class: "input", id: `f-${id}`, name: id }, options.map(([value, label]) => h("option", { value }, label)));
-const radio = (group, value, label, shape) => h("label", {}, h("input", { type: "radio", name: group, value }), shape && icon(shape), label);
+const choice = (id, options) =>
+  h(
+    "select",
+    { class: "input", id: `f-${id}`, name: id },
+    options.map(([value, label]) => h("option", { value }, label)),
+  );
+const radio = (group, value, label, shape) =>
+  h("label", {}, h("input", { type: "radio", name: group, value }), shape && icon(shape), label);
 
 export function fields(catalogue) {
   const inputs = {
     name: text("name", { class: "input mono", spellcheck: "false" }),
-    type: h("div", { class: "seg wide" }, radio("type", "schedule", "Schedule", "clock"), radio("type", "event", "Event", "bolt"), radio("type", "webhook", "Webhook", "hook")),
-    how: h("div", { class: "seg wide" }, radio("how", "cron", "Cron"), radio("how", "interval", "Interval")),
+    type: h(
+      "div",
+      { class: "seg wide" },
+      radio("type", "schedule", "Schedule", "clock"),
+      radio("type", "event", "Event", "bolt"),
+      radio("type", "webhook", "Webhook", "hook"),
+    ),
+    how: h(
+      "div",
+      { class: "seg wide" },
+      radio("how", "cron", "Cron"),
+      radio("how", "interval", "Interval"),
+    ),
     cron: text("cron", { class: "input mono", spellcheck: "false" }),
     interval: text("interval", { class: "input mono", spellcheck: "false" }),
-    on: choice("on", [["onArchive", "After a chat is archived"], ["afterTurn", "After a turn (customises the curator)"]]),
+    on: choice("on", [
+      ["onArchive", "After a chat is archived"],
+      ["afterTurn", "After a turn (customises the curator)"],
+    ]),
     path: text("path", { class: "input mono", placeholder: "/deploy" }),
-    what: h("div", { class: "seg wide" }, radio("what", "prompt", "Text"), radio("what", "promptFile", "File")),
+    what: h(
+      "div",
+      { class: "seg wide" },
+      radio("what", "prompt", "Text"),
+      radio("what", "promptFile", "File"),
+    ),
     prompt: h("textarea", { class: "input mono", id: "f-prompt", rows: "8", spellcheck: "false" }),
     promptFile: text("promptFile", { class: "input mono", placeholder: "daily.md" }),
-    session: choice("session", [["new", "Start a new chat each time"], ["resume", "Go on in one chat of its own"]]),
-    overlap: choice("overlap", [["", "As usual for its type"], ["skip", "Skip this time"], ["queue", "Wait behind it"], ["parallel", "Run beside it"]]),
-    catchUp: choice("catchUp", [["once", "Run once after the start"], ["skip", "Leave it out"]]),
-    mode: choice("mode", [["", "As the project"], ...catalogue.permissionModes.map((mode) => [mode, MODES[mode] ?? mode])]),
+    session: choice("session", [
+      ["new", "Start a new chat each time"],
+      ["resume", "Go on in one chat of its own"],
+    ]),
+    overlap: choice("overlap", [
+      ["", "As usual for its type"],
+      ["skip", "Skip this time"],
+      ["queue", "Wait behind it"],
+      ["parallel", "Run beside it"],
+    ]),
+    catchUp: choice("catchUp", [
+      ["once", "Run once after the start"],
+      ["skip", "Leave it out"],
+    ]),
+    mode: choice("mode", [
+      ["", "As the project"],
+      ...catalogue.permissionModes.map((mode) => [mode, MODES[mode] ?? mode]),
+    ]),
     model: text("model", { placeholder: "As the project" }),
     maxTurns: text("maxTurns", { type: "number", min: "1", max: "1000", placeholder: "30" }),
     spawn: text("spawn", { type: "number", min: "0", placeholder: "As the project" }),
     tools: h("div", { class: "card grants", id: "f-tools" }, grants(catalogue.grantableTools)),
-    extra: text("extra", { class: "input mono", placeholder: "further names, e.g. mcp__svc_manage__read_chat" }),
+    extra: text("extra", {
+      class: "input mono",
+      placeholder: "further names, e.g. mcp__svc_manage__read_chat",
+    }),
     errors: new Map(),
   };
   inputs.nodes = (times) => nodes(inputs, times);
@@ -46,9 +113,25 @@ export function fields(catalogue) {
 function grants(tools) {
   return Object.entries(GROUPS).map(([group, label]) => [
     h("span", { class: "small quiet", id: `g-${group}` }, label),
-    h("div", { class: "line wrap", role: "group", "aria-labelledby": `g-${group}` }, tools.filter((tool) => tool.group === group).map((tool) =>
-      h("label", { class: "tick", title: tool.description }, h("input", { type: "checkbox", name: "tools", value: tool.name }),
-        h("span", {}, h("span", { class: tool.name.startsWith("mcp") ? "mono" : "" }, tool.name), tool.name === "Bash" && h("span", { class: "quiet" }, " the broadest grant"))))),
+    h(
+      "div",
+      { class: "line wrap", role: "group", "aria-labelledby": `g-${group}` },
+      tools
+        .filter((tool) => tool.group === group)
+        .map((tool) =>
+          h(
+            "label",
+            { class: "tick", title: tool.description },
+            h("input", { type: "checkbox", name: "tools", value: tool.name }),
+            h(
+              "span",
+              {},
+              h("span", { class: tool.name.startsWith("mcp") ? "mono" : "" }, tool.name),
+              tool.name === "Bash" && h("span", { class: "quiet" }, " the broadest grant"),
+            ),
+          ),
+        ),
+    ),
   ]);
 }
 
@@ -57,23 +140,67 @@ function nodes(inputs, times) {
     const why = h("p", { class: "problem", id: `why-${id}`, hidden: true });
     inputs.errors.set(id, why);
     const input = inputs[id];
-    const labelled = input.matches(".seg, .card") ? h("span", { class: "legend", id: `l-${id}` }, label) : h("label", { for: input.id }, label);
-    if (input.matches(".seg, .card")) { input.setAttribute("role", "group"); input.setAttribute("aria-labelledby", `l-${id}`); }
-    return h("div", { class: "field", dataset: show ? { show } : {} }, labelled, input, extra, why, hint && h("p", { class: "hint" }, hint));
+    const labelled = input.matches(".seg, .card")
+      ? h("span", { class: "legend", id: `l-${id}` }, label)
+      : h("label", { for: input.id }, label);
+    if (input.matches(".seg, .card")) {
+      input.setAttribute("role", "group");
+      input.setAttribute("aria-labelledby", `l-${id}`);
+    }
+    return h(
+      "div",
+      { class: "field", dataset: show ? { show } : {} },
+      labelled,
+      input,
+      extra,
+      why,
+      hint && h("p", { class: "hint" }, hint),
+    );
   };
   const two = (...children) => h("div", { class: "two" }, children);
   const list = [
     two(field("name", "Name"), field("type", "Starts")),
-    two(field("how", "Given as", { show: "schedule" }), field("cron", "Cron", { show: "schedule cron", hint: "Five fields: minute, hour, day, month, weekday; or @daily" }),
-      field("interval", "Interval", { show: "schedule interval", hint: "A whole number and s, m, h or d, e.g. 30m" }),
-      field("on", "Event", { show: "event" }), field("path", "Path", { show: "webhook", hint: "Stored only; nothing reaches it from outside" })),
+    two(
+      field("how", "Given as", { show: "schedule" }),
+      field("cron", "Cron", {
+        show: "schedule cron",
+        hint: "Five fields: minute, hour, day, month, weekday; or @daily",
+      }),
+      field("interval", "Interval", {
+        show: "schedule interval",
+        hint: "A whole number and s, m, h or d, e.g. 30m",
+      }),
+      field("on", "Event", { show: "event" }),
+      field("path", "Path", {
+        show: "webhook",
+        hint: "Stored only; nothing reaches it from outside",
+      }),
+    ),
     h("div", { dataset: { show: "schedule" } }, times),
     field("what", "Instruction from"),
-    field("prompt", "Prompt", { show: "prompt", hint: "A prompt whose first line is #!runbook runs without a model" }),
-    field("promptFile", "Prompt file", { show: "promptFile", hint: "Below .svc/triggers/, read at each firing" }),
-    two(field("session", "Chat"), field("overlap", "If the last run is still going"), field("catchUp", "If its time passed while stopped", { show: "schedule" }), field("mode", "Permission")),
-    two(field("model", "Model"), field("maxTurns", "Turns at most"), field("spawn", "May start chats, levels")),
-    field("tools", "Tools it may use", { extra: inputs.extra, hint: "None ticked: a schedule runs as the project's own agent with all its tools, an event hook without any." }),
+    field("prompt", "Prompt", {
+      show: "prompt",
+      hint: "A prompt whose first line is #!runbook runs without a model",
+    }),
+    field("promptFile", "Prompt file", {
+      show: "promptFile",
+      hint: "Below .svc/triggers/, read at each firing",
+    }),
+    two(
+      field("session", "Chat"),
+      field("overlap", "If the last run is still going"),
+      field("catchUp", "If its time passed while stopped", { show: "schedule" }),
+      field("mode", "Permission"),
+    ),
+    two(
+      field("model", "Model"),
+      field("maxTurns", "Turns at most"),
+      field("spawn", "May start chats, levels"),
+    ),
+    field("tools", "Tools it may use", {
+      extra: inputs.extra,
+      hint: "None ticked: a schedule runs as the project's own agent with all its tools, an event hook without any.",
+    }),
   ];
   inputs.extra.setAttribute("aria-label", "Further tool names");
   inputs.root = list;
@@ -82,14 +209,17 @@ function nodes(inputs, times) {
 }
 
 const picked = (seg) => seg.querySelector("input:checked")?.value ?? "";
-const pickValue = (seg, value) => { for (const input of seg.querySelectorAll("input")) input.checked = input.value === value; };
+const pickValue = (seg, value) => {
+  for (const input of seg.querySelectorAll("input")) input.checked = input.value === value;
+};
 
 /** Show the fields that matter for what is chosen. */
 function arrange(inputs) {
   const on = new Set([picked(inputs.type), picked(inputs.how), picked(inputs.what)]);
   for (const root of inputs.root) {
     for (const node of [root, ...root.querySelectorAll("[data-show]")]) {
-      if (node.dataset.show) node.hidden = !node.dataset.show.split(" ").every((word) => on.has(word));
+      if (node.dataset.show)
+        node.hidden = !node.dataset.show.split(" ").every((word) => on.has(word));
     }
   }
 }
@@ -104,35 +234,53 @@ export function writeForm(inputs, { name, trigger, run }) {
   inputs.on.value = trigger.on ?? "onArchive";
   inputs.path.value = trigger.path ?? "";
   inputs.catchUp.value = trigger.catchUp ?? "once";
-  for (const id of ["prompt", "promptFile", "model", "overlap", "maxTurns"]) inputs[id].value = run[id] ?? "";
+  for (const id of ["prompt", "promptFile", "model", "overlap", "maxTurns"])
+    inputs[id].value = run[id] ?? "";
   inputs.session.value = run.session ?? "new";
   inputs.mode.value = run.permissionMode ?? "";
   inputs.spawn.value = run.maxSpawnDepth ?? "";
   const ticks = [...inputs.tools.querySelectorAll("input")];
   for (const tick of ticks) tick.checked = run.tools?.includes(tick.value) ?? false;
-  inputs.extra.value = (run.tools ?? []).filter((tool) => !ticks.some((tick) => tick.value === tool)).join(", ");
+  inputs.extra.value = (run.tools ?? [])
+    .filter((tool) => !ticks.some((tick) => tick.value === tool))
+    .join(", ");
   inputs.prompt.rows = Math.min(20, Math.max(6, inputs.prompt.value.split("\n").length));
   arrange(inputs);
 }
 
-const given = (entries) => Object.fromEntries(entries.filter(([, value]) => value !== "" && value !== undefined));
+const given = (entries) =>
+  Object.fromEntries(entries.filter(([, value]) => value !== "" && value !== undefined));
 const number = (input) => (input.value === "" ? "" : Number(input.value));
 
 /** The full record, as PUT takes it. */
 export function readForm(inputs) {
   const type = picked(inputs.type);
-  const when = {
-    schedule: [[picked(inputs.how), inputs[picked(inputs.how) || "cron"].value.trim()], ["catchUp", inputs.catchUp.value === "once" ? "" : inputs.catchUp.value]],
-    event: [["on", inputs.on.value]],
-    webhook: [["path", inputs.path.value.trim()]],
-  }[type] ?? [];
+  const when =
+    {
+      schedule: [
+        [picked(inputs.how), inputs[picked(inputs.how) || "cron"].value.trim()],
+        ["catchUp", inputs.catchUp.value === "once" ? "" : inputs.catchUp.value],
+      ],
+      event: [["on", inputs.on.value]],
+      webhook: [["path", inputs.path.value.trim()]],
+    }[type] ?? [];
   const what = picked(inputs.what) || "prompt";
   const ticks = [...inputs.tools.querySelectorAll("input:checked")].map((tick) => tick.value);
   const further = inputs.extra.value.split(/[\s,]+/).filter(Boolean);
   return {
     trigger: { type, ...given(when) },
-    run: { [what]: inputs[what].value, ...given([["session", inputs.session.value], ["model", inputs.model.value.trim()], ["permissionMode", inputs.mode.value],
-      ["maxTurns", number(inputs.maxTurns)], ["maxSpawnDepth", number(inputs.spawn)], ["overlap", inputs.overlap.value]]), tools: [...ticks, ...further] },
+    run: {
+      [what]: inputs[what].value,
+      ...given([
+        ["session", inputs.session.value],
+        ["model", inputs.model.value.trim()],
+        ["permissionMode", inputs.mode.value],
+        ["maxTurns", number(inputs.maxTurns)],
+        ["maxSpawnDepth", number(inputs.spawn)],
+        ["overlap", inputs.overlap.value],
+      ]),
+      tools: [...ticks, ...further],
+    },
   };
 }
 

@@ -4,7 +4,8 @@ import { h } from "./dom.js";
 
 const FENCE = /^(`{3,}|~{3,})(.*)$/;
 const ITEM = /^\s*(?:[-*+]|\d+[.)])\s+(.*)$/;
-const INLINE = /(`[^`]+`)|(\*\*[^*]+\*\*)|(\*[^*\s][^*]*\*)|\[([^\]]+)\]\((https?:\/\/[^\s)]+)\)|(https?:\/\/[^\s<>)]+[^\s<>).,;:])/g;
+const INLINE =
+  /(`[^`]+`)|(\*\*[^*]+\*\*)|(\*[^*\s][^*]*\*)|\[([^\]]+)\]\((https?:\/\/[^\s)]+)\)|(https?:\/\/[^\s<>)]+[^\s<>).,;:])/g;
 
 export function markdown(text) {
   const lines = text.split("\n");
@@ -24,7 +25,8 @@ function block(lines) {
   return h("p", {}, inline([line, ...takeWhile(lines, plain)].join("\n")));
 }
 
-const plain = (line) => line.trim() && !FENCE.test(line) && !ITEM.test(line) && !/^#{1,6}\s/.test(line);
+const plain = (line) =>
+  line.trim() && !FENCE.test(line) && !ITEM.test(line) && !/^#{1,6}\s/.test(line);
 
 function takeWhile(lines, test) {
   const taken = [];
@@ -33,12 +35,24 @@ function takeWhile(lines, test) {
 }
 
 function code(lines, fence, word) {
-  const body = takeWhile(lines, (line) => !(line.startsWith(fence) && !line.slice(fence.length).trim()));
+  const body = takeWhile(
+    lines,
+    (line) => !(line.startsWith(fence) && !line.slice(fence.length).trim()),
+  );
   lines.shift();
-  return h("pre", { class: "codeblock", tabindex: "0", "aria-label": word ? `Code, ${word}` : "Code" }, body.join("\n"));
+  return h(
+    "pre",
+    { class: "codeblock", tabindex: "0", "aria-label": word ? `Code, ${word}` : "Code" },
+    body.join("\n"),
+  );
 }
 
-const list = (items) => h("ul", {}, items.map((item) => h("li", {}, inline(ITEM.exec(item)[1]))));
+const list = (items) =>
+  h(
+    "ul",
+    {},
+    items.map((item) => h("li", {}, inline(ITEM.exec(item)[1]))),
+  );
 
 function inline(text) {
   const nodes = [];
@@ -56,5 +70,9 @@ function piece([all, mono, bold, italic, label, href]) {
   if (mono) return h("code", {}, mono.slice(1, -1));
   if (bold) return h("strong", {}, bold.slice(2, -2));
   if (italic) return h("em", {}, italic.slice(1, -1));
-  return h("a", { class: "link", href: href ?? all, rel: "noreferrer noopener", target: "_blank" }, label ?? all);
+  return h(
+    "a",
+    { class: "link", href: href ?? all, rel: "noreferrer noopener", target: "_blank" },
+    label ?? all,
+  );
 }

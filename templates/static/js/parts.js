@@ -7,21 +7,46 @@ export const page = () => document.getElementById("page");
 
 export function tabs(slug, current, counts = {}) {
   const base = `/projects/${slug}`;
-  const items = [["Overview", base, ""], ["Chats", `${base}/chats`, counts.chats], ["Triggers", `${base}/triggers`, counts.triggers],
-    ["Runs", `${base}/runs`, ""], ["Settings", `${base}/settings`, ""]];
-  return h("nav", { class: "tabs", "aria-label": "Of this project" }, items.map(([name, href, count]) =>
-    h("a", { class: "tab", href, "aria-current": name === current && "page" }, name, count ? h("span", { class: "count" }, String(count)) : null)));
+  const items = [
+    ["Overview", base, ""],
+    ["Chats", `${base}/chats`, counts.chats],
+    ["Triggers", `${base}/triggers`, counts.triggers],
+    ["Runs", `${base}/runs`, ""],
+    ["Settings", `${base}/settings`, ""],
+  ];
+  return h(
+    "nav",
+    { class: "tabs", "aria-label": "Of this project" },
+    items.map(([name, href, count]) =>
+      h(
+        "a",
+        { class: "tab", href, "aria-current": name === current && "page" },
+        name,
+        count ? h("span", { class: "count" }, String(count)) : null,
+      ),
+    ),
+  );
 }
 
-export const empty = (words, ...actions) => h("div", { class: "nothing" }, h("p", { class: "soft" }, words), actions);
+export const empty = (words, ...actions) =>
+  h("div", { class: "nothing" }, h("p", { class: "soft" }, words), actions);
 
 export function problem(text) {
   return h("div", { class: "banner bad", role: "alert" }, icon("alert"), h("div", {}, text));
 }
 
 export const command = (text, label) =>
-  h("p", { class: "cmd" }, h("code", {}, text),
-    button("", { icon: "copy", kind: "ghost s only", "aria-label": `Copy: ${label}`, onclick: () => copy(text, "Copied") }));
+  h(
+    "p",
+    { class: "cmd" },
+    h("code", {}, text),
+    button("", {
+      icon: "copy",
+      kind: "ghost s only",
+      "aria-label": `Copy: ${label}`,
+      onclick: () => copy(text, "Copied"),
+    }),
+  );
 
 /** One run as a row: state, trigger, when, how long, why. */
 export function runRow(run, { withProject = false, title = run.trigger ?? "curator" } = {}) {
@@ -29,12 +54,40 @@ export function runRow(run, { withProject = false, title = run.trigger ?? "curat
   const label = run.sessionId
     ? h("a", { class: "over cut", href: `/projects/${run.project}/chats/${run.sessionId}` }, title)
     : h("span", { class: "cut" }, title);
-  const about = [withProject && run.project, run.cause, run.durationSeconds !== null && span(run.durationSeconds)];
-  return h("li", {}, h("div", { class: "row" }, mark(look),
-    h("div", {}, label,
-      h("span", { class: "tiny quiet cut" }, about.filter(Boolean).join(" · ")),
-      run.reason && h("span", { class: run.status === "failed" ? "tiny says bad clamp" : "tiny quiet clamp", title: run.reason }, run.reason)),
-    h("span", { class: "tiny quiet nowrap" }, time(run.finishedAt ?? run.startedAt ?? run.queuedAt))));
+  const about = [
+    withProject && run.project,
+    run.cause,
+    run.durationSeconds !== null && span(run.durationSeconds),
+  ];
+  return h(
+    "li",
+    {},
+    h(
+      "div",
+      { class: "row" },
+      mark(look),
+      h(
+        "div",
+        {},
+        label,
+        h("span", { class: "tiny quiet cut" }, about.filter(Boolean).join(" · ")),
+        run.reason &&
+          h(
+            "span",
+            {
+              class: run.status === "failed" ? "tiny says bad clamp" : "tiny quiet clamp",
+              title: run.reason,
+            },
+            run.reason,
+          ),
+      ),
+      h(
+        "span",
+        { class: "tiny quiet nowrap" },
+        time(run.finishedAt ?? run.startedAt ?? run.queuedAt),
+      ),
+    ),
+  );
 }
 
 export const exactly = (iso) => (iso ? absolute(iso) : "–");

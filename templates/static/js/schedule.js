@@ -1,24 +1,44 @@
 // A schedule in words. Patterns without an everyday phrase are shown as they are written.
 
-const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const DAYS = [
+  "Sunday",
+  "Monday",
+  "Tuesday",
+  "Wednesday",
+  "Thursday",
+  "Friday",
+  "Saturday",
+  "Sunday",
+];
 const NAMES = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 const UNITS = { s: "second", m: "minute", h: "hour", d: "day" };
-const SHORT = { "@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@weekly": "0 0 * * 0", "@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *" };
+const SHORT = {
+  "@hourly": "0 * * * *",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@weekly": "0 0 * * 0",
+  "@monthly": "0 0 1 * *",
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+};
 
 export function whenWords(trigger) {
-  if (trigger.type === "event") return trigger.on === "afterTurn" ? "after a turn, customises the curator" : "after a chat is archived";
+  if (trigger.type === "event")
+    return trigger.on === "afterTurn"
+      ? "after a turn, customises the curator"
+      : "after a chat is archived";
   if (trigger.type === "webhook") return "kept in the file, not served";
   return trigger.interval ? intervalWords(trigger.interval) : cronWords(trigger.cron ?? "");
 }
 
-export function intervalWords(text) {
+function intervalWords(text) {
   const [, count, unit] = /^\s*([1-9]\d*)\s*([smhd])\s*$/i.exec(text) ?? [];
   if (!count) return "";
   const name = UNITS[unit.toLowerCase()];
   return count === "1" ? `every ${name}` : `every ${count} ${name}s`;
 }
 
-export function cronWords(text) {
+function cronWords(text) {
   const fields = (SHORT[text.trim().toLowerCase()] ?? text).trim().split(/\s+/);
   if (fields.length !== 5) return "";
   const [minute, hour, day, month, weekday] = fields;
@@ -52,4 +72,5 @@ function dayWords(day, month, weekday) {
   return /^[0-7](,[0-7])*$/.test(days) ? `on ${listed(days.split(",").map((n) => DAYS[n]))}` : null;
 }
 
-const listed = (words) => (words.length > 1 ? `${words.slice(0, -1).join(", ")} and ${words.at(-1)}` : words[0]);
+const listed = (words) =>
+  words.length > 1 ? `${words.slice(0, -1).join(", ")} and ${words.at(-1)}` : words[0];

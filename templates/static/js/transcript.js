@@ -1,11 +1,18 @@
 // The transcript: one block per turn, in file order. Each line is drawn once, whatever reconnects.
 
+import { Calls, folded, shown } from "./calls.js";
 import { button, fill, h, icon, mark } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { attempt } from "./toast.js";
 import { senderWords, span, stateOf, time } from "./words.js";
 
-const FACES = { user: ["Y", ""], client: ["mcp", "client"], chat: ["C", "agent"], trigger: ["T", "client"], system: ["S", ""] };
+const FACES = {
+  user: ["Y", ""],
+  client: ["mcp", "client"],
+  chat: ["C", "agent"],
+  trigger: ["T", "client"],
+  system: ["S", ""],
+};
 
 export class Transcript {
   constructor(lines, acts) {
@@ -24,13 +31,21 @@ export class Transcript {
   }
 
   more(next) {
-    fill(this.top, next && button("Show earlier messages", { kind: "ghost", onclick: (event) => attempt(event, async () => {
-      const page = await this.acts.earlier(next);
-      const later = new Transcript(h("div"), this.acts);
-      for (const message of page.messages) later.line(message);
-      this.top.after(...[...later.turns.values()].map((turn) => turn.node));
-      this.more(page.next);
-    }) }));
+    fill(
+      this.top,
+      next &&
+        button("Show earlier messages", {
+          kind: "ghost",
+          onclick: (event) =>
+            attempt(event, async () => {
+              const page = await this.acts.earlier(next);
+              const later = new Transcript(h("div"), this.acts);
+              for (const message of page.messages) later.line(message);
+              this.top.after(...[...later.turns.values()].map((turn) => turn.node));
+              this.more(page.next);
+            }),
+        }),
+    );
   }
 
   clear() {
@@ -70,7 +85,15 @@ export class Transcript {
 
 class Turn {
   constructor(id, acts) {
-    Object.assign(this, { id, acts, open: false, end: null, calls: null, prompt: "", asks: new Map() });
+    Object.assign(this, {
+      id,
+      acts,
+      open: false,
+      end: null,
+      calls: null,
+      prompt: "",
+      asks: new Map(),
+    });
     this.node = h("div", { class: "turn-block" });
   }
 
@@ -88,18 +111,31 @@ class Turn {
     const [letter, tone] = FACES[sender?.kind] ?? FACES.system;
     const by = senderWords(sender);
     const runbook = content.startsWith("#!runbook");
-    this.node.prepend(h("section", { class: "msg", "aria-label": `Message of ${by}` },
-      h("span", { class: `face ${tone}`, "aria-hidden": "true" }, letter),
-      h("p", { class: "origin" }, h("b", {}, by), time(timestamp)),
-      h("div", { class: "asked" }, runbook ? folded(content) : h("div", { class: "prose asis" }, content))));
+    this.node.prepend(
+      h(
+        "section",
+        { class: "msg", "aria-label": `Message of ${by}` },
+        h("span", { class: `face ${tone}`, "aria-hidden": "true" }, letter),
+        h("p", { class: "origin" }, h("b", {}, by), time(timestamp)),
+        h(
+          "div",
+          { class: "asked" },
+          runbook ? folded(content) : h("div", { class: "prose asis" }, content),
+        ),
+      ),
+    );
   }
 
   /** The answer's section, made when the first thing of it arrives. */
   body() {
     if (!this.answer) {
       this.origin = h("p", { class: "origin" });
-      this.answer = h("section", { class: "msg", "aria-label": "Answer" },
-        h("span", { class: "face agent", "aria-hidden": "true" }, "A"), this.origin);
+      this.answer = h(
+        "section",
+        { class: "msg", "aria-label": "Answer" },
+        h("span", { class: "face agent", "aria-hidden": "true" }, "A"),
+        this.origin,
+      );
       this.node.append(this.answer);
       this.head();
     }
@@ -110,12 +146,28 @@ class Turn {
     const busy = this.open && !this.end;
     this.answer.toggleAttribute("aria-busy", busy);
     const look = this.end ? stateOf(this.end.state) : stateOf("running");
-    const took = this.started && this.end?.timestamp ? span((new Date(this.end.timestamp) - new Date(this.started)) / 1000) : "";
-    fill(this.origin, h("b", {}, "Agent"),
+    const took =
+      this.started && this.end?.timestamp
+        ? span((new Date(this.end.timestamp) - new Date(this.started)) / 1000)
+        : "";
+    fill(
+      this.origin,
+      h("b", {}, "Agent"),
       (busy || (this.end && this.end.state !== "completed")) && mark(look, false),
-      h("span", {}, [busy && "working", this.end && this.end.state !== "completed" && look.word.toLowerCase(),
-        [this.engine, this.model].filter(Boolean).join(" "), took].filter(Boolean).join(" · ")),
-      !busy && time(this.end?.timestamp ?? this.started));
+      h(
+        "span",
+        {},
+        [
+          busy && "working",
+          this.end && this.end.state !== "completed" && look.word.toLowerCase(),
+          [this.engine, this.model].filter(Boolean).join(" "),
+          took,
+        ]
+          .filter(Boolean)
+          .join(" · "),
+      ),
+      !busy && time(this.end?.timestamp ?? this.started),
+    );
   }
 
   put(node) {
@@ -156,12 +208,24 @@ class Turn {
   notice({ content, level }) {
     this.calls = null;
     const tone = level === "info" ? "" : level === "warn" ? "warn" : "bad";
-    this.put(h("p", { class: `says small notice ${tone}` }, icon(level === "info" ? "info" : "alert"), h("span", {}, content)));
+    this.put(
+      h(
+        "p",
+        { class: `says small notice ${tone}` },
+        icon(level === "info" ? "info" : "alert"),
+        h("span", {}, content),
+      ),
+    );
   }
 
   state(data) {
     if (data.state === "started") {
-      Object.assign(this, { open: true, started: data.timestamp, engine: data.engine, model: data.model });
+      Object.assign(this, {
+        open: true,
+        started: data.timestamp,
+        engine: data.engine,
+        model: data.model,
+      });
       this.body();
       this.head();
       return;
@@ -180,7 +244,17 @@ class Turn {
   }
 
   offerAgain() {
-    this.put(h("div", { class: "line" }, button("Run again", { icon: "restart", kind: "s", onclick: (event) => attempt(event, () => this.acts.again(this.prompt)) })));
+    this.put(
+      h(
+        "div",
+        { class: "line" },
+        button("Run again", {
+          icon: "restart",
+          kind: "s",
+          onclick: (event) => attempt(event, () => this.acts.again(this.prompt)),
+        }),
+      ),
+    );
   }
 
   permission({ call, tool, input, state, by, reason }) {
@@ -189,7 +263,8 @@ class Turn {
       const asked = this.asks.get(call);
       this.asks.delete(call);
       const look = state === "allowed" ? stateOf("completed") : stateOf("skipped");
-      const words = by === "user" ? `You ${state} ${tool}` : `${tool} ${state}${reason ? `: ${reason}` : ""}`;
+      const words =
+        by === "user" ? `You ${state} ${tool}` : `${tool} ${state}${reason ? `: ${reason}` : ""}`;
       const said = h("p", { class: "says tiny" }, mark(look, false), h("span", {}, words));
       if (asked) asked.replaceWith(said);
       else if (by !== "policy" || state === "denied") this.put(said);
@@ -201,54 +276,35 @@ class Turn {
   ask(call, tool, input) {
     const id = `ask-${call}`;
     const answer = (allow) => (event) => attempt(event, () => this.acts.answer(call, allow));
-    return h("div", { class: "ask", role: "group", "aria-labelledby": id },
+    return h(
+      "div",
+      { class: "ask", role: "group", "aria-labelledby": id },
       h("header", { id }, icon("shield"), `${tool} asks to run`),
-      h("div", {}, h("pre", { class: "codeblock", tabindex: "0", "aria-label": "What it would do" }, shown(input)),
-        h("div", { class: "line wrap" },
-          h("button", { type: "button", class: "btn primary", onclick: answer(true) }, "Allow once ", h("span", { class: "kbd" }, "A")),
-          h("button", { type: "button", class: "btn danger", onclick: answer(false) }, "Deny ", h("span", { class: "kbd" }, "D")))));
+      h(
+        "div",
+        {},
+        h(
+          "pre",
+          { class: "codeblock", tabindex: "0", "aria-label": "What it would do" },
+          shown(input),
+        ),
+        h(
+          "div",
+          { class: "line wrap" },
+          h(
+            "button",
+            { type: "button", class: "btn primary", onclick: answer(true) },
+            "Allow once ",
+            h("span", { class: "kbd" }, "A"),
+          ),
+          h(
+            "button",
+            { type: "button", class: "btn danger", onclick: answer(false) },
+            "Deny ",
+            h("span", { class: "kbd" }, "D"),
+          ),
+        ),
+      ),
+    );
   }
-}
-
-class Calls {
-  constructor(node) {
-    Object.assign(this, { node, list: [] });
-    this.head = h("summary");
-    node.append(this.head);
-  }
-
-  add(call) {
-    this.list.push(call);
-    const failed = this.list.filter((one) => !one.ok).length;
-    const look = failed ? stateOf("failed") : { ...stateOf("completed"), word: "Done" };
-    const took = this.list.reduce((sum, one) => sum + (one.durationMs ?? 0), 0) / 1000;
-    fill(this.head, turner(), mark(look), h("span", {}, this.list.length === 1 ? "1 tool call" : `${this.list.length} tool calls`),
-      failed > 0 && h("span", { class: "tiny says bad" }, `${failed} failed`), h("span", { class: "tiny quiet push" }, span(took)));
-    this.node.append(h("details", {},
-      h("summary", {}, turner(), mark(call.ok ? { ...stateOf("completed"), word: "Done" } : stateOf("failed")), h("span", { class: "strong" }, call.name),
-        h("span", { class: "mono soft cut" }, call.target), h("span", { class: "tiny quiet push" }, span((call.durationMs ?? 0) / 1000))),
-      h("pre", { tabindex: "0", "aria-label": `Input of ${call.name}` }, shown(call.input)),
-      h("pre", { tabindex: "0", "aria-label": `Output of ${call.name}` }, call.output || "(no output)", call.truncated && "\n… cut; the whole is in the transcript file")));
-  }
-}
-
-function turner() {
-  const svg = icon("right");
-  svg.classList.add("turn");
-  return svg;
-}
-
-/** What a tool was given, as a person would write it. */
-function shown(input) {
-  if (input === null || input === undefined) return "";
-  if (typeof input === "string") return input;
-  const keys = Object.keys(input);
-  if (typeof input.command === "string") return input.command;
-  return keys.map((name) => `${name}: ${typeof input[name] === "string" ? input[name] : JSON.stringify(input[name])}`).join("\n");
-}
-
-function folded(content) {
-  const steps = content.split("\n").filter((line) => /^(`{3,}|~{3,})(?:[A-Z]|mcp__)/.test(line)).length;
-  return h("details", { class: "runbook" }, h("summary", {}, turner(), h("span", { class: "strong" }, "Runbook"), h("span", { class: "quiet" }, `${steps} steps`)),
-    h("pre", { class: "codeblock", tabindex: "0", "aria-label": "Runbook" }, content));
 }

@@ -15,7 +15,12 @@ const main = document.getElementById("main");
 const duo = document.getElementById("duo");
 const state = { listing: null, name: null, open: null };
 
-const search = h("input", { id: "ts", class: "input", type: "search", placeholder: "Filter triggers" });
+const search = h("input", {
+  id: "ts",
+  class: "input",
+  type: "search",
+  placeholder: "Filter triggers",
+});
 const groups = h("div");
 const wanted = () => new URLSearchParams(location.search).get("name");
 
@@ -31,7 +36,9 @@ async function load() {
 
 function find(name) {
   const { triggers, legacy, invalid } = state.listing;
-  return [...triggers, ...legacy].find((trigger) => trigger.name === name) ?? invalidOf(invalid, name);
+  return (
+    [...triggers, ...legacy].find((trigger) => trigger.name === name) ?? invalidOf(invalid, name)
+  );
 }
 
 const invalidOf = (invalid, name) => {
@@ -42,20 +49,47 @@ const invalidOf = (invalid, name) => {
 function draw() {
   const { triggers, legacy, invalid } = state.listing;
   const of = (type) => triggers.filter((trigger) => trigger.trigger.type === type);
-  const kinds = [["Schedules", of("schedule")], ["Events", of("event")], ["Webhooks", of("webhook")], ["Legacy schedules", legacy],
-    ["Not valid", invalid.map((entry) => ({ ...entry, invalid: true }))]];
+  const kinds = [
+    ["Schedules", of("schedule")],
+    ["Events", of("event")],
+    ["Webhooks", of("webhook")],
+    ["Legacy schedules", legacy],
+    ["Not valid", invalid.map((entry) => ({ ...entry, invalid: true }))],
+  ];
   const words = search.value.trim().toLowerCase();
-  const shown = kinds.map(([title, list]) => ({ title, list: list.filter(({ name }) => name.toLowerCase().includes(words)), chosen: state.name }));
-  keep(groups, shown.filter(({ list }) => list.length), ({ title }) => title, ({ title, list }) =>
-    h("section", {}, h("p", { class: "pickhead" }, title, h("span", { class: "count" }, String(list.length))), h("ul", { class: "picks" }, list.map(pick))));
+  const shown = kinds.map(([title, list]) => ({
+    title,
+    list: list.filter(({ name }) => name.toLowerCase().includes(words)),
+    chosen: state.name,
+  }));
+  keep(
+    groups,
+    shown.filter(({ list }) => list.length),
+    ({ title }) => title,
+    ({ title, list }) =>
+      h(
+        "section",
+        {},
+        h("p", { class: "pickhead" }, title, h("span", { class: "count" }, String(list.length))),
+        h("ul", { class: "picks" }, list.map(pick)),
+      ),
+  );
   duo.classList.toggle("some", triggers.length + legacy.length + invalid.length > 0);
-  if (!groups.children.length) fill(groups, h("p", { class: "pickhead" }, words ? "No trigger by that name" : "No trigger yet"));
+  if (!groups.children.length)
+    fill(
+      groups,
+      h("p", { class: "pickhead" }, words ? "No trigger by that name" : "No trigger yet"),
+    );
 }
 
 function pick(trigger) {
   const { name, invalid, runtime } = trigger;
   const look = invalid ? stateOf("invalid") : triggerState(trigger);
-  const aside = invalid ? `line ${trigger.line}` : runtime?.nextRunAt ? time(runtime.nextRunAt) : look.word.toLowerCase();
+  const aside = invalid
+    ? `line ${trigger.line}`
+    : runtime?.nextRunAt
+      ? time(runtime.nextRunAt)
+      : look.word.toLowerCase();
   const sub = invalid ? trigger.error : runtime?.lastError || whenWords(trigger.trigger);
   const bad = invalid || runtime?.lastError;
   const go = (event) => {
@@ -63,14 +97,33 @@ function pick(trigger) {
     event.preventDefault();
     choose(name);
   };
-  return h("li", {}, h("a", { class: "pick", href: `?name=${encodeURIComponent(name)}`, onclick: go, "aria-current": name === state.name && "page" },
-    mark(look), h("span", { class: trigger.enabled || invalid ? "name cut" : "name cut quiet" }, name), h("span", { class: "quiet nowrap" }, aside),
-    h("span", { class: bad ? "sub cut says bad" : "sub cut", title: sub }, sub)));
+  return h(
+    "li",
+    {},
+    h(
+      "a",
+      {
+        class: "pick",
+        href: `?name=${encodeURIComponent(name)}`,
+        onclick: go,
+        "aria-current": name === state.name && "page",
+      },
+      mark(look),
+      h("span", { class: trigger.enabled || invalid ? "name cut" : "name cut quiet" }, name),
+      h("span", { class: "quiet nowrap" }, aside),
+      h("span", { class: bad ? "sub cut says bad" : "sub cut", title: sub }, sub),
+    ),
+  );
 }
 
 function choose(name) {
-  if (state.open?.dirty?.() && !confirm("Leave without saving the changes of this trigger?")) return;
-  history.pushState(null, "", name === null ? location.pathname : `?name=${encodeURIComponent(name)}`);
+  if (state.open?.dirty?.() && !confirm("Leave without saving the changes of this trigger?"))
+    return;
+  history.pushState(
+    null,
+    "",
+    name === null ? location.pathname : `?name=${encodeURIComponent(name)}`,
+  );
   if (state.listing) show(name); // else the first load shows what the address names
 }
 
@@ -88,11 +141,25 @@ function show(name) {
     fill(main, h("div", { class: "form" }, problem(`No such trigger: ${name}`)));
     return;
   }
-  state.open = editor(main, { slug, route, name, record: found, catalogue: state.listing, back: () => choose(null), saved, reload: load });
+  state.open = editor(main, {
+    slug,
+    route,
+    name,
+    record: found,
+    catalogue: state.listing,
+    back: () => choose(null),
+    saved,
+    reload: load,
+  });
 }
 
 async function saved(name) {
-  if (name !== state.name) history.replaceState(null, "", name === null ? location.pathname : `?name=${encodeURIComponent(name)}`);
+  if (name !== state.name)
+    history.replaceState(
+      null,
+      "",
+      name === null ? location.pathname : `?name=${encodeURIComponent(name)}`,
+    );
   state.name = name;
   state.open = null;
   duo.classList.toggle("chosen", name !== null);
@@ -102,13 +169,26 @@ async function saved(name) {
 function overview() {
   const { triggers, legacy, invalid } = state.listing;
   const none = triggers.length + legacy.length + invalid.length === 0;
-  fill(main, h("div", { class: "empty" },
-    h("h1", { class: "big" }, none ? "No trigger yet" : "Choose a trigger"),
-    h("p", {}, "A trigger starts a turn by itself: at a time, or after something happened. It is stored in project.yaml and starts switched off."),
-    h("div", { class: "line wrap center" },
-      button("New trigger", { icon: "plus", kind: "primary", onclick: () => choose("") }),
-      none && button("Add the nightly check", { icon: "clock", onclick: nightly })),
-    command(`curl ${location.origin}${route}`, "the command that lists these triggers")));
+  fill(
+    main,
+    h(
+      "div",
+      { class: "empty" },
+      h("h1", { class: "big" }, none ? "No trigger yet" : "Choose a trigger"),
+      h(
+        "p",
+        {},
+        "A trigger starts a turn by itself: at a time, or after something happened. It is stored in project.yaml and starts switched off.",
+      ),
+      h(
+        "div",
+        { class: "line wrap center" },
+        button("New trigger", { icon: "plus", kind: "primary", onclick: () => choose("") }),
+        none && button("Add the nightly check", { icon: "clock", onclick: nightly }),
+      ),
+      command(`curl ${location.origin}${route}`, "the command that lists these triggers"),
+    ),
+  );
 }
 
 /** The offer of engine.md 9.5: a runbook that works without a model; it fills the form, Save stores it. */
@@ -121,15 +201,29 @@ function nightly() {
   });
 }
 
-fill(document.getElementById("list"),
+fill(
+  document.getElementById("list"),
   h("h1", { class: "sr" }, "Triggers"),
-  h("div", { class: "line pickbar" }, h("label", { class: "sr", for: "ts" }, "Filter triggers"), search,
-    button("New", { icon: "plus", onclick: () => choose("") })),
-  groups);
+  h(
+    "div",
+    { class: "line pickbar" },
+    h("label", { class: "sr", for: "ts" }, "Filter triggers"),
+    search,
+    button("New", { icon: "plus", onclick: () => choose("") }),
+  ),
+  groups,
+);
 search.addEventListener("input", draw);
 addEventListener("beforeunload", (event) => state.open?.dirty() && event.preventDefault());
 addEventListener("popstate", () => show(wanted()));
-key("n", "New trigger", (event) => { event.preventDefault(); choose(""); });
-const refresh = settle(150, () => load().catch((error) => { if (!state.listing) fill(main, problem(error.message)); }));
+key("n", "New trigger", (event) => {
+  event.preventDefault();
+  choose("");
+});
+const refresh = settle(150, () =>
+  load().catch((error) => {
+    if (!state.listing) fill(main, problem(error.message));
+  }),
+);
 refresh();
 onChange(refresh);

@@ -61,7 +61,11 @@ export function senderWords(sender) {
 export function originWords(chat) {
   if (chat.trigger) return `trigger ${chat.trigger.name ?? chat.trigger}`;
   if (chat.client) return `client ${chat.client}`;
-  return { human: "you", scheduled: "a schedule", hook: "an event", spawned: "another chat" }[chat.provenance?.origin] ?? "";
+  return (
+    { human: "you", scheduled: "a schedule", hook: "an event", spawned: "another chat" }[
+      chat.provenance?.origin
+    ] ?? ""
+  );
 }
 
 export function span(seconds) {
@@ -75,16 +79,24 @@ export function span(seconds) {
 const DAY = { weekday: "short", day: "numeric", month: "short" };
 const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
 
-export const absolute = (iso) => new Date(iso).toLocaleString("en-GB", { ...DAY, year: "numeric", ...CLOCK, second: "2-digit" });
+export const absolute = (iso) =>
+  new Date(iso).toLocaleString("en-GB", { ...DAY, year: "numeric", ...CLOCK, second: "2-digit" });
 /** A time as the clock of `timeZone` shows it. */
-export const dayAndTime = (iso, timeZone) => new Date(iso).toLocaleString("en-GB", { ...DAY, ...CLOCK, timeZone });
+export const dayAndTime = (iso, timeZone) =>
+  new Date(iso).toLocaleString("en-GB", { ...DAY, ...CLOCK, timeZone });
 
 export function relative(iso) {
   const seconds = (new Date(iso) - Date.now()) / 1000;
   const size = Math.abs(seconds);
   if (size < 45) return seconds > 0 ? "in a moment" : "just now";
   const [count, unit] =
-    size < 3600 ? [size / 60, "min"] : size < 86400 ? [size / 3600, "h"] : size < 8 * 86400 ? [size / 86400, "d"] : [0, ""];
+    size < 3600
+      ? [size / 60, "min"]
+      : size < 86400
+        ? [size / 3600, "h"]
+        : size < 8 * 86400
+          ? [size / 86400, "d"]
+          : [0, ""];
   if (!unit) return new Date(iso).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
   const words = `${Math.max(1, Math.round(count))} ${unit === "d" ? (Math.round(count) === 1 ? "day" : "days") : unit}`;
   return seconds > 0 ? `in ${words}` : `${words} ago`;
@@ -93,12 +105,17 @@ export function relative(iso) {
 /** A relative time that keeps itself true; the absolute one is its title. */
 export function time(iso, { words = relative } = {}) {
   if (!iso) return "";
-  return h("time", { datetime: iso, title: absolute(iso), dataset: words === relative ? { rel: "" } : {} }, words(iso));
+  return h(
+    "time",
+    { datetime: iso, title: absolute(iso), dataset: words === relative ? { rel: "" } : {} },
+    words(iso),
+  );
 }
 
 setInterval(() => {
   if (document.hidden) return;
-  for (const node of document.querySelectorAll("time[data-rel]")) node.textContent = relative(node.dateTime);
+  for (const node of document.querySelectorAll("time[data-rel]"))
+    node.textContent = relative(node.dateTime);
 }, 20000);
 
 export const plural = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
