@@ -6,15 +6,18 @@ the truth: it answers queries, and remembers the last good value of a file that 
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
-from django.db import models
+from django.db import OperationalError, models
 
 from config.kernel import files, yamlio
+
+log = logging.getLogger(__name__)
 
 M = TypeVar("M", bound=models.Model)
 Told = tuple[str, str, str, str]  # what a row says: path, stat, etag, error
@@ -163,12 +166,15 @@ class Mirror(Generic[M]):
             "error_line": found.error_line,
         }
         others = [field.name for field in self.model._meta.concrete_fields if not field.primary_key]
-        self._rows().bulk_create(
-            [self.model(**columns)],
-            update_conflicts=True,
-            unique_fields=[self.key],
-            update_fields=others,
-        )
+        try:
+            self._rows().bulk_create(
+                [self.model(**columns)],
+                update_conflicts=True,
+                unique_fields=[self.key],
+                update_fields=others,
+            )
+        except OperationalError as error:  # full or read-only: the file was read all the same
+            log.warning("an index row lags", extra={"file": str(found.path), "why": str(error)})
 
 
 def _racy(stat: str) -> bool:

@@ -35,7 +35,7 @@ def test_setting_a_value_leaves_every_line_of_the_others_as_it_was():
     for _ in range(ring(fast=500, slow=50_000)):
         odd = OddFile.make(rng)
         data, path, value = odd.data(), rng.choice(odd.paths), any_value(rng)
-            before, behind = around(odd.lines, path)
+        before, behind = around(odd.lines, path)
 
         after = set_entry(data, path, value)
 
