@@ -128,5 +128,6 @@ def _missing(request: HttpRequest, why: str) -> HttpResponse:
         title="Nothing here",
         crumbs=[HOME],
         data={"why": why},
+        warnings=select.warnings(),
         status=404,
     )

@@ -12,6 +12,7 @@ from django.test import Client
 from workspace import demo, projects
 from workspace.access.principals import User
 from workspace.chats import files, index
+from workspace.engines import select
 
 pytestmark = pytest.mark.django_db
 
@@ -83,6 +84,13 @@ def test_the_theme_comes_from_its_cookie_or_from_the_system(cookie: str, shown: 
     response = client.get("/", **{"svc.principal": User()})  # type: ignore[arg-type]
 
     assert shown in response.content.decode()
+
+
+def test_a_missing_sandbox_is_said_on_every_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(select, "warnings", lambda: ["Agent commands run without a sandbox"])
+
+    for path in ("/", "/runs", "/nothing-here"):
+        assert "Agent commands run without a sandbox" in get(path).content.decode()
 
 
 def test_a_page_is_not_kept_by_a_cache() -> None:

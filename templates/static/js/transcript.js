@@ -56,6 +56,7 @@ export class Transcript {
 
   turn(id) {
     if (!this.turns.has(id)) {
+      for (const earlier of this.turns.values()) earlier.again?.remove();
       const turn = new Turn(id, this.acts);
       this.turns.set(id, turn);
       this.lines.append(turn.node);
@@ -244,7 +245,7 @@ class Turn {
   }
 
   offerAgain() {
-    this.put(
+    this.again = this.put(
       h(
         "div",
         { class: "line" },
