@@ -106,11 +106,10 @@ def test_a_second_start_names_the_first_and_ends_with_2(shared_service):
         assert second.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", [["up"], ["runserver", "--noreload"]])
-def test_a_taken_main_port_ends_the_start_with_2_and_one_line(stopped, command):
+def test_a_taken_main_port_ends_the_start_with_2_and_one_line(stopped):
     with socket.create_server(("127.0.0.1", stopped.ports["main"])):
         stopped._use_template()
-        ended = stopped.run(*command)
+        ended = stopped.run("up")
 
     assert ended.returncode == 2
     assert ended.stderr.splitlines()[-1] == (
@@ -133,40 +132,6 @@ def test_a_taken_review_port_is_named_with_its_holder_and_given_up_alone(stopped
         assert stopped.http.get(f"{stopped.dashboard_url}/api/health").status_code == 200
         assert f"review     http://localhost:{stopped.ports['main']}/review/" in stopped.output()
         stopped.stop()
-
-
-def test_off_closes_a_part_s_own_port(stopped):
-    stopped.env |= {"SVC_REVIEW_PORT": "off", "SVC_DASHBOARD_PORT": "off"}
-    stopped.start()
-
-    assert stopped.facts()["ports"].keys() == {"main"}
-    assert stopped.http.get("/dashboard/api/health").status_code == 200
-    stopped.stop()
-
-
-def test_a_dead_server_is_started_again(stopped):
-    stopped.start()
-    first = stopped.pid
-
-    os.kill(first, signal.SIGKILL)
-
-    until(lambda: stopped.facts().get("pid") not in (None, first), seconds=20)
-    until(stopped._healthy)
-    assert "server ended (signal 9); starting again in 0.5 s" in stopped.output()
-    stopped.stop()
-
-
-def test_nothing_outlives_an_up_that_is_killed(stopped):
-    stopped.start()
-    family = stopped.family()
-    assert len(family) >= 2
-
-    os.kill(stopped.process.pid, signal.SIGKILL)
-
-    assert psutil.wait_procs(family, timeout=10)[1] == []
-    stopped.kill9()
-    stopped.start()
-    stopped.stop()
 
 
 def test_ctrl_c_in_a_terminal_stops_everything(stopped):
@@ -245,18 +210,36 @@ def test_an_unreadable_certificate_ends_the_start(stopped, tmp_path):
     assert "not starting: SVC_TLS_CERT and SVC_TLS_KEY: " in ended.stderr
 
 
-def test_the_tls_port_serves_the_same_surface(stopped, tmp_path):
+def test_off_closes_a_part_s_own_port_and_tls_opens_one_more(stopped, tmp_path):
     certificate, key = make_certificate(tmp_path)
-    stopped.env |= {
-        "SVC_TLS_PORT": "0",
-        "SVC_TLS_CERT": str(certificate),
-        "SVC_TLS_KEY": str(key),
-    }
+    stopped.env |= {"SVC_REVIEW_PORT": "off", "SVC_DASHBOARD_PORT": "off"}
+    stopped.env |= {"SVC_TLS_PORT": "0", "SVC_TLS_CERT": str(certificate), "SVC_TLS_KEY": str(key)}
     stopped.start()
 
-    url = f"https://localhost:{stopped.facts()['ports']['tls']}"
+    ports = stopped.facts()["ports"]
+    assert ports.keys() == {"main", "tls"}
     trusted = ssl.create_default_context(cafile=str(certificate))
     with httpx.Client(verify=trusted, trust_env=False) as client:
+        url = f"https://localhost:{ports['tls']}"
         assert client.get(f"{url}/api/health").json() == stopped.http.get("/api/health").json()
         assert client.get(f"{url}/review/api/health").json() == {"ok": True}
     stopped.stop()
+
+
+def test_a_dead_server_is_started_again_and_nothing_outlives_a_killed_up(stopped):
+    stopped.start()
+    first = stopped.pid
+
+    os.kill(first, signal.SIGKILL)
+
+    until(lambda: stopped.facts().get("pid") not in (None, first), seconds=20)
+    until(stopped._healthy)
+    assert "server ended (signal 9); starting again in 0.5 s" in stopped.output()
+
+    family = stopped.family()
+    assert len(family) == 2
+    os.kill(stopped.process.pid, signal.SIGKILL)
+
+    assert psutil.wait_procs(family, timeout=10)[1] == []
+    second = stopped.run("doctor")  # the locks died with their holders
+    assert "server           not running" in second.stdout

@@ -36,12 +36,12 @@ ORIGINS = {
     "file://": False,
 }
 SITES = {None: True, "same-site": True, "cross-site": False}
-METHODS = ("GET", "POST", "DELETE")
+METHODS = ["GET", "POST", "DELETE"]
 if SLOW:
     SITES |= {"same-origin": True, "none": True, "Cross-Site": False}
-    METHODS += ("PUT", "PATCH")
-SURFACES = (("main", ""), ("main", "/review"), ("main", "/dashboard"), ("review", ""))
-SURFACES += (("dashboard", ""),)
+    METHODS += ["PUT", "PATCH"]
+SURFACES = [("main", ""), ("main", "/review"), ("main", "/dashboard")]
+SURFACES += [("review", ""), ("dashboard", "")]
 
 
 @pytest.mark.promise("G1")
