@@ -38,16 +38,15 @@ def get(slug: str) -> Project:
 
 def writable(slug: str) -> Project:
     """Like get, but refuses a project whose file cannot be parsed."""
-    project = get(slug)
+    return sound(get(slug))
+
+
+def sound(project: Project) -> Project:
+    """The project itself; Conflict when its file is broken, which refuses every write."""
     if project.error:
-        raise broken(project)
+        text = f"project.yaml of {project.slug} cannot be read: {project.error}"
+        raise Conflict(text, code="bad_project_file")
     return project
-
-
-def broken(project: Project) -> Conflict:
-    return Conflict(
-        f"project.yaml of {project.slug} cannot be read: {project.error}", code="bad_project_file"
-    )
 
 
 def all() -> list[Project]:  # noqa: A001 - projects.all() reads as it should

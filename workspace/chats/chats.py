@@ -75,6 +75,7 @@ def create(
     most = queue.FIRED_MAX if firing else queue.PROMPT_MAX
     text = None if prompt is None else queue.clean_prompt(prompt, most=most)
     model = check_model(model)
+    projects.sound(project)
     record = ChatRecord(
         id=ids.session_id(),
         project=project.slug,
@@ -187,6 +188,7 @@ def fire(
 
 def rename(*, project: Project, session_id: str, name: str | None) -> ChatRecord:
     """Give the chat a name, or (None) its automatic one back."""
+    projects.sound(project)
     return files.update(project, session_id, name=check_name(name) or None)[0]
 
 
@@ -199,6 +201,7 @@ def archive(
     on_archive: Callable[[ChatRecord, Sender], None] | None = None,
 ) -> bool:
     """Set the flag; whether it changed. `on_archive` hears only of a real change to archived."""
+    projects.sound(project)
     record, changed = files.set_archived(project, session_id, archived=archived)
     if changed and archived and on_archive is not None:
         on_archive(record, principal)

@@ -12,7 +12,7 @@ from typing import Any
 
 from config.kernel.errors import Invalid, SvcError
 from config.kernel.files import PREFIX
-from workspace import ids
+from workspace import ids, projects
 from workspace.chats import chats, files, index, queue, transcript
 from workspace.chats.chats import Sender, Started
 from workspace.chats.files import ChatRecord
@@ -44,7 +44,7 @@ def fork(
     text = None if prompt is None else queue.clean_prompt(prompt)
     word = chats.check_model(model)
     own_name = chats.check_name(name)
-    source = files.read(project, session_id)
+    source = files.read(projects.sound(project), session_id)
     shown = index.get(project, session_id)
     record = ChatRecord(
         id=ids.session_id(),

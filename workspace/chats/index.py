@@ -130,7 +130,7 @@ def _folder(project: Project) -> _Folder:
 def _look(project: Project, folder: _Folder) -> None:
     """Compare stats, cheapest first: folder and transcripts always, records when it matters."""
     try:
-        fd = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY)
+        fd = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         _forget(folder, set(folder.entries))
         return
@@ -233,7 +233,7 @@ def _forget(folder: _Folder, gone: set[str]) -> None:
 def _read_record(project: Project, row: Chat) -> None:
     """Columns of the record; a record that does not parse keeps the last good ones."""
     path = project.chats_dir / f"{row.id}.yaml"
-    snapshot = kernel_files.read(path)
+    snapshot = kernel_files.read(path, within=project.dir)
     record = files.parse(project.slug, row.id, snapshot.data if snapshot else b"")
     row.error = record.error
     if record.error and not row._state.adding:

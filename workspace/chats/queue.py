@@ -18,7 +18,7 @@ from django.db import transaction
 
 from config.kernel.errors import Conflict, Invalid, NotFound, Problem
 from config.kernel.logs import timestamp
-from workspace import ids
+from workspace import ids, projects
 from workspace.chats import endings, files, transcript
 from workspace.chats.delivery import OnChange, announce, deliver, ignore
 from workspace.chats.endings import tell
@@ -70,7 +70,7 @@ def send(
     event: Mapping[str, Any] | None = None,
 ) -> Queued:
     """Put a message behind what already waits, and start it when nothing does."""
-    record = files.read(project, chat)
+    record = files.read(projects.sound(project), chat)
     most = FIRED_MAX if run else PROMPT_MAX
     text = clean_prompt(prompt, most=most)
     turn = Turn(

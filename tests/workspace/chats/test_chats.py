@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from config.kernel.errors import Invalid, NotFound
+from config.kernel.errors import Conflict, Invalid, NotFound
 from tests.workspace.chats.world import HELLO, USER, World, agent, firing, run_row
 from workspace.access.policy import Scope
 from workspace.access.principals import Client, System
@@ -188,3 +190,34 @@ def test_curated_documents_stand_before_the_prompt_on_request(world: World):
     assert started.turn.prompt == "Go on"
     assert "What alpha is." in started.turn.message
     assert started.turn.message.endswith("Go on")
+
+
+def test_a_broken_project_file_refuses_writes_and_still_shows_its_chats(world: World):
+    chat = world.chat(name="Kept").chat.id
+    (world.folder / "alpha" / "project.yaml").write_text("name: [oops")
+
+    assert index.get(world.project, chat).name == "Kept"
+    for call in (
+        lambda: world.chat("x"),
+        lambda: world.send(chat),
+        lambda: chats.rename(project=world.project, session_id=chat, name="x"),
+        lambda: forks.fork(principal=USER, project=world.project, session_id=chat),
+        lambda: chats.archive(
+            principal=USER, project=world.project, session_id=chat, archived=True
+        ),
+    ):
+        with pytest.raises(Conflict) as told:
+            call()
+        assert told.value.code == "bad_project_file"
+
+
+def test_a_folder_of_chats_that_leads_elsewhere_shows_nothing(world: World, tmp_path: Path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    chat = world.chat(name="Mine").chat.id
+    world.project.chats_dir.rename(outside / "chats")
+    world.project.chats_dir.symlink_to(outside / "chats")
+
+    assert index.entries(world.project) == []
+    with pytest.raises(NotFound):
+        index.get(world.project, chat)
