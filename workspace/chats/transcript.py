@@ -6,10 +6,10 @@ writer finds its place from the end of the file, whatever its length. Nothing he
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import json
 import os
-import re
 import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 VERSION = 1
 BLOB_BYTES, HEAD_BYTES, RECORD_BYTES = 64 * 1024, 16 * 1024, 1024 * 1024
 _BLOCK = 256 * 1024
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_REPLACE = "svc-replace"  # an error handler of codecs: lone surrogates become U+FFFD
 
 Record = dict[str, Any]
 
@@ -125,7 +125,7 @@ class Writer:
         return encode(record)
 
     def _to_blob(self, record: Record, limit: int) -> None:
-        data = _sound(str(record.get("text") or "")).encode()
+        data = str(record.get("text") or "").encode(errors=_REPLACE)
         if len(data) <= limit:
             return
         record["blob"] = write_blob(os.path.dirname(self.path), data)
@@ -136,11 +136,15 @@ class Writer:
 def encode(record: Record) -> bytes:
     """One line of JSON; lone surrogates become U+FFFD."""
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return (_sound(text) + "\n").encode()
+    return (text + "\n").encode(errors=_REPLACE)
 
 
-def _sound(text: str) -> str:
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+def _replacement(error: UnicodeError) -> tuple[bytes, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    return "\ufffd".encode() * (error.end - error.start), error.end
+
+
+codecs.register_error(_REPLACE, _replacement)
 
 
 def _shortened(value: Any, *, inner: bool = False) -> Any:
