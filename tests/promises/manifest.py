@@ -100,6 +100,12 @@ PROMISES = (
         "workspace/engines/policy.py",
     ),
     Promise(
+        "T7",
+        "tools are really limited",
+        "every tool x mode x list of the runbook engine",
+        "workspace/engines/policy.py",
+    ),
+    Promise(
         "T8", "a stopped turn leaves no process", "20 rounds, 0 left", "workspace/engines/procs.py"
     ),
     Promise(
@@ -135,6 +141,12 @@ PROMISES = (
     Promise("G5", "no input makes a 5xx", "5,000 requests, 0", "workspace/api"),
     Promise("G6", "no path leads out of its folder", "0 outside", "config/kernel/paths.py"),
     Promise(
+        "G7",
+        "no YAML bomb costs time or memory",
+        "< 200 ms, < 50 MB each",
+        "config/kernel/yamlio.py",
+    ),
+    Promise(
         "R1",
         "recovery after kill -9 of everything",
         "healthy in < 5 s with 1,000 files",
@@ -151,6 +163,12 @@ PROMISES = (
         "a full or read-only disk breaks nothing",
         "old files intact, heals without restart",
         "config/kernel/files.py",
+    ),
+    Promise(
+        "R4",
+        "nothing leaks",
+        "500 streams: <= 2 descriptors, <= 2 threads, <= 5 MB",
+        "config/kernel/server.py",
     ),
     Promise("R5", "a backup under load restores whole", "0 findings", "config/kernel/backup.py"),
     Promise(
