@@ -20,9 +20,8 @@ def matches(patterns: Iterable[str], word: str) -> bool:
 
 
 def _match(pattern: str, word: str) -> bool:
-    stem = pattern[:-1]
-    if pattern.endswith("*") and "*" not in stem:
-        return word.startswith(stem)
+    if pattern.endswith("*"):
+        return word.startswith(pattern[:-1])
     return pattern == word
 
 
