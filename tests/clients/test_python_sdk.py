@@ -29,6 +29,7 @@ async def connected(service: Service, mode: str, token: str) -> AsyncIterator[Cl
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_it_connects_lists_calls_and_leaves(managed: Service, mode: str):
     async with connected(managed, mode, "ADMIN") as client:
+        assert client.server_info is not None
         assert client.server_info.name == "svc"
         assert client.server_info.version == __version__
         assert client.protocol_version == "2025-11-25"
