@@ -14,6 +14,7 @@ from tests.workspace.turns import World, book, fence, until
 from workspace.engines import procs
 
 ROUNDS = ring(fast=20, slow=1000)
+pytestmark = pytest.mark.timeout(60 + 2 * ROUNDS)
 
 PYTHON = """python3 - <<'END'
 import os, signal, time

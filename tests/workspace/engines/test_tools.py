@@ -246,6 +246,8 @@ def test_a_runaway_pattern_is_interrupted(hands, here, monkeypatch):
     (here / "a").write_text("a" * 40 + "b")
     began = time.monotonic()
     assert hands.fails("Grep", pattern="(a+)+$") == "the search took longer than 0.2 s"
+    (here / ("a" * 200)).touch()
+    assert hands.fails("Glob", pattern="*a" * 20 + "b") == "the search took longer than 0.2 s"
     assert time.monotonic() - began < 5
 
 

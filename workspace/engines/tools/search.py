@@ -24,9 +24,9 @@ def glob(args: Mapping[str, Any], place: Place, cwd: str) -> str:
     pattern = _relative(args["pattern"])
     top = args.get("path") or "."
     matches = translate(pattern)
-    paths = _walk(top, place, cwd, time.monotonic() + SECONDS)
-    found = [_named(top, path) for path in paths if matches.fullmatch(path)]
-    found.sort()
+    with _Timer(SECONDS):
+        paths = _walk(top, place, cwd, time.monotonic() + SECONDS)
+        found = sorted(_named(top, path) for path in paths if matches.fullmatch(path))
     more = [f"[{len(found) - PATHS} paths left out]"] if len(found) > PATHS else []
     return "\n".join([*found[:PATHS], *more]) or "No files found"
 
