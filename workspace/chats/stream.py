@@ -17,8 +17,9 @@ from config.kernel.errors import MethodNotAllowed, SvcError
 from config.kernel.events import PING_S, STREAM_HEADERS, Client
 from workspace import projects
 from workspace.chats import files
+from workspace.chats.channel import BATCH_BYTES, Watcher, read_lines, resync
 from workspace.chats.messages import Viewer
-from workspace.chats.watching import BATCH_BYTES, WATCH, Watcher, read_lines, resync
+from workspace.chats.watching import WATCH
 
 
 class ChatStream:

@@ -15,7 +15,7 @@ import pytest
 
 from config.kernel import threads
 from tests.workspace.chats.world import HELLO, World
-from workspace.chats import live, queue, transcript, watching
+from workspace.chats import channel, live, queue, transcript, watching
 from workspace.chats.stream import ChatStream
 from workspace.models import Turn
 
@@ -176,7 +176,7 @@ async def test_a_place_that_is_none_gives_resync_and_everything(
 
 
 async def test_a_long_transcript_comes_in_pieces_and_whole(world: World, chat: str, monkeypatch):
-    monkeypatch.setattr(watching, "BATCH_BYTES", 2000)
+    monkeypatch.setattr(channel, "BATCH_BYTES", 2000)
     monkeypatch.setattr("workspace.chats.stream.BATCH_BYTES", 2000)
     for number in range(40):
         await write(world, chat, f"ask {number}")
