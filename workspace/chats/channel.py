@@ -53,6 +53,7 @@ class Channel:
     state: bytes = b""
     queue: bytes = b""
     waits: bool = False  # something runs or waits in its queue
+    viewer: Viewer = field(init=False)
 
     def __post_init__(self) -> None:
         """Start at the end, knowing the turn in progress and what of it is already recorded."""
@@ -66,8 +67,6 @@ class Channel:
                 self.turn = str(record.get("turn"))
                 break
         self.viewer = Viewer(self.path)
-
-    viewer: Viewer = field(init=False)
 
     def tick(self) -> bool:
         """Send what grew since the last tick; whether more is to be expected soon."""

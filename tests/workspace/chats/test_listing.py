@@ -1,0 +1,91 @@
+"""Lists of chats: order, archived ones, search, pages."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from config.kernel.errors import Invalid
+from tests.workspace.chats.world import USER, World
+from workspace import projects
+from workspace.chats import chats, files, listing
+
+
+def aged(world: World, name: str, day: int) -> str:
+    """A chat without messages, as old as its record says."""
+    chat = world.chat(name=name).chat.id
+    path = files.record_path(world.project, chat)
+    record = yaml.safe_load(path.read_text()) | {"created": f"2026-01-{day:02}T09:00:00.000Z"}
+    path.write_text(yaml.safe_dump(record))
+    return chat
+
+
+def names(found: listing.Listing) -> list[str]:
+    return [row.name for row in found.rows]
+
+
+@pytest.fixture(autouse=True)
+def watchful(monkeypatch):
+    """Records edited in place are seen by the next list."""
+    monkeypatch.setattr("workspace.chats.index.RECORDS_LOOK_S", 0)
+
+
+def test_the_newest_comes_first(world: World):
+    for name, day in (("b", 2), ("c", 3), ("a", 1)):
+        aged(world, name, day)
+
+    assert names(listing.listing([world.project])) == ["c", "b", "a"]
+
+
+def test_archived_chats_are_left_out_and_counted(world: World):
+    open_chat, archived = aged(world, "open", 1), aged(world, "old", 2)
+    chats.archive(principal=USER, project=world.project, session_id=archived, archived=True)
+
+    default = listing.listing([world.project])
+    assert (names(default), default.matching, default.omitted) == (["open"], 1, 1)
+    assert names(listing.listing([world.project], which="archived")) == ["old"]
+    assert len(listing.listing([world.project], which="all").rows) == 2
+    assert default.rows[0].id == open_chat
+
+
+def test_words_are_looked_for_in_name_and_last_message(world: World):
+    aged(world, "Build", 1)
+    chat = aged(world, "Other", 2)
+    world.finish(chat, "Straße is closed")
+
+    assert names(listing.listing([world.project], text="BUILD")) == ["Build"]
+    assert names(listing.listing([world.project], text="strasse")) == ["Other"]
+
+
+def test_pages_meet_without_gap_or_double(world: World):
+    for number in range(7):
+        aged(world, f"chat {number}", 1 + number // 2)  # some are equally old
+
+    whole = names(listing.listing([world.project]))
+    for size in range(1, 8):
+        pages: list[str] = []
+        before = ""
+        while True:
+            found = listing.listing([world.project], limit=size, before=before)
+            pages += names(found)
+            if found.next is None:
+                break
+            before = found.next
+        assert pages == whole, size
+
+
+@pytest.mark.parametrize("before", ["x", "_", "2026-01-01", "2026-01-01T00:00:00Z", "_abc"])
+def test_a_cursor_that_is_none_is_refused(world: World, before: str):
+    aged(world, "a", 1)
+
+    with pytest.raises(Invalid, match="before"):
+        listing.listing([world.project], before=before)
+
+
+def test_projects_stand_in_the_order_given(world: World):
+    aged(world, "in alpha", 1)
+    world.write("name: Beta\n", slug="beta")
+    beta = projects.get("beta")
+    chats.create(principal=USER, project=beta, name="in beta")
+
+    assert names(listing.listing([world.project, beta])) == ["in alpha", "in beta"]
