@@ -14,6 +14,7 @@ import sys
 import threading
 from pathlib import Path
 from queue import Empty, Queue
+from typing import Self
 
 from tests.service import ROOT
 
@@ -55,6 +56,14 @@ class Wire:
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=WAIT_S)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.close()
 
     def close(self) -> str:
         """Stop it; returns what it wrote to stderr."""

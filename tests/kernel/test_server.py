@@ -19,10 +19,8 @@ from tests.wire import WAIT_S, Wire, chunked, make_certificate, read_all, read_a
 
 @pytest.fixture(scope="module")
 def wire() -> Iterator[Wire]:
-    running = Wire()
-    yield running
-    running.process.kill()
-    running.close()
+    with Wire() as running:
+        yield running
 
 
 def test_an_answer_comes_before_the_body_has_arrived_and_ends_the_connection(wire):
@@ -289,28 +287,26 @@ def test_two_thousand_requests_leave_nothing_behind(wire):
 
 def test_tls_streams_bodies_and_refuses_early_alike(tmp_path: Path):
     certificate, key = make_certificate(tmp_path)
-    wire = Wire(str(certificate), str(key))
-    context = ssl.create_default_context(cafile=str(certificate))
-    context.set_alpn_protocols(["h2", "http/1.1"])
+    with Wire(str(certificate), str(key)) as wire:
+        context = ssl.create_default_context(cafile=str(certificate))
+        context.set_alpn_protocols(["h2", "http/1.1"])
 
-    def connect() -> ssl.SSLSocket:
-        return context.wrap_socket(wire.connect(), server_hostname="localhost")
+        def connect() -> ssl.SSLSocket:
+            return context.wrap_socket(wire.connect(), server_hostname="localhost")
 
-    with connect() as connection:
-        assert connection.selected_alpn_protocol() in (None, "http/1.1")
-        connection.sendall(request("GET /where HTTP/1.1"))
-        assert b"'scheme': 'https'" in read_answer(connection)[1]
-        connection.sendall(request("POST /echo HTTP/1.1\nContent-Length: 3", b"abc"))
-        assert read_answer(connection)[1] == b"POST 3 abc"
-    with connect() as connection:
-        connection.sendall(request("POST /refuse HTTP/1.1\nContent-Length: 100000000"))
-        assert connection.recv(65536).startswith(b"HTTP/1.1 401 ")
-    wire.close()
+        with connect() as connection:
+            assert connection.selected_alpn_protocol() in (None, "http/1.1")
+            connection.sendall(request("GET /where HTTP/1.1"))
+            assert b"'scheme': 'https'" in read_answer(connection)[1]
+            connection.sendall(request("POST /echo HTTP/1.1\nContent-Length: 3", b"abc"))
+            assert read_answer(connection)[1] == b"POST 3 abc"
+        with connect() as connection:
+            connection.sendall(request("POST /refuse HTTP/1.1\nContent-Length: 100000000"))
+            assert connection.recv(65536).startswith(b"HTTP/1.1 401 ")
 
 
 def test_a_stop_cuts_streams_and_ends_without_a_traceback():
-    wire = Wire()
-    with wire.connect() as stream, wire.connect():
+    with Wire() as wire, wire.connect() as stream, wire.connect():
         stream.sendall(request("GET /hold HTTP/1.1"))
         wire.heard("took 0")
 

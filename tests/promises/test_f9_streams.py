@@ -17,31 +17,30 @@ BURST = 40
 
 @pytest.mark.promise("F9")
 def test_clients_cut_at_random_bytes_see_every_event_once():
-    wire = Wire()
-    random = seeded()
-    clients = [EventClient(wire.port, "/events") for _ in range(CLIENTS)]
-    for client in clients:
-        client.connect()
-        client.read()  # the greeting: from here on the client knows where it stands
-    first = publish(wire, 1)
-    for _ in range(ROUNDS):
-        publisher = threading.Thread(target=publish, args=(wire, BURST))
-        publisher.start()
-        for client in random.sample(clients, CLIENTS // 2):
-            client.read(random.randrange(1, 900))
-            client.close()
+    with Wire() as wire:
+        random = seeded()
+        clients = [EventClient(wire.port, "/events") for _ in range(CLIENTS)]
+        for client in clients:
             client.connect()
-        publisher.join()
-    last = publish(wire, 1)
+            client.read()  # the greeting: from here on the client knows where it stands
+        first = publish(wire, 1)
+        for _ in range(ROUNDS):
+            publisher = threading.Thread(target=publish, args=(wire, BURST))
+            publisher.start()
+            for client in random.sample(clients, CLIENTS // 2):
+                client.read(random.randrange(1, 900))
+                client.close()
+                client.connect()
+            publisher.join()
+        last = publish(wire, 1)
 
-    expected = list(range(first, last + 1))
-    for client in clients:
-        while not client.ids or client.ids[-1] < last:
-            if not client.read():
-                client.connect()  # it was cut for not reading
-        client.close()
-        assert client.ids == expected
-    wire.close()
+        expected = list(range(first, last + 1))
+        for client in clients:
+            while not client.ids or client.ids[-1] < last:
+                if not client.read():
+                    client.connect()  # it was cut for not reading
+            client.close()
+            assert client.ids == expected
 
 
 def publish(wire: Wire, count: int) -> int:
