@@ -240,33 +240,36 @@ class Exchange:
 
     async def _on_call(self, context: Any, params: CallToolRequestParams) -> Result:
         self.called = True
-        self.result = await threads.run(self._call, params.name, params.arguments or {})
+        operation = self.registry.find(params.name, self.caller)
+        if operation is None:
+            name = jsonio.clean(params.name[:NAME_SHOWN])
+            self.endpoint.done(self.caller, name, "unknown_tool")
+            self.result = tool_error(f"Unknown tool: {name}")
+            return self.result
+        run = threads.brief if operation.read_only else threads.run
+        self.result = await run(self._call, operation, params.arguments or {})
         return self.result
 
-    def _call(self, name: str, given: dict[str, Any]) -> Result:
+    def _call(self, operation: Operation, given: dict[str, Any]) -> Result:
         """In a thread: do it, and write it down even if nobody waits for the answer any more."""
         if database.errors_occurred:  # by an earlier call of this thread
             database.close_if_unusable_or_obsolete()
-        outcome, result = self._outcome(name, given)
-        shown = name if outcome != "unknown_tool" else jsonio.clean(name[:NAME_SHOWN])
+        outcome, result = self._outcome(operation, given)
         done = result.get("structuredContent", {})
-        self.endpoint.done(self.caller, shown, outcome, arguments=given, result=done)
+        self.endpoint.done(self.caller, operation.name, outcome, arguments=given, result=done)
         return result
 
-    def _outcome(self, name: str, given: dict[str, Any]) -> tuple[str, Result]:
-        operation = self.registry.find(name, self.caller)
-        if operation is None:
-            return "unknown_tool", tool_error(f"Unknown tool: {name[:NAME_SHOWN]}")
+    def _outcome(self, operation: Operation, given: dict[str, Any]) -> tuple[str, Result]:
         try:
             values = arguments.read(operation, given, self.caller.defaults)
-            rendered = operation.render(self.registry.run(name, self.caller, **values))
+            rendered = operation.render(self.registry.run(operation.name, self.caller, **values))
         except Denied as refused:
             return "denied", tool_error(refused.text)
         except SvcError as refused:
             outcome = "invalid" if isinstance(refused, Invalid) else "error"
             return outcome, tool_error(f"Error: {refused.tool_text}")
         except Exception:
-            log.exception("tool failed", extra={"operation": name})
+            log.exception("tool failed", extra={"operation": operation.name})
             return "error", tool_error("Error: internal error")
         text = jsonio.dumps(rendered).decode()
         return "ok", {"content": [{"type": "text", "text": text}], "structuredContent": rendered}

@@ -17,9 +17,17 @@ T = TypeVar("T")
 
 SIZE = 32  # some calls wait: Stop up to 10 s, a run's start check up to 60 s (workspace.md 10)
 
+BRIEF = 2  # short reads: more threads would only fight each other for the interpreter
+
 _pool = ThreadPoolExecutor(SIZE, thread_name_prefix="svc")
+_brief = ThreadPoolExecutor(BRIEF, thread_name_prefix="svc-brief")
 
 
 async def run(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Await `call(*args, **kwargs)` done in a thread of the pool."""
     return await asyncio.get_running_loop().run_in_executor(_pool, partial(call, *args, **kwargs))
+
+
+async def brief(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """The same for a call that only reads, and never waits for anything but the disk."""
+    return await asyncio.get_running_loop().run_in_executor(_brief, partial(call, *args, **kwargs))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from config.kernel.mcp import Call  # its module brings the whole SDK with it
 
 BATCH_S = 0.5
-CHUNK = 100  # rows written at once: a burst never holds the interpreter for long
+CHUNK = 50  # rows written at once: a burst never holds the interpreter for long
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +43,9 @@ class Entry:
     ms: int
     peer: str
     request_id: str
+
+
+COLUMNS = tuple(field.name for field in fields(Entry))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ def _write(entries: list[Entry]) -> None:
         for client, entry in latest.items()
     ]
     with transaction.atomic():
-        AuditEntry.objects.bulk_create([AuditEntry(**asdict(entry)) for entry in entries])
+        AuditEntry.objects.bulk_create([_row(entry) for entry in entries])
         ClientUse.objects.bulk_create(
             uses,
             update_conflicts=True,
@@ -142,15 +145,19 @@ def _write(entries: list[Entry]) -> None:
         )
 
 
+def _row(entry: Entry) -> AuditEntry:
+    return AuditEntry(**{column: getattr(entry, column) for column in COLUMNS})
+
+
 def _line(entry: Entry) -> logging.LogRecord:
     """The log line of the call, with the time of the call."""
-    fields = {
+    shown = {
         "clientId": entry.client, "operation": entry.operation, "project": entry.project or None,
         "sessionId": entry.session_id or None, "runId": entry.run or None,
         "outcome": entry.outcome, "ms": entry.ms, "peer": entry.peer,
         "requestId": entry.request_id,
     }  # fmt: skip
-    line = log.makeRecord(log.name, logging.INFO, "", 0, "mcp call", (), None, extra=fields)
+    line = log.makeRecord(log.name, logging.INFO, "", 0, "mcp call", (), None, extra=shown)
     line.created = entry.time.timestamp()
     return line
 

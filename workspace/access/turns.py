@@ -62,19 +62,19 @@ def caller(token: str) -> Agent | None:
         client=turn.client,
         tools=tools,
         plan=turn.mode == "plan",
-        gates=gates(),
+        gates=gates(turn.project),
     )
 
 
-def gates() -> Gates:
-    """The switches as this process was started with them."""
-    options = settings.SVC
+def gates(project: str) -> Gates:
+    """The switches of this process; those of the turn's own project are read here and now."""
+    options, own = settings.SVC, _project_hooks(project)
     return Gates(
         read=options.self_mcp,
         write=options.self_mcp_write,
         projects=options.self_mcp_projects,
         hooks=options.hooks_mcp,
-        project_hooks=_project_hooks,
+        project_hooks=lambda slug: own if slug == project else _project_hooks(slug),
     )
 
 

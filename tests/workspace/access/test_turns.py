@@ -91,7 +91,7 @@ def test_the_project_may_open_and_shut_its_trigger_tools(world: World):
         assert found is not None
         assert found.gates.project_hooks("alpha") is {"true": True, "false": False}.get(text)
         assert bool(found.gates.project_hooks("alpha")) is expected
-    assert turns.gates().project_hooks("nope") is None
+    assert turns.gates("alpha").project_hooks("nope") is None
 
 
 @pytest.mark.parametrize(
