@@ -14,7 +14,7 @@ from config.kernel.operations import Operation
 from workspace import projects
 from workspace.access.policy import Scope
 from workspace.access.principals import Client, User
-from workspace.models import Turn
+from workspace.models import Run, Turn
 from workspace.operations import REGISTRY
 from workspace.triggers import alive
 
@@ -340,3 +340,42 @@ def test_a_client_with_the_default_scope_changes_nothing(alpha):
     assert {one.name for one in REGISTRY.granted(reader)} == {*ORDER[:3], "list_triggers"}
     with pytest.raises(Denied):
         call("create_chat", reader, project="alpha", prompt="x")
+
+
+def test_a_scoped_client_lists_the_chats_of_its_projects_alone(alpha):
+    projects.create(principal=User(), name="Beta")
+    for slug in ("alpha", "beta"):
+        call("create_chat", project=slug, prompt="x")
+    scoped = Client("ci", Scope(projects=("alpha",), allow=("*",)))
+
+    listed = call("list_chats", scoped)
+
+    assert (listed["count"], [chat["project"] for chat in listed["chats"]]) == (1, ["alpha"])
+
+
+def test_a_slug_outside_the_scope_is_not_created(alpha):
+    scoped = Client("ci", Scope(projects=("alpha",), allow=("*",)))
+
+    with pytest.raises(Denied, match=r"create_project is outside .* \(project beta\)"):
+        call("create_project", scoped, name="Anything", slug="beta")
+
+    assert [one.slug for one in projects.all()] == ["alpha"]
+
+
+@pytest.mark.parametrize("name", ["read_chat", "archive_chat", "fork_chat", "send_message"])
+def test_an_id_that_names_no_chat_here_touches_no_file_and_fires_nothing(alpha, name):
+    beta = projects.create(principal=User(), name="Beta")
+    elsewhere = call("create_chat", project="beta", prompt="x")["sessionId"]
+    for slug in ("alpha", "beta"):
+        call("set_trigger", project=slug, name="hook", event="onArchive", prompt="x", enabled=True)
+    given = {"prompt": "x"} if name == "send_message" else {}
+    before = {path: path.stat().st_mtime_ns for path in beta.dir.parent.rglob("*")}
+
+    for session_id in (str(uuid.uuid4()), "../../etc/passwd", f"../../beta/.chats/{elsewhere}"):
+        with pytest.raises(NotFound, match="Chat not found: "):
+            call(name, project="alpha", session_id=session_id, **given)
+    with pytest.raises(NotFound, match=f"Chat not found: {elsewhere} in project alpha"):
+        call(name, project="alpha", session_id=elsewhere, **given)
+
+    assert {path: path.stat().st_mtime_ns for path in beta.dir.parent.rglob("*")} == before
+    assert (Run.objects.count(), Turn.objects.count()) == (0, 1)

@@ -229,6 +229,15 @@ def test_running_an_unknown_trigger_is_404(api, alpha, scheduler):
     assert (answer.status_code, answer.json()["error"]) == (404, "No such trigger: nope")
 
 
+@pytest.mark.parametrize("name", ["a.b_c-1", "x" * 64, "7"])
+def test_every_name_that_may_be_saved_may_be_run(api, alpha, scheduler, name):
+    assert api.put(f"{BASE}/{name}", HOURLY).status_code == 200
+
+    answer = api.post(f"{BASE}/{name}/run")
+
+    assert (answer.status_code, answer.json()["name"]) == (202, name)
+
+
 @pytest.mark.parametrize("name", ["runtime", "bad name!", "x" * 65, "-rf", "%2e%2e"])
 def test_names_that_cannot_be_are_refused(api, alpha, name):
     assert api.put(f"{BASE}/{name}", HOURLY).status_code in (400, 405)

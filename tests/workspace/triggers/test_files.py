@@ -126,7 +126,7 @@ def test_an_entry_behind_an_alias_is_refused_naming_the_line(world):
         triggers.set_trigger(world.project(), "t", {"enabled": True})
 
     assert error.value.code == "conflict"
-    assert "line" in error.value.text
+    assert "line 3" in error.value.text
     assert world.text() == before
 
 

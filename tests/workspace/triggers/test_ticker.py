@@ -52,6 +52,17 @@ def test_a_due_trigger_is_claimed_once_and_handed_to_the_workers(world):
     assert (run.agent_name, run.actor, run.missed) == ("trigger-alpha-t", {"kind": "system"}, None)
 
 
+def test_enabling_fires_nothing_before_the_first_interval_is_over(world):
+    ticker = serve(world, entry("t", "interval: 1h"))
+
+    for _ in range(60 * 30 - 1):
+        advance(world, ticker, seconds=2)
+    assert world.runs() == []
+    advance(world, ticker, seconds=2)
+
+    assert told(world) == [("interval", "queued", 60)]
+
+
 def test_the_grid_does_not_depend_on_how_long_turns_take(world):
     ticker = serve(world, entry("t", run="prompt: hi, overlap: parallel"))
 
