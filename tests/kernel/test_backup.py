@@ -50,13 +50,18 @@ def names(archive: Path) -> set[str]:
         return set(tar.getnames())
 
 
-def archive_of(path: Path, members: dict[str, bytes | str], *, manifest: bool = True) -> Path:
+def archive_of(
+    path: Path, members: dict[str, bytes | str], *, manifest: bool = True, end: bool = True
+) -> Path:
     """A hand-made archive: bytes are files, text is a symlink's target."""
     with tarfile.open(path, "w") as tar:
         everything: dict[str, bytes | str] = {}
         if manifest:
             everything["manifest.json"] = orjson.dumps({"format": 1})
-        for name, content in (everything | members | {"end": b""}).items():
+        everything |= members
+        if end:
+            everything["end"] = b""
+        for name, content in everything.items():
             info = tarfile.TarInfo(name)
             if isinstance(content, str):
                 info.type, info.linkname = tarfile.SYMTYPE, content
@@ -155,7 +160,11 @@ def test_a_hostile_name_writes_nothing_outside(tmp_path: Path, name: str):
 def test_nothing_is_written_through_a_symlink_of_the_archive(tmp_path: Path):
     out = tmp_path / "out"
     out.mkdir()
-    members: dict[str, bytes | str] = {"projects/link": str(out), "projects/link/x": b"x"}
+    members: dict[str, bytes | str] = {
+        "projects/first": b"",
+        "projects/link": str(out),
+        "projects/link/x": b"x",
+    }
 
     with pytest.raises(OSError):
         backup.restore(plan(tmp_path / "there"), archive_of(tmp_path / "b.tar", members))
@@ -166,11 +175,12 @@ def test_nothing_is_written_through_a_symlink_of_the_archive(tmp_path: Path):
 def test_what_is_no_backup_is_refused(tmp_path: Path, full: backup.Plan):
     (tmp_path / "text").write_bytes(b"no archive at all" * 100)
     archive_of(tmp_path / "foreign.tar", {"x": b"1"}, manifest=False)
+    archive_of(tmp_path / "short.tar", {"projects/x": b"1"}, end=False)
     backup.write(full, tmp_path / "whole.tar.gz", version="1")
     whole = (tmp_path / "whole.tar.gz").read_bytes()
     (tmp_path / "cut.tar.gz").write_bytes(whole[: len(whole) // 2])
 
-    for name in ("text", "foreign.tar", "cut.tar.gz"):
+    for name in ("text", "foreign.tar", "short.tar", "cut.tar.gz"):
         with pytest.raises(Invalid, match="no usable backup"):
             backup.restore(plan(tmp_path / name.replace(".", "-")), tmp_path / name)
 

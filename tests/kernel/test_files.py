@@ -6,6 +6,7 @@ import errno
 import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -209,6 +210,31 @@ def test_a_folder_swapped_for_a_symlink_does_not_lead_a_write_outside(
     assert (root / "moved/a").read_bytes() == b"1"
 
 
+def test_a_folder_swapped_only_while_it_is_opened_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    root, out = tmp_path / "root", tmp_path / "out"
+    (root / "sub").mkdir(parents=True)
+    out.mkdir()
+    real = files.Folder.open
+
+    @contextmanager
+    def swapped(path: Path) -> Iterator[files.Folder]:
+        path.rename(root / "moved")
+        path.symlink_to(out)
+        with real(path) as folder:
+            path.unlink()
+            (root / "moved").rename(path)
+            yield folder
+
+    monkeypatch.setattr(files.Folder, "open", swapped)
+
+    with pytest.raises(UnsafePath):
+        files.write(root / "sub/a", b"1", within=root)
+
+    assert list(out.iterdir()) == []
+
+
 # -- saves by hand at the worst moment -----------------------------------------------------------
 
 
@@ -407,6 +433,20 @@ def test_a_lock_file_that_a_killed_process_left_is_swept(tmp_path: Path):
     with locks.lock("held"):
         assert locks.sweep_locks() == 1
         assert len(lock_files()) == 1
+
+
+def test_a_lock_file_that_was_unlinked_meanwhile_is_no_lock(monkeypatch: pytest.MonkeyPatch):
+    path, real = locks._file("x"), locks.fcntl.flock
+
+    def released_by_its_holder(fd: int, how: int) -> None:
+        path.unlink()
+        path.touch()
+        real(fd, how)
+
+    monkeypatch.setattr(locks.fcntl, "flock", released_by_its_holder)
+
+    assert locks._try(path) is None
+    path.unlink()
 
 
 def test_without_flock_the_threads_of_one_process_still_take_turns(

@@ -119,6 +119,17 @@ def test_a_mistake_is_told_with_its_place(data: bytes, error: str):
     assert str(caught.value).startswith(error)
 
 
+def test_aliases_are_counted_as_what_they_stand_for():
+    lines = [b"a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [
+        b"a%d: &a%d [%s]" % (n, n, b", ".join([b"*a%d" % (n - 1)] * 10)) for n in (1, 2, 3, 4)
+    ]
+
+    assert parse(b"\n".join(lines[:3])).value["a2"][9][9] == ["x"] * 10
+    with pytest.raises(YamlError, match=r"line 5, .*: more than 20971 values"):
+        parse(b"\n".join(lines))
+
+
 def test_aliases_can_be_refused():
     for data in (b"a: &x 1\n", b"a: *x\n"):
         with pytest.raises(YamlError):
@@ -258,11 +269,13 @@ def test_an_edit_gives_exactly_these_bytes(before: bytes, path: Any, value: Any,
         (b'{"t": {"b": 1}, "u": 2}\n', ("t",), 1),
         (b"x: 1\nt: text\n", ("t", "b"), 2),
         (b"a: &x 1\nb: *x\n", ("a",), 1),
+        (b"a: &x 1\nt:\n  keep: *x\n  e: 2\n", ("t",), 3),
+        (b"t:\n  <<: {z: {}}\n  b: {e: 1}\n", ("t", "b"), 2),
     ],
 )
 def test_what_is_written_with_others_or_elsewhere_is_refused(data: bytes, path: Any, line: int):
     with pytest.raises(NotSpliceable) as caught:
-        set_entry(data, path, {"new": 1})
+        set_entry(data, path, {"new": 1, "keep": 1})
 
     assert caught.value.line == line
 
