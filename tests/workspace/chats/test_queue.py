@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
-from django.db import connections
 
 from config.kernel.errors import Conflict, Invalid, NotFound
 from tests.workspace.chats.world import FAILS, HELLO, World, delivered, firing, run_row, sleeps
@@ -182,23 +179,6 @@ def test_stop_with_nothing_to_stop_says_so(world: World):
     chat = world.chat().chat.id
 
     assert queue.stop(project=world.project, chat=chat) is False
-
-
-def test_twenty_senders_at_once_get_twenty_places(world: World):
-    chat = world.chat().chat.id
-    places: list[int] = []
-
-    def send() -> None:
-        places.append(world.send(chat).position)
-        connections.close_all()
-
-    senders = [threading.Thread(target=send) for _ in range(20)]
-    for sender in senders:
-        sender.start()
-    for sender in senders:
-        sender.join(30)
-
-    assert sorted(places) == list(range(20))
 
 
 def test_answers_reach_only_a_question_that_is_open(world: World):
