@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from config.kernel import displaced, files, locks, syscalls
-from config.kernel.errors import Conflict, Stale
+from config.kernel.drafts import Folder
+from config.kernel.errors import Conflict, Stale, Unavailable
 from config.kernel.files import CannotWrite
 from config.kernel.paths import UnsafePath
 from config.kernel.yamlio import YamlError, set_entry
@@ -216,10 +218,10 @@ def test_a_folder_swapped_only_while_it_is_opened_is_noticed(
     root, out = tmp_path / "root", tmp_path / "out"
     (root / "sub").mkdir(parents=True)
     out.mkdir()
-    real = files.Folder.open
+    real = Folder.open
 
     @contextmanager
-    def swapped(path: Path) -> Iterator[files.Folder]:
+    def swapped(path: Path) -> Iterator[Folder]:
         path.rename(root / "moved")
         path.symlink_to(out)
         with real(path) as folder:
@@ -227,7 +229,7 @@ def test_a_folder_swapped_only_while_it_is_opened_is_noticed(
             (root / "moved").rename(path)
             yield folder
 
-    monkeypatch.setattr(files.Folder, "open", swapped)
+    monkeypatch.setattr(Folder, "open", swapped)
 
     with pytest.raises(UnsafePath):
         files.write(root / "sub/a", b"1", within=root)
@@ -436,14 +438,14 @@ def test_a_lock_file_that_a_killed_process_left_is_swept(tmp_path: Path):
 
 
 def test_a_lock_file_that_was_unlinked_meanwhile_is_no_lock(monkeypatch: pytest.MonkeyPatch):
-    path, real = locks._file("x"), locks.fcntl.flock
+    path, real = locks._file("x"), fcntl.flock
 
     def released_by_its_holder(fd: int, how: int) -> None:
         path.unlink()
         path.touch()
         real(fd, how)
 
-    monkeypatch.setattr(locks.fcntl, "flock", released_by_its_holder)
+    monkeypatch.setattr(fcntl, "flock", released_by_its_holder)
 
     assert locks._try(path) is None
     path.unlink()
@@ -455,7 +457,7 @@ def test_without_flock_the_threads_of_one_process_still_take_turns(
     def no_flock(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(locks.fcntl, "flock", no_flock)
+    monkeypatch.setattr(fcntl, "flock", no_flock)
 
     test_threads_take_turns_and_no_lock_file_stays(tmp_path)
 
@@ -463,7 +465,7 @@ def test_without_flock_the_threads_of_one_process_still_take_turns(
 def test_a_lock_nobody_lets_go_is_unavailable_in_the_end(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(locks, "WAIT_S", 0.05)
 
-    with locks.lock("x"), pytest.raises(files.Unavailable), locks.lock("x"):
+    with locks.lock("x"), pytest.raises(Unavailable), locks.lock("x"):
         pass
 
     assert locks._threads == {}

@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.promises.rings import ring
 from tests.service import ROOT, Service, until
 
 WRITER = """
@@ -37,7 +38,7 @@ def test_one_start_removes_all_that_killed_writers_left(tmp_path: Path):
     service = Service(tmp_path, scheduler=False)
     project = service.data / "projects/demo"
     project.mkdir(parents=True)
-    for _ in range(3):
+    for _ in range(ring(fast=1, slow=20)):
         kill_a_writer(service, project / "project.yaml")
     (service.data / "state/locks").mkdir(parents=True, exist_ok=True)
     (service.data / "state/locks/0123.lock").touch()
