@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from config import readers
+from config.kernel import yamlio
 from config.readers import OptionError, refusal
 
 __all__ = ["OPTIONS", "Option", "OptionError", "Options", "load"]
@@ -97,7 +96,7 @@ class Options:
         env="SVC_DANGEROUSLY_ALLOW_OPEN",
     )
     allowed_hosts: tuple[str, ...] = option(
-        readers.words,
+        readers.hosts,
         (),
         "Extra Host and Origin names",
         env="SVC_ALLOWED_HOSTS",
@@ -132,7 +131,7 @@ class Options:
         key="auth.groupsHeader",
     )
     auth_trusted_peers: tuple[str, ...] = option(
-        readers.words,
+        readers.peers,
         ("loopback",),
         "Peers whose user header is believed",
         env="SVC_AUTH_TRUSTED_PEERS",
@@ -146,7 +145,7 @@ class Options:
         key="auth.jwtHeader",
     )
     auth_jwks_url: str = option(
-        readers.text,
+        readers.url,
         "",
         "Where the signing keys are (jwt; required there)",
         env="SVC_AUTH_JWKS_URL",
@@ -238,7 +237,7 @@ class Options:
         key="sandbox",
     )
     local_model_url: str = option(
-        readers.text,
+        readers.url,
         "",
         "OpenAI-compatible server for local models",
         env="SVC_LOCAL_MODEL_URL",
@@ -317,13 +316,11 @@ def load(environ: Mapping[str, str]) -> Options:
 
 def read_file(path: Path) -> dict[str, Any]:
     try:
-        tree = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = f"{mark.line + 1}:{mark.column + 1}" if mark else "1:1"
-        raise OptionError(f"{path}:{place}: {error.problem}") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise OptionError(f"{path}:1:1: {error}") from None
+        tree = yamlio.parse(path.read_bytes()).value
+    except yamlio.YamlError as error:
+        raise OptionError(f"{path}:{error.line}:{error.column}: {error.reason}") from None
+    except OSError as error:
+        raise OptionError(f"{path}:1:1: {error.strerror or error}") from None
     if tree is None:
         return {}
     if not isinstance(tree, dict):
@@ -355,22 +352,22 @@ def _check_together(values: Mapping[str, Any]) -> None:
 
 
 def _unknown(tree: Mapping[str, Any]) -> list[str]:
-    """Warnings for keys nobody reads, each with the nearest known key."""
+    """Warnings for keys nobody reads, each with the nearest known key.
+
+    OptionError for a section that is no mapping: what it was meant to set must not be guessed.
+    """
     known = {option.key for option in OPTIONS.values() if option.key}
-    heads = {key.split(".")[0] for key in known}
+    sections = {key.split(".")[0] for key in known if "." in key}
     found: list[str] = []
     for key, value in tree.items():
-        if key in known:
+        if key in known or (key in sections and value is None):
             continue
-        inner = {name.split(".", 1)[1] for name in known if name.startswith(f"{key}.")}
-        if key in heads and isinstance(value, dict):
-            found += [
-                _nearest(f"{key}.{sub}", {f"{key}.{name}" for name in inner})
-                for sub in value
-                if sub not in inner
-            ]
+        if key in sections:
+            inner = {name for name in known if name.startswith(f"{key}.")}
+            names = (f"{key}.{sub}" for sub in readers.mapping(key, value))
+            found += [_nearest(name, inner) for name in names if name not in inner]
         else:
-            found.append(_nearest(str(key), known | heads))
+            found.append(_nearest(key, known | sections))
     return found
 
 

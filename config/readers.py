@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+
+from config.kernel.hosts import host_of
 
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
+WHOLE = re.compile(r"-?[0-9]{1,18}")
+PEERS = ("loopback", "linklocal", "uniquelocal", "none", "all", "*")
 
 
 class OptionError(Exception):
@@ -38,14 +44,8 @@ def whole(least: int, most: int | None = None) -> Callable[[str, object], int]:
 
     def read(name: str, value: object) -> int:
         text = str(value).strip()
-        if (
-            isinstance(value, bool)
-            or not text.lstrip("-").isascii()
-            or not text.lstrip("-").isdigit()
-        ):
-            raise refusal(name, value, allowed)
-        number = int(text)
-        if number < least or (most is not None and number > most):
+        number = int(text) if WHOLE.fullmatch(text) else None
+        if number is None or number < least or (most is not None and number > most):
             raise refusal(name, value, allowed)
         return number
 
@@ -83,6 +83,42 @@ def words(name: str, value: object) -> tuple[str, ...]:
         raise refusal(name, value, "a list, or comma-separated text")
     parts = value if isinstance(value, list) else str(value).replace("\n", ",").split(",")
     return tuple(str(part).strip() for part in parts if str(part).strip())
+
+
+def peers(name: str, value: object) -> tuple[str, ...]:
+    """Addresses, networks and the words for them; one nobody can read is refused."""
+    found = words(name, value)
+    for entry in found:
+        try:
+            if entry.lower() not in PEERS:
+                ipaddress.ip_network(entry, strict=False)
+        except ValueError:
+            raise refusal(
+                name, entry, f"an IP address, a CIDR or one of {', '.join(PEERS)}"
+            ) from None
+    return found
+
+
+def hosts(name: str, value: object) -> tuple[str, ...]:
+    """Host names as they stand in `Host`, without the port."""
+    found = words(name, value)
+    for entry in found:
+        if host_of(entry) != entry.lower():
+            raise refusal(name, entry, "host names without scheme or port, e.g. svc.example.com")
+    return found
+
+
+def url(name: str, value: object) -> str:
+    """An http(s) URL, or nothing."""
+    found = text(name, value)
+    try:
+        parts = urlsplit(found)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    except ValueError:
+        usable = False
+    if found and not usable:
+        raise refusal(name, value, "an http(s) URL")
+    return found
 
 
 def host(name: str, value: object) -> str:

@@ -59,6 +59,64 @@ def test_a_value_outside_its_set_names_the_variable_the_value_and_the_set(
     assert refused(data, **{name: value}) == f'{name} has the value "{value}"; allowed: {allowed}'
 
 
+@pytest.mark.parametrize("number", ["--5", "9" * 5000, "8_000", "1:30", "٣"])
+def test_what_is_no_plain_whole_number_is_refused_not_guessed(data, number):
+    assert refused(data, SVC_PORT=number).startswith("SVC_PORT has the value")
+    assert refused(data, f"port: {number}").startswith("port has the value")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("SVC_AUTH_TRUSTED_PEERS", "10.0.0.1, proxy.lan", 'the value "proxy.lan"'),
+        ("SVC_AUTH_TRUSTED_PEERS", "10.0.0.1/33", "an IP address, a CIDR or one of"),
+        ("SVC_AUTH_JWKS_URL", "ftp://keys.example.com", "an http(s) URL"),
+        ("SVC_AUTH_JWKS_URL", "keys.json", "an http(s) URL"),
+        ("SVC_LOCAL_MODEL_URL", "localhost:11434", "an http(s) URL"),
+        ("SVC_ALLOWED_HOSTS", "https://svc.example.com", "host names without scheme or port"),
+        ("SVC_ALLOWED_HOSTS", "ok.example.com, svc.local:8000", 'the value "svc.local:8000"'),
+    ],
+)
+def test_a_peer_address_or_host_nobody_can_read_stops_the_start(data, name, value, allowed):
+    message = refused(data, **{name: value})
+
+    assert message.startswith(f"{name} has the value")
+    assert allowed in message
+
+
+@pytest.mark.parametrize("section", ["auth: jwt", "auth: [jwt]", "tls: 8443", "limits: 3"])
+def test_a_section_that_is_no_mapping_stops_the_start(data, section):
+    assert "; allowed: a mapping" in refused(data, section)
+
+
+def test_an_empty_section_is_no_section(data):
+    assert load(data, "auth:\nretention:\n").warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("config", "place"),
+    [
+        ("selfMcpEnabled: off\nselfMcpEnabled: on\n", "2:1: the key"),
+        ("engine: x\nmanagementApi:\n  instanceId: !!timestamp 2026-13-45\n", "3:"),
+        ("managementApi:\n  clients: &a\n    ci: *a\n", "3:"),
+        ("port: \x00\n", "1:7: "),
+        ("port: 1\n---\nport: 2\n", "2:1: "),
+    ],
+)
+def test_a_file_read_two_ways_or_none_stops_the_start_in_one_line(data, config, place):
+    message = refused(data, config)
+
+    assert message.startswith(f"{data / 'svc.config.yaml'}:{place}")
+    assert "\n" not in message
+
+
+def test_the_file_is_read_as_yaml_1_2(data):
+    loaded = load(data, "managementApi: {clients: {on: 1, 2026-13-45: 1}}\nscheduler: off\n")
+
+    assert list(loaded.management_api["clients"]) == ["on", "2026-13-45"]
+    assert loaded.scheduler is False
+
+
 def test_a_value_in_the_file_is_refused_by_the_name_of_its_key(data):
     assert refused(data, "auth: {mode: basic}").startswith('auth.mode has the value "basic"')
 
