@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,10 +22,12 @@ from workspace.access import entries, proxies
 from workspace.access.entries import Dropped, ManagementClient
 from workspace.access.principals import Client
 from workspace.access.proxies import Trust
-from workspace.access.records import ERROR, WARNING, Record, secret_key, unknown_keys, words
+from workspace.access.records import ERROR, WARNING, Record, secret_key, shown, split, unknown_keys
 
 BLOCK = "managementApi"
 KEYS = ("instanceId", "publicUrl", "authorizationServers", "trustedProxies", "clients")
+
+_URL = re.compile(r"[!#-;=?-\[\]_a-z~]+")  # printable, and safe inside a quoted header value
 
 log = logging.getLogger(__name__)
 
@@ -96,7 +99,7 @@ def load(options: Any) -> Management:
     variable = environ.get("SVC_MANAGEMENT_TRUSTED_PROXIES")
     trust = _trust(variable or block.get("trustedProxies"), records)
     issuers = _issuers(block.get("authorizationServers"), records)
-    instance = str(block.get("instanceId") or "").strip()
+    instance = _text(block.get("instanceId"))
     clients: list[ManagementClient] = []
     dropped: list[Dropped] = []
     if (problem := _problem(block)) is not None:
@@ -104,8 +107,9 @@ def load(options: Any) -> Management:
     else:
         found = dict(block.get("clients") or {})
         clients, dropped = _clients(found, instance, environ, records)
+    url = _text(block.get("publicUrl"))
     return Management(
-        public_url=str(block.get("publicUrl") or "").strip().rstrip("/"),
+        public_url="" if _bad_url(url) else url.rstrip("/"),
         instance_id=instance,
         authorization_servers=issuers,
         trust=trust,
@@ -153,10 +157,9 @@ def _clients(
 def _trust(given: Any, records: list[Record]) -> Trust:
     if given is None:
         return proxies.read(proxies.DEFAULT, default=True)[0]
-    found = words(given)
-    trust, bad = proxies.read(found or ())
-    for entry in bad if found is not None else [str(given)]:
-        text = f'"{entry[:100]}" is neither an IP address, a CIDR nor a known word; entry dropped'
+    trust, bad = proxies.read(shown(entry) for entry in split(given))
+    for entry in bad:
+        text = f'"{entry}" is neither an IP address, a CIDR nor a known word; entry dropped'
         records.append(Record(ERROR, f"{BLOCK}.trustedProxies: {text}"))
     if trust.everyone:
         text = "all peers are believed, any client can claim https; name your proxy instead"
@@ -165,30 +168,34 @@ def _trust(given: Any, records: list[Record]) -> Trust:
 
 
 def _issuers(given: Any, records: list[Record]) -> tuple[str, ...]:
-    found = [] if given is None else words(given)
-    urls = found if found is not None else [str(given)]
+    entries = [] if given is None else [shown(entry) for entry in split(given)]
+    urls = [url for url in entries if url]
     for url in urls:
         if _bad_url(url) is not None:
-            text = f'"{url[:200]}" is not an https URL; entry dropped'
+            text = f'"{url}" is not an https URL; entry dropped'
             records.append(Record(ERROR, f"{BLOCK}.authorizationServers: {text}"))
     return tuple(url for url in urls if _bad_url(url) is None)
 
 
+def _text(value: Any) -> str:
+    return "" if value is None else str(value).strip()
+
+
 def _bad_url(value: Any) -> str | None:
     """Why this is no public origin (spec 2.1), or None."""
-    if value is None or not str(value).strip():
+    url = _text(value)
+    if not url:
         return "missing although clients are configured, e.g. https://svc.example.com"
-    url = str(value).strip()
-    shown = url[:200]
+    refused = f'"{url[:200]}" is not an absolute http(s) URL'
     try:
         parts = urlsplit(url)
         host, _port = parts.hostname, parts.port
     except ValueError:
-        host = None
-    if not host or parts.scheme not in {"http", "https"} or not url.isascii() or " " in url:
-        return f'"{shown}" is not an absolute http(s) URL'
+        return refused
+    if not host or parts.scheme not in {"http", "https"} or not _URL.fullmatch(url):
+        return refused
     if "?" in url or "#" in url or "@" in parts.netloc:
         return "must not carry a query string, a fragment or user information"
     if parts.scheme == "http" and not allowed(f"[{host}]" if ":" in host else host):
-        return f'"{shown}" must be https unless its host is loopback'
+        return f'"{url[:200]}" must be https unless its host is loopback'
     return None

@@ -17,6 +17,7 @@ from workspace.access.records import ERROR, WARNING, Record, secret_key, unknown
 
 TOKEN_LEAST = 24
 PREFIX = "svc_"
+SHOWN_MOST = 16  # an instance id longer than this is not repeated
 _REF = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
 _INLINE = (
     ": token material in the config file is refused; put it in an environment variable"
@@ -66,9 +67,11 @@ def read(client_id: str, entry: Any, instance: str, environ: Mapping[str, str]) 
     variable = _variable(client_id, entry.get("auth"))
     token = _token(client_id, variable, environ)
     scope, records = scopes.read(place(client_id), entry.get("scope"))
-    records = unknown_keys(place(client_id), entry, ("auth", "scope")) + records
+    unknown = unknown_keys(place(client_id), entry, ("auth", "scope"))
+    unknown += unknown_keys(f"{place(client_id)}.auth", entry["auth"], ("type", "ref"))
     if note := _binding(variable, embedded_instance(token, instance), instance):
         records.append(Record(WARNING, f"{place(client_id)}: the token in {note}"))
+    records = unknown + records
     digest = hashlib.sha256(token.encode()).digest()
     return ManagementClient(client_id, f"env:{variable}", digest, scope, tuple(records))
 
@@ -119,6 +122,8 @@ def _binding(variable: str, named: str, instance: str) -> str:
         return ""
     if not named:
         return f"{variable} has no {PREFIX}<instanceId>_ prefix, it is not bound to this instance"
+    if len(named) > SHOWN_MOST:
+        named = "…"  # perhaps the secret itself, in the wrong place
     if not instance:
         unset = "managementApi.instanceId is unset, binding not checked"
         return f'{variable} names instance "{named}" but {unset}'

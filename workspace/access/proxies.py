@@ -59,7 +59,8 @@ class Trust:
 
 def read(entries: Iterable[str], *, default: bool = False) -> tuple[Trust, list[str]]:
     """The trust list of these entries, and the entries nobody can read. `none` beats `all`."""
-    words = tuple(word for entry in entries if (word := entry.strip().lower()))
+    given = {entry.strip().lower(): entry.strip() for entry in entries if entry.strip()}
+    words = tuple(given)
     networks: list[IPNetwork] = []
     dropped: list[str] = []
     for word in words:
@@ -67,7 +68,7 @@ def read(entries: Iterable[str], *, default: bool = False) -> tuple[Trust, list[
             continue
         found = [_network(text) for text in PRESETS.get(word, (word,))]
         networks += [network for network in found if network]
-        dropped += [word for network in found if network is None]
+        dropped += [given[word] for network in found if network is None]
     if "none" in words:
         return Trust(entries=words), dropped
     return Trust(tuple(networks), bool({"all", "*"} & set(words)), default, words), dropped

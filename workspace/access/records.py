@@ -32,12 +32,25 @@ def _unknown(place: str, key: str, known: Iterable[str]) -> Record:
 
 
 def words(value: Any) -> list[str] | None:
-    """A list of words, or comma/newline text; trimmed, blanks dropped. None: neither of them."""
-    if isinstance(value, str):
-        value = value.replace("\n", ",").split(",")
-    if not isinstance(value, list) or not all(isinstance(entry, str | int) for entry in value):
+    """A list of words, or comma/newline text; trimmed, blanks dropped. None: anything else."""
+    entries = split(value) if isinstance(value, str | list) else [None]
+    if not all(isinstance(entry, str | int) and not isinstance(entry, bool) for entry in entries):
         return None
-    return [word for entry in value if (word := str(entry).strip())]
+    return [word for entry in entries if (word := str(entry).strip())]
+
+
+def split(value: Any) -> list[Any]:
+    """The entries of a list, or of comma/newline text; of anything else, itself."""
+    if isinstance(value, str):
+        return value.replace("\n", ",").split(",")
+    return value if isinstance(value, list) else [value]
+
+
+def shown(entry: Any) -> str:
+    """An entry as a log line may repeat it: what is nested might hold a secret."""
+    if isinstance(entry, dict | list):
+        return "a mapping" if isinstance(entry, dict) else "a list"
+    return str(entry).strip()[:100]
 
 
 def secret_key(node: Any, path: tuple[str, ...] = ()) -> str | None:

@@ -60,6 +60,9 @@ def test_the_boot_lines_name_clients_and_instance(caplog: pytest.LogCaptureFixtu
         ("https://h/?a=1", "must not carry a query string, a fragment or user information"),
         ("https://h/#a", "must not carry a query string, a fragment or user information"),
         ("https://u:p@h/", "must not carry a query string, a fragment or user information"),
+        ('https://h/a"b', '"https://h/a"b" is not an absolute http(s) URL'),
+        ("https://h\\x", '"https://h\\x" is not an absolute http(s) URL'),
+        ("https://h/a\nX: y", '"https://h/a\nX: y" is not an absolute http(s) URL'),
     ],
 )  # fmt: skip
 def test_a_bad_public_url_disables_everything(url: str | None, reason: str):
@@ -77,6 +80,59 @@ def test_a_loopback_or_https_public_url_is_taken_without_its_slash(url: str):
 
     assert found.enabled
     assert found.public_url == url.rstrip("/")
+
+
+@pytest.mark.parametrize("clients", [None, {"ci": client()}])
+def test_a_public_url_that_cannot_be_one_is_shown_nowhere(clients: Any):
+    assert load(block(publicUrl="https://u:hush@h", clients=clients)).public_url == ""
+
+
+def test_an_instance_called_0_binds_its_tokens_too():
+    found = load(block(instanceId=0))
+
+    assert found.instance_id == "0"
+    assert any('names instance "home" but this is "0"' in line for line in said(found))
+
+
+def test_a_token_written_back_to_front_does_not_show_its_secret():
+    secret = "0123456789abcdef" * 3
+    found = load(block(), {"CI": f"svc_{secret}_home"})
+
+    assert any("names instance" in line for line in said(found))
+    assert secret not in " ".join(said(found))
+
+
+@pytest.mark.parametrize("key", ["authorizationServers", "trustedProxies"])
+@pytest.mark.parametrize("given", [{"secret": "hush"}, [{"token": "hush"}], [["hush"]]])
+def test_nothing_of_a_list_that_is_none_is_repeated(key: str, given: Any):
+    assert "hush" not in " ".join(said(load(block(**{key: given}))))
+
+
+def test_one_unreadable_entry_drops_only_itself():
+    found = load(block(trustedProxies=["10.0.0.1", 1.5, True]))
+
+    assert found.trust.believes("10.0.0.1")
+    assert [line.split(" is ")[0] for line in said(found)] == [
+        'managementApi.trustedProxies: "1.5"',
+        'managementApi.trustedProxies: "True"',
+    ]
+
+
+def test_unknown_keys_of_auth_are_named():
+    found = load(block(clients={"ci": {"auth": {"ref": "env:CI", "typ": "oauth"}}}))
+
+    assert said(found) == [
+        f'config: unknown key "{C}.auth.typ" ignored (did you mean "{C}.auth.type"?)'
+    ]
+
+
+@pytest.mark.parametrize("field", ["deny", "denyProjects"])
+def test_a_refusal_list_with_a_word_that_is_none_refuses_everything(field: str):
+    found = load(block(clients={"ci": client(**{field: ["alpha", True]})}))
+    scope = found.clients[0].scope
+
+    assert said(found) == [f"{C}.scope.{field}: not usable, it grants nothing"]
+    assert not (scope.permits("list_chats") and scope.reaches("beta"))
 
 
 def test_a_bad_public_url_without_clients_is_nobodys_business():
