@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from config.kernel import threads
-from tests.workspace.chats.world import HELLO, World
-from workspace.chats import channel, live, queue, transcript, watching
+from tests.workspace.chats.world import HELLO, USER, World
+from workspace.chats import channel, forks, live, queue, transcript, watching
+from workspace.chats.chats import Started
 from workspace.chats.stream import ChatStream
 from workspace.models import Turn
 
@@ -161,18 +162,55 @@ async def test_cut_anywhere_and_resumed_nothing_is_missed_or_repeated(world: Wor
     assert seen == [str(len(prefix)) for prefix in _prefixes(world, chat)]
 
 
+async def test_cut_inside_a_line_and_resumed_with_the_last_id_nothing_is_missed_or_repeated(
+    world: World, chat: str
+):
+    for number in range(3):
+        await write(world, chat, f"ask {number}", "x" * 300)
+    async with reading(chat, query="after=0") as client:
+        whole, expected = client.body, client.named("line")
+
+    for cut in range(0, len(whole), 97):
+        client = Client(chat)
+        client.body = whole[:cut]  # what had arrived; half an event counts for nothing
+        seen = client.named("line")
+        async with reading(chat, last_id=(seen[-1].id or "") if seen else "0") as resumed:
+            assert seen + resumed.named("line") == expected
+
+
+async def test_every_id_of_a_fork_of_a_fork_resumes_exactly(world: World, chat: str):
+    place = chat
+    for number in range(2):
+        await write(world, place, f"ask {number}", f"say {number}")
+        started = await threads.run(_fork, world, place)
+        place = started.chat.id
+    await write(world, place, "own", "answer")
+    ids = [str(len(prefix)) for prefix in _prefixes(world, place)]
+
+    for position, last in enumerate(["0", *ids]):
+        async with reading(place, last_id=last) as client:
+            assert [line.id for line in client.named("line")] == ids[position:]
+    assert [int(one) for one in ids] == sorted({int(one) for one in ids})
+    assert ids[:4] == [str(len(prefix)) for prefix in _prefixes(world, chat)]
+
+
+def _fork(world: World, chat: str) -> Started:
+    return forks.fork(principal=USER, project=world.project, session_id=chat)
+
+
 @pytest.mark.parametrize("place", ["7", "99999999", "abc", "-1", "1e3", "9" * 40, "٣"])
 async def test_a_place_that_is_none_gives_resync_and_everything(
     world: World, chat: str, place: str
 ):
     await write(world, chat, "One")
 
-    async with reading(chat, query=f"after={place}") as client:
-        events = client.events
+    for given in ({"query": f"after={place}"}, {"last_id": place}):
+        async with reading(chat, **given) as client:
+            events = client.events
 
-    assert events[0].name == "resync"
-    assert events[0].data["reason"]
-    assert len([event for event in events if event.name == "line"]) == 3
+        assert events[0].name == "resync"
+        assert events[0].data["reason"]
+        assert len([event for event in events if event.name == "line"]) == 3
 
 
 async def test_a_long_transcript_comes_in_pieces_and_whole(world: World, chat: str, monkeypatch):
