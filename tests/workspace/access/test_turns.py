@@ -153,5 +153,8 @@ async def test_the_endpoint_serves_the_turn_and_is_not_found_for_others(
         scope_of(path="/_svc/mcp", headers=headers),
         scope_of(token="svct_" + "0" * 64, headers=headers),
         scope_of(token=world.token, peer="10.0.0.1", headers=headers),
+        scope_of(token=world.token, headers=(*headers, ("x-forwarded-for", "1.2.3.4"))),
     ):
         assert await ask(other, called) == (404, b'{"error":"not found"}')
+    await sync_to_async(world.set)(state="done")
+    assert await ask(scope, called) == (404, b'{"error":"not found"}')

@@ -199,7 +199,9 @@ def test_names_resolve_when_the_resolver_file_is_a_link_into_run(tmp_path, monke
     except OSError:
         pytest.skip("/run cannot be written here")
     try:
-        monkeypatch.setattr(sandbox, "_needed", lambda hidden: [str(target)])
+        real = os.path.realpath
+        links = {"/etc/resolv.conf": str(target)}
+        monkeypatch.setattr(os.path, "realpath", lambda path: links.get(path) or real(path))
         argv = sandbox.wrap(["cat", str(target)], Sandbox("bwrap"), cwd=str(tmp_path), writable=[])
         shown = subprocess.run(argv, capture_output=True, text=True, check=False)
         assert shown.stdout == "nameserver 192.0.2.1\n", shown.stderr

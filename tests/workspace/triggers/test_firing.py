@@ -10,6 +10,8 @@ import pytest
 from config.kernel.errors import Conflict, Unavailable
 from tests.workspace.triggers.world import USER, World, hook, schedule
 from workspace.chats import files as chat_files
+from workspace.engines import select
+from workspace.engines.base import Probe
 from workspace.models import Run, Turn
 from workspace.triggers import files, firing, runs, triggers
 
@@ -135,6 +137,33 @@ def test_a_missing_working_directory_fails_without_its_path(world):
     run = refused(world)
 
     assert run.reason == "the working directory does not exist"
+
+
+class Loose:
+    """An engine that cannot hold a list of tools, and must therefore never run under one."""
+
+    name = "acp"
+
+    def probe(self, cfg):
+        return Probe(True)
+
+    def preflight(self, job):
+        return None if job.tools is None else 'the engine "acp" cannot enforce a tool list'
+
+    def run(self, job, io):
+        raise AssertionError("it was started")
+
+
+@pytest.mark.parametrize("tools", [[], ["Read"]])
+def test_an_engine_that_cannot_hold_the_list_of_tools_is_never_started(world, monkeypatch, tools):
+    monkeypatch.setitem(select.ENGINES, "acp", Loose())
+    world.put("t", hook(tools=tools, model="acp:loose"))
+
+    run = refused(world)
+
+    assert (run.status, run.reason) == ("failed", 'the engine "acp" cannot enforce a tool list')
+    assert not Turn.objects.exists()
+    assert not [*world.folder.glob("alpha/.chats/*.yaml")]
 
 
 def test_webhooks_and_the_curators_entry_are_not_runnable(world):
