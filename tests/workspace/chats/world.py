@@ -147,7 +147,7 @@ def delivered() -> list[str]:
 def agent(chat: str, *, depth: int = 0, limit: int = 3, client: str = "") -> Agent:
     return Agent(
         turn="msg_x", project="alpha", chat=chat, chat_name="Caller", depth=depth,
-        spawn_limit=limit, client=client, tools=None, plan=False, gates=turns.gates(),
+        spawn_limit=limit, client=client, tools=None, plan=False, gates=turns.gates("alpha"),
     )  # fmt: skip
 
 
