@@ -115,3 +115,21 @@ def test_health_and_discovery_answer_whatever_host_is_named(shared_service):
     assert get("/mcp", headers=headers).status_code == 404
     path = "/.well-known/oauth-protected-resource"
     assert get(path, headers=headers).json() == {"error": "not found"}
+
+
+@pytest.mark.promise("G1")
+def test_a_run_is_started_by_this_machine_and_not_by_a_foreign_page(shared_service: Service):
+    http, triggers = shared_service.http, "/api/projects/alpha/triggers"
+    http.post("/api/projects", json={"name": "Alpha"}).raise_for_status()
+    prompt = "#!runbook\n```Glob pattern=*\n```\n"
+    body = {"trigger": {"type": "schedule", "interval": "1d"}, "run": {"prompt": prompt}}
+    http.put(f"{triggers}/t", json=body).raise_for_status()
+
+    foreign = http.post(f"{triggers}/t/run", headers={"Origin": "https://evil.example"})
+    renamed = http.post(f"{triggers}/t/run", headers={"Host": "evil.example"})
+    assert (foreign.status_code, foreign.json()["code"]) == (403, "origin_not_allowed")
+    assert (renamed.status_code, renamed.json()["code"]) == (403, "host_not_allowed")
+    assert http.get("/api/runs").json()["runs"] == []
+
+    assert http.post(f"{triggers}/t/run").status_code == 202
+    assert len(http.get("/api/runs").json()["runs"]) == 1
