@@ -86,13 +86,15 @@ def test_neighbouring_paths_are_404_and_never_a_page(managed: Service, path: str
     assert (answer.status_code, answer.json()) == (404, {"error": "not found"})
 
 
-def test_projects_are_required_where_there_is_no_current_one(managed: Service):
-    text = post(managed, call("read_chat")).text
+@pytest.mark.parametrize("token", ["ADMIN", "ALPHA"])
+def test_projects_are_required_where_there_is_no_current_one(managed: Service, token: str):
+    who = {"authorization": f"Bearer {TOKENS[token]}"}
+    text = post(managed, call("read_chat"), **who).text
 
     assert "Error: `project` is required (there is no current project over /mcp)." in text
-    text = post(managed, call("read_chat", project="alpha")).text
+    text = post(managed, call("read_chat", project="alpha"), **who).text
     assert "Error: `session_id` is required (there is no current chat over /mcp)." in text
-    assert '"isError"' not in post(managed, call("list_chats")).text
+    assert '"isError"' not in post(managed, call("list_chats"), **who).text
 
 
 def test_the_whole_list_is_small(managed: Service):

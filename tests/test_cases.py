@@ -1,0 +1,33 @@
+"""Every edge case of the contracts is shown by a test that exists, or waits for a named engine."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+from tests.cases import CASES, LATER
+
+ROOT = Path(__file__).parent.parent
+EVERY = [f"E{number}" for number in range(1, 41)] + [f"N{number}" for number in range(1, 31)]
+
+
+@cache
+def functions_of(file: str) -> frozenset[str]:
+    """The names of the functions of one file; none when there is no such file."""
+    path = ROOT / file
+    tree = ast.parse(path.read_text()) if path.is_file() else ast.Module([], [])
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return frozenset(node.name for node in tree.body if isinstance(node, kinds))
+
+
+def test_every_case_of_the_contracts_is_named():
+    assert set(EVERY) == CASES.keys() | LATER.keys()
+    assert [name for name, said in (CASES | LATER).items() if not said] == []
+
+
+def test_every_test_of_a_case_exists():
+    named = {test for tests in CASES.values() for test in tests}
+    split = {test: test.split("::") for test in named}
+
+    assert [test for test, (file, name) in split.items() if name not in functions_of(file)] == []
