@@ -120,7 +120,7 @@ def _integer(argument: Argument, value: Any) -> Any:
     if number is _ABSENT:
         return number
     if isinstance(number, float) and not number.is_integer():
-        raise _mistyped(argument, _wanted(argument), value)
+        raise _mistyped(argument, _noun(argument), value)
     return _ranged(argument, int(number), value)
 
 
@@ -129,11 +129,11 @@ def _number(argument: Argument, value: Any) -> Any:
         if not value.strip():
             return _ABSENT
         if not re.fullmatch(r"\s*[+-]?[0-9]{1,30}(\.[0-9]{1,30})?\s*", value):
-            raise _mistyped(argument, _wanted(argument), value)
+            raise _mistyped(argument, _noun(argument), value)
         return float(value) if "." in value else int(value)
     whole = isinstance(value, int) and not isinstance(value, bool)
     if not whole and not (isinstance(value, float) and math.isfinite(value)):
-        raise _mistyped(argument, _wanted(argument), value)
+        raise _mistyped(argument, _noun(argument), value)
     return value
 
 
@@ -142,17 +142,18 @@ def _ranged(argument: Argument, number: int, value: Any) -> int:
     inside = max(number, least if least is not None else number)
     inside = min(inside, most if most is not None else inside)
     if inside != number and not argument.clamp:
-        raise _mistyped(argument, _wanted(argument), value)
+        raise _mistyped(argument, _range(argument), value)
     return inside
 
 
-def _wanted(argument: Argument) -> str:
-    noun = "a whole number" if argument.kind == "integer" else "a number"
-    if argument.clamp or (argument.least is None and argument.most is None):
-        return noun
+def _noun(argument: Argument) -> str:
+    return "a whole number" if argument.kind == "integer" else "a number"
+
+
+def _range(argument: Argument) -> str:
     if argument.most is None:
-        return f"{noun} of {argument.least} or more"
-    return f"{noun} from {argument.least} to {argument.most}"
+        return f"{_noun(argument)} of {argument.least} or more"
+    return f"{_noun(argument)} from {argument.least} to {argument.most}"
 
 
 def _list(argument: Argument, value: Any) -> Any:

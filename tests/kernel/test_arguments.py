@@ -86,6 +86,9 @@ def test_whole_numbers_may_be_text(value: Any):
 )
 def test_what_is_no_whole_number_is_shown(value: Any, got: str):
     assert refusal(project="a", limit=value) == f"`limit` must be a whole number (got {got})."
+    assert refusal(project="a", max_turns=value) == (
+        f"`max_turns` must be a whole number (got {got})."
+    )
 
 
 @pytest.mark.parametrize(("value", "kept"), [(0, 1), (-5, 1), (201, 200), (10**400, 200)])
