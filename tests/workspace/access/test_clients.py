@@ -128,7 +128,8 @@ def test_unknown_keys_of_auth_are_named():
 
 @pytest.mark.parametrize("field", ["deny", "denyProjects"])
 def test_a_refusal_list_with_a_word_that_is_none_refuses_everything(field: str):
-    found = load(block(clients={"ci": client(**{field: ["alpha", True]})}))
+    mixed: dict[str, Any] = {field: ["alpha", True]}
+    found = load(block(clients={"ci": client(**mixed)}))
     scope = found.clients[0].scope
 
     assert said(found) == [f"{C}.scope.{field}: not usable, it grants nothing"]
