@@ -29,8 +29,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
+    """Ends with the folder: its driver keeps an event loop running, which asyncio tests refuse."""
     if CHROMIUM is None:
         pytest.skip(MISSING)
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
@@ -71,7 +72,7 @@ def watch(context: BrowserContext) -> Iterator[Watch]:
     assert watch.left() == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """One service for every test here that can live with what the others made."""
     with Service(tmp_path_factory.mktemp("browser")) as running:
