@@ -167,13 +167,17 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"json": {"()": "config.kernel.logs.JsonFormatter"}},
+    "filters": {"failures": {"()": "config.kernel.logs.failures"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {
         "handlers": ["stderr"],
         "level": SVC.log_level.upper().replace("WARN", "WARNING").replace("WARNINGING", "WARNING"),
     },
     "loggers": {
-        "django-q": {"handlers": [], "propagate": True},
-        "django.request": {"level": "ERROR"},  # a refusal is no news to whoever runs the service
+        # A task is four lines at INFO; what it did is told by who did it.
+        "django-q": {"handlers": [], "propagate": True, "level": "WARNING"},
+        # An answer is no news to whoever runs the service, whatever its status.
+        "django.request": {"level": "ERROR", "filters": ["failures"]},
+        "django.utils.autoreload": {"level": "WARNING"},  # line 1 of a log names the version
     },
 }

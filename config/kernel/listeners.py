@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from twisted.internet.interfaces import IOpenSSLContextFactory
+from zope.interface import implementer
 
 from config.options import OptionError
 
@@ -93,6 +95,7 @@ def _context(certificate: Path, key: Path) -> Any:
     return _Fixed(context)
 
 
+@implementer(IOpenSSLContextFactory)
 class _Fixed:
     """Twisted's idea of a context factory, around one context."""
 

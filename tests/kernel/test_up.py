@@ -225,7 +225,19 @@ def test_off_closes_a_part_s_own_port_and_tls_opens_one_more(stopped, tmp_path):
         url = f"https://localhost:{ports['tls']}"
         assert client.get(f"{url}/api/health").json() == stopped.http.get("/api/health").json()
         assert client.get(f"{url}/review/api/health").json() == {"ok": True}
+    assert '"level":"warn"' not in stopped.log()
     stopped.stop()
+
+
+def test_runserver_with_its_reloader_refuses_in_one_line_too(stopped):
+    stopped._use_template()
+    with socket.create_server(("127.0.0.1", stopped.ports["main"])):
+        ended = stopped.run("runserver")
+
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == (
+        f"not starting: port {stopped.ports['main']} on 127.0.0.1 is already in use\n"
+    )
 
 
 def test_a_dead_server_is_started_again_and_nothing_outlives_a_killed_up(stopped):
