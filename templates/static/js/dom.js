@@ -107,9 +107,3 @@ export function settle(ms, call) {
     timer = setTimeout(call, ms);
   };
 }
-
-export async function copy(text, said) {
-  await navigator.clipboard.writeText(text);
-  const { toast } = await import("./toast.js");
-  toast(said);
-}

@@ -1,6 +1,7 @@
 // Parts several pages share: project tabs, empty states, the runbook examples.
 
-import { button, copy, h, icon, mark } from "./dom.js";
+import { button, h, icon, mark } from "./dom.js";
+import { copy } from "./toast.js";
 import { absolute, span, stateOf, time } from "./words.js";
 
 export const page = () => document.getElementById("page");

@@ -22,6 +22,11 @@ export function toast(text, { action, act, bad = false } = {}) {
   place.replaceChildren(node);
 }
 
+export async function copy(text, said) {
+  await navigator.clipboard.writeText(text);
+  toast(said);
+}
+
 /** Run an action of a button: busy while it runs, a toast with the reason when it fails. */
 export async function attempt(event, work) {
   const control = event?.currentTarget;
