@@ -127,7 +127,7 @@ class Request(WebRequest):  # type: ignore[misc]
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
             "http_version": self.clientproto.partition(b"/")[2].decode("latin1"),
-            "method": self.method.decode("latin1"),
+            "method": self.method.decode("latin1").upper(),  # as Django will; guards compare it
             "path": unquote(self.path.decode("ascii")),
             "raw_path": self.path,
             "root_path": "",

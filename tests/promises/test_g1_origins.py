@@ -95,6 +95,20 @@ def test_a_refused_write_changes_nothing(shared_service: Service):
 
 
 @pytest.mark.promise("G1")
+@pytest.mark.parametrize("method", ["post", "Post", "pATCH"])
+def test_a_write_in_lower_case_is_no_way_around_the_guard(shared_service: Service, method: str):
+    headers = "Host: localhost\r\nOrigin: https://evil.example\r\nContent-Type: application/json"
+    body = b'{"name": "smuggled"}'
+    head = f"{method} /api/projects HTTP/1.1\r\n{headers}\r\nContent-Length: {len(body)}"
+    with socket.create_connection(("127.0.0.1", shared_service.ports["main"])) as connection:
+        connection.sendall(f"{head}\r\n\r\n".encode() + body)
+        answer = read_answer(connection)
+
+    assert answer[0].startswith(b"HTTP/1.1 403 "), answer
+    assert not (shared_service.projects / "smuggled").exists()
+
+
+@pytest.mark.promise("G1")
 @pytest.mark.parametrize("part", ["review", "dashboard"])
 @pytest.mark.parametrize("name", ["Forwarded", "X-Forwarded-For", "X-Forwarded-Proto"])
 def test_a_proxied_request_reaches_only_the_workspace(shared_service, part, name):
