@@ -144,7 +144,11 @@ Q_CLUSTER = {
 SVC_AUTHENTICATE = "workspace.access.browser.authenticate"  # scope -> principal or Refusal
 # start() when the ports are open, stop() in reverse order
 SVC_DOCTOR = ["workspace.doctor.check"]  # () -> findings, after the kernel's own
-SVC_BACKGROUND = ["workspace.background.Background", "workspace.boot.ManagementApi"]
+SVC_BACKGROUND = [
+    "workspace.background.Background",
+    "workspace.boot.ManagementApi",
+    "workspace.boot.Agents",
+]
 SVC_INDEXES = ["workspace.reindex.reindex"]  # () -> one line; `manage.py reindex`
 SVC_BACKUP = {"projects": PROJECTS_DIR, "dashboard": DATA_DIR / "dashboard"}
 

@@ -1,13 +1,19 @@
-"""The management API around the server's life: it speaks at the start and flushes at the end."""
+"""What the workspace says when the server starts, and writes down before it ends."""
 
 from __future__ import annotations
 
+import logging
+import os
+
 from config.kernel.operations import Registry
 from workspace.access import audit, clients
+from workspace.engines import select
+
+log = logging.getLogger(__name__)
 
 
 class ManagementApi:
-    """One of settings.SVC_BACKGROUND."""
+    """One of settings.SVC_BACKGROUND: boot lines at the start, the audit flushed at the end."""
 
     def start(self) -> None:
         found = clients.management()
@@ -24,3 +30,18 @@ class ManagementApi:
         from workspace import consumers
 
         return consumers.REGISTRY
+
+
+class Agents:
+    """One of settings.SVC_BACKGROUND: warns of what does not confine agents (engine.md 11, 12)."""
+
+    def start(self) -> None:
+        for text in select.warnings():
+            log.warning(text)
+        if os.geteuid() == 0:
+            log.warning(
+                "The service runs as root, and so do its agents: run it as a user of its own."
+            )
+
+    def stop(self) -> None:
+        """Nothing runs."""

@@ -13,6 +13,7 @@ from tests.service import Service
 from tests.wire import chunked, read_answer, received, request
 
 MB = 1_000_000
+TOKEN = "svc_" + "0" * 48
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,7 @@ def gated(tmp_path_factory):
     with Service(
         tmp_path_factory.mktemp("gated"),
         config=config,
-        env={"CI_TOKEN": "svc_" + "0" * 48},
+        env={"CI_TOKEN": TOKEN},
         scheduler=False,
     ) as service:
         service.http.post("/mcp")  # what is imported at the first call is not the body's memory
@@ -52,10 +53,21 @@ def test_a_caller_without_a_credential_is_refused_before_its_body(gated, path, l
 
 @pytest.mark.promise("G3")
 @pytest.mark.parametrize("chunks", [False, True], ids=["by length", "chunked"])
-def test_a_body_over_the_limit_is_refused_before_it_has_come(gated, chunks):
+@pytest.mark.parametrize(
+    ("path", "admitted", "told"),
+    [
+        ("/api/projects", "X-Forwarded-User: ada", b'"too_large"'),
+        (
+            "/mcp",
+            f"Accept: application/json, text/event-stream\nAuthorization: Bearer {TOKEN}",
+            b'"Request body is larger than 4194304 bytes"',
+        ),
+    ],
+    ids=["rest", "mcp"],
+)
+def test_a_body_over_the_limit_is_refused_before_it_has_come(gated, path, admitted, told, chunks):
     length = "Transfer-Encoding: chunked" if chunks else f"Content-Length: {100 * MB}"
-    head = f"POST /api/projects HTTP/1.1\n{length}\nContent-Type: application/json"
-    head += "\nX-Forwarded-User: ada"
+    head = f"POST {path} HTTP/1.1\n{length}\nContent-Type: application/json\n{admitted}"
     memory = psutil.Process(gated.pid).memory_info().rss
     with socket.create_connection(("127.0.0.1", gated.ports["main"]), timeout=10) as connection:
         connection.sendall(request(head))
@@ -68,7 +80,7 @@ def test_a_body_over_the_limit_is_refused_before_it_has_come(gated, chunks):
         sender.join(10)
 
     assert answer.startswith(b"HTTP/1.1 413 ")
-    assert b'"too_large"' in body
+    assert told in body
     assert sent < 20 * MB  # 4 MiB were read, the rest stood in the sockets' buffers
     assert psutil.Process(gated.pid).memory_info().rss - memory < 10 * MB
 
