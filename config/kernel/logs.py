@@ -6,6 +6,7 @@ import logging
 from datetime import UTC, datetime
 
 import orjson
+from django.utils.log import CallbackFilter
 
 _STANDARD = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {
     "message",
@@ -29,6 +30,11 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return orjson.dumps(line, default=str).decode()
+
+
+def failures() -> CallbackFilter:
+    """Lets pass what broke, not what was answered: a 502 or 503 on purpose has no exception."""
+    return CallbackFilter(lambda record: bool(record.exc_info))
 
 
 def timestamp(moment: datetime) -> str:
