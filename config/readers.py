@@ -138,6 +138,16 @@ def folder(name: str, value: object) -> Path:
     return path
 
 
+def made(name: str, path: Path) -> Path:
+    """The directory at `path`, made for this user alone when it is not there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise refusal(name, path, f"a directory this user can make ({why})") from None
+    return path
+
+
 def mapping(name: str, value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise refusal(name, value, "a mapping")

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from config import __version__, options, secret
+from config import __version__, options, readers, secret
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 SVC = options.load(os.environ)
-DATA_DIR = SVC.data_dir
-DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+DATA_DIR = readers.made("SVC_DATA_DIR", SVC.data_dir)
 for folder in ("state/locks", "cache/static", "logs", "run"):
-    (DATA_DIR / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
-PROJECTS_DIR: Path = SVC.projects_dir
-PROJECTS_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+    readers.made("SVC_DATA_DIR", DATA_DIR / folder)
+PROJECTS_DIR = readers.made("SVC_PROJECTS_DIR", SVC.projects_dir)
 
 SECRET_KEY = secret.read_or_make(DATA_DIR)
 DEBUG = False

@@ -199,6 +199,22 @@ def test_an_unusable_setting_is_one_line_and_exit_2(stopped):
     )
 
 
+@pytest.mark.parametrize("name", ["SVC_DATA_DIR", "SVC_PROJECTS_DIR"])
+@pytest.mark.parametrize("place", ["taken", "taken/below", "/proc/nowhere"])
+def test_a_directory_that_cannot_be_made_is_one_line_and_exit_2(stopped, tmp_path, name, place):
+    (tmp_path / "taken").touch()
+    stopped.env[name] = str(tmp_path / place)
+
+    ended = stopped.run("up")
+
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.count("\n") == 1
+    assert ended.stderr.startswith(
+        f'not starting: {name} has the value "{tmp_path / place}"; '
+        "allowed: a directory this user can make ("
+    )
+
+
 def test_an_unreadable_certificate_ends_the_start(stopped, tmp_path):
     stopped.env |= {
         "SVC_TLS_PORT": "0",
