@@ -19,6 +19,7 @@ from django.utils.module_loading import import_string
 
 from config import __version__
 from config.kernel import surfaces
+from config.kernel.hosts import loopback
 from config.kernel.listeners import Listener, open_ports
 from config.kernel.singleton import Instance
 
@@ -108,18 +109,23 @@ class Serving:
         )
         for line in options.warnings:
             log.warning(line)
-        if options.auth_mode != "none" or host in LOCAL or host.startswith("127."):
-            return
-        if options.allow_open:
-            log.warning(
-                f"SECURITY: open instance: {host} is bound with auth mode none; "
-                "whoever reaches this port can run code as this user"
-            )
-        else:
-            log.warning(
-                f"{host} is bound with auth mode none: other machines reach only /mcp, discovery "
-                "and health; set SVC_AUTH_MODE to admit browsers"
-            )
+        for line in exposed(options):
+            log.warning(line)
+
+
+def exposed(options: Any) -> list[str]:
+    """A warning for each address of the main part that other machines reach in mode none."""
+    if options.auth_mode != "none":
+        return []
+    hosts = [options.host, *([options.tls_host] if options.tls_port is not None else [])]
+    text = (
+        "SECURITY: open instance: {} is bound with auth mode none; "
+        "whoever reaches this port can run code as this user"
+        if options.allow_open
+        else "{} is bound with auth mode none: other machines reach only /mcp, discovery "
+        "and health; set SVC_AUTH_MODE to admit browsers"
+    )
+    return [text.format(host) for host in dict.fromkeys(hosts) if not loopback(host)]
 
 
 def _raise_file_limit() -> None:
