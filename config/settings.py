@@ -169,7 +169,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"json": {"()": "config.kernel.logs.JsonFormatter"}},
-    "filters": {"failures": {"()": "config.kernel.logs.failures"}},
+    "filters": {"failures": {"()": "config.kernel.logs.Failures"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {
         "handlers": ["stderr"],

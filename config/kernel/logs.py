@@ -6,7 +6,6 @@ import logging
 from datetime import UTC, datetime
 
 import orjson
-from django.utils.log import CallbackFilter
 
 _STANDARD = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {
     "message",
@@ -32,9 +31,11 @@ class JsonFormatter(logging.Formatter):
         return orjson.dumps(line, default=str).decode()
 
 
-def failures() -> CallbackFilter:
+class Failures(logging.Filter):
     """Lets pass what broke, not what was answered: a 502 or 503 on purpose has no exception."""
-    return CallbackFilter(lambda record: bool(record.exc_info))
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return bool(record.exc_info)
 
 
 def timestamp(moment: datetime) -> str:
