@@ -20,6 +20,7 @@ from workspace import ids
 from workspace.project import Project
 
 VERSION = 1
+READ_ONLY = "chat {} was written by a later version and is read-only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,16 @@ def read(project: Project, session_id: str) -> ChatRecord:
     if snapshot is None:
         raise missing(project.slug, session_id)
     return parse(project.slug, session_id, snapshot.data)
+
+
+def sound(record: ChatRecord) -> ChatRecord:
+    """The record itself; Conflict when its chat may only be read."""
+    if record.error:
+        text = f"the record of chat {record.id} cannot be read: {record.error}"
+        raise Conflict(text)
+    if record.version > VERSION:
+        raise Conflict(READ_ONLY.format(record.id))
+    return record
 
 
 def all(project: Project) -> list[ChatRecord]:  # noqa: A001 - files.all(project) reads as it should
@@ -231,7 +242,7 @@ def _spliced(
     try:
         present = yamlio.parse(data).value or {}
         if present.get("v", VERSION) > VERSION:
-            raise Conflict(f"chat {session_id} was written by a later version and is read-only")
+            raise Conflict(READ_ONLY.format(session_id))
         for key, value in wanted(present).items():
             if value is None and key in present:
                 data = yamlio.remove_entry(data, (key,))

@@ -44,7 +44,7 @@ def fork(
     text = None if prompt is None else queue.clean_prompt(prompt)
     word = chats.check_model(model)
     own_name = chats.check_name(name)
-    source = files.read(projects.sound(project), session_id)
+    source = files.sound(files.read(projects.sound(project), session_id))
     shown = index.get(project, session_id)
     record = ChatRecord(
         id=ids.session_id(),

@@ -70,7 +70,7 @@ def send(
     event: Mapping[str, Any] | None = None,
 ) -> Queued:
     """Put a message behind what already waits, and start it when nothing does."""
-    record = files.read(projects.sound(project), chat)
+    record = files.sound(files.read(projects.sound(project), chat))
     most = FIRED_MAX if run else PROMPT_MAX
     text = clean_prompt(prompt, most=most)
     turn = Turn(
@@ -164,22 +164,22 @@ def remove(*, project: Project, chat: str, message: str, on_change: OnChange = i
     turn = Turn.objects.filter(id=message[:32], chat=chat).first()
     if turn is None or turn.state == "deleted":
         raise NotFound(f"Message not found: {message[:100]} in chat {chat}")
-    if not _withdraw(turn, "deleted", on_change):
+    if not withdraw(turn, on_change=on_change):
         raise Conflict(f"message {turn.id} is no longer waiting", code="not_queued")
 
 
 def cancel(turn: Turn, *, on_change: OnChange = ignore) -> bool:
     """End one turn, waiting or running; False when it had ended already."""
-    if _withdraw(turn, "deleted", on_change):
+    if withdraw(turn, on_change=on_change):
         return True
     running = Turn.objects.filter(id=turn.id, state="running")
     return running.update(stop="user") == 1 and _ended(turn.id)
 
 
-def _withdraw(turn: Turn, state: str, on_change: OnChange) -> bool:
-    """Move a waiting row out of the queue: one conditional update decides the race with a claim."""
+def withdraw(turn: Turn, *, on_change: OnChange) -> bool:
+    """Take a waiting row out of the queue: one conditional update decides the race with a claim."""
     waiting = Turn.objects.filter(id=turn.id, state__in=WAITING)
-    if not waiting.update(state=state, reason="user", finished=datetime.now(UTC)):
+    if not waiting.update(state="deleted", reason="user", finished=datetime.now(UTC)):
         return False
     turn.refresh_from_db()
     tell(on_change, turn)
@@ -222,19 +222,19 @@ def _ended(turn_id: str) -> bool:
 def answer(*, project: Project, chat: str, call: str, allow: bool) -> None:
     """Answer a permission question of the running turn (engine.md 4.4)."""
     files.read(project, chat)
-    state = _question(str(files.transcript_path(project, chat)), call)
+    question = _question(str(files.transcript_path(project, chat)), call)
     with transaction.atomic():
-        turn = Turn.objects.filter(chat=chat, state="running").first()
+        turn = Turn.objects.filter(chat=chat, state="running", id=question.get("turn")).first()
         answered = turn is not None and any(given["call"] == call for given in turn.answers)
-        if turn is None or state != "asked" or answered:
+        if turn is None or question.get("state") != "asked" or answered:
             raise Conflict(f"permission {call[:100]} is not pending", code="not_pending")
         turn.answers = [*turn.answers, {"call": call, "allow": allow}]
         turn.save(update_fields=["answers"])
 
 
-def _question(path: str, call: str) -> str:
-    """The last state recorded for this call. NotFound when nothing was ever asked."""
+def _question(path: str, call: str) -> transcript.Record:
+    """The last record of this question. NotFound when nothing was ever asked."""
     for _, record in transcript.backwards(path):
         if record["type"] == "permission" and record.get("call") == call:
-            return str(record.get("state"))
+            return record
     raise NotFound(f"Permission not found: {call[:100]}")

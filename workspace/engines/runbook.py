@@ -101,7 +101,8 @@ class _Performance:
 
     async def _step(self, step: grammar.Step) -> AsyncGenerator[Event, None]:
         self.turns += 1
-        use = ToolUse(step.tool, f"call_{self.turns}", self._arguments(step))
+        call = f"call_{self.job.turn[-8:].lower()}_{self.turns}"  # unique in the whole chat
+        use = ToolUse(step.tool, call, self._arguments(step))
         yield use
         began = time.monotonic()
         denied = await self._denied(step, use)

@@ -5,9 +5,18 @@ from __future__ import annotations
 import pytest
 
 from config.kernel.errors import Conflict, Invalid, NotFound
-from tests.workspace.chats.world import FAILS, HELLO, World, delivered, firing, run_row, sleeps
+from tests.workspace.chats.world import (
+    FAILS,
+    HELLO,
+    USER,
+    World,
+    delivered,
+    firing,
+    run_row,
+    sleeps,
+)
 from workspace import ids
-from workspace.chats import chats, queue
+from workspace.chats import chats, files, forks, queue, transcript
 from workspace.models import Turn
 
 
@@ -200,3 +209,54 @@ def test_answers_reach_only_a_question_that_is_open(world: World):
     process.join(30)
     assert world.states(chat) == ["done"]
     assert world.records(chat, "tool_result")[0]["text"].startswith("asked")
+
+
+def test_a_question_that_a_lost_turn_left_open_is_not_answered_for_the_next_turn(world: World):
+    asks = "#!runbook\n```Bash\ntouch ran\n```\n"
+    world.write("name: Alpha\npermissionMode: default\n")
+    started = world.chat(asks)
+    assert started.turn is not None
+    chat, lost = started.chat.id, started.turn.id
+    with transcript.Writer(str(world.transcript(chat))) as writer:
+        writer.append("turn_start", lost, engine="runbook")
+        writer.append("user", lost, text=asks, sender={"kind": "user", "id": "anonymous"})
+        writer.append("permission", lost, call="call_1", tool="Bash", input={}, state="asked")
+        writer.append("turn_end", lost, status="interrupted", reason="worker_lost", text=None)
+    Turn.objects.filter(id=lost).update(state="interrupted")
+    following = world.send(chat, asks).turn
+    process = world.work(following.id)
+    world.until_state(following.id, "running")
+
+    with pytest.raises(Conflict) as stale:
+        queue.answer(project=world.project, chat=chat, call="call_1", allow=True)
+
+    assert stale.value.code == "not_pending"
+    assert Turn.objects.get(id=following.id).answers == []
+    assert queue.stop(project=world.project, chat=chat)
+    process.join(10)
+
+
+def test_calls_of_two_turns_of_a_chat_have_different_names(world: World):
+    started = world.chat(HELLO)
+    assert started.turn is not None
+    world.run(started.turn.id)
+    world.run(world.send(started.chat.id, HELLO).turn.id)
+
+    calls = [record["call"] for record in world.records(started.chat.id, "tool_use")]
+
+    assert len(set(calls)) == 2
+
+
+@pytest.mark.parametrize("record", ["v: 9\nname: future\n", "v: [\n"])
+def test_a_chat_whose_record_is_not_understood_takes_no_message_and_is_not_forked(
+    world: World, record: str
+):
+    chat = world.chat().chat.id
+    files.record_path(world.project, chat).write_text(record)
+
+    with pytest.raises(Conflict):
+        world.send(chat)
+    with pytest.raises(Conflict):
+        forks.fork(principal=USER, project=world.project, session_id=chat)
+
+    assert world.states(chat) == []
