@@ -37,6 +37,7 @@ SENTENCES = {
     "shutdown": "the server was shut down while this turn was in progress",
     "storage_full": "the transcript could not be written: the disk is full or read-only",
     "engine_crashed": "the turn process ended without saying why",
+    "timeout": "the turn ran longer than it may",
     "refused": "the message was refused before anything was started",
 }
 
@@ -83,14 +84,14 @@ def tell(on_change: OnChange, turn: Turn) -> None:
 def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text: str = "") -> bool:
     """End a turn whose process is gone. False when another writer holds the chat.
 
-    What the transcript says of the end goes before `status`. `text` is also told in the chat.
+    What the transcript says of the end goes before `status`.
     """
     turn = Turn.objects.filter(id=turn_id, state="running").first()
     if turn is None:
         return False
     end: Mapping[str, Any] = {"status": status, "reason": reason, "text": text or None}
     try:
-        end = close(turn, end, notice=text)
+        end = close(turn, end)
     except transcript.Busy:
         return False
     except (transcript.StorageError, SvcError) as error:
@@ -98,7 +99,7 @@ def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text
     return settle(turn_id, end, on_change)
 
 
-def close(turn: Turn, end: Mapping[str, Any], *, notice: str = "") -> Mapping[str, Any]:
+def close(turn: Turn, end: Mapping[str, Any]) -> Mapping[str, Any]:
     """Append what the turn's records lack; the turn_end that holds. Raises transcript.Busy."""
     path = transcript_of(turn)
     _, last = next(transcript.backwards(path), (0, {}))
@@ -112,10 +113,20 @@ def close(turn: Turn, end: Mapping[str, Any], *, notice: str = "") -> Mapping[st
             writer.append("turn_start", turn.id, **_start_fields(turn))
         if "user" not in there:
             writer.append("user", turn.id, text=turn.message, sender=turn.sender)
-        if notice:
-            writer.append("notice", turn.id, level="error", code=end["reason"], text=notice)
+        if end["status"] != "stopped":
+            writer.append("notice", turn.id, **_notice(end))
         missing = {"text": None, "turns": 0, "usage": None, "cost": None, "ms": _elapsed_ms(turn)}
         return writer.append("turn_end", turn.id, **(missing | dict(end)))
+
+
+def _notice(end: Mapping[str, Any]) -> dict[str, Any]:
+    """What the chat is told of an end that nobody asked for."""
+    text = sentence(end)
+    return {
+        "level": "warn" if end["status"] == "interrupted" else "error",
+        "code": end["reason"],
+        "text": end["text"] or f"{text[:1].upper()}{text[1:]}.",
+    }
 
 
 def records_of(path: str, turn_id: str) -> list[transcript.Record]:
@@ -137,6 +148,7 @@ def transcript_of(turn: Turn) -> str:
 
 
 def _start_fields(turn: Turn) -> dict[str, Any]:
+    record = files.read(projects.get(turn.project), turn.chat)
     return {
         "engine": None,
         "engine_version": None,
@@ -144,8 +156,11 @@ def _start_fields(turn: Turn) -> dict[str, Any]:
         "tools": turn.tools,
         "mode": turn.mode,
         "max_turns": turn.max_turns,
+        "depth": record.depth,
         "attended": turn.sender.get("kind") == "user",
+        "trigger": record.trigger or None,
         "client_id": turn.client or None,
+        "sandbox": None,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -128,6 +129,10 @@ def test_a_turn_process_that_is_killed_ends_the_turn_as_failed(world: World):
     done = world.until_state(turn.id, "failed")
     assert "turn process" in done.reason
     assert world.records(turn.chat, "turn_end")[0]["reason"] == "engine_crashed"
+    notice = world.records(turn.chat, "notice")[0]
+    assert (notice["level"], notice["code"], notice["text"]) == (
+        "error", "engine_crashed", "The turn process ended without saying why.",
+    )  # fmt: skip
     process.join(10)
 
 
@@ -191,10 +196,18 @@ def test_a_worker_that_dies_leaves_a_chat_that_the_sweep_settles(world: World):
     assert world.states(turn.chat) == ["interrupted", "done"]
 
 
+def names(process: psutil.Process) -> set[str]:
+    """What runs below it; a child between fork and exec still has its parent's name and files."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return {child.name() for child in process.children(recursive=True)}
+    return set()
+
+
 def test_worker_and_turn_process_killed_together_keep_the_message(world: World):
     turn = started(world, sleeps())
     process = world.work(turn.id)
     world.until_record(turn.chat, "tool_use")
+    until(lambda: "sleep" in names(turn_process(process)), what="the step's own process")
     family = [turn_process(process), *turn_process(process).children(recursive=True)]
     for member in (psutil.Process(process.pid), *family):
         member.suspend()
@@ -221,7 +234,10 @@ def test_killed_between_claim_and_start_the_turn_is_written_down_once(world: Wor
     assert recovery.sweep() == 0
 
     kinds = [record["type"] for record in world.records(turn.chat)]
-    assert kinds == ["turn_start", "user", "turn_end"]
+    assert kinds == ["turn_start", "user", "notice", "turn_end"]
+    begun, _, notice, _ = world.records(turn.chat)
+    assert (begun["depth"], begun["trigger"], begun["sandbox"]) == (0, None, None)
+    assert (notice["level"], notice["code"]) == ("warn", "worker_lost")
 
 
 def test_the_sweep_removes_scratch_of_turns_that_do_not_run(world: World):
