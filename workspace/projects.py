@@ -162,7 +162,7 @@ def update(
     project = writable(slug)
     known = {key: value for key, value in patch.items() if key in schema.KEYS}
     ignored = patch.keys() - known.keys() - READ_ONLY
-    warnings = [f"unknown key {key} ignored" for key in sorted(ignored)]
+    warnings = [f'unknown key "{key}" ignored' for key in sorted(ignored)]
     changes = _changes(project, known)
     if if_match is not None or changes:
         edit_file(project, lambda data: _spliced(data, changes), if_match=if_match)

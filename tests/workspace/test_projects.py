@@ -211,7 +211,7 @@ def test_unknown_keys_of_a_patch_are_warned_about_and_not_stored(folder: Path):
 
     project, warnings = projects.update("alpha", {"colour": "red", "summary": "s"})
 
-    assert warnings == ["unknown key colour ignored"]
+    assert warnings == ['unknown key "colour" ignored']
     assert "colour" not in project.data
 
 

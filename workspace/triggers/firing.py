@@ -181,7 +181,7 @@ def _check(run: Run, spawn_cap: int | None) -> Beginning | None:
     project = projects.writable(run.project)
     trigger = files.read(project).find(run.trigger)
     if trigger is None:
-        runs.finish(run.id, status="cancelled", reason="its trigger was removed")
+        runs.finish(run.id, status="cancelled", reason=runs.REMOVED)
         raise Lost
     if admission.must_wait(run, trigger) or _subject_busy(run):
         return None

@@ -28,6 +28,7 @@ STATUS = {
     "interrupted": "interrupted",
 }
 INTERRUPTED = "the server stopped while this run was in progress"
+REMOVED = "its trigger was removed"
 SUMMARY = 300
 QUEUE = "svc"  # named, because a worker of `turns` would otherwise hand over to its own queue
 
@@ -247,10 +248,16 @@ def cancel(run_id: str) -> bool:
 def cancel_queued(project: str, trigger: str) -> None:
     """What a removed trigger leaves in the queue never starts (workspace.md 8.3, 5 and 6)."""
     for run in Run.objects.filter(project=project, trigger=trigger, status="queued"):
-        turn = Turn.objects.filter(run=run, state__in=queue.WAITING).first()
-        if turn is not None:
-            queue.cancel(turn, on_change=follow)
-        finish(run.id, status="cancelled", reason="its trigger was removed")
+        turn = Turn.objects.filter(run=run).first()
+        if turn is None:
+            finish(run.id, status="cancelled", reason=REMOVED)
+        else:
+            queue.withdraw(turn, on_change=_removed)
+
+
+def _removed(turn: Turn) -> None:
+    finish(turn.run_id or "", status="cancelled", reason=REMOVED)
+    follow(turn)
 
 
 def recover(now: datetime) -> int:

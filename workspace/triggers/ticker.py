@@ -17,6 +17,7 @@ from django.db.models import Min
 from django_q.tasks import async_task
 
 from config.kernel import files
+from workspace.chats import recovery
 from workspace.models import InvalidEntry, Run, TriggerState
 from workspace.project import FILE
 from workspace.schema import is_slug
@@ -62,7 +63,7 @@ class Ticker:
     def start(self) -> None:
         """Arm what the files say, recover what the last stop left, catch up; say so once."""
         self.look(self.clock.now())
-        interrupted = self.chores(self.clock.now())
+        interrupted = recovery.sweep(on_change=runs.follow) + self.chores(self.clock.now())
         self.claim(self.clock.now())
         log.info(
             "scheduler: %d armed, %d invalid, %d catch-up, %d interrupted by the last stop",

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from django_q.models import OrmQ
 
-from tests.workspace.triggers.world import NOON
-from workspace.models import Run
-from workspace.triggers import runs
+from tests.workspace.triggers.world import NOON, schedule
+from workspace.models import Run, Turn
+from workspace.triggers import files, firing, runs
 
 MINUTE = timedelta(minutes=1)
 
@@ -252,6 +252,22 @@ def test_the_start_says_what_it_found(world, caplog):
     assert (
         "scheduler: 1 armed, 1 invalid, 0 catch-up, 0 interrupted by the last stop" in caplog.text
     )
+
+
+def test_the_start_counts_the_runs_whose_worker_died_with_the_service(world, caplog):
+    caplog.set_level("INFO")
+    world.put("t", schedule(interval="1h", enabled=False))
+    trigger = files.read(world.project()).triggers["t"]
+    run = firing.fire(
+        project=world.project(), trigger=trigger, cause="manual", actor={"kind": "system"}
+    )
+    firing.start(run.id)
+    Turn.objects.update(state="running", claim="", lease_until=None)
+
+    world.ticker()
+
+    assert "1 interrupted by the last stop" in caplog.text
+    assert runs.get(run.id).status == "interrupted"
 
 
 def test_more_due_triggers_than_one_transaction_takes_are_all_claimed(world):

@@ -9,7 +9,7 @@ import pytest
 
 from config.kernel.errors import Conflict, Invalid, NotFound, Stale, SvcError
 from tests.workspace.triggers.world import World, hook, schedule
-from workspace.models import Run
+from workspace.models import Run, Turn
 from workspace.triggers import files, firing, runs, triggers
 
 
@@ -297,12 +297,24 @@ def test_only_one_curator_entry_is_used_and_the_other_says_so(world):
 
 def test_runs_of_a_removed_trigger_stay_and_queued_ones_are_cancelled(world, serving):
     world.put("t", schedule(interval="1h", enabled=False))
-    queued = _fire(world)
+    queued = [_fire(world), firing.start(_fire(world).id).run]
 
     triggers.remove(world.project(), "t")
 
-    ended = runs.get(queued.id)
-    assert (ended.status, ended.reason) == ("cancelled", "its trigger was removed")
+    for ended in (runs.get(run.id) for run in queued):
+        assert (ended.status, ended.reason) == ("cancelled", "its trigger was removed")
+    assert Turn.objects.get().state == "deleted"
+
+
+def test_removing_a_trigger_leaves_the_turn_alone_that_began_meanwhile(world, serving):
+    world.put("t", schedule(interval="1h", enabled=False))
+    run = firing.start(_fire(world).id).run
+    Turn.objects.update(state="running")  # claimed; its run has not been told yet
+
+    triggers.remove(world.project(), "t")
+
+    assert runs.get(run.id).status == "queued"
+    assert (Turn.objects.get().state, Turn.objects.get().stop) == ("running", "")
 
 
 def _fire(world: World) -> Run:
