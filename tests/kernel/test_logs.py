@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -27,4 +28,5 @@ def test_an_answer_given_on_purpose_is_not_logged_but_a_failure_is():
 
 @pytest.mark.parametrize(("name", "level"), [("django-q", "WARNING"), ("django.request", "ERROR")])
 def test_loggers_of_libraries_speak_only_of_trouble(name, level):
-    assert settings.LOGGING["loggers"][name]["level"] == level
+    loggers: Any = settings.LOGGING["loggers"]
+    assert loggers[name]["level"] == level
