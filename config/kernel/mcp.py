@@ -294,7 +294,8 @@ def _error_event(reason: Exception, message: Message) -> bytes:
     if isinstance(reason, MCPError):
         return jsonrpc.error_event(reason.error.code, reason.error.message, message.id)
     assert isinstance(reason, ValidationError)
-    first = reason.errors(include_url=False, include_input=False)[0]
+    errors = reason.errors(include_url=False, include_input=False)
+    first = min(errors, key=lambda error: error["loc"][-1] != "protocolVersion")
     path = [str(part) for part in first["loc"] if part != "params"]
     wanted = _WANTED.get(path[0] if len(path) == 1 else "", _TYPES.get(first["type"], "valid"))
     text = f"Invalid params: {'.'.join(path) or 'params'} must be {wanted}"

@@ -264,6 +264,8 @@ async def test_other_methods_are_not_found(method: str):
         ("tools/list", 3, "params must be an object"),
         ("tools/call", {"name": 3}, "name must be a string"),
         ("tools/call", {"name": "say", "arguments": []}, "arguments must be an object"),
+        ("initialize", None, "protocolVersion must be a string"),
+        ("initialize", {"protocolVersion": "2025-06-18"}, "capabilities must be an object"),
         (
             "initialize",
             {"protocolVersion": 1, "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
