@@ -222,6 +222,8 @@ CASES: dict[str, tuple[str, ...]] = {
     "N2": ("tests/workspace/test_turn.py::test_a_killed_worker_takes_its_turn_along",),
     "N3": (
         f"{CHATS}test_worker.py::test_worker_and_turn_process_killed_together_keep_the_message",
+        f"{CHATS}test_ends.py::"
+        "test_a_second_delivery_of_a_turn_whose_worker_is_lost_kills_what_it_left_and_settles_it",
         f"{CHATS}test_worker.py::test_a_worker_that_dies_leaves_a_chat_that_the_sweep_settles",
         f"{CHATS}test_real_service.py::"
         "test_after_a_crash_the_turn_is_interrupted_and_what_waits_runs_once",
@@ -307,6 +309,8 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{CHATS}test_stream.py::test_live_text_comes_once_also_to_who_joins_late",
         f"{CHATS}test_stream.py::test_text_of_the_turn_before_is_never_shown",
         f"{CHATS}test_live.py::test_a_reader_stalled_across_a_turn_change_starts_again",
+        f"{CHATS}test_stream.py::"
+        "test_a_reader_stalled_across_a_turn_change_sees_the_new_text_whole",
     ),
     "N29": (
         f"{ENGINES}test_sandbox.py::"

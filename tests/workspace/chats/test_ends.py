@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -12,9 +13,9 @@ import pytest
 from django.db import connections
 
 from config.kernel.errors import Conflict
-from tests.workspace.chats.world import FORK, HELLO, World, ended, firing, run_row, serve
+from tests.workspace.chats.world import FORK, HELLO, World, ended, firing, run_row, serve, sleeps
 from workspace.access.principals import System
-from workspace.chats import chats, jobs, queue
+from workspace.chats import chats, jobs, queue, worker
 from workspace.engines import procs
 from workspace.models import Turn
 
@@ -86,6 +87,23 @@ def test_a_stop_at_the_claim_leaves_no_process_and_no_step_done(world: World):
     assert (kinds[:2], kinds[-1]) == (["turn_start", "user"], "turn_end")
 
 
+def test_a_second_delivery_of_a_turn_whose_worker_is_lost_kills_what_it_left_and_settles_it(
+    world: World,
+):
+    chat = world.chat().chat.id
+    turn = world.send(chat, sleeps()).turn
+    assert worker.claim(turn.id, "digest") is not None
+    Turn.objects.filter(id=turn.id).update(lease_until=None)
+    tagged = {procs.TAG: turn.id, "TMPDIR": str(jobs.run_dir(turn.id) / "tmp")}
+    left = subprocess.Popen(["sleep", "60"], env=os.environ | tagged, start_new_session=True)
+
+    settled = world.run(turn.id)
+
+    assert left.wait(10) == -signal.SIGKILL
+    assert (settled.state, settled.token_hash) == ("interrupted", "")
+    assert [record["reason"] for record in world.records(chat, "turn_end")] == ["worker_lost"]
+
+
 def test_text_waits_for_an_engine_while_the_projects_runbooks_run(world: World):
     chat = world.chat().chat.id
     words = world.send(chat, "Say hello\n").turn
@@ -142,8 +160,8 @@ def test_twenty_messages_at_once_to_an_idle_chat_run_one_after_the_other_on_two_
 
     (world.folder / "alpha" / "go").touch()
     everything_sent.set()
-    for worker in workers:
-        ended(worker)
+    for one in workers:
+        ended(one)
 
     assert world.states(chat) == ["done"] * 20
     turns = list(Turn.objects.filter(chat=chat).order_by("id").values_list("id", flat=True))

@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -269,6 +270,45 @@ async def test_text_of_the_turn_before_is_never_shown(world: World, chat: str):
             await client.until(lambda c: len(c.named("line")) == 3)
 
     assert client.named("delta") == []
+
+
+class Seen:
+    """A client of a channel that is told synchronously."""
+
+    offset, closed, data = 0, False, b""
+
+    def push(self, data: bytes) -> None:
+        self.data += data
+
+    def text(self, turn: str) -> str:
+        lines = [line for line in self.data.split(b"\n") if line.startswith(b"data: ")]
+        told = [json.loads(line.removeprefix(b"data: ")) for line in lines]
+        return "".join(d["text"] for d in told if d.get("turnId") == turn and "text" in d)
+
+
+def test_a_reader_stalled_across_a_turn_change_sees_the_new_text_whole(world: World, chat: str):
+    path, seen = str(world.transcript(chat)), Seen()
+    tail = path.removesuffix(".jsonl") + ".live"
+    Path(path).touch()
+    stalled = channel.Channel(chat, path)
+    stalled.join(cast("channel.Watcher", seen))
+    with transcript.Writer(path) as writer:
+        old = live.Appender(tail, "t1")
+        writer.append("turn_start", "t1", engine="claude")
+        old.add("b1", "text", "old words")
+        old.flush()
+        stalled.tick()
+        writer.append("turn_end", "t1", status="ok")
+        old.close()
+        writer.append("turn_start", "t2", engine="claude")
+        new = live.Appender(tail, "t2")
+        for _ in range(50):
+            new.add("b1", "text", "new words ")
+        new.flush()
+
+        stalled.tick()
+
+    assert (seen.text("t1"), seen.text("t2")) == ("old words", "new words " * 50)
 
 
 async def test_a_tool_is_one_line_also_for_who_resumes_between_use_and_result(
