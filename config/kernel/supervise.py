@@ -45,6 +45,7 @@ class Child:
     name: str
     argv: list[str] = field(default_factory=list)
     log: Path | None = None  # None: its output is ours
+    cwd: str | None = None  # where relative paths of its settings begin; None: here
     tells_ready: bool = False
     process: Running | None = None
     started: float = 0.0
@@ -75,6 +76,7 @@ class Child:
         argv = [*self.argv, "--ready-fd", str(tell)] if tell is not None else self.argv
         self.process = subprocess.Popen(
             argv,
+            cwd=self.cwd,
             stdin=subprocess.DEVNULL,
             stdout=into,
             stderr=into,

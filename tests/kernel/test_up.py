@@ -215,6 +215,15 @@ def test_a_directory_that_cannot_be_made_is_one_line_and_exit_2(stopped, tmp_pat
     )
 
 
+def test_a_relative_path_means_the_same_to_every_process(stopped):
+    stopped.env["SVC_PROJECTS_DIR"] = "mine"  # it is started in its data directory
+    stopped.start()
+
+    assert stopped.http.post("/api/projects", json={"name": "Alpha"}).status_code == 201
+    assert (stopped.data / "mine" / "alpha" / "project.yaml").is_file()
+    stopped.stop()
+
+
 def test_an_unreadable_certificate_ends_the_start(stopped, tmp_path):
     stopped.env |= {
         "SVC_TLS_PORT": "0",

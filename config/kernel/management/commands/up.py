@@ -38,12 +38,18 @@ class Command(BaseCommand):
 def children() -> list[dict[str, Any]]:
     """What the supervisor keeps alive."""
     manage = [sys.executable, str(settings.BASE_DIR / "manage.py")]
-    logs: Path = settings.DATA_DIR / "logs"
+    here, logs = str(Path.cwd()), settings.DATA_DIR / "logs"
     server = {
         "name": "server",
         "argv": [*manage, "runserver", "--noreload"],
+        "cwd": here,
         "log": str(logs / "server.log"),
         "tells_ready": True,
     }
-    cluster = {"name": "qcluster", "argv": [*manage, "qcluster"], "log": str(logs / "qcluster.log")}
+    cluster = {
+        "name": "qcluster",
+        "argv": [*manage, "qcluster"],
+        "cwd": here,
+        "log": str(logs / "qcluster.log"),
+    }
     return [server, cluster] if settings.SVC.scheduler else [server]
