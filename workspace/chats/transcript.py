@@ -49,12 +49,21 @@ class Writer:
         except OSError as error:
             raise StorageError(str(error)) from error
         try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            self._take()
+        except BaseException:  # nobody would ever let the chat go again
             os.close(self._fd)
-            raise Busy(path) from None
-        self._heal()
-        self.seq, self.head, self.end = tail(path)
+            raise
+
+    def _take(self) -> None:
+        """Lock the chat and find its end."""
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._heal()
+            self.seq, self.head, self.end = tail(self.path)
+        except BlockingIOError:
+            raise Busy(self.path) from None
+        except OSError as error:
+            raise StorageError(str(error)) from error
 
     def append(self, kind: str, turn: str, **fields: Any) -> Record:
         """Write one record in one call and return it; `user` and `turn_end` reach the disk."""
