@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django_q.models import Failure, OrmQ
 
 from config.kernel.admin import Inspection, site
 from workspace import models
@@ -64,3 +65,18 @@ class Audit(Inspection):
 @admin.register(models.ClientUse, site=site)
 class Clients(Inspection):
     list_display = ("client", "last_used", "last_peer")
+
+
+@admin.register(OrmQ, site=site)
+class Deliveries(Inspection):
+    """What the workers have not taken yet. The payload is pickled and signed: not for reading."""
+
+    list_display = ("id", "key", "func", "task_id", "lock")
+    exclude = ("payload",)
+
+
+@admin.register(Failure, site=site)
+class FailedTasks(Inspection):
+    list_display = ("name", "func", "cluster", "started", "stopped")
+    fields = ("id", "name", "func", "cluster", "started", "stopped", "result")
+    search_fields = ("name", "func")

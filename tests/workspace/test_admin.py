@@ -6,13 +6,15 @@ from datetime import UTC, datetime
 
 import pytest
 from django.contrib.auth import get_user_model
+from django_q.models import OrmQ
+from django_q.tasks import async_task
 
 from tests.workspace.api.conftest import Api
 from workspace import admin, models
 from workspace.access.principals import User
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-TABLES = sorted(model._meta.model_name or "" for model in admin.site._registry)
+TABLES = sorted(str(model._meta.label_lower).replace(".", "/") for model in admin.site._registry)
 
 
 @pytest.fixture
@@ -31,12 +33,13 @@ def run(db) -> models.Run:
 def test_the_tables_of_the_contract_are_there():
     wanted = {"run", "auditentry", "turn", "triggerstate", "invalidentry", "clientuse"}
 
-    assert wanted <= set(TABLES)
+    assert {f"workspace/{table}" for table in wanted} <= set(TABLES)
+    assert {"django_q/ormq", "django_q/failure"} <= set(TABLES)
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_table_is_listed_and_searched(api, table):
-    listed = api.get(f"/admin/workspace/{table}/?q=x", Accept="text/html")
+    listed = api.get(f"/admin/{table}/?q=x", Accept="text/html")
 
     assert listed.status_code == 200
     assert b"Add " not in listed.content
@@ -96,3 +99,14 @@ def test_nothing_is_written_by_any_method(api, run, path):
 @pytest.mark.parametrize("page", ["login/", "logout/", "password_change/", "nope/"])
 def test_there_is_no_login(api, page):
     assert api.get(f"/admin/{page}", Accept="text/html").status_code == 404
+
+
+def test_what_waits_for_a_worker_is_named_without_its_payload(api):
+    async_task("workspace.tasks.sweep", task_name="sweep")
+
+    page = api.get("/admin/django_q/ormq/", Accept="text/html")
+    [waiting] = OrmQ.objects.all()
+    row = api.get(f"/admin/django_q/ormq/{waiting.pk}/change/", Accept="text/html")
+
+    assert b"workspace.tasks.sweep" in page.content
+    assert waiting.payload.encode() not in row.content
