@@ -109,7 +109,8 @@ def create(
         "started": today,
         "updated": today,
     }
-    _make(settings.PROJECTS_DIR / slug, content, local=not over_mcp)
+    with files.writing(FILE):
+        _make(settings.PROJECTS_DIR / slug, content, local=not over_mcp)
     return get(slug)
 
 

@@ -7,13 +7,14 @@ back and the edit is done again on it; what cannot be merged stays beside the fi
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import logging
 import os
 import stat as modes
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ from config.kernel.paths import UnsafePath, contains
 
 __all__ = [
     "PREFIX", "CannotWrite", "Snapshot", "change", "lock", "read", "stat_of", "sweep", "write",
+    "writing",
 ]  # fmt: skip
 
 log = logging.getLogger(__name__)
@@ -105,13 +107,23 @@ def change(
     CannotWrite when the disk refuses.
     """
     target = Path(os.path.realpath(path))  # a symlinked file is written through
+    with (
+        writing(path.name),
+        lock(f"file:{target}"),
+        Folder.open(target.parent) as folder,
+    ):
+        if within is not None and not contains(within, _opened(folder.fd, target.parent)):
+            raise UnsafePath(f"{path.name} leaves its folder")
+        return _Change(folder, target.name, edit, if_match, mode).run()
+
+
+@contextlib.contextmanager
+def writing(name: str) -> Iterator[None]:
+    """What the disk refuses in here is told as CannotWrite."""
     try:
-        with lock(f"file:{target}"), Folder.open(target.parent) as folder:
-            if within is not None and not contains(within, _opened(folder.fd, target.parent)):
-                raise UnsafePath(f"{path.name} leaves its folder")
-            return _Change(folder, target.name, edit, if_match, mode).run()
+        yield
     except OSError as error:
-        raise CannotWrite(f"Cannot write {path.name}: {os.strerror(error.errno or 0)}") from error
+        raise CannotWrite(f"Cannot write {name}: {os.strerror(error.errno or 0)}") from error
 
 
 @dataclass(frozen=True, slots=True)

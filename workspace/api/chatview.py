@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import Q
+
 from config.kernel.logs import timestamp
+from workspace.chats.endings import SENTENCES
 from workspace.models import Chat, Run, Turn
 from workspace.triggers.schema import agent_name
 
-LIVE = ("running", "queued", "held")
+LIVE = Q(state__in=("running", "queued", "held"))
+UNWRITTEN = Q(state="failed", reason=SENTENCES["storage_full"])
 USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "totalTokens")
 
 
@@ -20,7 +24,7 @@ def views(rows: Sequence[Chat]) -> list[dict[str, Any]]:
     """These chats, in this order."""
     ids = [row.id for row in rows]
     turns: dict[str, list[Turn]] = {}
-    for turn in Turn.objects.filter(chat__in=ids, state__in=LIVE):
+    for turn in Turn.objects.filter(LIVE | UNWRITTEN, chat__in=ids).order_by("id"):
         turns.setdefault(turn.chat, []).append(turn)
     fired = {row.id for row in rows if row.trigger}
     firings = {turn.chat: turn for turn in _firings(fired)}
@@ -53,7 +57,7 @@ def _view(row: Chat, turns: list[Turn], firing: Turn | None) -> dict[str, Any]:
         "queued": states.count("queued"),
         "held": states.count("held"),
         "turn": _turn(running) if running else None,
-        "lastTurn": row.last_turn,
+        "lastTurn": _last_turn(row, turns),
         "provenance": _provenance(record),
         "client": row.client or None,
         "trigger": _fired_by(row, firing) if row.trigger else None,
@@ -65,6 +69,18 @@ def _view(row: Chat, turns: list[Turn], firing: Turn | None) -> dict[str, Any]:
     if row.error:
         shown["error"] = row.error
     return shown | ({"damagedLines": row.damaged} if row.damaged else {})
+
+
+def _last_turn(row: Chat, turns: list[Turn]) -> dict[str, Any] | None:
+    """As the transcript tells it; of one that could not be written there only the row knows."""
+    lost = next((turn for turn in turns[::-1] if turn.state == "failed" and turn.finished), None)
+    told: dict[str, Any] | None = row.last_turn
+    if lost is None or lost.finished is None:
+        return told
+    finished = timestamp(lost.finished)
+    if told and told["finishedAt"] > finished:
+        return told
+    return {"status": "failed", "reason": lost.reason, "finishedAt": finished}
 
 
 def _turn(turn: Turn) -> dict[str, Any]:

@@ -6,6 +6,7 @@ here before they become a path.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -189,11 +190,18 @@ def make_folder(project: Project) -> Path:
 
 
 def create(project: Project, record: ChatRecord) -> ChatRecord:
-    """Write a new record and its empty transcript."""
-    make_folder(project)
+    """Write a new record beside its transcript, which is made here unless it is a copy."""
     path = record_path(project, record.id)
-    path.with_suffix(".jsonl").touch(mode=0o600, exist_ok=True)
-    files.write(path, yamlio.dump(record.wire()))
+    transcript = path.with_suffix(".jsonl")
+    try:
+        with files.writing(transcript.name):
+            make_folder(project)
+            transcript.touch(mode=0o600, exist_ok=True)
+        files.write(path, yamlio.dump(record.wire()))
+    except files.CannotWrite:
+        with contextlib.suppress(OSError):
+            transcript.unlink(missing_ok=True)
+        raise
     return record
 
 

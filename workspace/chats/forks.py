@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from config.kernel.errors import Invalid, SvcError
-from config.kernel.files import PREFIX
+from config.kernel.files import PREFIX, writing
 from workspace import ids, projects
 from workspace.chats import chats, files, index, queue, transcript
 from workspace.chats.chats import Sender, Started
@@ -103,7 +103,9 @@ def _copy(project: Project, source: ChatRecord, record: ChatRecord) -> ChatRecor
     seq = next((line["seq"] for _, line in transcript.backwards(path, offset)), 0)
     origin = {"sessionId": source.id, "at": files.now(), "offset": offset, "seq": seq}
     if offset:
-        copy_bytes(Path(path), files.transcript_path(project, record.id), offset)
+        target = files.transcript_path(project, record.id)
+        with writing(target.name):
+            copy_bytes(Path(path), target, offset)
     return files.create(project, record.replaced(forked_from=origin))
 
 

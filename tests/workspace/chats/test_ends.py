@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,18 +17,6 @@ from workspace.access.principals import System
 from workspace.chats import chats, jobs, queue, worker
 from workspace.engines import procs
 from workspace.models import Turn
-
-
-@pytest.fixture
-def small_disk(world: World) -> Iterator[Path]:
-    """The chats of alpha on a disk of 64 KiB."""
-    folder = world.folder / "alpha" / ".chats"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(command, check=False).returncode:
-        pytest.skip("no small disk can be mounted here, needs root")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=False)
 
 
 def test_a_turn_whose_disk_is_full_fails_in_the_queue_and_the_next_one_heals_the_chat(

@@ -1,0 +1,71 @@
+"""A full disk: refused in plain words, nothing left behind, nothing held."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from config.kernel.files import CannotWrite
+from tests.workspace.chats.world import USER, World
+from workspace.api import chatview
+from workspace.chats import endings, forks, index, transcript
+from workspace.models import Turn
+
+
+def fill(disk: Path) -> None:
+    """Not a byte is left."""
+    with contextlib.suppress(OSError), (disk / "fill").open("wb", buffering=0) as file:
+        while True:
+            file.write(b"x" * 4096)
+
+
+def fork(world: World, chat: str) -> None:
+    forks.fork(principal=USER, project=world.project, session_id=chat)
+
+
+def test_a_transcript_that_cannot_be_opened_is_let_go_again(world: World, small_disk: Path):
+    chat = world.chat().chat.id
+    path = world.transcript(chat)
+    path.write_text("x" * 4096)  # a torn line that fills its block
+    fill(small_disk)
+    with pytest.raises(transcript.StorageError, match="No space left"):
+        transcript.Writer(str(path))
+    (small_disk / "fill").unlink()
+
+    transcript.Writer(str(path)).close()
+
+
+def test_new_chats_and_forks_are_refused_and_nothing_of_them_stays(world: World, small_disk: Path):
+    chat = world.chat().chat.id
+    world.finish(chat, "One", "x" * 9000)
+    fill(small_disk)
+    before = sorted(path.name for path in small_disk.iterdir())
+
+    for act in (world.chat, lambda: fork(world, chat)):
+        with pytest.raises(CannotWrite) as refused:
+            act()
+        assert refused.value.text.endswith(": No space left on device")
+
+    assert sorted(path.name for path in small_disk.iterdir()) == before
+
+
+def test_a_turn_that_could_not_be_written_is_the_chats_last_until_one_could(world: World):
+    started = world.chat("hi")
+    assert started.turn is not None
+    chat, lost = started.chat.id, Turn.objects.get(id=started.turn.id)
+    world.finish(chat, "before", status="ok")
+    lost.state = "running"
+    lost.save()
+    end = {"status": "error", "reason": "storage_full"}
+
+    endings.settle(lost.id, end, lambda turn: None)
+
+    def last() -> tuple[str, str]:
+        shown = chatview.view(index.get(world.project, chat))["lastTurn"]
+        return shown["status"], shown["reason"]
+
+    assert last() == ("failed", endings.SENTENCES["storage_full"])
+    world.finish(chat, "after", status="ok")
+    assert last()[0] == "completed"
