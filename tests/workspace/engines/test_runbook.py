@@ -313,6 +313,7 @@ def test_a_forks_prompt_is_run_as_a_runbook_behind_its_line(world):
     prompt = book(fence("Bash", "echo forked"))
     records = world.run(prompt, message=f'This chat is a fork of "a" (b); …\n\n{prompt}')
     assert texts(records, "tool_result") == ["forked"]
+    assert texts(records, "assistant") == []  # the line in front is no part of the document
     assert only(records, "user")["text"].startswith("This chat is a fork")
 
 
