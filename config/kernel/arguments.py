@@ -22,6 +22,7 @@ TEXT_LIMIT = 100_000
 ECHO_LIMIT = 2000
 PROMPTS_LIMIT = 20
 GOT_LIMIT = 100
+WHOLE = "a whole number"
 
 _ABSENT = object()
 _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
@@ -120,7 +121,7 @@ def _integer(argument: Argument, value: Any) -> Any:
     if number is _ABSENT:
         return number
     if isinstance(number, float) and not number.is_integer():
-        raise _mistyped(argument, _noun(argument), value)
+        raise _mistyped(argument, WHOLE, value)
     return _ranged(argument, int(number), value)
 
 
@@ -129,11 +130,11 @@ def _number(argument: Argument, value: Any) -> Any:
         if not value.strip():
             return _ABSENT
         if not re.fullmatch(r"\s*[+-]?[0-9]{1,30}(\.[0-9]{1,30})?\s*", value):
-            raise _mistyped(argument, _noun(argument), value)
+            raise _mistyped(argument, WHOLE, value)
         return float(value) if "." in value else int(value)
     whole = isinstance(value, int) and not isinstance(value, bool)
     if not whole and not (isinstance(value, float) and math.isfinite(value)):
-        raise _mistyped(argument, _noun(argument), value)
+        raise _mistyped(argument, WHOLE, value)
     return value
 
 
@@ -146,14 +147,10 @@ def _ranged(argument: Argument, number: int, value: Any) -> int:
     return inside
 
 
-def _noun(argument: Argument) -> str:
-    return "a whole number" if argument.kind == "integer" else "a number"
-
-
 def _range(argument: Argument) -> str:
     if argument.most is None:
-        return f"{_noun(argument)} of {argument.least} or more"
-    return f"{_noun(argument)} from {argument.least} to {argument.most}"
+        return f"{WHOLE} of {argument.least} or more"
+    return f"{WHOLE} from {argument.least} to {argument.most}"
 
 
 def _list(argument: Argument, value: Any) -> Any:
@@ -222,11 +219,11 @@ def truncate(text: str, limit: int = ECHO_LIMIT) -> str:
 
 _READERS: dict[str, Callable[[Argument, Any], Any]] = {
     "string": _string, "name": _name, "text": _text, "boolean": _boolean, "integer": _integer,
-    "number": _number, "list": _list, "prompts": _prompts,
+    "list": _list, "prompts": _prompts,
 }  # fmt: skip
 _TYPES: dict[str, Any] = {
     "string": "string", "name": "string", "text": "string", "boolean": "boolean",
-    "integer": "integer", "number": "number",
+    "integer": "integer",
     "list": ["array", "string"], "prompts": ["array", "string"],
 }  # fmt: skip
 

@@ -35,7 +35,7 @@ class Argument:
     """One flat argument, read by kernel/arguments.py (workspace.md 7.1).
 
     `kind`: string (trimmed), name (one line, 200 characters at most), text (a prompt: kept as is,
-    100,000 characters at most), boolean, integer, number, list, prompts. `choices` are published
+    100,000 characters at most), boolean, integer, list, prompts. `choices` are published
     in the schema; the noun refuses others with its own sentence.
     """
 

@@ -50,10 +50,6 @@ def bind(ports: Mapping[str, int]) -> None:
     _ports.update(ports)
 
 
-def own_port(surface: Surface) -> int | None:
-    return _ports.get(surface.name)
-
-
 def of_port(scope: Scope) -> Surface:
     """The surface whose port accepted the connection; the main one on any unknown port."""
     port = (scope.get("server") or ("", None))[1]

@@ -25,7 +25,6 @@ OPERATION = Operation(
         Argument("name", "name"),
         Argument("limit", "integer", default=30, least=1, most=200, clamp=True),
         Argument("max_turns", "integer", nullable=True, least=1, most=1000),
-        Argument("ratio", "number"),
         Argument("enabled", "boolean"),
         Argument("tools", "list"),
         Argument("prompts", "prompts", absent="one prompt per line"),
