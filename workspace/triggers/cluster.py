@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
+from django_q import cluster as stock
 from django_q.cluster import Cluster
 from django_q.conf import Conf
 
@@ -22,6 +23,7 @@ from config.kernel.supervise import Child
 from workspace.models import Turn
 from workspace.triggers import arming
 from workspace.triggers.clock import Clock
+from workspace.triggers.taskqueue import TaskQueue
 from workspace.triggers.ticker import Ticker
 
 log = logging.getLogger(__name__)
@@ -44,6 +46,7 @@ class TurnKeeper(Cluster):  # type: ignore[misc]
 
     def serve(self) -> None:
         """Until stopped by a signal."""
+        stock.Queue = TaskQueue
         self.start()
         while self.sentinel.is_alive():
             self.sentinel.join()
