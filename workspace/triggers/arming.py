@@ -112,7 +112,7 @@ def _disarm(row: TriggerState, reason: str) -> None:
 
 
 def _record_invalid(slug: str, entries: TriggerSet) -> None:
-    """Keep the table of invalid entries, and say each new one once."""
+    """Keep the table of invalid entries, and say each new one once, wherever it moves to."""
     stored = InvalidEntry.objects.filter(project=slug)
     known = set(stored.values_list("name", "error", "line"))
     found = {(entry.name, entry.error, entry.line) for entry in entries.invalid}
@@ -123,5 +123,6 @@ def _record_invalid(slug: str, entries: TriggerSet) -> None:
         InvalidEntry(project=slug, name=name, error=error, line=line)
         for name, error, line in sorted(found, key=lambda entry: entry[2])
     )
-    for name, error, line in sorted(found - known):
+    said = {(name, error) for name, error, _ in known}
+    for name, error, line in sorted(entry for entry in found if entry[:2] not in said):
         log.warning("trigger %s/%s: invalid, not armed: %s (line %d)", slug, name, error, line)

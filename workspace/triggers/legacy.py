@@ -12,6 +12,7 @@ from workspace.triggers.schema import Trigger
 
 _KEYS = ("type", "cron", "interval", "prompt", "promptFile", "resume_session", "enabled")
 KEPT = "kept without effect"
+EXAMPLES = {"cron": "0 9 * * 1-5", "interval": "30m"}
 
 
 def read(name: str, body: Any) -> tuple[Trigger | None, list[Problem]]:
@@ -39,7 +40,8 @@ def _problems(body: Mapping[str, Any]) -> list[Problem]:
         return [Problem("type", f"{validate.shown(kind)} is not one of cron, interval")]
     found = []
     if body.get(kind) is None or body.get(other[kind]) is not None:
-        found.append(Problem(kind, f"type {kind} needs {kind}, and it alone", f"type {kind}"))
+        needed = f"type {kind} needs {kind} and no {other[kind]}"
+        found.append(Problem(kind, needed, f'{kind} "{EXAMPLES[kind]}"'))
     if not isinstance(body.get("resume_session", False), bool):
         found.append(Problem("resume_session", "must be true or false"))
     return found

@@ -86,9 +86,12 @@ def test_an_entry_that_becomes_invalid_is_disarmed_and_listed_once(armed, caplog
 
     armed.arm()
     armed.arm()
+    assert InvalidEntry.objects.get().line == 2
+    armed.write("# moved down\n" + HOURLY.replace("1h", "soon"))
+    armed.arm()
 
     assert armed.state("t").next_at is None
-    assert InvalidEntry.objects.get().line == 2
+    assert InvalidEntry.objects.get().line == 3
     warned = [record.getMessage() for record in caplog.records if "not armed" in record.message]
     assert len(warned) == 1
     assert warned[0].startswith("trigger alpha/t: invalid, not armed: trigger.interval: ")

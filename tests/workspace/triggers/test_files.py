@@ -152,7 +152,7 @@ def test_a_legacy_schedule_reads_as_a_trigger_of_the_same_name(world):
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        ("{type: cron, interval: 1h, prompt: x}", "cron: type cron needs cron, and it alone"),
+        ("{type: cron, interval: 1h, prompt: x}", "cron: type cron needs cron and no interval"),
         ("{type: daily, prompt: x}", 'type: "daily" is not one of cron, interval'),
         ("{type: cron, cron: x, prompt: x}", 'cron: "x" has 1 field, 5 are needed'),
         (
