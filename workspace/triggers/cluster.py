@@ -8,6 +8,7 @@ import importlib.util
 import logging
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ from workspace.triggers.taskqueue import TaskQueue
 from workspace.triggers.ticker import Ticker
 
 log = logging.getLogger(__name__)
+
+STOP_S = 7.0  # longer than a turn gets to end, shorter than the supervisor waits
 _fork = get_context("fork")
 
 
@@ -37,11 +40,15 @@ class TurnKeeper(Cluster):  # type: ignore[misc]
         if not self.sentinel.is_alive():
             return False
         log.info("cluster %s stopping", Conf.CLUSTER_NAME)
+        late = threading.Timer(STOP_S, kill_group)
+        late.daemon = True  # every step below may wait for a process that hangs
+        late.start()
         self.stop_event.set()
         bell.ring(f"queue-{Conf.CLUSTER_NAME}")
         while self.sentinel.is_alive():  # a turn may still begin after the first look
             end_turns(os.getpgrp())
             self.sentinel.join(0.2)
+        late.cancel()
         return True
 
     def serve(self) -> None:
@@ -50,6 +57,12 @@ class TurnKeeper(Cluster):  # type: ignore[misc]
         self.start()
         while self.sentinel.is_alive():
             self.sentinel.join()
+
+
+def kill_group() -> None:
+    """End this cluster and all it forked, whatever they do."""
+    log.error("cluster %s does not stop, it is killed", Conf.CLUSTER_NAME)
+    os.killpg(os.getpid(), signal.SIGKILL)
 
 
 def end_turns(group: int) -> int:

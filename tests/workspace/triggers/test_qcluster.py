@@ -141,3 +141,29 @@ def test_a_killed_supervisor_leaves_no_process(cluster):
     _, left = psutil.wait_procs(family, timeout=15)
 
     assert left == []
+
+
+def test_a_cluster_that_cannot_stop_is_killed_and_leaves_no_process(cluster):
+    top = cluster.start()
+    until(lambda: len(top.children(recursive=True)) > 12, seconds=20, what="all workers")
+    family = top.children(recursive=True)
+    sentinel = next(child for child in family if child.children() and child.parent() != top)
+    sentinel.suspend()
+
+    top.kill()
+    _, left = psutil.wait_procs(family, timeout=15)
+
+    assert left == []
+    assert "does not stop, it is killed" in cluster.said()
+
+
+def test_idle_workers_that_are_killed_are_replaced_and_keep_no_task(cluster):
+    top = cluster.start()
+    until(lambda: len(top.children(recursive=True)) > 12, seconds=20, what="all workers")
+    for worker in [one for one in top.children(recursive=True) if not one.children()]:
+        if worker.parent() != top:
+            worker.kill()
+
+    cluster.write("1s", "true")
+
+    until(lambda: "completed" in cluster.statuses(), seconds=30, what="a completed run")
