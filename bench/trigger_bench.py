@@ -32,8 +32,8 @@ def lateness(count: int, spread: float, watch: float, projects: Path) -> list[fl
     triggers are armed and become due evenly over `spread` seconds."""
     from workspace.models import TriggerState
     from workspace.triggers import runs
-    from workspace.triggers.clock import Clock
-    from workspace.triggers.ticker import Ticker
+    from workspace.triggers.schedule.clock import Clock
+    from workspace.triggers.schedule.ticker import Ticker
 
     _write(count, projects)
     handed: dict[str, float] = {}

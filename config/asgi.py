@@ -18,12 +18,12 @@ from channels.routing import URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.urls import re_path as django_route  # noqa: E402
 
-from config.kernel.answers import nothing_here  # noqa: E402
-from config.kernel.bridge import DjangoApp  # noqa: E402
-from config.kernel.entrance import Entrance, authenticator, lazily  # noqa: E402
-from config.kernel.events import EventStream  # noqa: E402
-from config.kernel.guard import Guard, Rules, Words  # noqa: E402
-from config.kernel.hosts import origin_host  # noqa: E402
+from config.kernel.web.answers import nothing_here  # noqa: E402
+from config.kernel.web.bridge import DjangoApp  # noqa: E402
+from config.kernel.web.entrance import Entrance, authenticator, lazily  # noqa: E402
+from config.kernel.web.events import EventStream  # noqa: E402
+from config.kernel.web.guard import Guard, Rules, Words  # noqa: E402
+from config.kernel.web.hosts import origin_host  # noqa: E402
 
 DISCOVERY = r"^(?:.+/)?\.well-known/oauth-protected-resource(?:/.*)?$"
 CHAT_EVENTS = r"^api/projects/(?P<slug>[^/]+)/chats/(?P<session_id>[^/]+)/events$"
@@ -74,7 +74,7 @@ rules = main_rules()
 inside = URLRouter(
     [
         re_path(r"^api/events$", EventStream("main")),
-        re_path(CHAT_EVENTS, lazily("workspace.chats.stream.ChatStream")),
+        re_path(CHAT_EVENTS, lazily("workspace.chats.streams.stream.ChatStream")),
         re_path(r"", django_app),
     ]
 )

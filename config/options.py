@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from config import readers
-from config.kernel import yamlio
+from config.kernel.storage import yamlio
 from config.readers import OptionError, refusal
 
 __all__ = ["OPTIONS", "Option", "OptionError", "Options", "load"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from config.kernel.hosts import host_of
+from config.kernel.web.hosts import host_of
 
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 WHOLE = re.compile(r"-?[0-9]{1,18}")

@@ -16,7 +16,7 @@ PROJECTS_DIR = readers.made("SVC_PROJECTS_DIR", SVC.projects_dir)
 
 SECRET_KEY = secret.read_or_make(DATA_DIR)
 DEBUG = False
-ALLOWED_HOSTS = ["*"]  # the guard decides, on every surface, before Django (kernel/guard.py)
+ALLOWED_HOSTS = ["*"]  # the guard decides, on every surface, before Django (kernel/web/guard.py)
 USE_TZ = True
 TIME_ZONE = "UTC"
 APPEND_SLASH = False
@@ -44,7 +44,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.kernel.surfaces.SurfaceMiddleware",
+    "config.kernel.web.surfaces.SurfaceMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
@@ -82,17 +82,17 @@ DATABASES = {
 (DATA_DIR / "svc.sqlite3").touch(mode=0o600)  # SQLite gives its side files the same mode
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["config.kernel.surfaces.PrincipalAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["config.kernel.web.surfaces.PrincipalAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": [
-        "config.kernel.wire.JSONRenderer",
-        "config.kernel.wire.BrowsableRenderer",
+        "config.kernel.web.wire.JSONRenderer",
+        "config.kernel.web.wire.BrowsableRenderer",
     ],
-    "DEFAULT_PARSER_CLASSES": ["config.kernel.wire.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["config.kernel.web.wire.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "config.kernel.wire.exception_handler",
+    "EXCEPTION_HANDLER": "config.kernel.web.wire.exception_handler",
     "UNAUTHENTICATED_USER": None,
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.kernel.wire.Negotiation",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.kernel.web.wire.Negotiation",
     "DEFAULT_METADATA_CLASS": None,  # OPTIONS is 405
     "URL_FORMAT_OVERRIDE": None,
 }

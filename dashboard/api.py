@@ -4,7 +4,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config import __version__
-from config.kernel.rest import ViewSet
+from config.kernel.web.rest import ViewSet
 
 
 class Health(ViewSet):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 
-from config.kernel.pages import page
+from config.kernel.web.pages import page
 
 
 def start(request: HttpRequest) -> HttpResponse:

@@ -3,7 +3,7 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.kernel.rest import ViewSet
+from config.kernel.web.rest import ViewSet
 
 
 class Health(ViewSet):

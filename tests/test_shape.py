@@ -11,6 +11,7 @@ from statistics import median
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+MOST_FILES = 20
 PACKAGES = ("config", "workspace", "review", "dashboard")
 FILES = sorted(
     path
@@ -67,3 +68,14 @@ def test_imports_follow_the_arrows():
     done = subprocess.run([linter], cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_no_folder_holds_more_files_than_a_reader_takes_in():
+    rooms = {path.parent for path in FILES}
+    crowded = {
+        str(room.relative_to(ROOT)): count
+        for room in rooms
+        if (count := len([p for p in room.glob("*.py") if p.name != "__init__.py"])) > MOST_FILES
+    }
+
+    assert crowded == {}

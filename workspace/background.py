@@ -15,12 +15,13 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connections
 
-from config.kernel import files, locks
 from config.kernel.errors import NotFound
-from config.kernel.events import broadcaster
-from config.kernel.watch import Watcher
+from config.kernel.storage import files, locks
+from config.kernel.storage.watch import Watcher
+from config.kernel.web.events import broadcaster
 from workspace import ids, projects, schema
-from workspace.chats import index, recovery
+from workspace.chats import index
+from workspace.chats.turns import recovery
 from workspace.engines import procs
 from workspace.ledger import Ledger
 from workspace.project import FILE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 
-from config.kernel.operations import Registry
+from config.kernel.mcp.operations import Registry
 from workspace.access import audit, clients
 from workspace.engines import select
 

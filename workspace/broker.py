@@ -13,7 +13,7 @@ from django.utils import timezone
 from django_q.brokers.orm import ORM
 from django_q.conf import Conf
 
-from config.kernel import bell
+from config.kernel.process import bell
 
 
 class WakingBroker(ORM):  # type: ignore[misc]

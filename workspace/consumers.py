@@ -10,10 +10,10 @@ from typing import Any
 
 from channels.generic.http import AsyncHttpConsumer
 
-from config.kernel import threads
-from config.kernel.answers import Receive, Refusal, Send, refuse, send_json
-from config.kernel.mcp import Call, McpConsumer
-from config.kernel.operations import Principal
+from config.kernel.mcp.endpoint import Call, McpConsumer
+from config.kernel.mcp.operations import Principal
+from config.kernel.web import threads
+from config.kernel.web.answers import Receive, Refusal, Send, refuse, send_json
 from workspace.access import discovery, proxies, turns
 from workspace.access.audit import LEDGER
 from workspace.access.clients import management

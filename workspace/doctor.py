@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from config.kernel.doctor import FAULT, HINT, OK, Finding
+from config.kernel.process.doctor import FAULT, HINT, OK, Finding
 from workspace import projects
 from workspace.access.clients import management
 from workspace.engines import select
-from workspace.triggers import files
+from workspace.triggers.entries import files
 
 
 def check() -> Iterator[Finding]:

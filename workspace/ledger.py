@@ -12,8 +12,8 @@ from typing import Any
 
 from django.db import DatabaseError, connections
 
-from config.kernel import bell
-from workspace.chats.delivery import CHANGES
+from config.kernel.process import bell
+from workspace.chats.turns.delivery import CHANGES
 from workspace.models import Run, Turn
 
 log = logging.getLogger(__name__)

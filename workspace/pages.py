@@ -12,7 +12,7 @@ from functools import wraps
 from django.http import HttpRequest, HttpResponse
 
 from config.kernel.errors import NotFound
-from config.kernel.pages import Crumb, page
+from config.kernel.web.pages import Crumb, page
 from workspace import demo, projects
 from workspace.chats import index
 from workspace.engines import select

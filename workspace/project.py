@@ -12,7 +12,7 @@ from typing import Any
 
 from django.conf import settings
 
-from config.kernel import yamlio
+from config.kernel.storage import yamlio
 from workspace import cloning, schema
 
 FILE = "project.yaml"

@@ -15,9 +15,9 @@ from typing import Any
 
 from django.conf import settings
 
-from config.kernel import files, paths, yamlio
 from config.kernel.errors import Conflict, Invalid, NotFound, Problem
-from config.kernel.mirror import Mirror
+from config.kernel.storage import files, paths, yamlio
+from config.kernel.storage.mirror import Mirror
 from workspace import cloning, ids, models, schema
 from workspace.project import FILE, Project
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workspace import projects
-from workspace.chats import recovery, worker
+from workspace.chats.turns import recovery, worker
 from workspace.operations import REGISTRY
 from workspace.triggers import firing, retention, runs
 

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from workspace.chats import live, transcript
-from workspace.chats.recorder import STOPS, Recorder, scrubbed
+from workspace.chats.turns.recorder import STOPS, Recorder, scrubbed
 from workspace.engines import policy, procs, sandbox
 from workspace.engines.base import Args, End, Engine, EngineError, Event, Job, Notice, ToolUse
 from workspace.engines.control import Control, Stopped

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-handler404 = "config.kernel.answers.not_found"
-handler500 = "config.kernel.answers.failed"
+handler404 = "config.kernel.web.answers.not_found"
+handler500 = "config.kernel.web.answers.failed"
 
 urlpatterns = [path("", include("dashboard.urls"))]

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from config.kernel.answers import Refusal
 from config.kernel.errors import Conflict, Denied, Invalid, NotFound
-from config.kernel.mcp import Call, McpConsumer
-from config.kernel.operations import Argument, Operation, Registry
+from config.kernel.mcp.endpoint import Call, McpConsumer
+from config.kernel.mcp.operations import Argument, Operation, Registry
+from config.kernel.web.answers import Refusal
 
 HEADERS = {
     "accept": "application/json, text/event-stream",

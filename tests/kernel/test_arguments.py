@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.kernel.arguments import TEXT_LIMIT, nearest, read, schema, truncate
 from config.kernel.errors import Invalid
-from config.kernel.operations import Argument, Operation
+from config.kernel.mcp.arguments import TEXT_LIMIT, nearest, read, schema, truncate
+from config.kernel.mcp.operations import Argument, Operation
 
 OPERATION = Operation(
     name="create_thing",

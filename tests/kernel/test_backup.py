@@ -12,8 +12,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from config.kernel import backup
 from config.kernel.errors import Conflict, Invalid
+from config.kernel.storage import backup
 
 
 def plan(root: Path) -> backup.Plan:

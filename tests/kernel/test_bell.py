@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel import bell
+from config.kernel.process import bell
 
 
 @pytest.fixture(autouse=True)

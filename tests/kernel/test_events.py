@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
-from config.kernel import events
-from config.kernel.events import QUEUE, RING, Broadcaster, EventStream
+from config.kernel.web import events
+from config.kernel.web.events import QUEUE, RING, Broadcaster, EventStream
 
 
 def parse(data: bytes) -> list[dict[str, Any]]:

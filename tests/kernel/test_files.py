@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel import displaced, files, locks, syscalls
-from config.kernel.drafts import Folder
 from config.kernel.errors import Conflict, Stale, Unavailable
-from config.kernel.files import CannotWrite
-from config.kernel.paths import UnsafePath
-from config.kernel.yamlio import YamlError, set_entry
+from config.kernel.storage import displaced, files, locks, syscalls
+from config.kernel.storage.drafts import Folder
+from config.kernel.storage.files import CannotWrite
+from config.kernel.storage.paths import UnsafePath
+from config.kernel.storage.yamlio import YamlError, set_entry
 
 
 @pytest.fixture(autouse=True)

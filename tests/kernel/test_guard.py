@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from config.kernel.answers import Refusal
-from config.kernel.guard import Guard, Rules, Words
+from config.kernel.web.answers import Refusal
+from config.kernel.web.guard import Guard, Rules, Words
 
 STRICT = Rules(limit=1000, words=Words(peer_code="host_not_allowed", cross_site_code="cross_site"))
 OPEN = Rules(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.kernel.hosts import allowed, host_of, loopback, origin_host
+from config.kernel.web.hosts import allowed, host_of, loopback, origin_host
 
 LOCAL = ["localhost", "localhost:9999", "shop.localhost", "a.b.localhost:80", "127.0.0.1"]
 LOCAL += ["127.8.9.10:4255", "[::1]", "[::1]:4255", "LOCALHOST.", "LocalHost:1"]

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config import __version__
-from config.kernel import jsonrpc, mcp
+from config.kernel.mcp import endpoint as mcp
+from config.kernel.mcp import jsonrpc
 from tests.kernel.mcp_world import HEADERS, REGISTRY, Caller, Closed, Endpoint, ask, call, request
 
 LIMIT = jsonrpc.BODY_LIMIT

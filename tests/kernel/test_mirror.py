@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel import files, yamlio
-from config.kernel.mirror import Change, Mirror
+from config.kernel.storage import files, yamlio
+from config.kernel.storage.mirror import Change, Mirror
 from workspace.models import Project
 
 pytestmark = pytest.mark.django_db
@@ -109,7 +109,9 @@ def test_a_change_that_its_stat_does_not_show_is_seen_a_moment_later(
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert files.stat_of(path) == f"{before.st_mtime_ns}:{before.st_size}:{before.st_ino}"
 
-    monkeypatch.setattr("config.kernel.mirror._racy", lambda stat: False)  # 50 ms have passed
+    monkeypatch.setattr(
+        "config.kernel.storage.mirror._racy", lambda stat: False
+    )  # 50 ms have passed
 
     found = mirror.get("a")
     assert found is not None

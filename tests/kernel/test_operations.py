@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from config.kernel.errors import Denied
-from config.kernel.operations import Registry
+from config.kernel.mcp.operations import Registry
 from tests.kernel.mcp_world import REGISTRY, SAY, Caller
 
 

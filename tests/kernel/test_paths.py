@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.paths import UnsafePath, contains, inside, segment
+from config.kernel.storage.paths import UnsafePath, contains, inside, segment
 
 
 @pytest.mark.parametrize("name", ["a", "-rf", ".git", "a b", "ü" * 127, "..x", "CON", "a\\b", "~"])

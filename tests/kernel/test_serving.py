@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from config.kernel import serving
+from config.kernel.web import serving
 
 ONLY_MCP = (
     "{} is bound with auth mode none: other machines reach only /mcp, discovery and health; "

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from config.kernel.singleton import Instance
+from config.kernel.process.singleton import Instance
 from config.options import OptionError
 
 

@@ -6,8 +6,8 @@ import pytest
 from django.http import HttpResponse
 from django.test import RequestFactory
 
-from config.kernel import surfaces
-from config.kernel.surfaces import DASHBOARD, MAIN, REVIEW, SurfaceMiddleware
+from config.kernel.web import surfaces
+from config.kernel.web.surfaces import DASHBOARD, MAIN, REVIEW, SurfaceMiddleware
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel import files, watch
-from config.kernel.watch import Watcher
+from config.kernel.storage import files, watch
+from config.kernel.storage.watch import Watcher
 
 Told = queue.Queue[set[Path]]
 

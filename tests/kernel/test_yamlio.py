@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from config.kernel.yamlio import (
+from config.kernel.storage.yamlio import (
     NotSpliceable,
     YamlError,
     dump,

@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from config.kernel.answers import Receive, Send
-from config.kernel.events import EventStream, broadcaster
-from config.kernel.listeners import Listener, open_ports
-from config.kernel.server import Server
+from config.kernel.web.answers import Receive, Send
+from config.kernel.web.events import EventStream, broadcaster
+from config.kernel.web.listeners import Listener, open_ports
+from config.kernel.web.server import Server
 
 BIG = b"x" * 65536
 

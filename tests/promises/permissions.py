@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from config.kernel.operations import Operation, Registry
+from config.kernel.mcp.operations import Operation, Registry
 from workspace.access.policy import READ_ONLY_DEFAULT, Gates, Scope
 from workspace.access.principals import Agent, Client
 

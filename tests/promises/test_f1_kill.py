@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel import files, locks, yamlio
+from config.kernel.storage import files, locks, yamlio
 from tests.kernel.disks import quick_folder
 from tests.promises.rings import ring, seeded
 

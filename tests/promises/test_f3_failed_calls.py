@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel import displaced, files, syscalls
-from config.kernel.files import CannotWrite
+from config.kernel.storage import displaced, files, syscalls
+from config.kernel.storage.files import CannotWrite
 from tests.kernel.disks import quick_folder
 from tests.promises.rings import SLOW
 

@@ -14,8 +14,8 @@ from typing import BinaryIO
 
 import pytest
 
-from config.kernel import displaced, files, syscalls
 from config.kernel.errors import Conflict
+from config.kernel.storage import displaced, files, syscalls
 from tests.kernel.disks import quick_folder
 from tests.promises.rings import ring, seeded
 

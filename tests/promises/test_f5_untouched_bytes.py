@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from config.kernel.yaml.edits import same
-from config.kernel.yamlio import NotSpliceable, parse, remove_entry, set_entry
+from config.kernel.storage.yaml.edits import same
+from config.kernel.storage.yamlio import NotSpliceable, parse, remove_entry, set_entry
 from tests.kernel.odd_yaml import Line, OddFile, any_value
 from tests.promises.rings import ring, seeded
 

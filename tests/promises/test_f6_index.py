@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from config.kernel import files, yamlio
 from config.kernel.errors import Conflict
+from config.kernel.storage import files, yamlio
 from tests.kernel.disks import quick_folder
 from tests.promises.rings import ring, seeded
 from workspace import projects

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from config.kernel.errors import Conflict
-from config.kernel.yamlio import YamlError, parse
+from config.kernel.storage.yamlio import YamlError, parse
 from tests.promises.rings import ring, seeded
 from workspace import projects
 from workspace.models import Project

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from config.kernel.errors import Denied
-from config.kernel.mcp import Call, McpConsumer
-from config.kernel.operations import Operation, Registry
+from config.kernel.mcp.endpoint import Call, McpConsumer
+from config.kernel.mcp.operations import Operation, Registry
 from tests.kernel.mcp_world import ask, call
 from tests.promises import permissions
 from tests.promises.permissions import PROJECTS, SCOPES, SWITCHES

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel import files
 from config.kernel.errors import SvcError
-from config.kernel.paths import UnsafePath, inside
+from config.kernel.storage import files
+from config.kernel.storage.paths import UnsafePath, inside
 from tests.kernel.disks import quick_folder
 from tests.promises.rings import ring, seeded
 

@@ -8,7 +8,7 @@ import tracemalloc
 
 import pytest
 
-from config.kernel.yamlio import YamlError, parse, set_entry
+from config.kernel.storage.yamlio import YamlError, parse, set_entry
 from tests.promises.rings import ring, seeded
 
 SIZE = 1 << 20

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from config.kernel import displaced, files, yamlio
-from config.kernel.files import CannotWrite
+from config.kernel.storage import displaced, files, yamlio
+from config.kernel.storage.files import CannotWrite
 from tests.kernel.disks import quick_folder
 from tests.service import ROOT
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel import yamlio
+from config.kernel.storage import yamlio
 from tests.promises.rings import ring
 from tests.service import Service, until
 

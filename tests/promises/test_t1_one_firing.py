@@ -14,7 +14,7 @@ from tests.promises.rings import ring
 from tests.workspace.triggers.conftest import utc  # noqa: F401 - the zone of the host
 from tests.workspace.triggers.world import NOON, World
 from workspace.models import Run
-from workspace.triggers.ticker import Ticker
+from workspace.triggers.schedule.ticker import Ticker
 
 ENTRIES = """\
 triggers:

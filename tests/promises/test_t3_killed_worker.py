@@ -15,12 +15,12 @@ from django.db import connections
 from tests.promises.rings import ring, seeded
 from tests.workspace.triggers.conftest import utc  # noqa: F401 - the zone of the host
 from tests.workspace.triggers.world import World
-from workspace.chats import delivery, endings, recovery, worker
+from workspace.chats.turns import delivery, endings, recovery, worker
 from workspace.models import Run, TriggerState, Turn
 from workspace.triggers import runs
-from workspace.triggers.clock import Clock
 from workspace.triggers.firing import start
-from workspace.triggers.ticker import Ticker
+from workspace.triggers.schedule.clock import Clock
+from workspace.triggers.schedule.ticker import Ticker
 
 ENTRY = """\
 triggers:

@@ -11,7 +11,7 @@ from tests.promises.rings import SLOW
 from tests.workspace.triggers import test_cron
 from tests.workspace.triggers.conftest import utc, world  # noqa: F401 - the small world
 from tests.workspace.triggers.world import NOON
-from workspace.triggers import clock, cron
+from workspace.triggers.schedule import clock, cron
 
 ZONES = sorted(available_timezones()) if SLOW else [
     "Europe/Berlin", "America/New_York", "Australia/Lord_Howe",

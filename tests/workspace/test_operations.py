@@ -8,15 +8,15 @@ from typing import Any
 import orjson
 import pytest
 
-from config.kernel import arguments
 from config.kernel.errors import Conflict, Denied, Invalid, NotFound, Upstream
-from config.kernel.operations import Operation
+from config.kernel.mcp import arguments
+from config.kernel.mcp.operations import Operation
 from workspace import projects
 from workspace.access.policy import Scope
 from workspace.access.principals import Client, User
 from workspace.models import Run, Turn
 from workspace.operations import REGISTRY
-from workspace.triggers import alive
+from workspace.triggers.schedule import alive
 
 EVERYTHING = Client("ci", Scope(allow=("*",)))
 ORDER = [

@@ -21,7 +21,7 @@ from workspace import ids
 from workspace.models import AuditEntry, ClientUse
 
 if TYPE_CHECKING:
-    from config.kernel.mcp import Call  # its module brings the whole SDK with it
+    from config.kernel.mcp.endpoint import Call
 
 BATCH_S = 0.5
 CHUNK = 50  # rows written at once: a burst never holds the interpreter for long

@@ -11,8 +11,8 @@ from typing import Any
 
 from django.conf import settings
 
-from config.kernel.answers import Refusal
-from config.kernel.guard import Headers
+from config.kernel.web.answers import Refusal
+from config.kernel.web.guard import Headers
 from workspace.access import proxies, tokens
 from workspace.access.principals import User
 

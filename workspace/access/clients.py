@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from config.kernel.hosts import allowed
-from config.kernel.operations import Registry
+from config.kernel.mcp.operations import Registry
+from config.kernel.web.hosts import allowed
 from workspace.access import entries, proxies
 from workspace.access.entries import Dropped, ManagementClient
 from workspace.access.principals import Client

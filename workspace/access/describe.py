@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Q, Sum
 
 from config.kernel.logs import timestamp
-from config.kernel.operations import Registry
+from config.kernel.mcp.operations import Registry
 from workspace.access.clients import Management, code_execution, management
 from workspace.access.entries import Dropped, ManagementClient
 from workspace.access.policy import Scope

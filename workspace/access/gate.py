@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from config.kernel.answers import Header, Refusal
-from config.kernel.guard import Headers
-from config.kernel.hosts import loopback
+from config.kernel.web.answers import Header, Refusal
+from config.kernel.web.guard import Headers
+from config.kernel.web.hosts import loopback
 from workspace.access import discovery, proxies
 from workspace.access.clients import Management
 from workspace.access.entries import TOKEN_LEAST, ManagementClient, embedded_instance

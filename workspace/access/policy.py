@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from config.kernel.operations import Operation
+from config.kernel.mcp.operations import Operation
 
 READ_ONLY_DEFAULT = ("list_*", "read_chat")
 

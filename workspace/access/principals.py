@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
-from config.kernel import operations
 from config.kernel.errors import Denied
-from config.kernel.operations import Operation
+from config.kernel.mcp import operations
+from config.kernel.mcp.operations import Operation
 from workspace.access.policy import Gates, Scope, listed
 
 NO_DEFAULTS: Mapping[str, str] = {}

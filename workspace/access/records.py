@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from config.kernel.arguments import nearest
+from config.kernel.mcp.arguments import nearest
 
 ERROR, WARNING, INFO = logging.ERROR, logging.WARNING, logging.INFO
 

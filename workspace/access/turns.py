@@ -13,8 +13,8 @@ from typing import Any
 from django.conf import settings
 
 from config.kernel.errors import NotFound
-from config.kernel.guard import Headers
-from config.kernel.hosts import loopback
+from config.kernel.web.guard import Headers
+from config.kernel.web.hosts import loopback
 from workspace import projects
 from workspace.access import proxies
 from workspace.access.policy import Gates

@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as s
 from rest_framework.request import Request
 
-from config.kernel import rest
+from config.kernel.web import rest
 from workspace.access.principals import User
 from workspace.api import shapes
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from config.kernel import rest
+from config.kernel.web import rest
 from workspace.api import shapes
 from workspace.api.answers import Page
-from workspace.chats.queue import PROMPT_MAX
+from workspace.chats.turns.queue import PROMPT_MAX
 
 CHAT_KEYS = frozenset(shapes.Chat().fields)
 

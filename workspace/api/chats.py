@@ -8,12 +8,13 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.kernel import rest
+from config.kernel.web import rest
 from workspace import projects
 from workspace.api import chatbodies as bodies
 from workspace.api.answers import documented, principal
 from workspace.api.chatview import view, views
-from workspace.chats import chats, index, listing, messages, queue
+from workspace.chats import chats, index, listing, messages
+from workspace.chats.turns import queue
 from workspace.operations import REGISTRY
 from workspace.triggers import runs
 

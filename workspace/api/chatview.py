@@ -11,9 +11,9 @@ from typing import Any
 from django.db.models import Q
 
 from config.kernel.logs import timestamp
-from workspace.chats.endings import SENTENCES
+from workspace.chats.turns.endings import SENTENCES
 from workspace.models import Chat, Run, Turn
-from workspace.triggers.schema import agent_name
+from workspace.triggers.entries.schema import agent_name
 
 LIVE = Q(state__in=("running", "queued", "held"))
 UNWRITTEN = Q(state="failed", reason=SENTENCES["storage_full"])

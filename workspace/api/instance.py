@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config import __version__
-from config.kernel import rest
 from config.kernel.logs import timestamp
+from config.kernel.web import rest
 from workspace import demo, projects
 from workspace.access import describe
 from workspace.api import shapes

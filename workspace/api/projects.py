@@ -12,7 +12,7 @@ from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.kernel import rest
+from config.kernel.web import rest
 from workspace import models, projects
 from workspace.api import shapes
 from workspace.api.answers import documented, principal

@@ -11,17 +11,19 @@ from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.kernel import rest
 from config.kernel.errors import Invalid, Problem
 from config.kernel.logs import timestamp
+from config.kernel.web import rest
 from workspace import projects
 from workspace.api import shapes
 from workspace.api.answers import documented, principal
 from workspace.operations import REGISTRY
 from workspace.operations.triggers import invalid
 from workspace.schema import PERMISSION_MODES
-from workspace.triggers import catalogue, clock, triggers, validate
-from workspace.triggers.schema import Schedule
+from workspace.triggers import triggers
+from workspace.triggers.entries import catalogue, validate
+from workspace.triggers.entries.schema import Schedule
+from workspace.triggers.schedule import clock
 
 
 class TriggerList(shapes.Shape):

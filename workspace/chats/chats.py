@@ -12,8 +12,9 @@ from typing import Any, Protocol
 
 from config.kernel.errors import Invalid, Problem
 from workspace import ids, projects, schema
-from workspace.chats import files, index, queue
+from workspace.chats import files, index
 from workspace.chats.files import ChatRecord
+from workspace.chats.turns import queue
 from workspace.engines import select
 from workspace.models import Run, Turn
 from workspace.project import Project

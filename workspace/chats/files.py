@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from config.kernel import files, paths, yamlio
 from config.kernel.errors import Conflict, NotFound
 from config.kernel.logs import timestamp
+from config.kernel.storage import files, paths, yamlio
 from workspace import ids
 from workspace.project import Project
 

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from config.kernel.errors import Invalid, SvcError
-from config.kernel.files import PREFIX, writing
+from config.kernel.storage.files import PREFIX, writing
 from workspace import ids, projects
-from workspace.chats import chats, files, index, queue, transcript
+from workspace.chats import chats, files, index, transcript
 from workspace.chats.chats import Sender, Started
 from workspace.chats.files import ChatRecord
+from workspace.chats.turns import queue
 from workspace.models import Chat
 from workspace.project import Project
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from config.kernel import files as kernel_files
+from config.kernel.storage import files as kernel_files
 from workspace.chats import files, transcript
-from workspace.chats.endings import STATES, sentence
+from workspace.chats.turns.endings import STATES, sentence
 from workspace.models import Chat
 from workspace.project import Project
 

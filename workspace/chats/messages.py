@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from workspace.chats import files, index, transcript
-from workspace.chats.endings import STATES, sentence
 from workspace.chats.transcript import Record
+from workspace.chats.turns.endings import STATES, sentence
 from workspace.project import Project
 
 Shown = dict[str, Any]

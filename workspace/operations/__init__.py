@@ -6,7 +6,7 @@ is only what joins a name to both.
 
 from __future__ import annotations
 
-from config.kernel.operations import Registry
+from config.kernel.mcp.operations import Registry
 from workspace.operations.declared import OPERATIONS
 
 REGISTRY = Registry()

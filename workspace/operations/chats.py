@@ -12,7 +12,7 @@ from workspace.access.principals import Principal
 from workspace.chats import chats, forks, index, listing, messages
 from workspace.chats.chats import Started
 from workspace.chats.forks import Failed
-from workspace.chats.queue import Queued
+from workspace.chats.turns.queue import Queued
 from workspace.models import Chat
 from workspace.triggers import events
 

@@ -6,10 +6,10 @@ code being run. All descriptions and schemas together stay under 10 KB.
 
 from __future__ import annotations
 
-from config.kernel.operations import Argument, Operation
+from config.kernel.mcp.operations import Argument, Operation
 from workspace.operations import chats, projects, results, triggers
 from workspace.schema import PERMISSION_MODES, STATUSES
-from workspace.triggers.catalogue import EVENTS, TRIGGER_TYPES
+from workspace.triggers.entries.catalogue import EVENTS, TRIGGER_TYPES
 
 NO_PROJECT, NO_CHAT = ("there is no current " + what + " over /mcp" for what in ("project", "chat"))
 PROJECT = Argument("project", "string", "Project slug", required=True, absent=NO_PROJECT)

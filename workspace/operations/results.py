@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from config.kernel.arguments import truncate
 from config.kernel.logs import timestamp
+from config.kernel.mcp.arguments import truncate
 from workspace.chats.chats import Started
 from workspace.chats.forks import Failed
 from workspace.models import Chat, Turn

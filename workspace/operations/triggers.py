@@ -8,7 +8,7 @@ from typing import Any
 from workspace import projects
 from workspace.access.principals import Principal
 from workspace.triggers import triggers
-from workspace.triggers.files import TriggerSet
+from workspace.triggers.entries.files import TriggerSet
 from workspace.triggers.firing import Outcome
 from workspace.triggers.triggers import Saved, Seen
 

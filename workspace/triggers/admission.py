@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from workspace.models import Run
 from workspace.triggers import runs
-from workspace.triggers.schema import Trigger
+from workspace.triggers.entries.schema import Trigger
 
 BUSY = "an earlier firing of this trigger is still queued or running"
 LOOP = "event loop"

@@ -11,7 +11,8 @@ from django.db.models import Max
 
 from config.kernel.logs import timestamp
 from workspace.models import InvalidEntry, Run, TriggerState
-from workspace.triggers import clock, runs
+from workspace.triggers import runs
+from workspace.triggers.schedule import clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from workspace import projects
 from workspace.chats import chats, files, index
 from workspace.chats.files import ChatRecord
 from workspace.models import Run, Turn
-from workspace.triggers import files as trigger_files
 from workspace.triggers import firing, runs
-from workspace.triggers.schema import Event
+from workspace.triggers.entries import files as trigger_files
+from workspace.triggers.entries.schema import Event
 
 ANCESTORS = 32  # a chat descends from fewer chats than this, or its provenance is not believed
 

@@ -16,16 +16,17 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from config.kernel import locks
 from config.kernel.errors import Conflict, NotFound, SvcError
+from config.kernel.storage import locks
 from workspace import ids, projects
 from workspace.access.principals import System
 from workspace.chats import chats
 from workspace.chats import files as chat_files
 from workspace.models import Run, TriggerState, Turn
 from workspace.project import Project
-from workspace.triggers import admission, files, preflight, prompts, runs
-from workspace.triggers.schema import MAX_TURNS, Trigger, agent_name
+from workspace.triggers import admission, runs
+from workspace.triggers.entries import files, preflight, prompts
+from workspace.triggers.entries.schema import MAX_TURNS, Trigger, agent_name
 
 LEASE = timedelta(seconds=60)  # how long a start may take
 NO_CHAT = "no chat within 60 s"

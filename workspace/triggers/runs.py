@@ -12,7 +12,7 @@ from django_q.tasks import async_task
 
 from config.kernel.errors import NotFound
 from config.kernel.logs import timestamp
-from workspace.chats import endings, queue
+from workspace.chats.turns import endings, queue
 from workspace.models import Run, TriggerState, Turn
 
 log = logging.getLogger(__name__)

@@ -15,21 +15,12 @@ from workspace import projects
 from workspace.access.principals import Principal
 from workspace.models import Run
 from workspace.project import Project
-from workspace.triggers import (
-    alive,
-    arming,
-    board,
-    clock,
-    files,
-    firing,
-    patch,
-    preflight,
-    prompts,
-    validate,
-)  # fmt: skip
+from workspace.triggers import board, firing
 from workspace.triggers.board import Board
-from workspace.triggers.files import TriggerSet
-from workspace.triggers.schema import Trigger, agent_name, record
+from workspace.triggers.entries import files, patch, preflight, prompts, validate
+from workspace.triggers.entries.files import TriggerSet
+from workspace.triggers.entries.schema import Trigger, agent_name, record
+from workspace.triggers.schedule import alive, arming, clock
 
 NO_SCHEDULER = "no scheduler is running: start it with manage.py qcluster"
 _READ_ONLY = ("name", "agentName", "legacy", "warnings", "runtime")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from config.kernel.mcp import Call
+from config.kernel.mcp.endpoint import Call
 from tests.workspace.access.world import REGISTRY, TOKEN, block, client, load
 from workspace.access import audit, describe
 from workspace.access.policy import Scope

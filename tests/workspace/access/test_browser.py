@@ -14,7 +14,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
-from config.kernel.answers import Refusal
+from config.kernel.web.answers import Refusal
 from tests.workspace.access.world import scope_of
 from workspace.access import browser, tokens
 from workspace.access.principals import User

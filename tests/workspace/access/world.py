@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from config.kernel.operations import Argument, Operation, Registry
+from config.kernel.mcp.operations import Argument, Operation, Registry
 from workspace.access import clients
 from workspace.access.clients import Management
 

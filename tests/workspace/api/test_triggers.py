@@ -8,7 +8,7 @@ import pytest
 
 from config.kernel.logs import timestamp
 from workspace.models import Run, TriggerState
-from workspace.triggers import alive
+from workspace.triggers.schedule import alive
 
 BASE = "/api/projects/alpha/triggers"
 HOURLY = {

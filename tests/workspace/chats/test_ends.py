@@ -14,7 +14,8 @@ from django.db import connections
 from config.kernel.errors import Conflict
 from tests.workspace.chats.world import FORK, HELLO, World, ended, firing, run_row, serve, sleeps
 from workspace.access.principals import System
-from workspace.chats import chats, jobs, queue, worker
+from workspace.chats import chats
+from workspace.chats.turns import jobs, queue, worker
 from workspace.engines import procs
 from workspace.models import Turn
 

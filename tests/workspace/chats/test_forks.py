@@ -8,9 +8,10 @@ from config.kernel.errors import Conflict, Invalid
 from tests.workspace.chats.world import HELLO, USER, World, agent, firing, run_row
 from workspace.access.policy import Scope
 from workspace.access.principals import Client, System
-from workspace.chats import chats, files, forks, index, queue, transcript
+from workspace.chats import chats, files, forks, index, transcript
 from workspace.chats.chats import Started
 from workspace.chats.forks import Failed
+from workspace.chats.turns import queue
 from workspace.models import Turn
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.files import CannotWrite
+from config.kernel.storage.files import CannotWrite
 from tests.workspace.chats.world import USER, World
 from workspace.api import chatview
-from workspace.chats import endings, forks, index, transcript
+from workspace.chats import forks, index, transcript
+from workspace.chats.turns import endings
 from workspace.models import Turn
 
 

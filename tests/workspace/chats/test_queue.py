@@ -16,7 +16,8 @@ from tests.workspace.chats.world import (
     sleeps,
 )
 from workspace import ids
-from workspace.chats import chats, files, forks, queue, transcript
+from workspace.chats import chats, files, forks, transcript
+from workspace.chats.turns import queue
 from workspace.models import Turn
 
 

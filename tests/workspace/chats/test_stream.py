@@ -14,11 +14,13 @@ from typing import Any, cast
 
 import pytest
 
-from config.kernel import threads
+from config.kernel.web import threads
 from tests.workspace.chats.world import HELLO, USER, World
-from workspace.chats import channel, forks, live, queue, transcript, watching
+from workspace.chats import forks, live, transcript
 from workspace.chats.chats import Started
-from workspace.chats.stream import ChatStream
+from workspace.chats.streams import channel, watching
+from workspace.chats.streams.stream import ChatStream
+from workspace.chats.turns import queue
 from workspace.models import Turn
 
 DEADLINE_S = 10
@@ -216,7 +218,7 @@ async def test_a_place_that_is_none_gives_resync_and_everything(
 
 async def test_a_long_transcript_comes_in_pieces_and_whole(world: World, chat: str, monkeypatch):
     monkeypatch.setattr(channel, "BATCH_BYTES", 2000)
-    monkeypatch.setattr("workspace.chats.stream.BATCH_BYTES", 2000)
+    monkeypatch.setattr("workspace.chats.streams.stream.BATCH_BYTES", 2000)
     for number in range(40):
         await write(world, chat, f"ask {number}")
 

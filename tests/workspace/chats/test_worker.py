@@ -17,7 +17,8 @@ from tests.service import until
 from tests.workspace.chats.world import HELLO, World, delivered, ended, firing, run_row, sleeps
 from workspace.access import turns
 from workspace.access.principals import System
-from workspace.chats import chats, jobs, recovery, transcript, worker
+from workspace.chats import chats, transcript
+from workspace.chats.turns import jobs, recovery, worker
 from workspace.models import Turn
 from workspace.operations import REGISTRY
 

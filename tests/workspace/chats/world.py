@@ -21,8 +21,9 @@ from workspace import projects
 from workspace.access import turns
 from workspace.access.principals import Agent, User
 from workspace.broker import WakingBroker
-from workspace.chats import chats, files, queue, transcript, worker
+from workspace.chats import chats, files, transcript
 from workspace.chats.chats import Firing, Started
+from workspace.chats.turns import queue, worker
 from workspace.models import Run, Turn
 from workspace.project import Project
 

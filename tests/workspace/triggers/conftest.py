@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.workspace.triggers.world import World
-from workspace.triggers import alive, clock
+from workspace.triggers.schedule import alive, clock
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.workspace.triggers.world import NOON, hook
 from workspace.models import InvalidEntry, TriggerState
-from workspace.triggers import alive
+from workspace.triggers.schedule import alive
 
 HOURLY = """\
 triggers:

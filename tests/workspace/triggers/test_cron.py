@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workspace.triggers import cron
+from workspace.triggers.schedule import cron
 
 BERLIN = ZoneInfo("Europe/Berlin")
 ZONES = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Chatham", "UTC"]

@@ -6,7 +6,8 @@ import pytest
 
 from config.kernel.errors import Conflict, NotFound
 from tests.workspace.triggers.world import schedule
-from workspace.triggers import files, triggers
+from workspace.triggers import triggers
+from workspace.triggers.entries import files
 
 MIXED = """\
 name: Alpha

@@ -13,7 +13,8 @@ from workspace.chats import files as chat_files
 from workspace.engines import select
 from workspace.engines.base import Probe
 from workspace.models import Run, Turn
-from workspace.triggers import files, firing, runs, triggers
+from workspace.triggers import firing, runs, triggers
+from workspace.triggers.entries import files
 
 
 def run_now(world: World, name: str = "t") -> firing.Outcome:
@@ -187,7 +188,7 @@ def test_webhooks_and_the_curators_entry_are_not_runnable(world):
 
 
 def test_without_any_scheduler_nothing_is_recorded_or_run(world, monkeypatch):
-    from workspace.triggers import alive
+    from workspace.triggers.schedule import alive
 
     monkeypatch.setattr(alive, "scheduler_alive", lambda: False)
     world.put("t", schedule(interval="1h"))

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from workspace.triggers import interval
+from workspace.triggers.schedule import interval
 
 
 @pytest.mark.parametrize(

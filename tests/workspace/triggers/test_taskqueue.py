@@ -6,7 +6,7 @@ import multiprocessing
 from multiprocessing.process import BaseProcess
 
 from tests.service import until
-from workspace.triggers.taskqueue import ProcessLock, TaskQueue
+from workspace.triggers.schedule.taskqueue import ProcessLock, TaskQueue
 
 FORK = multiprocessing.get_context("fork")
 

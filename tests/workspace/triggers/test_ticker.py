@@ -9,7 +9,8 @@ from django_q.models import OrmQ
 
 from tests.workspace.triggers.world import NOON, schedule
 from workspace.models import Run, Turn
-from workspace.triggers import files, firing, runs
+from workspace.triggers import firing, runs
+from workspace.triggers.entries import files
 
 MINUTE = timedelta(minutes=1)
 
@@ -224,7 +225,7 @@ def test_a_clock_set_back_repeats_nothing(world):
 
 def test_a_trigger_that_cannot_be_evaluated_is_disarmed_alone(world, monkeypatch):
     ticker = serve(world, entry("bad"), entry("good"))
-    from workspace.triggers import clock
+    from workspace.triggers.schedule import clock
 
     real = clock.passed
 

@@ -10,7 +10,8 @@ import pytest
 from config.kernel.errors import Conflict, Invalid, NotFound, Stale, SvcError
 from tests.workspace.triggers.world import World, hook, schedule
 from workspace.models import Run, Turn
-from workspace.triggers import files, firing, runs, triggers
+from workspace.triggers import firing, runs, triggers
+from workspace.triggers.entries import files
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from config.kernel.errors import Invalid
 from tests.workspace.triggers.world import schedule
-from workspace.triggers import validate
+from workspace.triggers.entries import validate
 
 
 def said(name: str = "t", **changes: Any) -> list[str]:

@@ -11,9 +11,10 @@ from workspace import projects
 from workspace.access.principals import User
 from workspace.models import Run, TriggerState
 from workspace.project import Project
-from workspace.triggers import arming, triggers
-from workspace.triggers.clock import Clock
-from workspace.triggers.ticker import Ticker
+from workspace.triggers import triggers
+from workspace.triggers.schedule import arming
+from workspace.triggers.schedule.clock import Clock
+from workspace.triggers.schedule.ticker import Ticker
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 USER = User()

@@ -12,9 +12,9 @@ from typing import Any
 from django.db import connections
 from django_q.management.commands.qcluster import Command as Stock
 
-from config.kernel import bell
-from config.kernel.supervise import Supervisor
-from workspace.triggers import alive
+from config.kernel.process import bell
+from config.kernel.process.supervise import Supervisor
+from workspace.triggers.schedule import alive
 
 
 class Command(Stock):  # type: ignore[misc]
@@ -31,7 +31,7 @@ class Command(Stock):  # type: ignore[misc]
 def _supervise() -> int:
     """Load everything once, then keep the three forks alive until told to stop."""
     from workspace import tasks  # noqa: F401 - loaded here, shared by every fork
-    from workspace.triggers.cluster import Fork, serve_queue, serve_turns, tick
+    from workspace.triggers.schedule.cluster import Fork, serve_queue, serve_turns, tick
 
     alive.hold()
     connections.close_all()

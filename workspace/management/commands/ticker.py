@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from workspace.triggers.cluster import tick
+from workspace.triggers.schedule.cluster import tick
 
 
 class Command(BaseCommand):

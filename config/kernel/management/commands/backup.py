@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from config import __version__
-from config.kernel import backup
+from config.kernel.storage import backup
 
 LEFT_OUT = "secret key, tokens, run state, caches, logs, homes of turns"
 

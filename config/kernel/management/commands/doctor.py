@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand
 
-from config.kernel.doctor import FAULT, OK, examine
+from config.kernel.process.doctor import FAULT, OK, examine
 
 
 class Command(BaseCommand):

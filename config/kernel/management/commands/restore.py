@@ -10,9 +10,9 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
-from config.kernel import backup
 from config.kernel.errors import SvcError
 from config.kernel.management.commands.backup import plan
+from config.kernel.storage import backup
 
 
 class Command(BaseCommand):

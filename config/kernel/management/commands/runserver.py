@@ -11,8 +11,8 @@ import orjson
 from django.core.management.base import BaseCommand
 from django.utils import autoreload
 
-from config.kernel import database
-from config.kernel.serving import Serving, exit_soon
+from config.kernel.storage import database
+from config.kernel.web.serving import Serving, exit_soon
 from config.options import OptionError
 
 

@@ -12,8 +12,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from config import __version__
-from config.kernel import database
-from config.kernel.singleton import Instance
+from config.kernel.process.singleton import Instance
+from config.kernel.storage import database
 
 
 class Command(BaseCommand):
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             self.stdout.write(line)
         self.stdout.write(f"svc {__version__}, data {settings.DATA_DIR}; Ctrl-C stops everything")
         self.stdout.flush()
-        argv = [sys.executable, "-m", "config.kernel.supervise", json.dumps(children())]
+        argv = [sys.executable, "-m", "config.kernel.process.supervise", json.dumps(children())]
         os.chdir(settings.BASE_DIR)
         os.execv(sys.executable, argv)  # noqa: S606 - no shell is the point
 

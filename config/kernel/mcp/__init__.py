@@ -1,0 +1,1 @@
+"""Operations and MCP: the registry, its arguments, and the endpoint that serves it."""

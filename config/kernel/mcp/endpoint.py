@@ -1,0 +1,344 @@
+"""The MCP endpoint of a surface: its registry over streamable HTTP, stateless (workspace.md 4).
+
+A subclass says who calls (`admit`) and writes down what was done (`record`). A fresh SDK server,
+bound to the caller, answers each request; this is the only module that imports the SDK. No
+session, no state between requests, nothing sent that was not asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+from channels.generic.http import AsyncHttpConsumer
+from django.db import connection as database
+from mcp.server.connection import Connection
+from mcp.server.lowlevel import Server
+from mcp.server.models import InitializationOptions
+from mcp.server.runner import ServerRunner
+from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.transport_context import TransportContext
+from mcp_types import (
+    CallToolRequestParams,
+    PaginatedRequestParams,
+    ServerCapabilities,
+    ToolsCapability,
+)
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
+from pydantic import ValidationError
+
+from config import __version__
+from config.kernel import jsonio
+from config.kernel.errors import Denied, Invalid, SvcError
+from config.kernel.mcp import arguments, jsonrpc
+from config.kernel.mcp.jsonrpc import Message, Refused
+from config.kernel.mcp.operations import Operation, Principal, Registry
+from config.kernel.web import threads
+from config.kernel.web.answers import Receive, Refusal, Send, refuse
+from config.kernel.web.guard import Headers
+
+log = logging.getLogger(__name__)
+
+NAME = "svc"
+WAIT_S = 15.0
+METHODS = frozenset({"initialize", "ping", "tools/list", "tools/call"})
+NAME_SHOWN = 100
+LISTS_KEPT = 256
+STREAM_HEADERS = (
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+)
+UNAVAILABLE = Refusal(503, {"error": "unavailable", "code": "ops_unavailable"})
+
+Result = dict[str, Any]
+
+
+class Gone(Exception):
+    """The client left before its request was complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One answered request, for whoever writes it down."""
+
+    principal: Principal
+    operation: str  # the tool, or the method
+    outcome: str  # ok, error, denied, unknown_tool, invalid
+    ms: int
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    result: Mapping[str, Any] = field(default_factory=dict)
+
+
+class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
+    """One request of one endpoint."""
+
+    registry: ClassVar[Registry | None] = None
+
+    async def admit(self) -> Principal | Refusal:
+        """Who calls. Decided before anything else is looked at, whatever the method."""
+        raise NotImplementedError
+
+    def record(self, call: Call) -> None:
+        """Called once for each answered request, from any thread."""
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        """The whole exchange. Channels' own dispatch would pass every message through a thread."""
+        self.scope, self.receive, self.base_send = scope, receive, send
+        self.began = time.monotonic()
+        caller = await self.admit()
+        if isinstance(caller, Refusal):
+            await refuse(send, caller)
+            return
+        try:
+            await self._exchange(caller)
+        except Refused as refused:
+            if refused.answer.status != 405:
+                self.done(caller, "", "invalid")
+            await refuse(send, refused.answer)
+        except Gone:
+            return
+
+    async def _exchange(self, caller: Principal) -> None:
+        headers = Headers(self.scope)
+        if self.scope["method"] != "POST":
+            text = "Method not allowed: send POST"
+            jsonrpc.refuse(405, jsonrpc.TRANSPORT_ERROR, text, None, (b"allow", b"POST"))
+        if self.registry is None:
+            raise Refused(UNAVAILABLE)
+        jsonrpc.check_headers(headers)
+        message = jsonrpc.parse(await self._body())
+        jsonrpc.check_version(headers, message, HANDSHAKE_PROTOCOL_VERSIONS, METHODS)
+        if not message.is_request:
+            await self.send_response(202, b"", headers=[(b"content-length", b"0")])
+            return
+        await self._answer(Exchange(self, caller, self.registry), message)
+
+    async def _body(self) -> bytes:
+        parts, size = [], 0
+        while True:
+            chunk = await self.receive()
+            if chunk["type"] == "http.disconnect":
+                raise Gone
+            parts.append(chunk.get("body", b""))
+            size += len(parts[-1])
+            if size > jsonrpc.BODY_LIMIT:
+                jsonrpc.refuse_size()
+            if not chunk.get("more_body", False):
+                return b"".join(parts)
+
+    async def _answer(self, exchange: Exchange, message: Message) -> None:
+        """Headers first, so that the client knows the call was taken; then the one event."""
+        await self.send_headers(headers=list(STREAM_HEADERS))
+        if message.method != "tools/call":
+            await self.send_body(await exchange.event(message))
+            return
+        await self.send_body(b"", more_body=True)
+        async with Waiting(self.send_body):
+            event = await exchange.event(message)
+        await self.send_body(event)
+
+    def done(self, caller: Principal, operation: str, outcome: str, **more: Any) -> None:
+        """Write one answered request down."""
+        elapsed = round((time.monotonic() - self.began) * 1000)
+        self.record(Call(caller, operation, outcome, elapsed, **more))
+
+
+class Waiting:
+    """A comment on the stream every so often, so that no proxy takes a slow tool for a dead one."""
+
+    def __init__(self, send: Callable[..., Awaitable[None]]) -> None:
+        self._send, self._loop = send, asyncio.get_running_loop()
+        self._said: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> None:
+        self._timer = self._loop.call_later(WAIT_S, self._say)
+
+    async def __aexit__(self, *_: object) -> None:
+        """No comment may come after the event."""
+        self._timer.cancel()
+        if self._said is not None:
+            await self._said
+
+    def _say(self) -> None:
+        self._said = self._loop.create_task(self._comment())
+        self._timer = self._loop.call_later(WAIT_S, self._say)
+
+    async def _comment(self) -> None:
+        await self._send(b": wait\n\n", more_body=True)
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One JSON-RPC request of one caller, through a server made for it."""
+
+    endpoint: McpConsumer
+    caller: Principal
+    registry: Registry
+    result: Result | None = None  # what a handler answered, in its own key order
+    called: bool = False  # a tool was: its thread writes down what became of it
+
+    async def event(self, message: Message) -> bytes:
+        """The event that answers the message, whatever happens."""
+        try:
+            answer = jsonrpc.result_event(await self._result(message), message.id)
+            outcome = "ok"
+        except (MCPError, ValidationError) as reason:
+            answer, outcome = _error_event(reason, message), "invalid"
+        except Exception:
+            log.exception("mcp request failed")
+            answer = jsonrpc.error_event(jsonrpc.INTERNAL_ERROR, "Internal error", message.id)
+            outcome = "error"
+        if not self.called:
+            operation = message.method if message.method in METHODS else ""
+            self.endpoint.done(self.caller, operation, outcome)
+        return answer
+
+    async def _result(self, message: Message) -> bytes:
+        method, params = message.method, message.params
+        if method not in METHODS:
+            raise MCPError(jsonrpc.METHOD_NOT_FOUND, f"Method not found: {method}")
+        if params is not None and not isinstance(params, dict):
+            raise MCPError(jsonrpc.INVALID_PARAMS, "Invalid params: params must be an object")
+        if method == "tools/list":
+            return await self._list(message)
+        answered = await self._serve(message, params or {})
+        if method == "initialize":
+            order = ("protocolVersion", "capabilities", "serverInfo")
+            answered = {key: answered[key] for key in order}
+        return jsonio.dumps(self.result or answered)
+
+    async def _list(self, message: Message) -> bytes:
+        """The list of this caller's operations, made once for everybody with the same ones."""
+        granted = self.registry.granted(self.caller)
+        key = (*(operation.name for operation in granted), *sorted(self.caller.defaults))
+        kept = _lists.setdefault(self.registry, {})
+        if key not in kept:
+            await self._serve(message, {})
+            if len(kept) >= LISTS_KEPT:
+                kept.clear()
+            kept[key] = jsonio.dumps(self.result)
+        return kept[key]
+
+    async def _serve(self, message: Message, params: dict[str, Any]) -> Result:
+        """Through the SDK's request kernel: it parses, validates and shapes the result."""
+        server: Server[None] = Server(NAME, version=__version__)
+        server.middleware.clear()  # tracing; it would cost more than the dispatch
+        server.add_request_handler("tools/list", PaginatedRequestParams, self._on_list)
+        server.add_request_handler("tools/call", CallToolRequestParams, self._on_call)
+        connection = Connection.from_envelope(LATEST_HANDSHAKE_VERSION, None, None)
+        runner = ServerRunner(server, connection, None, init_options=OPTIONS)
+        return await runner.on_request(_Context(message.id), message.method, params)
+
+    async def _on_list(self, context: Any, params: PaginatedRequestParams) -> Result:
+        granted = self.registry.granted(self.caller)
+        self.result = {"tools": [_tool(operation, self.caller) for operation in granted]}
+        return self.result
+
+    async def _on_call(self, context: Any, params: CallToolRequestParams) -> Result:
+        self.called = True
+        operation = self.registry.find(params.name, self.caller)
+        if operation is None:
+            name = jsonio.clean(params.name[:NAME_SHOWN])
+            self.endpoint.done(self.caller, name, "unknown_tool")
+            self.result = tool_error(f"Unknown tool: {name}")
+            return self.result
+        run = threads.brief if operation.read_only else threads.run
+        self.result = await run(self._call, operation, params.arguments or {})
+        return self.result
+
+    def _call(self, operation: Operation, given: dict[str, Any]) -> Result:
+        """In a thread: do it, and write it down even if nobody waits for the answer any more."""
+        if database.errors_occurred:  # by an earlier call of this thread
+            database.close_if_unusable_or_obsolete()
+        outcome, result = self._outcome(operation, given)
+        done = result.get("structuredContent", {})
+        self.endpoint.done(self.caller, operation.name, outcome, arguments=given, result=done)
+        return result
+
+    def _outcome(self, operation: Operation, given: dict[str, Any]) -> tuple[str, Result]:
+        try:
+            values = arguments.read(operation, given, self.caller.defaults)
+            rendered = operation.render(self.registry.run(operation.name, self.caller, **values))
+        except Denied as refused:
+            return "denied", tool_error(refused.text)
+        except SvcError as refused:
+            outcome = "invalid" if isinstance(refused, Invalid) else "error"
+            return outcome, tool_error(f"Error: {refused.tool_text}")
+        except Exception:
+            log.exception("tool failed", extra={"operation": operation.name})
+            return "error", tool_error("Error: internal error")
+        text = jsonio.dumps(rendered).decode()
+        return "ok", {"content": [{"type": "text", "text": text}], "structuredContent": rendered}
+
+
+def tool_error(text: str) -> Result:
+    return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
+def _tool(operation: Operation, caller: Principal) -> Result:
+    hints = {"readOnlyHint": operation.read_only, "destructiveHint": operation.destructive}
+    set_hints = {name: True for name, is_set in hints.items() if is_set}
+    return {
+        "name": operation.name,
+        "description": operation.description,
+        "inputSchema": arguments.schema(operation, caller.defaults),
+        **({"annotations": set_hints} if set_hints else {}),
+    }
+
+
+def _error_event(reason: Exception, message: Message) -> bytes:
+    if isinstance(reason, MCPError):
+        return jsonrpc.error_event(reason.error.code, reason.error.message, message.id)
+    assert isinstance(reason, ValidationError)
+    errors = reason.errors(include_url=False, include_input=False)
+    first = min(errors, key=lambda error: error["loc"][-1] != "protocolVersion")
+    path = [str(part) for part in first["loc"] if part != "params"]
+    wanted = _WANTED.get(path[0] if len(path) == 1 else "", _TYPES.get(first["type"], "valid"))
+    text = f"Invalid params: {'.'.join(path) or 'params'} must be {wanted}"
+    return jsonrpc.error_event(jsonrpc.INVALID_PARAMS, text, message.id)
+
+
+@dataclass(slots=True)
+class _Context:
+    """The SDK's view of this request: one exchange, no way back to the client."""
+
+    request_id: int | str | None
+    transport: ClassVar[TransportContext] = TransportContext(
+        kind="streamable-http", can_send_request=False
+    )
+    can_send_request: ClassVar[bool] = False
+    message_metadata: ClassVar[None] = None
+
+    @property
+    def cancel_requested(self) -> Any:
+        raise NoBackChannelError("notifications/cancelled")
+
+    async def send_raw_request(self, method: str, params: Any, opts: Any = None) -> Result:
+        raise NoBackChannelError(method)
+
+    async def notify(self, method: str, params: Any, opts: Any = None) -> None:
+        """Nothing is sent that was not asked for."""
+
+    async def progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """Nothing is sent that was not asked for."""
+
+
+OPTIONS = InitializationOptions(
+    server_name=NAME,
+    server_version=__version__,
+    capabilities=ServerCapabilities(tools=ToolsCapability()),
+)
+_WANTED = {
+    "name": "a string", "arguments": "an object", "protocolVersion": "a string",
+    "capabilities": "an object", "clientInfo": "an object",
+}  # fmt: skip
+_TYPES = {"string_type": "a string", "dict_type": "an object", "model_type": "an object"}
+_lists: WeakKeyDictionary[Registry, dict[tuple[str, ...], bytes]] = WeakKeyDictionary()

@@ -1,0 +1,1 @@
+"""Processes: one instance, its children, what wakes them, what examines them."""

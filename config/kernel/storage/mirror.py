@@ -1,0 +1,181 @@
+"""One kind of YAML file and its index table: what each file says now, and last said well.
+
+The stat of a file decides whether it is read, its hash whether it is parsed. The table is never
+the truth: it answers queries, and remembers the last good value of a file that broke.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar
+
+from django.db import OperationalError, models
+
+from config.kernel.storage import files, yamlio
+
+log = logging.getLogger(__name__)
+
+M = TypeVar("M", bound=models.Model)
+Told = tuple[str, str, str, str]  # what a row says: path, stat, etag, error
+RACY_NS = 50_000_000  # a file changed this recently may change again without a new stat
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrored:
+    """One file. With an `error`, `data` is what was last read well and `document` is None."""
+
+    key: str
+    path: Path
+    stat: str
+    etag: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+    document: yamlio.Document | None = field(default=None, repr=False)
+    error: str = ""
+    error_line: int | None = None
+    settled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    kind: Literal["created", "changed", "broken", "removed"]
+    key: str
+
+
+class Mirror(Generic[M]):
+    """`keys` lists the files there are, `locate` names the file of a key.
+
+    The model has the columns `path stat etag data error error_line`, and `key` as its key.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: type[M],
+        key: str,
+        keys: Callable[[], Iterable[str]],
+        locate: Callable[[str], Path],
+        limit: int = 1 << 20,
+    ) -> None:
+        self.model = model
+        self.key = key
+        self.keys = keys
+        self.locate = locate
+        self.limit = limit
+        self._known: dict[str, Mirrored] = {}
+
+    def get(self, key: str) -> Mirrored | None:
+        """The file as it is now, None when there is none. A row that lags is brought up."""
+        before = self._known.get(key)
+        found = self._look(key)
+        if found is not None and found is not before:
+            self._write(found, self._rows_as_told(key).get(key))
+        return found  # the row of a vanished file goes at the next scan: a read deletes nothing
+
+    def refresh(self, key: str) -> Change | None:
+        """Look at one file; what became of it since its row was written, None for nothing."""
+        return self._settle(key, self._rows_as_told(key).get(key))
+
+    def scan(self) -> list[Change]:
+        """Bring every row to its file, and drop the rows of files that are gone."""
+        rows = self._rows_as_told()
+        found = (self._settle(key, rows.get(key)) for key in sorted(rows.keys() | set(self.keys())))
+        return [change for change in found if change]
+
+    def forget(self, key: str) -> None:
+        """Drop what is known of a file that is gone."""
+        self._known.pop(key, None)
+        if self._rows().filter(pk=key).exists():
+            self._rows().filter(pk=key).delete()
+
+    def _rows(self) -> models.QuerySet[M]:
+        return self.model._default_manager.all()
+
+    def _rows_as_told(self, *keys: str) -> dict[str, Told]:
+        rows = self._rows().filter(pk__in=keys) if keys else self._rows()
+        return {row[0]: row[1:] for row in rows.values_list("pk", "path", "stat", "etag", "error")}
+
+    def _settle(self, key: str, row: Told | None) -> Change | None:
+        found = self._look(key)
+        if found is None:
+            self.forget(key)
+            return Change("removed", key) if row else None
+        self._write(found, row)
+        if row is not None and row[2:] == (found.etag, found.error):
+            return None
+        if found.error:
+            return Change("broken", key)
+        return Change("changed" if row else "created", key)
+
+    def _look(self, key: str) -> Mirrored | None:
+        """What is known of the file, read again where its stat tells of a change."""
+        path = self.locate(key)
+        stat = files.stat_of(path)
+        known = self._known.get(key)
+        known = known if known is not None and known.path == path else None
+        if known is not None and known.stat == stat and (known.settled or _racy(known.stat)):
+            return known
+        found = self._read(key, path, stat, known) if stat else None
+        if found is None:
+            self._known.pop(key, None)
+        else:
+            self._known[key] = found
+        return found
+
+    def _read(self, key: str, path: Path, stat: str, known: Mirrored | None) -> Mirrored | None:
+        try:
+            snapshot = files.read(path, limit=self.limit)
+        except OSError as error:
+            return self._broken(Mirrored(key, path, stat), f"cannot be read: {error.strerror}", 1)
+        if snapshot is None:
+            return None
+        read = Mirrored(key, path, snapshot.stat, snapshot.etag, settled=not _racy(snapshot.stat))
+        if known is not None and known.etag == read.etag:
+            return replace(known, stat=read.stat, settled=read.settled)
+        try:
+            document = yamlio.parse(snapshot.data, limit=self.limit)
+        except yamlio.YamlError as error:
+            return self._broken(read, str(error), error.line)
+        if not isinstance(document.value, dict | None):
+            return self._broken(read, "the file must hold a mapping", 1)
+        return replace(read, data=document.value or {}, document=document)
+
+    def _broken(self, read: Mirrored, error: str, line: int) -> Mirrored:
+        known = self._known.get(read.key)
+        if known is not None and known.path == read.path:
+            data = known.data
+        else:
+            row = self._rows().filter(pk=read.key, path=str(read.path)).values_list("data").first()
+            data = row[0] if row else {}
+        return replace(read, data=data, error=error, error_line=line)
+
+    def _write(self, found: Mirrored, row: Told | None) -> None:
+        """Bring the row up, unless it already says the same."""
+        if row == (str(found.path), found.stat, found.etag, found.error):
+            return
+        columns: dict[str, Any] = {
+            self.key: found.key,
+            "path": str(found.path),
+            "stat": found.stat,
+            "etag": found.etag,
+            "data": found.data,
+            "error": found.error,
+            "error_line": found.error_line,
+        }
+        others = [field.name for field in self.model._meta.concrete_fields if not field.primary_key]
+        try:
+            self._rows().bulk_create(
+                [self.model(**columns)],
+                update_conflicts=True,
+                unique_fields=[self.key],
+                update_fields=others,
+            )
+        except OperationalError as error:  # full or read-only: the file was read all the same
+            log.warning("an index row lags", extra={"file": str(found.path), "why": str(error)})
+
+
+def _racy(stat: str) -> bool:
+    return time.time_ns() - int(stat.split(":", 1)[0]) < RACY_NS

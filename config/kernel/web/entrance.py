@@ -1,0 +1,105 @@
+"""The first thing every request meets: its id, its fixed headers, its surface.
+
+Server-neutral ASGI. It decides nothing about who may come in; the guards behind it do.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from django.utils.module_loading import import_string
+
+from config.kernel.errors import SvcError
+from config.kernel.web import surfaces, threads
+from config.kernel.web.answers import App, Header, Message, Receive, Send, nothing_here, send_json
+
+log = logging.getLogger(__name__)
+
+SECURITY_HEADERS: dict[bytes, bytes] = {
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+    b"x-frame-options": b"DENY",
+    b"cross-origin-resource-policy": b"same-origin",
+}
+
+
+class Entrance:
+    """ASGI: one app per surface, chosen by the port; the main port carries all of them.
+
+    `apps` serve a surface on its own port, `mounts` serve it under its prefix of the main port.
+    """
+
+    def __init__(self, apps: dict[str, App], mounts: dict[str, App]) -> None:
+        self.apps, self.mounts = apps, mounts
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise ValueError(f"no application for {scope['type']}")
+        surface, mount = surfaces.of(scope)
+        request_id = os.urandom(8).hex()
+        path = f"{mount}/" if scope["path"] == mount else scope["path"]
+        scope = {
+            **scope,
+            "path": path,
+            "root_path": mount,
+            "surface": surface,
+            "request_id": request_id,
+        }
+        app = (self.mounts if mount else self.apps)[surface.name]
+        if path.startswith("//"):
+            app = nothing_here
+        stamped = Stamped(send, request_id)
+        try:
+            await app(scope, receive, stamped)
+        except Exception:
+            log.exception("unhandled error", extra={"requestId": request_id})
+            if stamped.begun:
+                raise
+            await send_json(stamped, 500, SvcError("internal error").body())
+
+
+class Stamped:
+    """ASGI's send: the answer carries the request's id and the fixed headers it lacks."""
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send = send
+        self._fixed = {**SECURITY_HEADERS, b"x-request-id": request_id.encode()}
+        self.begun = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.begun = True
+            headers: list[Header] = [(k.lower(), v) for k, v in message.get("headers", ())]
+            present = {name for name, _ in headers}
+            headers += [pair for pair in self._fixed.items() if pair[0] not in present]
+            message = {**message, "headers": headers}
+        await self._send(message)
+
+
+def lazily(name: str) -> App:
+    """The consumer or ASGI app called `name`, imported when it is first asked for."""
+
+    @cache
+    def load() -> App:
+        found = import_string(name)
+        app: App = found.as_asgi() if hasattr(found, "as_asgi") else found
+        return app
+
+    async def app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        await load()(scope, receive, send)
+
+    return app
+
+
+def authenticator(name: str, *, blocking: bool) -> Callable[[dict[str, Any]], Any]:
+    """The function `name`, as the guard awaits it. `blocking`: it may fetch keys."""
+
+    async def authenticate(scope: dict[str, Any]) -> Any:
+        decide = import_string(name)
+        return await threads.run(decide, scope) if blocking else decide(scope)
+
+    return authenticate

@@ -1,0 +1,198 @@
+"""Server-sent events of one surface: one broadcaster, any number of streams, no gap and no double.
+
+Ids rise by 1 from the server's start time in milliseconds, so an id of an earlier run is never
+mistaken for one of this run. Events say what changed, never carry what a file holds (README 14).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from config import __version__
+from config.kernel.web.answers import Header, Receive, Send, send_json
+
+RING = 1000  # events a stream may be behind and still resume
+QUEUE = 256  # events that may wait for one client
+CLIENTS = 2000
+PING_S = 25
+STREAM_HEADERS: list[Header] = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+]
+
+
+@dataclass(slots=True, eq=False)
+class Client:
+    """One open stream: what waits for it, and the last event it was given."""
+
+    seen: int
+    waiting: deque[bytes] = field(default_factory=deque)
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    writer: asyncio.Future[None] | None = None
+
+    def push(self, data: bytes) -> None:
+        """Add to what waits. A client that lets QUEUE events wait is cut; it may resume."""
+        if len(self.waiting) >= QUEUE and self.writer is not None:
+            self.writer.cancel()
+            return
+        self.waiting.append(data)
+        self.wake.set()
+
+    async def take(self) -> bytes:
+        """Everything that waits, as one piece."""
+        await self.wake.wait()
+        self.wake.clear()
+        data = b"".join(self.waiting)
+        self.waiting.clear()
+        return data
+
+
+class Broadcaster:
+    """Publishes to every stream of one surface. `publish` may be called from any thread."""
+
+    def __init__(self, *, resync: tuple[tuple[str, Mapping[str, Any]], ...] = ()) -> None:
+        self.boot = time.time_ns() // 1_000_000
+        self._resync = resync or (("resync", {"reason": "the id is not of this run"}),)
+        self._last = self.boot - 1
+        self._ring: deque[tuple[int, bytes]] = deque(maxlen=RING)
+        self._lock = threading.Lock()
+        self._clients: set[Client] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ping: asyncio.TimerHandle | None = None
+
+    @property
+    def last_id(self) -> int:
+        return self._last
+
+    def publish(self, event: str, data: Mapping[str, Any]) -> int:
+        """Send one event to all; returns its id. An empty name makes an unnamed event."""
+        with self._lock:
+            self._last += 1
+            number, message = self._last, encode(event, data, number=self._last)
+            self._ring.append((number, message))
+            if self._clients and self._loop is not None:
+                self._loop.call_soon_threadsafe(self._deliver, number, message)
+        return number
+
+    def join(self, last_id: str | None) -> Client:
+        """A new stream that resumes after `last_id`; on the loop's thread."""
+        with self._lock:
+            self._loop = asyncio.get_running_loop()
+            client = Client(seen=self._last)
+            client.push(b"".join([self._greeting(last_id), *self._missed(last_id)]))
+            self._clients.add(client)
+        if self._ping is None:
+            self._ping = self._loop.call_later(PING_S, self._send_ping)
+        return client
+
+    def leave(self, client: Client) -> None:
+        self._clients.discard(client)
+        if not self._clients and self._ping is not None:
+            self._ping.cancel()
+            self._ping = None
+
+    def full(self) -> bool:
+        return len(self._clients) >= CLIENTS
+
+    def _greeting(self, last_id: str | None) -> bytes:
+        """`hello`; a new client is told where it stands, in case it is cut before its first event.
+
+        One that resumes keeps its own id until what it missed has reached it.
+        """
+        stands = b"" if last_id else b"id: %d\n" % self._last
+        hello = {"version": __version__, "boot": self.boot, "retry": 2000}
+        return b"retry: 2000\n" + stands + b"\n" + encode("hello", hello)
+
+    def _missed(self, last_id: str | None) -> list[bytes]:
+        if not last_id:
+            return []
+        first = self._last - len(self._ring)  # the oldest id that can be resumed from
+        if not last_id.isdecimal() or not first <= int(last_id[:20]) <= self._last:
+            return [encode(event, data, number=self._last) for event, data in self._resync]
+        return [message for number, message in self._ring if number > int(last_id)]
+
+    def _deliver(self, number: int, message: bytes) -> None:
+        for client in list(self._clients):
+            if number > client.seen:
+                client.seen = number
+                client.push(message)
+
+    def _send_ping(self) -> None:
+        for client in list(self._clients):
+            if not client.waiting:
+                client.push(b": ping\n\n")
+        assert self._loop is not None
+        self._ping = self._loop.call_later(PING_S, self._send_ping)
+
+
+def encode(event: str, data: Mapping[str, Any], *, number: int | None = None) -> bytes:
+    """One event as it goes over the wire; encoded once, shared by all clients."""
+    lines = [b"id: %d\n" % number] if number is not None else []
+    if event:
+        lines.append(b"event: %s\n" % event.encode())
+    return b"".join([*lines, b"data: ", orjson.dumps(data), b"\n\n"])
+
+
+_broadcasters: dict[str, Broadcaster] = {}
+
+
+def broadcaster(surface: str) -> Broadcaster:
+    """The one broadcaster of a surface in this process."""
+    return _broadcasters.setdefault(surface, Broadcaster())
+
+
+class EventStream:
+    """ASGI: the stream of one surface. Answers from the first message, without entering Django."""
+
+    def __init__(self, surface: str) -> None:
+        self.surface = surface
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        if scope["method"] != "GET":
+            body = {"error": "method not allowed", "code": "method_not_allowed"}
+            await send_json(send, 405, body, [(b"allow", b"GET")])
+            return
+        source = broadcaster(self.surface)
+        if source.full():
+            body = {"error": "too many event streams are open", "code": "unavailable"}
+            await send_json(send, 503, body, [(b"retry-after", b"1")])
+            return
+        client = source.join(_last_event_id(scope))
+        gone = asyncio.ensure_future(_disconnected(receive))
+        try:
+            await self._stream(client, gone, send)
+        finally:
+            source.leave(client)
+            gone.cancel()
+
+    async def _stream(self, client: Client, gone: asyncio.Future[None], send: Send) -> None:
+        client.writer = asyncio.ensure_future(self._write(client, send))
+        try:
+            await asyncio.wait([client.writer, gone], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            client.writer.cancel()
+
+    async def _write(self, client: Client, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": STREAM_HEADERS})
+        while True:
+            data = await client.take()
+            await send({"type": "http.response.body", "body": data, "more_body": True})
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _last_event_id(scope: Mapping[str, Any]) -> str | None:
+    values = [value for name, value in scope["headers"] if name == b"last-event-id"]
+    return values[0].decode("latin1").strip() if len(values) == 1 else None

@@ -1,0 +1,181 @@
+"""Who may talk to a surface at all: decided from the headers, before Django and before the body.
+
+Peer, Host, Origin, Sec-Fetch-Site, content type and size (workspace.md 12.2, README 3). It stands
+in place of Django's CSRF and host checks on every surface, the admin included; it never looks at
+what the request is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from config.kernel.errors import Denied, SvcError, TooLarge, UnsupportedMedia
+from config.kernel.web.answers import App, Message, Receive, Refusal, Send, refusal, refuse
+from config.kernel.web.hosts import allowed, host_of, loopback, origin_host
+
+Scope = dict[str, Any]
+Authenticate = Callable[[Scope], Awaitable[Any]]  # -> the principal, or a Refusal
+
+WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The sentences of one surface; `{value}` is what was sent, `{limit}` the rule's."""
+
+    peer: str = "This server answers only requests from this machine."
+    host: str = 'Host "{value}" is not allowed here; add it to SVC_ALLOWED_HOSTS.'
+    origin: str = 'A page of "{value}" may not write here.'
+    cross_site: str = "A page of another site sent this write; it was refused."
+    media: str = "Content-Type must be application/json"
+    size: str = "Request body is larger than {limit} bytes"
+    peer_code: str = "peer_not_allowed"
+    cross_site_code: str = "origin_not_allowed"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How strict one surface is."""
+
+    limit: int  # bytes of a body
+    local: bool = True  # peer, Host and Origin must be this machine (or one of `hosts`)
+    hosts: frozenset[str] = frozenset()  # further host names, lower case
+    origins: frozenset[str] = frozenset()  # further hosts whose pages may write
+    proxied: bool = False  # whether a request may have passed a proxy
+    json_always: bool = True  # a write names its content type even when its body is empty
+    words: Words = field(default_factory=Words)
+
+
+class Headers:
+    """The request's headers: every value of a name, as text."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._values: dict[bytes, list[str]] = {}
+        for name, value in scope["headers"]:
+            self._values.setdefault(name, []).append(value.decode("latin1").strip())
+
+    def all(self, name: bytes) -> list[str]:
+        return self._values.get(name, [])
+
+    def only(self, name: bytes) -> str:
+        """The value of a header sent exactly once, else ""."""
+        values = self.all(name)
+        return values[0] if len(values) == 1 else ""
+
+    def proxied(self) -> bool:
+        return any(
+            name == b"forwarded" or name.startswith(b"x-forwarded-") for name in self._values
+        )
+
+
+def check_request(scope: Scope, headers: Headers, rules: Rules) -> None:
+    """What is asked, once it is known who asks: 403, 415, 413 in this order."""
+    if scope["method"] in WRITES:
+        _check_origin(headers, rules)
+        _check_media(scope["method"], headers, rules)
+    length = headers.only(b"content-length")
+    if length.isdecimal() and int(length) > rules.limit:
+        raise too_large(rules)
+
+
+def check_caller(scope: Scope, headers: Headers, rules: Rules) -> None:
+    """Peer, Host and forwarding of a surface that serves only this machine."""
+    if not rules.local:
+        return
+    words = rules.words
+    if not loopback((scope.get("client") or ("",))[0]):
+        raise Denied(words.peer, code=words.peer_code)
+    if not rules.proxied and headers.proxied():
+        raise Denied(words.peer, code=words.peer_code)
+    sent = headers.all(b"host")
+    if len(sent) != 1 or not allowed(host_of(sent[0]), rules.hosts):
+        value = ", ".join(sent)[:100]
+        raise Denied(words.host.format(value=value), code="host_not_allowed")
+
+
+def _check_origin(headers: Headers, rules: Rules) -> None:
+    """No page of another place may write; a caller without Origin is no page."""
+    words, sent = rules.words, headers.all(b"origin")
+    if sent and not (len(sent) == 1 and _known_origin(origin_host(sent[0]), headers, rules)):
+        value = ", ".join(sent)[:100]
+        raise Denied(words.origin.format(value=value), code="origin_not_allowed")
+    if "cross-site" in (site.lower() for site in headers.all(b"sec-fetch-site")):
+        raise Denied(words.cross_site, code=words.cross_site_code)
+
+
+def _known_origin(host: str | None, headers: Headers, rules: Rules) -> bool:
+    if host is None:
+        return False
+    if rules.local:
+        return allowed(host, rules.hosts)
+    return host == host_of(headers.only(b"host")) or host in rules.hosts | rules.origins
+
+
+def _check_media(method: str, headers: Headers, rules: Rules) -> None:
+    if method == "DELETE":
+        return
+    length = headers.only(b"content-length")
+    empty = not headers.all(b"transfer-encoding") and length in ("", "0")
+    if empty and not rules.json_always:
+        return
+    kind = headers.only(b"content-type").partition(";")[0].strip().lower()
+    if kind != "application/json" or headers.all(b"content-encoding"):
+        raise UnsupportedMedia(rules.words.media)
+
+
+def too_large(rules: Rules) -> TooLarge:
+    return TooLarge(rules.words.size.format(limit=rules.limit))
+
+
+class Guard:
+    """ASGI: the rules, then who it is, then the app with a body that cannot outgrow its limit."""
+
+    def __init__(self, app: App, rules: Rules, authenticate: Authenticate | None = None) -> None:
+        self.app, self.rules, self.authenticate = app, rules, authenticate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if (why := await self._refused(scope)) is not None:
+            await refuse(send, why)
+        else:
+            await self._bounded(scope, receive, send)
+
+    async def _refused(self, scope: Scope) -> Refusal | None:
+        """The first rule the request breaks; else its principal stands in the scope."""
+        headers = Headers(scope)
+        try:
+            check_caller(scope, headers, self.rules)
+            if self.authenticate is not None:
+                principal = await self.authenticate(scope)
+                if isinstance(principal, Refusal):
+                    return principal
+                scope["principal"] = principal
+            check_request(scope, headers, self.rules)
+        except SvcError as error:
+            return refusal(error)
+        return None
+
+    async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Run the app; 413 as soon as more than the limit has come, if nothing was said yet."""
+        read, begun = 0, False
+
+        async def counted() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self.rules.limit:
+                raise too_large(self.rules)
+            return message
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, counted, watched)
+        except TooLarge as error:
+            if begun:
+                raise
+            await refuse(send, refusal(error))

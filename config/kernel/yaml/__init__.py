@@ -1,1 +1,0 @@
-"""YAML for files that people and the service both write; the public face is kernel/yamlio.py."""

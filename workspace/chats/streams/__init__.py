@@ -1,0 +1,1 @@
+"""Streams: one chat as server-sent events."""

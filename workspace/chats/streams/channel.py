@@ -1,0 +1,220 @@
+"""One chat that somebody looks at: how far its files and its queue have been told (engine.md 4.4).
+
+Transcript first, then live deltas. Lines carry their byte offset, so that no client sees one
+twice or misses one. No thread of its own: watching.py ticks it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from config.kernel.logs import timestamp
+from config.kernel.web.events import Client, encode
+from workspace.chats import live, transcript
+from workspace.chats.messages import Viewer
+from workspace.chats.turns import queue
+from workspace.models import Turn
+
+BATCH_BYTES = 256 * 1024
+
+
+@dataclass(slots=True, eq=False)
+class Watcher:
+    """One open stream of a chat: its waiting events, and the offset it has been sent up to."""
+
+    client: Client
+    loop: asyncio.AbstractEventLoop
+    offset: int = 0
+    closed: bool = False
+
+    def push(self, data: bytes) -> None:
+        if data:
+            self.loop.call_soon_threadsafe(self.client.push, data)
+
+
+@dataclass(slots=True, eq=False)
+class Channel:
+    """One chat with clients: how far its files have been told, and what its queue was."""
+
+    chat: str
+    path: str
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    watchers: set[Watcher] = field(default_factory=set)
+    position: int = 0
+    inode: int = 0
+    live_offset: int = 0
+    turn: str = ""  # the turn whose records come in now
+    told: set[str] = field(default_factory=set)  # blocks of it that are records already
+    partial: dict[str, str] = field(default_factory=dict)  # blocks of it that are not
+    state: bytes = b""
+    queue: bytes = b""
+    waits: bool = False  # something runs or waits in its queue
+    viewer: Viewer = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Start at the end, knowing the turn in progress and what of it is already recorded."""
+        self.inode, _ = _place(self.path)
+        self.position, _ = next(transcript.lines_backwards(self.path), (0, b""))
+        for _, record in transcript.backwards(self.path, self.position):
+            if record["type"] == "turn_end":
+                break
+            self.told.add(str(record.get("block")))
+            if record["type"] == "turn_start":
+                self.turn = str(record.get("turn"))
+                break
+        self.viewer = Viewer(self.path)
+
+    def tick(self) -> bool:
+        """Send what grew since the last tick; whether more is to be expected soon."""
+        with self.lock:
+            before = self.position
+            self._advance()
+            return self.position != before or bool(self.turn) or self.waits
+
+    def _advance(self) -> None:
+        inode, size = _place(self.path)
+        if self.position and (size < self.position or inode != self.inode):
+            self._start_over()
+        self.inode = inode
+        if size > self.position:
+            self._lines()
+        self._deltas()
+
+    def _start_over(self) -> None:
+        """The file was replaced: everybody starts again."""
+        self.position, self.live_offset, self.turn = 0, 0, ""
+        self.told, self.partial, self.viewer = set(), {}, Viewer(self.path)
+        for watcher in self.watchers:
+            watcher.offset = 0
+            watcher.push(resync("the transcript was replaced"))
+
+    def _lines(self) -> None:
+        scan = transcript.Scan(self.path, self.position)
+        lines: list[tuple[int, bytes]] = []
+        for offset, record in scan:
+            self._note(record)
+            data = line_event(self.viewer, offset, record)
+            if data:
+                lines.append((offset, data))
+        self.position = scan.end
+        for watcher in self.watchers:
+            watcher.push(b"".join(data for offset, data in lines if offset > watcher.offset))
+            watcher.offset = self.position
+
+    def _note(self, record: transcript.Record) -> None:
+        match record["type"]:
+            case "turn_start":
+                self.turn, self.told, self.partial = str(record.get("turn")), set(), {}
+                self.live_offset = 0
+            case "turn_end":
+                self.turn, self.told, self.partial = "", set(), {}
+                self.live_offset = 0
+            case "assistant" | "thinking":
+                block = str(record.get("block"))
+                self.told.add(block)
+                self.partial.pop(block, None)
+
+    def _deltas(self) -> None:
+        if not self.turn:
+            return
+        live_path = f"{self.path.removesuffix('.jsonl')}.live"
+        self.live_offset, deltas = live.read(live_path, self.live_offset, self.turn)
+        for delta in deltas:
+            if delta.kind == "text" and delta.block not in self.told:
+                self.partial[delta.block] = self.partial.get(delta.block, "") + delta.text
+                self._to_all(self._delta(delta.text))
+
+    def _delta(self, text: str) -> bytes:
+        return encode("delta", {"turnId": self.turn, "text": text})
+
+    def _to_all(self, data: bytes) -> None:
+        for watcher in self.watchers:
+            watcher.push(data)
+
+    def look_at_queue(self, turns: list[Turn]) -> None:
+        """Send `state` and `queue` when they are not what they were."""
+        with self.lock:
+            self.waits = bool(turns)
+            state, rows = queue_events(turns)
+            if rows != self.queue:
+                self.queue = rows
+                self._to_all(rows)
+            if state != self.state:
+                self.state = state
+                self._to_all(state)
+
+    def join(self, watcher: Watcher) -> bool:
+        """Attach a client that has been sent everything up to its offset; False: it is too far
+        behind, so it reads on by itself."""
+        with self.lock:
+            self._advance()
+            if watcher.offset < self.position - BATCH_BYTES:
+                return False
+            data, watcher.offset = read_lines(
+                Viewer(self.path), self.path, watcher.offset, self.position
+            )
+            partial = (self._delta(text) for text in self.partial.values())
+            watcher.push(b"".join([data, self.state, self.queue, *partial]))
+            if not watcher.closed:
+                self.watchers.add(watcher)
+        return True
+
+    def leave(self, watcher: Watcher) -> None:
+        with self.lock:
+            self.watchers.discard(watcher)
+
+
+def _place(path: str) -> tuple[int, int]:
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return 0, 0
+    return found.st_ino, found.st_size
+
+
+def resync(reason: str) -> bytes:
+    return encode("resync", {"reason": reason})
+
+
+def line_event(viewer: Viewer, offset: int, record: transcript.Record) -> bytes:
+    shown = viewer.view(offset, record)
+    return b"" if shown is None else encode("line", shown, number=offset)
+
+
+def read_lines(
+    viewer: Viewer, path: str, start: int, end: int | None, *, most: int | None = None
+) -> tuple[bytes, int]:
+    """Line events from byte `start` up to `end` or about `most` bytes; and how far that was."""
+    scan = transcript.Scan(path, start, end)
+    lines = []
+    for offset, record in scan:
+        lines.append(line_event(viewer, offset, record))
+        if most is not None and offset - start >= most:
+            break
+    return b"".join(lines), scan.end
+
+
+def queue_events(turns: Iterable[Turn]) -> tuple[bytes, bytes]:
+    """The `state` and the `queue` event of these rows of one chat."""
+    rows = list(turns)
+    running = next((turn for turn in rows if turn.state == "running"), None)
+    state = {
+        "running": running is not None,
+        "queued": sum(turn.state == "queued" for turn in rows),
+        "held": sum(turn.state == "held" for turn in rows),
+        "turn": _turn(running) if running else None,
+    }
+    return encode("state", state), encode("queue", {"queue": queue.view(rows)})
+
+
+def _turn(turn: Turn) -> dict[str, Any]:
+    return {
+        "id": turn.id,
+        "startedAt": timestamp(turn.started) if turn.started else None,
+        "runId": turn.run_id,
+    }

@@ -1,0 +1,107 @@
+"""The one thread that ticks the chats with open streams (engine.md 4.4).
+
+It lives only while there are clients, is quick while something runs and lazy while nothing does;
+queue rows come from the database, one query for all.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from django.db import DatabaseError, connections
+
+from config.kernel.process import bell
+from workspace.chats.streams.channel import Channel, Watcher
+from workspace.chats.turns import queue
+from workspace.chats.turns.delivery import CHANGES
+from workspace.models import Turn
+
+log = logging.getLogger(__name__)
+
+TICK_S, IDLE_TICK_S = 0.05, 0.2  # an open page must cost next to nothing while nothing runs
+QUEUE_LOOK_S, IDLE_QUEUE_LOOK_S = 0.25, 1.0
+IDLE_AFTER_S = 3.0
+
+
+class Watch:
+    """All channels of this process and the one thread that ticks them."""
+
+    def __init__(self) -> None:
+        self._channels: dict[str, Channel] = {}
+        self._lock = threading.Lock()
+        self._ticking = False
+
+    def join(self, watcher: Watcher, chat: str, path: str) -> bool:
+        """Attach a client; False while it is too far behind."""
+        if path not in self._channels:
+            fresh = Channel(chat, path)
+            fresh.look_at_queue(queue.active_rows(chat))
+        with self._lock:
+            channel = self._channels.get(path) or fresh
+            joined = channel.join(watcher)
+            if channel.watchers:
+                self._channels[path] = channel
+                self._tick()
+        return joined
+
+    def leave(self, watcher: Watcher, path: str) -> None:
+        """Also before a join that is still under way has attached it."""
+        with self._lock:
+            watcher.closed = True
+            channel = self._channels.get(path)
+            if channel is not None:
+                channel.leave(watcher)
+                if not channel.watchers:
+                    del self._channels[path]
+
+    def _tick(self) -> None:
+        if not self._ticking:
+            self._ticking = True
+            threading.Thread(target=self._run, name="chat-streams", daemon=True).start()
+
+    def _run(self) -> None:
+        looked, busy_until, rung = 0.0, 0.0, True
+        with bell.Bell(CHANGES) as sleeper:
+            while channels := self._watched():
+                now = time.monotonic()
+                ticked = [self._tick_one(channel) for channel in channels]
+                if rung or any(ticked):
+                    busy_until = now + IDLE_AFTER_S
+                busy = now < busy_until
+                if rung or now - looked >= (QUEUE_LOOK_S if busy else IDLE_QUEUE_LOOK_S):
+                    looked = now
+                    look_at_queues(channels)
+                rung = sleeper.wait(TICK_S if busy else IDLE_TICK_S)
+        connections.close_all()
+
+    def _tick_one(self, channel: Channel) -> bool:
+        try:
+            return channel.tick()
+        except Exception:  # one unreadable chat must not stop the others
+            log.exception("chat stream failed", extra={"chat": channel.chat})
+            return False
+
+    def _watched(self) -> list[Channel]:
+        """The channels with clients; the thread ends when there are none."""
+        with self._lock:
+            if not self._channels:
+                self._ticking = False
+            return list(self._channels.values())
+
+
+def look_at_queues(channels: list[Channel]) -> None:
+    """One query for all chats that somebody looks at."""
+    rows: dict[str, list[Turn]] = {channel.chat: [] for channel in channels}
+    wanted = Turn.objects.filter(chat__in=list(rows), state__in=("running", *queue.WAITING))
+    try:
+        for turn in wanted.order_by("id"):
+            rows[turn.chat].append(turn)
+    except DatabaseError:
+        return  # locked for a moment: the next look is soon
+    for channel in channels:
+        channel.look_at_queue(rows[channel.chat])
+
+
+WATCH = Watch()

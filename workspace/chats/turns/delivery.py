@@ -1,0 +1,45 @@
+"""Hand the ids of queued turns to the `turns` cluster (engine.md 3.2).
+
+At least once: whoever runs a delivered id claims the row first, so a second delivery is nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from django_q.tasks import async_task
+
+from config.kernel.process import bell
+from workspace.models import Turn
+
+CHANGES = "changes"  # the bell of whoever tells clients that a queue changed
+OnChange = Callable[[Turn], None]
+
+
+def ignore(turn: Turn) -> None:
+    """The callback of whoever does not follow turns."""
+
+
+def announce() -> None:
+    """A queue is not as it was."""
+    bell.ring(CHANGES)
+
+
+def deliver(chat: str, *, again: bool = False) -> None:
+    """Hand over the chat's first queued row, unless a turn of it runs.
+
+    A row on its way is handed over only `again` by an end: its delivery may have met the turn
+    that just ended, and was spent on it.
+    """
+    rows = Turn.objects.filter(chat=chat)
+    if rows.filter(state="running").exists():
+        return
+    first = rows.filter(state="queued").order_by("id").values_list("id", "delivered").first()
+    if first is not None and (again or first[1] is None):
+        hand_over(first[0])
+
+
+def hand_over(turn_id: str) -> None:
+    Turn.objects.filter(id=turn_id).update(delivered=datetime.now(UTC))
+    async_task("workspace.tasks.run_turn", turn_id, cluster="turns", task_name=turn_id, save=False)

@@ -1,0 +1,169 @@
+"""How a turn ends, whoever ends it: the row settled, the queue held or moved on (engine.md 3.1).
+
+A message is never lost from its chat: what a crash left out of the transcript is appended here,
+once, under the chat's writer lock.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import transaction
+
+from config.kernel.errors import SvcError
+from workspace import projects
+from workspace.chats import files, transcript
+from workspace.chats.turns.delivery import OnChange, announce, deliver
+from workspace.models import Turn
+
+log = logging.getLogger(__name__)
+
+STATES = {
+    "ok": "done",
+    "error": "failed",
+    "max_turns": "failed",
+    "timeout": "failed",
+    "needs_engine": "failed",
+    "stopped": "stopped",
+    "interrupted": "interrupted",
+}
+HOLDING = ("failed", "stopped")
+SENTENCES = {
+    "user": "stopped by a user",
+    "worker_lost": "the server stopped while this turn was in progress",
+    "shutdown": "the server was shut down while this turn was in progress",
+    "storage_full": "the transcript could not be written: the disk is full or read-only",
+    "engine_crashed": "the turn process ended without saying why",
+    "timeout": "the turn ran longer than it may",
+    "refused": "the message was refused before anything was started",
+}
+
+
+def sentence(end: Mapping[str, Any]) -> str:
+    """Why a turn ended, readable; empty for one that completed."""
+    reason = end.get("reason") or ("" if end.get("status") == "ok" else end.get("status"))
+    if not reason:
+        return ""
+    return str(end.get("text") or SENTENCES.get(str(reason), str(reason)))[:500]
+
+
+def settle(turn_id: str, end: Mapping[str, Any], on_change: OnChange) -> bool:
+    """Move the running row to where `end` says, once; then hold what waits, or start it."""
+    state = STATES.get(str(end.get("status")), "failed")
+    with transaction.atomic():
+        moved = Turn.objects.filter(id=turn_id, state="running").update(
+            state=state,
+            reason=sentence(end),
+            finished=datetime.now(UTC),
+            lease_until=None,
+            token_hash="",
+        )
+        if not moved:
+            return False
+        turn = Turn.objects.get(id=turn_id)
+        if state in HOLDING:
+            waiting = Turn.objects.filter(chat=turn.chat, state="queued", run=None)
+            waiting.update(state="held", reason=f"the turn before it: {turn.reason}")
+    tell(on_change, turn)
+    deliver(turn.chat, again=True)
+    return True
+
+
+def tell(on_change: OnChange, turn: Turn) -> None:
+    """The queue goes on even when whoever follows the turn fails."""
+    try:
+        on_change(turn)
+    except Exception:
+        log.exception("following a turn failed", extra={"turn": turn.id})
+    announce()
+
+
+def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text: str = "") -> bool:
+    """End a turn whose process is gone. False when another writer holds the chat.
+
+    What the transcript says of the end goes before `status`.
+    """
+    turn = Turn.objects.filter(id=turn_id, state="running").first()
+    if turn is None:
+        return False
+    end: Mapping[str, Any] = {"status": status, "reason": reason, "text": text or None}
+    try:
+        end = close(turn, end)
+    except transcript.Busy:
+        return False
+    except (transcript.StorageError, SvcError) as error:
+        log.warning("transcript not closed: %s", error, extra={"turn": turn_id})
+    return settle(turn_id, end, on_change)
+
+
+def close(turn: Turn, end: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Append what the turn's records lack; the turn_end that holds. Raises transcript.Busy."""
+    path = transcript_of(turn)
+    _, last = next(transcript.backwards(path), (0, {}))
+    if last.get("turn") == turn.id and last["type"] == "turn_end":
+        return last
+    with transcript.Writer(path) as writer:
+        there = {record["type"]: record for record in records_of(path, turn.id)}
+        if "turn_end" in there:
+            return there["turn_end"]
+        if "turn_start" not in there:
+            writer.append("turn_start", turn.id, **_start_fields(turn))
+        if "user" not in there:
+            writer.append("user", turn.id, text=turn.message, sender=turn.sender)
+        if end["status"] != "stopped":
+            writer.append("notice", turn.id, **_notice(end))
+        missing = {"text": None, "turns": 0, "usage": None, "cost": None, "ms": _elapsed_ms(turn)}
+        return writer.append("turn_end", turn.id, **(missing | dict(end)))
+
+
+def _notice(end: Mapping[str, Any]) -> dict[str, Any]:
+    """What the chat is told of an end that nobody asked for."""
+    text = sentence(end)
+    return {
+        "level": "warn" if end["status"] == "interrupted" else "error",
+        "code": end["reason"],
+        "text": end["text"] or f"{text[:1].upper()}{text[1:]}.",
+    }
+
+
+def records_of(path: str, turn_id: str) -> list[transcript.Record]:
+    """Every record of one turn, in order. Records of a turn stand together, so the end is read."""
+    found: list[transcript.Record] = []
+    for _, record in transcript.backwards(path):
+        if record.get("turn") == turn_id:
+            found.append(record)
+        elif found:
+            break
+    return found[::-1]
+
+
+def transcript_of(turn: Turn) -> str:
+    """The turn's transcript. NotFound when the chat is gone."""
+    project = projects.get(turn.project)
+    files.read(project, turn.chat)
+    return str(files.transcript_path(project, turn.chat))
+
+
+def _start_fields(turn: Turn) -> dict[str, Any]:
+    record = files.read(projects.get(turn.project), turn.chat)
+    return {
+        "engine": None,
+        "engine_version": None,
+        "model": turn.model or None,
+        "tools": turn.tools,
+        "mode": turn.mode,
+        "max_turns": turn.max_turns,
+        "depth": record.depth,
+        "attended": turn.sender.get("kind") == "user",
+        "trigger": record.trigger or None,
+        "client_id": turn.client or None,
+        "sandbox": None,
+    }
+
+
+def _elapsed_ms(turn: Turn) -> int:
+    began = turn.started or datetime.now(UTC)
+    return int((datetime.now(UTC) - began).total_seconds() * 1000)

@@ -1,0 +1,211 @@
+"""What a turn process is told (engine.md 2) and the surroundings it gets (3.4).
+
+The environment is made, never inherited: no setting, key or token of the service is in it. Keys
+and the bearer travel in the job alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from config.kernel.mcp.operations import Registry
+from workspace import projects
+from workspace.access import turns
+from workspace.access.clients import management
+from workspace.chats import files
+from workspace.chats.files import ChatRecord
+from workspace.engines import procs, select
+from workspace.engines.base import Job
+from workspace.models import Turn
+from workspace.project import Project
+
+PASSED = ("PATH", "LANG", "LC_ALL", "TZ", "USER")
+NEVER = ("SVC_", "DJANGO_", "ANTHROPIC_", "OPENAI_", "CLAUDE_")
+NEVER_EXACT = {"DATABASE_URL"}
+NOBODY = ("svc agent", "agent@localhost")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where one turn process runs: its scratch directory, its log and its environment."""
+
+    run_dir: Path
+    log: Path
+    environ: Mapping[str, str]
+
+    def remove(self) -> None:
+        shutil.rmtree(self.run_dir, ignore_errors=True)
+
+
+def job_for(turn: Turn, *, token: str = "", registry: Registry | None = None) -> Job:
+    """The job of a claimed turn: engine chosen and pinned, rights and bounds filled in."""
+    project = projects.get(turn.project)
+    record = files.read(project, turn.chat)
+    choice = select.choose(
+        prompt=turn.prompt,
+        asked=turn.model,
+        pin=select.Rung(record.engine or None, record.model or None),
+        project=select.Rung(project.written("engine"), project.written("model")),
+    )
+    _pin(project, record, choice)
+    return Job(
+        turn=turn.id,
+        chat=turn.chat,
+        project=turn.project,
+        cwd=str(project.working_dir),
+        chats_dir=str(project.chats_dir),
+        run_dir=str(run_dir(turn.id)),
+        worker_pid=os.getpid(),
+        prompt=turn.prompt,
+        message=turn.message,
+        sender=turn.sender,
+        engine=choice.engine,
+        refusal=choice.reason,
+        event=turn.event,
+        origin=record.origin,
+        trigger=_trigger_name(turn, record),
+        client=turn.client or None,
+        depth=record.depth,
+        model=choice.model,
+        tools=turn.tools,
+        mode=turn.mode,
+        max_turns=turn.max_turns,
+        turn_seconds=settings.SVC.turn_seconds,
+        ask_seconds=settings.SVC.ask_seconds,
+        attended=turn.sender.get("kind") == "user",
+        may_spawn=turn.spawn_limit > 0,
+        instructions=_instructions(project, record),
+        engine_ref=dict(record.engine_ref) or None,
+        fork_source=dict(record.forked_from) if record.forked_from else None,
+        svc=_svc(token, registry),
+        secrets=(token,) if token else (),
+        sandbox=select.confinement(),
+        engine_cfg=select.engine_cfg(),
+    )
+
+
+def _pin(project: Project, record: ChatRecord, choice: select.Choice) -> None:
+    """The chat stays with the first engine that was named for it (engine.md 9.1, 3)."""
+    if choice.pins and (record.engine, record.model) != (choice.engine, choice.model or ""):
+        files.update(project, record.id, engine=choice.engine, model=choice.model)
+
+
+def _trigger_name(turn: Turn, record: ChatRecord) -> str | None:
+    if turn.sender.get("kind") == "trigger":
+        return str(turn.sender.get("name") or "") or None
+    return record.trigger or None
+
+
+def _instructions(project: Project, record: ChatRecord) -> str:
+    """What every engine is told of where it is."""
+    lines = [
+        f'You work in the project "{project.name}" ({project.slug}), chat {record.id}.',
+        f"The working directory is {project.working_dir}.",
+    ]
+    if record.trigger:
+        lines.append(f'This chat was started by the trigger "{record.trigger}"; nobody attends it.')
+    return "\n".join(lines)
+
+
+def _svc(token: str, registry: Registry | None) -> dict[str, Any] | None:
+    """The service's own tools, as far as this turn may use them (engine.md 7)."""
+    agent = turns.caller(token) if token and registry is not None else None
+    if agent is None or registry is None:
+        return None
+    ops = {
+        operation.name: {argument.name: argument.kind for argument in operation.arguments}
+        for operation in registry.granted(agent)
+    }
+    return {"url": f"http://127.0.0.1:{port()}/_svc/mcp", "token": token, "ops": ops}
+
+
+def port() -> int:
+    """The main port as the running server has it; the setting may say 0."""
+    if settings.SVC.port:
+        return int(settings.SVC.port)
+    try:
+        told = json.loads((Path(settings.DATA_DIR) / "state/server.json").read_bytes())
+        return int(told["ports"]["main"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
+
+
+def run_root() -> Path:
+    return Path(settings.DATA_DIR) / "run" / "turns"
+
+
+def run_dir(turn_id: str) -> Path:
+    return run_root() / turn_id
+
+
+def surroundings(turn: Turn) -> Surroundings:
+    """Make the directories of a turn and its environment."""
+    project = projects.get(turn.project)
+    scratch = run_dir(turn.id)
+    home = Path(settings.DATA_DIR) / "home" / turn.project
+    log = Path(settings.DATA_DIR) / "logs" / "turns" / f"{turn.id}.log"
+    for folder in (scratch, scratch / "tmp", home, log.parent):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    environ = {name: os.environ[name] for name in PASSED if name in os.environ}
+    environ |= {
+        "HOME": str(home),
+        "SHELL": "/bin/bash",
+        "TERM": "dumb",
+        "TMPDIR": str(scratch / "tmp"),
+        procs.TAG: turn.id,
+        "SVC_CHAT_ID": turn.chat,
+        "SVC_PROJECT": turn.project,
+    }
+    return Surroundings(scratch, log, environ | identity() | _chosen(project))
+
+
+def _chosen(project: Project) -> dict[str, str]:
+    """Variables the project asks for by name (`turnEnv`), never one that holds a secret of ours."""
+    api = management()
+    refs = [client.ref for client in api.clients] + [client.ref for client in api.dropped]
+    secret = NEVER_EXACT | {ref.removeprefix("env:") for ref in refs}
+    return {
+        name: os.environ[name]
+        for name in project.effective("turnEnv")
+        if name in os.environ and not name.startswith(NEVER) and name not in secret
+    }
+
+
+@cache
+def identity() -> dict[str, str]:
+    """The service user's global git identity: commits of agents work in a fresh HOME."""
+    name, email = _git("user.name"), _git("user.email")
+    if not (name and email):
+        name, email = NOBODY
+    return {
+        "GIT_AUTHOR_NAME": name,
+        "GIT_AUTHOR_EMAIL": email,
+        "GIT_COMMITTER_NAME": name,
+        "GIT_COMMITTER_EMAIL": email,
+    }
+
+
+def _git(key: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "config", "--global", key],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=5, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip()
+
+
+def line(message: Mapping[str, Any]) -> bytes:
+    """One line for the control channel of a turn process."""
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"

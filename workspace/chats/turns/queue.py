@@ -1,0 +1,241 @@
+"""The durable queue of a chat: every message is a row, turns of a chat run one after another.
+
+Rules of workspace.md 3 ("Turns and the queue"): at most 50 wait, a failed or stopped turn holds
+what waits, a new message or "resume" releases it. Never starts a turn by itself: rows are
+handed to the `turns` cluster by delivery.py.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from config.kernel.errors import Conflict, Invalid, NotFound, Problem
+from config.kernel.logs import timestamp
+from workspace import ids, projects
+from workspace.chats import files, transcript
+from workspace.chats.turns import endings
+from workspace.chats.turns.delivery import OnChange, announce, deliver, ignore
+from workspace.chats.turns.endings import tell
+from workspace.models import Run, Turn
+from workspace.project import Project
+
+WAITING = ("queued", "held")
+ACTIVE = ("queued", "running")
+RELEASED: dict[str, Any] = {"state": "queued", "reason": "", "delivered": None}
+MOST_WAITING = 50
+PROMPT_MAX = 100_000
+FIRED_MAX = 300_000  # a prompt file holds up to 256 KiB (workspace.md 8.5), and the event line
+STOP_WAIT_S = 10.0
+STOP_LOOK_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """What became of a message: `state` is started or queued, `position` 0 when started."""
+
+    turn: Turn
+    state: str
+    position: int
+
+
+def clean_prompt(prompt: str, field: str = "prompt", *, most: int = PROMPT_MAX) -> str:
+    """1..100 000 characters, no NUL; lone surrogates become U+FFFD."""
+    text = prompt.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if not text.strip() or len(text) > most or "\0" in text:
+        reason = f"must be 1 to {most} characters without NUL"
+        raise Invalid([Problem(field, reason, '"Summarise new issues"')])
+    return text
+
+
+def send(
+    *,
+    project: Project,
+    chat: str,
+    prompt: str,
+    sender: Mapping[str, Any],
+    client: str = "",
+    message: str | None = None,
+    model: str = "",
+    tools: list[str] | None = None,
+    mode: str | None = None,
+    max_turns: int | None = None,
+    spawn_limit: int | None = None,
+    run: Run | None = None,
+    event: Mapping[str, Any] | None = None,
+) -> Queued:
+    """Put a message behind what already waits, and start it when nothing does."""
+    record = files.sound(files.read(projects.sound(project), chat))
+    most = FIRED_MAX if run else PROMPT_MAX
+    text = clean_prompt(prompt, most=most)
+    turn = Turn(
+        project=project.slug,
+        chat=chat,
+        state="queued",
+        prompt=text,
+        message=text if message is None else clean_prompt(message, "message", most=most),
+        model=model,
+        sender=dict(sender),
+        event=dict(event) if event else None,
+        client=client,
+        run=run,
+        tools=tools,
+        mode=mode or record.permission_mode or project.permission_mode,
+        max_turns=max_turns or project.max_turns,
+        spawn_limit=record.spawn_limit if spawn_limit is None else spawn_limit,
+        created=datetime.now(UTC),
+    )
+    with transaction.atomic():
+        return _insert(turn)
+
+
+def _insert(turn: Turn) -> Queued:
+    rows = Turn.objects.filter(chat=turn.chat)
+    if rows.filter(state__in=WAITING).count() >= MOST_WAITING:
+        text = f"Queue full: {MOST_WAITING} messages already wait in this chat"
+        raise Conflict(text, code="queue_full")
+    if turn.run_id is None:
+        rows.filter(state="held").update(**RELEASED)
+    ahead = list(rows.filter(state__in=ACTIVE).values_list("state", flat=True))
+    turn.id = _behind(rows.order_by("-id").values_list("id", flat=True).first())
+    turn.save(force_insert=True)
+    transaction.on_commit(lambda: _begin(turn.chat))
+    front_runs = "running" in ahead or _slot_free(turn.chat)
+    position = len(ahead) + (0 if front_runs else 1)
+    return Queued(turn, "queued" if position else "started", position)
+
+
+def _begin(chat: str) -> None:
+    deliver(chat)
+    announce()
+
+
+def _behind(last: str | None) -> str:
+    """An id after every id of the chat, also when the clock was set back meanwhile."""
+    fresh = ids.turn_id()
+    return fresh if last is None or fresh > last else ids.following(last)
+
+
+def _slot_free(chat: str) -> bool:
+    """Whether the instance runs fewer chats than it may, this one not counted."""
+    others = Turn.objects.filter(state__in=ACTIVE).exclude(chat=chat)
+    return others.values("chat").distinct().count() < settings.SVC.running_turns
+
+
+def rows(*, project: Project, chat: str) -> list[Turn]:
+    """Running and waiting rows of one chat, in order."""
+    files.read(project, chat)
+    return active_rows(chat)
+
+
+def active_rows(chat: str) -> list[Turn]:
+    return list(Turn.objects.filter(chat=chat, state__in=("running", *WAITING)).order_by("id"))
+
+
+def view(turns: list[Turn]) -> list[dict[str, Any]]:
+    """Queue rows as REST and the stream show them; the running one has position 0."""
+    waiting = 0
+    shown = []
+    for turn in turns:
+        waiting += turn.state != "running"
+        shown.append(
+            {
+                "id": turn.id,
+                "state": turn.state,
+                "position": 0 if turn.state == "running" else waiting,
+                "prompt": turn.prompt,
+                "model": turn.model or None,
+                "sender": turn.sender,
+                "createdAt": timestamp(turn.created),
+                "reason": turn.reason or None,
+            }
+        )
+    return shown
+
+
+def remove(*, project: Project, chat: str, message: str, on_change: OnChange = ignore) -> None:
+    """Take a waiting message out. NotFound, or Conflict when it no longer waits."""
+    files.read(project, chat)
+    turn = Turn.objects.filter(id=message[:32], chat=chat).first()
+    if turn is None or turn.state == "deleted":
+        raise NotFound(f"Message not found: {message[:100]} in chat {chat}")
+    if not withdraw(turn, on_change=on_change):
+        raise Conflict(f"message {turn.id} is no longer waiting", code="not_queued")
+
+
+def cancel(turn: Turn, *, on_change: OnChange = ignore) -> bool:
+    """End one turn, waiting or running; False when it had ended already."""
+    if withdraw(turn, on_change=on_change):
+        return True
+    running = Turn.objects.filter(id=turn.id, state="running")
+    return running.update(stop="user") == 1 and _ended(turn.id)
+
+
+def withdraw(turn: Turn, *, on_change: OnChange) -> bool:
+    """Take a waiting row out of the queue: one conditional update decides the race with a claim."""
+    waiting = Turn.objects.filter(id=turn.id, state__in=WAITING)
+    if not waiting.update(state="deleted", reason="user", finished=datetime.now(UTC)):
+        return False
+    turn.refresh_from_db()
+    tell(on_change, turn)
+    deliver(turn.chat, again=True)
+    return True
+
+
+def resume(*, project: Project, chat: str) -> int:
+    """Release held rows in their old order; how many there were."""
+    files.read(project, chat)
+    count = Turn.objects.filter(chat=chat, state="held").update(**RELEASED)
+    _begin(chat)
+    return count
+
+
+def stop(*, project: Project, chat: str, on_change: OnChange = ignore) -> bool:
+    """End the chat's running or starting turn and hold the queue; False when nothing ran."""
+    files.read(project, chat)
+    active = [row for row in active_rows(chat) if row.state in ACTIVE]
+    turn = min(active, key=lambda row: (row.state != "running", row.id), default=None)
+    if turn is None:
+        return False
+    if Turn.objects.filter(id=turn.id, state="queued").update(state="running", stop="user"):
+        endings.recover(turn.id, status="stopped", reason="user", on_change=on_change)
+        return True
+    Turn.objects.filter(id=turn.id, state="running").update(stop="user")
+    return _ended(turn.id)
+
+
+def _ended(turn_id: str) -> bool:
+    """Wait until the turn no longer runs, at most 10 s."""
+    deadline = time.monotonic() + STOP_WAIT_S
+    while Turn.objects.filter(id=turn_id, state="running").exists():
+        if time.monotonic() > deadline:
+            break
+        time.sleep(STOP_LOOK_S)
+    return True
+
+
+def answer(*, project: Project, chat: str, call: str, allow: bool) -> None:
+    """Answer a permission question of the running turn (engine.md 4.4)."""
+    files.read(project, chat)
+    question = _question(str(files.transcript_path(project, chat)), call)
+    with transaction.atomic():
+        turn = Turn.objects.filter(chat=chat, state="running", id=question.get("turn")).first()
+        answered = turn is not None and any(given["call"] == call for given in turn.answers)
+        if turn is None or question.get("state") != "asked" or answered:
+            raise Conflict(f"permission {call[:100]} is not pending", code="not_pending")
+        turn.answers = [*turn.answers, {"call": call, "allow": allow}]
+        turn.save(update_fields=["answers"])
+
+
+def _question(path: str, call: str) -> transcript.Record:
+    """The last record of this question. NotFound when nothing was ever asked."""
+    for _, record in transcript.backwards(path):
+        if record["type"] == "permission" and record.get("call") == call:
+            return record
+    raise NotFound(f"Permission not found: {call[:100]}")

@@ -1,0 +1,128 @@
+"""What a crash left behind, put right at every start and every 60 s (engine.md 3.3).
+
+A turn whose worker is lost ends `interrupted` and is never run again; rows that nobody took are
+delivered again; processes, directories and logs without a running turn go.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import shutil
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psutil
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Q
+
+from config.kernel.errors import SvcError
+from workspace.chats import transcript
+from workspace.chats.turns import endings, jobs
+from workspace.chats.turns.delivery import OnChange, hand_over, ignore
+from workspace.engines import procs
+from workspace.models import Turn
+
+log = logging.getLogger(__name__)
+
+LEASE_S = 30
+REDELIVER_S = 60
+
+
+def sweep(on_change: OnChange = ignore) -> int:
+    """Every step of the sweep; how many turns were found interrupted."""
+    running = Turn.objects.filter(state="running").values_list("id", flat=True)
+    recovered = sum(revisit(turn_id, on_change) for turn_id in running)
+    kill_strays()
+    remove_scratch()
+    redeliver()
+    return recovered
+
+
+def new_claim() -> str:
+    """Whose a turn is: process group (a clean stop ends its turns), worker, and a random part."""
+    return f"{os.getpgrp()}-{os.getpid()}-{secrets.token_hex(6)}"
+
+
+def _lost(turn: Turn) -> bool:
+    """Whether nobody runs the turn any more: its worker is dead, or its lease is over."""
+    worker = turn.claim.split("-")[1:2]
+    if worker and worker[0].isdigit() and not psutil.pid_exists(int(worker[0])):
+        return True
+    return turn.lease_until is None or turn.lease_until < datetime.now(UTC)
+
+
+def revisit(turn_id: str, on_change: OnChange) -> bool:
+    """Recover a running row whose worker is lost and whose chat nobody writes."""
+    turn = Turn.objects.filter(id=turn_id, state="running").first()
+    if turn is None or not _lost(turn) or _written(turn):
+        return False
+    lease = datetime.now(UTC) + timedelta(seconds=LEASE_S)
+    as_found = Turn.objects.filter(id=turn_id, state="running", claim=turn.claim)
+    if not as_found.update(claim=f"sweep-{secrets.token_hex(6)}", lease_until=lease):
+        return False  # another sweep was faster
+    procs.kill_tree(turn=turn_id)
+    return endings.recover(turn_id, status="interrupted", reason="worker_lost", on_change=on_change)
+
+
+def _written(turn: Turn) -> bool:
+    """Whether a process holds the chat's writer lock."""
+    try:
+        transcript.Writer(endings.transcript_of(turn)).close()
+    except transcript.Busy:
+        return True
+    except (transcript.StorageError, SvcError):
+        return False
+    return False
+
+
+def kill_strays() -> None:
+    """Processes that carry the tag of a turn that does not run."""
+    found = procs.tagged(str(jobs.run_root()))
+    running = set(_running(found))
+    for turn_id, pids in found.items():
+        if turn_id not in running:
+            log.warning("killing what a turn left behind", extra={"turn": turn_id, "pids": pids})
+            procs.kill_tree(turn=turn_id, roots=pids)
+
+
+def remove_scratch() -> None:
+    """Run directories of turns that do not run."""
+    try:
+        found = {path.name: path for path in jobs.run_root().iterdir()}
+    except FileNotFoundError:
+        return
+    running = set(_running(found))
+    for turn_id, path in found.items():
+        if turn_id not in running:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _running(ids: dict[str, list[int]] | dict[str, Path]) -> list[str]:
+    """Which of these turns run now; asked after they were found, so a fresh claim is safe."""
+    rows = Turn.objects.filter(id__in=list(ids), state="running")
+    return list(rows.values_list("id", flat=True))
+
+
+def redeliver() -> None:
+    """First rows of idle chats that had no delivery for a minute."""
+    late = datetime.now(UTC) - timedelta(seconds=REDELIVER_S)
+    chat = Turn.objects.filter(chat=OuterRef("chat"))
+    waiting = (
+        Turn.objects.filter(state="queued")
+        .filter(Q(delivered=None) | Q(delivered__lt=late))
+        .exclude(Exists(chat.filter(state="running")))
+        .exclude(Exists(chat.filter(state="queued", id__lt=OuterRef("id"))))
+    )
+    for turn_id in waiting.values_list("id", flat=True):
+        hand_over(turn_id)
+
+
+def remove_logs() -> None:
+    """Logs of turn processes past the retention of runs."""
+    limit = time.time() - settings.SVC.run_days * 86_400
+    for path in (Path(settings.DATA_DIR) / "logs" / "turns").glob("*.log"):
+        if path.stat().st_mtime < limit:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,207 @@
+"""One turn from its delivery to its end, inside a django-q2 worker (engine.md 3.3 to 3.5).
+
+Delivered at least once, run at most once: one conditional update under a unique index claims the
+row. Never raises, so that every delivery is acknowledged; one turn per worker at a time.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+
+from django.conf import settings
+from django.db import DatabaseError, IntegrityError, transaction
+
+from config.kernel.errors import SvcError
+from config.kernel.mcp.operations import Registry
+from workspace.access import turns
+from workspace.chats.turns import endings, jobs, recovery
+from workspace.chats.turns.delivery import OnChange, ignore
+from workspace.engines import procs
+from workspace.engines import select as engines
+from workspace.engines.base import Job
+from workspace.models import Turn
+
+log = logging.getLogger(__name__)
+
+LEASE_S, RENEW_S, LOOK_S = 30, 10, 0.25
+GRACE_S = 5.0  # between asking a turn process to stop and killing its tree
+LATE_S = 2.0  # the turn process ends itself in time; past this the worker does it
+ANSWERED, LOCKED, KNOWN, UNREADABLE, UNWRITABLE = 0, 3, 4, 5, 6
+STOPPED = {"user": "stopped", "timeout": "timeout", "shutdown": "interrupted"}
+VERDICTS = {  # exit code -> what holds unless the transcript says otherwise
+    KNOWN: ("interrupted", "worker_lost"),
+    UNREADABLE: ("error", "engine_crashed"),
+    UNWRITABLE: ("error", "storage_full"),
+}
+
+
+def run(turn_id: str, *, registry: Registry | None = None, on_change: OnChange = ignore) -> None:
+    """Run the delivered turn, or do nothing when it is not for us to run."""
+    try:
+        procs.become_subreaper()
+        procs.hide_memory()
+        token, digest = turns.new_token()
+        turn = claim(turn_id, digest)
+        if turn is None:
+            recovery.revisit(turn_id, on_change)
+            return
+        endings.tell(on_change, turn)
+        _supervise(turn, token, registry, on_change)
+    except Exception:
+        log.exception("turn failed in its worker", extra={"turn": turn_id})
+
+
+def claim(turn_id: str, token_hash: str) -> Turn | None:
+    """Make the row ours: only a queued one, first of its chat, with no other turn running."""
+    now = datetime.now(UTC)
+    try:
+        with transaction.atomic():
+            turn = Turn.objects.filter(id=turn_id, state="queued").first()
+            if turn is None or _someone_before(turn):
+                return None
+            turn.state, turn.claim = "running", recovery.new_claim()
+            turn.token_hash, turn.started = token_hash, now
+            turn.lease_until = now + timedelta(seconds=LEASE_S)
+            claimed = Turn.objects.filter(id=turn_id, state="queued").update(
+                state=turn.state,
+                claim=turn.claim,
+                token_hash=turn.token_hash,
+                started=turn.started,
+                lease_until=turn.lease_until,
+            )
+    except IntegrityError:  # another turn of the chat runs; its end enqueues this one
+        return None
+    return turn if claimed else None
+
+
+def _someone_before(turn: Turn) -> bool:
+    return Turn.objects.filter(chat=turn.chat, state="queued", id__lt=turn.id).exists()
+
+
+def _supervise(turn: Turn, token: str, registry: Registry | None, on_change: OnChange) -> None:
+    """From the claim to the settled row; whatever happens in between ends the turn."""
+    try:
+        job = jobs.job_for(turn, token=token, registry=registry)
+        refusal = engines.preflight(job)
+        around = jobs.surroundings(turn)
+    except (SvcError, OSError) as error:
+        refusal = error.text if isinstance(error, SvcError) else f"cannot start: {error.strerror}"
+        job = None
+    if job is None or refusal:
+        _end(turn, ("error", "refused"), on_change, text=refusal or "")
+        return
+    try:
+        watch = Watch(turn, job, around)
+        code = watch.until_end()
+    except Exception:
+        log.exception("turn process lost", extra={"turn": turn.id})
+        code, watch = -1, None
+    finally:
+        procs.kill_tree(below=[os.getpid()])
+        around.remove()
+    _finish(turn, code, watch.why if watch else "", on_change)
+
+
+def _finish(turn: Turn, code: int, why: str, on_change: OnChange) -> None:
+    if code == LOCKED:
+        _put_back(turn, on_change)
+        return
+    verdict = VERDICTS.get(code) or (STOPPED.get(why, "error"), why or "engine_crashed")
+    _end(turn, verdict, on_change)
+
+
+def _end(turn: Turn, verdict: tuple[str, str], on_change: OnChange, text: str = "") -> None:
+    status, reason = verdict
+    endings.recover(turn.id, status=status, reason=reason, on_change=on_change, text=text)
+
+
+def _put_back(turn: Turn, on_change: OnChange) -> None:
+    """Another writer holds the chat: the turn never began, the sweep delivers it again."""
+    rows = Turn.objects.filter(id=turn.id, claim=turn.claim, state="running")
+    blank = {"claim": "", "token_hash": "", "lease_until": None, "started": None}
+    if rows.update(state="queued", delivered=datetime.now(UTC), **blank):
+        endings.tell(on_change, Turn.objects.get(id=turn.id))
+
+
+class Watch:
+    """A turn process and its row: stops and answers go in, the exit code comes out."""
+
+    def __init__(self, turn: Turn, job: Job, around: jobs.Surroundings) -> None:
+        self.turn = turn
+        self.why = ""  # why the worker ended it, when it did
+        self._answered = 0
+        self._kill_at = float("inf")
+        self._renew_at = time.monotonic() + RENEW_S
+        self._late_at = time.monotonic() + job.turn_seconds + LATE_S
+        with around.log.open("ab") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "workspace.turn", turn.chat, turn.id],
+                cwd=settings.BASE_DIR, env=dict(around.environ), start_new_session=True,
+                stdin=subprocess.PIPE, stdout=output, stderr=output, bufsize=0,
+            )  # fmt: skip
+        self._pidfd = os.pidfd_open(self._process.pid)
+        self._tell(job.to_json())
+
+    def until_end(self) -> int:
+        """The exit code, once the process is gone and so is everything below it."""
+        try:
+            while not select.select([self._pidfd], [], [], LOOK_S)[0]:
+                self._look()
+        finally:
+            if self._process.poll() is None:
+                self._kill()
+            self._close()
+        return self._process.returncode
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        try:
+            row = Turn.objects.filter(id=self.turn.id, claim=self.turn.claim, state="running")
+            if now >= self._renew_at:
+                row.update(lease_until=datetime.now(UTC) + timedelta(seconds=LEASE_S))
+                self._renew_at = now + RENEW_S
+            state = row.values_list("stop", "answers").first()
+        except DatabaseError:
+            log.exception("the row of a running turn was not read", extra={"turn": self.turn.id})
+            return
+        if state is None:  # somebody else ended it
+            self._kill()
+            return
+        self._obey(*state, now)
+
+    def _obey(self, stop: str, answers: list[dict[str, object]], now: float) -> None:
+        for answer in answers[self._answered :]:
+            self._tell(jobs.line({"type": "answer", **answer}))
+        self._answered = len(answers)
+        if not self.why and (stop or now >= self._late_at):
+            self.why = stop or "timeout"
+            self._kill_at = now + GRACE_S
+            self._tell(jobs.line({"type": "stop", "reason": self.why}))
+            self._process.send_signal(signal.SIGTERM)
+        if now >= self._kill_at:
+            self._kill()
+
+    def _tell(self, line: bytes) -> None:
+        """A line on the control channel; a process that is gone is noticed by its pidfd."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line)
+        except BrokenPipeError:
+            return
+
+    def _kill(self) -> None:
+        self._kill_at = float("inf")
+        procs.kill_tree(turn=self.turn.id, roots=[self._process.pid], below=[os.getpid()])
+        self._process.wait()
+
+    def _close(self) -> None:
+        os.close(self._pidfd)
+        if self._process.stdin is not None:
+            self._process.stdin.close()

@@ -1,0 +1,72 @@
+"""Prompt files: read fresh at each firing, from their own folder only (workspace.md 8.5)."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from config.kernel.storage import files, paths
+from workspace.triggers.entries.schema import Trigger
+
+MOST = 256 * 1024
+_REASONS = {
+    errno.EFBIG: f"is larger than {MOST // 1024} KiB",
+    errno.EINVAL: "is not a regular file",
+    errno.ELOOP: "is a symlink that leads nowhere",
+}
+
+
+class BadPrompt(Exception):
+    """No prompt can be had; the text is the reason, without server paths."""
+
+
+def read(trigger: Trigger, working_dir: Path) -> str:
+    """The prompt as written: inline, or the file as it is now. BadPrompt says what is wrong."""
+    if trigger.run.prompt_file is None:
+        return trigger.run.prompt or ""
+    label = f"prompt file {trigger.prompt_folder}/{trigger.run.prompt_file}"
+    data = _bytes(trigger, working_dir, label)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadPrompt(f"{label} is not UTF-8 text") from None
+    if not text.strip() or "\0" in text:
+        raise BadPrompt(f"{label} {'holds a NUL' if text.strip() else 'is blank'}")
+    return text
+
+
+def exists(trigger: Trigger, working_dir: Path) -> bool:
+    """Whether the file is there now; True for a trigger that names none."""
+    name = trigger.run.prompt_file
+    return name is None or (working_dir / trigger.prompt_folder / name).is_file()
+
+
+def copy(trigger: Trigger, working_dir: Path, target_folder: str) -> bool:
+    """Copy the file, if there is one, to another folder. False when other text is there already."""
+    if trigger.run.prompt_file is None or not exists(trigger, working_dir):
+        return True
+    data = _bytes(trigger, working_dir, "prompt file")
+    folder = working_dir / target_folder
+    target = folder / trigger.run.prompt_file
+    present = files.read(target, limit=MOST, within=folder) if target.exists() else None
+    if present is not None:
+        return present.data == data
+    target.parent.mkdir(parents=True, exist_ok=True)
+    files.write(target, data, mode=0o644, within=working_dir)
+    return True
+
+
+def _bytes(trigger: Trigger, working_dir: Path, label: str) -> bytes:
+    try:
+        folder = paths.inside(working_dir, trigger.prompt_folder)
+        path = folder / (trigger.run.prompt_file or "")
+        found = files.read(path, limit=MOST, within=folder)
+    except paths.UnsafePath:
+        raise BadPrompt(f"{label} leads outside {trigger.prompt_folder}/") from None
+    except OSError as error:
+        number = error.errno or 0
+        raise BadPrompt(f"{label} {_REASONS.get(number, os.strerror(number))}") from None
+    if found is None:
+        raise BadPrompt(f"{label} does not exist")
+    return found.data

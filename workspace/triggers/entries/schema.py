@@ -1,0 +1,171 @@
+"""What a trigger is: WHEN it fires, WHAT it runs, and whether it is armed (spec 2.5, 2.6)."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import orjson
+
+from workspace.triggers.schedule import interval as intervals
+
+MAX_TURNS = 30  # of a firing whose trigger names none (spec 8)
+
+Session = Literal["new", "resume"]
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A time pattern: exactly one of cron and interval."""
+
+    cron: str | None = None
+    interval: str | None = None
+    catch_up: str | None = None  # skip or once; absent = once
+
+    type = "schedule"
+
+    @property
+    def when(self) -> str:
+        """The WHEN in one line; a change of it re-arms, a change of anything else does not."""
+        if self.cron is not None:
+            return f"cron {' '.join(self.cron.split()).lower()}"
+        return f"interval {intervals.canonical(self.interval or '')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A lifecycle event of a chat."""
+
+    on: str
+
+    type = "event"
+
+    @property
+    def when(self) -> str:
+        return f"event {self.on}"
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """Reserved: stored, never fired."""
+
+    path: str | None = None
+
+    type = "webhook"
+    when = "webhook"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a firing runs. None = not said; the project or the default decides."""
+
+    prompt: str | None = None
+    prompt_file: str | None = None
+    session: Session = "new"
+    tools: tuple[str, ...] = ()
+    model: str | None = None
+    permission_mode: str | None = None
+    max_turns: int | None = None
+    max_spawn_depth: int | None = None
+    overlap: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """One valid entry of `triggers`, or of the older `schedules` (legacy)."""
+
+    name: str
+    when: Schedule | Event | Webhook
+    run: Run
+    enabled: bool = False
+    legacy: bool = False
+    line: int | None = None
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def type(self) -> str:
+        return self.when.type
+
+    @property
+    def overlap(self) -> str:
+        """Schedules skip by default; events queue, because each names a different chat."""
+        return self.run.overlap or ("skip" if self.type == "schedule" else "queue")
+
+    @property
+    def catch_up(self) -> str:
+        return (self.when.catch_up if isinstance(self.when, Schedule) else None) or "once"
+
+    @property
+    def curates(self) -> bool:
+        """An afterTurn entry customises the curator and never fires as a hook."""
+        return isinstance(self.when, Event) and self.when.on == "afterTurn"
+
+    @property
+    def own_agent(self) -> bool:
+        """Whether the turn runs as the project's agent with all its tools (spec 2.5 rule 3)."""
+        return self.legacy or (self.type == "schedule" and not self.run.tools)
+
+    @property
+    def prompt_folder(self) -> str:
+        return ".svc/schedules" if self.legacy else ".svc/triggers"
+
+    @property
+    def etag(self) -> str:
+        """Of this entry alone: an edit of another trigger does not make it stale."""
+        return hashlib.sha256(orjson.dumps(record(self))).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidEntry:
+    """A hand-written entry that cannot be used; it stays in the file untouched."""
+
+    name: str
+    error: str
+    line: int
+    legacy: bool = False
+
+
+def agent_name(project: str, trigger: str) -> str:
+    return f"trigger-{project}-{trigger}"
+
+
+def record(trigger: Trigger) -> dict[str, Any]:
+    """The full record `{trigger, run, enabled}`: defaults filled, absent optionals left out."""
+    return {"trigger": _when(trigger.when), "run": _run(trigger.run), "enabled": trigger.enabled}
+
+
+def stored(trigger: Trigger) -> dict[str, Any]:
+    """The record as it is written to project.yaml: what equals its default is not said."""
+    full = record(trigger)
+    if trigger.run.session == "new":
+        del full["run"]["session"]
+    if not trigger.run.tools:
+        del full["run"]["tools"]
+    return full
+
+
+def _when(when: Schedule | Event | Webhook) -> dict[str, Any]:
+    match when:
+        case Schedule():
+            fields = {"cron": when.cron, "interval": when.interval, "catchUp": when.catch_up}
+        case Event():
+            fields = {"on": when.on}
+        case Webhook():
+            fields = {"path": when.path}
+    return {"type": when.type} | {key: value for key, value in fields.items() if value is not None}
+
+
+def _run(run: Run) -> dict[str, Any]:
+    fields = {
+        "prompt": run.prompt,
+        "promptFile": run.prompt_file,
+        "session": run.session,
+        "tools": list(run.tools),
+        "model": run.model,
+        "permissionMode": run.permission_mode,
+        "maxTurns": run.max_turns,
+        "maxSpawnDepth": run.max_spawn_depth,
+        "overlap": run.overlap,
+    }
+    return {key: value for key, value in fields.items() if value is not None}

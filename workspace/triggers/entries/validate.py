@@ -1,0 +1,273 @@
+"""Reading a trigger's record: every mistake found at once, each with field, reason and example.
+
+Pure: looks at the record alone. What needs the project (prompt files, engines) is warnings.py's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from config.kernel.errors import Problem
+from workspace.schema import PERMISSION_MODES
+from workspace.triggers.entries import catalogue
+from workspace.triggers.entries.schema import Event, Run, Schedule, Trigger, Webhook
+from workspace.triggers.schedule import cron, interval
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+PROMPT_MOST = 100_000
+_TYPE_KEYS = {
+    "schedule": ("cron", "interval", "catchUp"),
+    "event": ("on",),
+    "webhook": ("path",),
+}
+RUN_KEYS = (
+    "prompt",
+    "promptFile",
+    "session",
+    "tools",
+    "model",
+    "permissionMode",
+    "maxTurns",
+    "maxSpawnDepth",
+    "overlap",
+)
+
+
+@dataclass(slots=True)
+class Findings:
+    """What one reading found. No problems = the trigger is usable."""
+
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def add(self, where: str, reason: str, example: str | None = None) -> None:
+        self.problems.append(Problem(where, reason, example))
+
+    def one_of(self, where: str, value: Any, allowed: tuple[str, ...]) -> str | None:
+        if value is None or value in allowed:
+            return value  # type: ignore[no-any-return]
+        self.add(where, f"{shown(value)} is not one of {', '.join(allowed)}")
+        return None
+
+    def whole(self, where: str, value: Any, allowed: str, example: str, most: int) -> int | None:
+        least = 1 if "1 to" in allowed else 0
+        if value is None:
+            return None
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+            return value
+        self.add(where, f"{shown(value)} is not a whole number {allowed}", example)
+        return None
+
+
+def shown(value: Any) -> str:
+    """A value as it appears in an error: JSON, about 100 characters at most, one line."""
+    if isinstance(value, str):
+        return '"' + "".join(c if c.isprintable() else "?" for c in value[:100]) + '"'
+    try:
+        text = orjson.dumps(value, default=lambda _: None).decode()
+    except TypeError:  # whole numbers beyond 64 bits, keys that are no text
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 100 else text[:100] + "…"
+
+
+def check_name(name: str, findings: Findings) -> None:
+    if name == "runtime":
+        findings.add("name", '"runtime" is reserved', '"runtime-check"')
+    elif not NAME.fullmatch(name):
+        rule = 'must start with a letter or digit and use only letters, digits, ".", "_", "-"'
+        findings.add("name", f"{shown(name)} {rule} (1-64)", '"nightly-scan"')
+
+
+def read(name: str, body: Any, *, kept: str = "not stored") -> tuple[Trigger | None, Findings]:
+    """A trigger from its full record; `kept` words what happens to unknown keys."""
+    findings = Findings()
+    check_name(name, findings)
+    if not isinstance(body, Mapping):
+        findings.add("trigger", "must be a mapping of trigger, run and enabled", "enabled: false")
+        return None, findings
+    _unknown("", body, ("trigger", "run", "enabled"), findings, kept)
+    when = _when(body.get("trigger"), findings, kept)
+    run = _run(body.get("run"), findings, kept)
+    enabled = body.get("enabled", False)
+    if not isinstance(enabled, bool):
+        findings.add("enabled", "must be true or false")
+    if findings.problems or when is None or run is None:
+        return None, findings
+    if isinstance(when, Event) and when.on == "afterTurn" and run.tools:
+        findings.warnings.append("run.tools: ignored, the curator has no tools")
+    return Trigger(name, when, run, enabled, warnings=tuple(findings.warnings)), findings
+
+
+def _unknown(
+    where: str, body: Mapping[str, Any], allowed: tuple[str, ...], findings: Findings, kept: str
+) -> None:
+    findings.warnings += [
+        f"{where}{str(key)[:100]}: unknown key, {kept}" for key in body if key not in allowed
+    ]
+
+
+def _when(body: Any, findings: Findings, kept: str) -> Schedule | Event | Webhook | None:
+    if not isinstance(body, Mapping):
+        findings.add("trigger", "must be a mapping with a type", 'type "schedule"')
+        return None
+    kind = body.get("type")
+    if kind not in catalogue.TRIGGER_TYPES:
+        allowed = ", ".join(catalogue.TRIGGER_TYPES)
+        findings.add("trigger.type", f"{shown(kind)} is not one of {allowed}")
+        return None
+    others = {key: owner for owner, keys in _TYPE_KEYS.items() for key in keys if owner != kind}
+    for key in body:
+        if body[key] is not None and key in others:
+            reason = f"belongs to {others[key]} triggers, this one is of type {kind}"
+            findings.add(f"trigger.{key}", reason, f'type "{others[key]}"')
+    _unknown("trigger.", body, ("type", *_TYPE_KEYS[kind], *others), findings, kept)
+    readers: Mapping[str, Callable[[Mapping[str, Any], Findings], Schedule | Event | Webhook]]
+    readers = {"schedule": _schedule, "event": _event, "webhook": _webhook}
+    return readers[kind](body, findings)
+
+
+def _schedule(body: Mapping[str, Any], findings: Findings) -> Schedule:
+    pattern, length = body.get("cron"), body.get("interval")
+    if (pattern is None) == (length is None):
+        findings.add("trigger", "give exactly one of cron and interval", 'interval "30m"')
+    if pattern is not None:
+        check_cron(pattern, findings)
+    if length is not None:
+        check_interval(length, findings)
+    catch_up = findings.one_of("trigger.catchUp", body.get("catchUp"), ("skip", "once"))
+    return Schedule(pattern, length, catch_up)
+
+
+def check_cron(text: Any, findings: Findings) -> None:
+    try:
+        cron.parse(_text(text, cron.BadCron, "a cron pattern"))
+    except cron.BadCron as error:
+        findings.add("trigger.cron", str(error), cron.EXAMPLE)
+
+
+def check_interval(text: Any, findings: Findings) -> None:
+    try:
+        length = interval.parse(_text(text, interval.BadInterval, "a duration"))
+    except interval.BadInterval as error:
+        findings.add("trigger.interval", str(error), interval.EXAMPLE)
+        return
+    if length.total_seconds() < 60:
+        findings.warnings.append("trigger.interval: fires more than once a minute")
+
+
+def _text(value: Any, refusal: type[ValueError], what: str) -> str:
+    if isinstance(value, str):
+        return value
+    raise refusal(f"{shown(value)} is not {what} in quotes")
+
+
+def _event(body: Mapping[str, Any], findings: Findings) -> Event:
+    event = body.get("on")
+    if event is None:
+        findings.add("trigger.on", f"null is not one of {', '.join(catalogue.EVENTS)}")
+    return Event(findings.one_of("trigger.on", event, catalogue.EVENTS) or "")
+
+
+def _webhook(body: Mapping[str, Any], findings: Findings) -> Webhook:
+    path = body.get("path")
+    if path is not None and not (isinstance(path, str) and path.startswith("/")):
+        findings.add("trigger.path", 'must start with "/"', '"/deploy"')
+    return Webhook(path)
+
+
+def _run(body: Any, findings: Findings, kept: str) -> Run | None:
+    if not isinstance(body, Mapping):
+        findings.add("run", "must be a mapping with a prompt or a promptFile", 'prompt "Say hi"')
+        return None
+    _unknown("run.", body, RUN_KEYS, findings, kept)
+    _check_prompts(body.get("prompt"), body.get("promptFile"), findings)
+    run = Run(
+        prompt=body.get("prompt"),
+        prompt_file=body.get("promptFile"),
+        session=findings.one_of("run.session", body.get("session"), ("new", "resume")) or "new",  # type: ignore[arg-type]
+        tools=_tools(body.get("tools"), findings),
+        model=_model(body.get("model"), findings),
+        permission_mode=findings.one_of(
+            "run.permissionMode", body.get("permissionMode"), tuple(PERMISSION_MODES)
+        ),
+        max_turns=findings.whole(
+            "run.maxTurns", body.get("maxTurns"), "from 1 to 1000", "30", 1000
+        ),
+        max_spawn_depth=findings.whole(
+            "run.maxSpawnDepth", body.get("maxSpawnDepth"), "of 0 or more", "1", 1_000_000
+        ),
+        overlap=findings.one_of("run.overlap", body.get("overlap"), ("skip", "queue", "parallel")),
+    )
+    if run.overlap == "parallel" and run.session == "resume":
+        reason = 'parallel needs run.session "new" (turns of one chat never overlap)'
+        findings.add("run.overlap", reason)
+    return run
+
+
+def _check_prompts(prompt: Any, file: Any, findings: Findings) -> None:
+    if (prompt is None) == (file is None):
+        reason = "give exactly one of prompt and promptFile"
+        findings.add("run", reason, 'promptFile "daily.md"')
+    if prompt is not None:
+        check_prompt(prompt, findings)
+    if file is not None:
+        check_prompt_file(file, findings)
+
+
+def check_prompt(prompt: Any, findings: Findings) -> None:
+    example = '"Summarise new issues"'
+    if not isinstance(prompt, str):
+        findings.add("run.prompt", "must be text", example)
+    elif not prompt.strip():
+        findings.add("run.prompt", "must not be blank", example)
+    elif len(prompt) > PROMPT_MOST or "\0" in prompt:
+        findings.add("run.prompt", f"must be 1 to {PROMPT_MOST} characters without NUL", example)
+
+
+def check_prompt_file(file: Any, findings: Findings) -> None:
+    reason = ""
+    if not isinstance(file, str) or not 1 <= len(file) <= 200:
+        reason = "must be the name of a .md file, 1 to 200 characters"
+    elif file.startswith("/") or ".." in file.split("/"):
+        reason = f"{shown(file)} leaves .svc/triggers/"
+    elif "\\" in file or not file.isprintable() or any(p in ("", ".") for p in file.split("/")):
+        reason = f"{shown(file)} is not a relative path"
+    elif not file.endswith(".md"):
+        reason = f"{shown(file)} does not end in .md"
+    if reason:
+        findings.add("run.promptFile", reason, '"daily.md"')
+
+
+def _tools(value: Any, findings: Findings) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or len(value) > 200:
+        findings.add("run.tools", "must be a list of tool names", '["Read", "Grep"]')
+        return ()
+    names = list(dict.fromkeys(name for name in value if isinstance(name, str)))
+    if any(not isinstance(name, str) for name in value):
+        findings.add("run.tools", "must hold names only", '["Read", "Grep"]')
+    for name in names:
+        if not catalogue.known(name):
+            close = catalogue.nearest(name)
+            hint = f" (did you mean {close}?)" if close else ""
+            example = None if close else '"Read"'
+            findings.add("run.tools", f"unknown tool {shown(name)}{hint}", example)
+        elif name in catalogue.NEVER_GRANTED:
+            findings.warnings.append(f"run.tools: no engine grants {name}")
+    return tuple(names)
+
+
+def _model(value: Any, findings: Findings) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, str) and 1 <= len(value) <= 200 and len(value.split()) == 1:
+        return value.strip()
+    reason = "must be one word of at most 200 characters"
+    findings.add("run.model", reason, '"runbook"')
+    return None

@@ -1,0 +1,130 @@
+"""Arming: the rows that say which trigger is due when, brought to what project.yaml says.
+
+Called in the save that changed a trigger and by the ticker for hand edits. The file is read
+inside the transaction, so the last one to commit has seen the newest file (workspace.md 8.3).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.db import transaction
+
+from config.kernel.errors import NotFound
+from config.kernel.process import bell
+from workspace import projects
+from workspace.models import InvalidEntry, TriggerState
+from workspace.project import Project
+from workspace.triggers import runs
+from workspace.triggers.entries import files
+from workspace.triggers.entries.files import TriggerSet
+from workspace.triggers.entries.schema import Schedule, Trigger, agent_name
+from workspace.triggers.schedule import clock
+
+log = logging.getLogger(__name__)
+
+BELL = "ticker"
+_COLUMNS = (
+    "legacy", "type", "enabled", "when", "armed_at", "next_at", "catch_up", "last_error",
+    "agent_name",
+)  # fmt: skip
+
+
+def sync(slug: str, *, now: datetime) -> TriggerSet:
+    """Arm, re-arm and disarm the triggers of one project; what its file holds now."""
+    with transaction.atomic():
+        project = _current(slug)
+        entries = files.read(project) if project else TriggerSet()
+        rows = {row.name: row for row in TriggerState.objects.filter(project=slug)}
+        if project is not None and project.error:
+            _suspend(rows, project)
+        else:
+            _reconcile(slug, rows, entries, now)
+            _record_invalid(slug, entries)
+    bell.ring(BELL)
+    return entries
+
+
+def _current(slug: str) -> Project | None:
+    try:
+        return projects.get(slug)
+    except NotFound:
+        return None
+
+
+def _suspend(rows: Mapping[str, TriggerState], project: Project) -> None:
+    """Nothing of an unreadable file is armed; the grid is kept for when it can be read again."""
+    for row in rows.values():
+        if row.next_at is not None:
+            row.next_at = None
+            row.last_error = f"project.yaml cannot be read: {project.error}"[:500]
+            row.save(update_fields=["next_at", "last_error"])
+
+
+def _reconcile(
+    slug: str, rows: Mapping[str, TriggerState], entries: TriggerSet, now: datetime
+) -> None:
+    wanted = {trigger.name: trigger for trigger in entries.usable}
+    for name, trigger in wanted.items():
+        row = rows.get(name) or TriggerState(project=slug, name=name)
+        before = _columns(row)
+        _arm(row, trigger, now)
+        if row.pk is None or _columns(row) != before:
+            row.save()
+    broken = {entry.name: entry for entry in entries.invalid}
+    for name in rows.keys() - wanted.keys():
+        if name in broken:
+            _disarm(rows[name], broken[name].error)
+        else:
+            rows[name].delete()
+            runs.cancel_queued(slug, name)
+
+
+def _columns(row: TriggerState) -> tuple[object, ...]:
+    return tuple(getattr(row, column) for column in _COLUMNS)
+
+
+def _arm(row: TriggerState, trigger: Trigger, now: datetime) -> None:
+    """A new WHEN or a newly enabled trigger starts a grid at `now`; all else keeps its own."""
+    fresh = not row.enabled or row.when != trigger.when.when or row.type != trigger.type
+    row.legacy, row.type = trigger.legacy, trigger.type
+    row.enabled, row.when = trigger.enabled, trigger.when.when
+    row.catch_up, row.agent_name = trigger.catch_up, agent_name(row.project, trigger.name)
+    if not (trigger.enabled and isinstance(trigger.when, Schedule)):
+        row.armed_at = row.next_at = None
+    elif fresh:
+        row.armed_at, row.last_error = _whole_ms(now), ""
+        row.next_at = clock.next_time(row.when, armed_at=row.armed_at, after=row.armed_at)
+    elif row.next_at is None and row.armed_at is not None:  # the file can be read again
+        row.last_error = ""
+        row.next_at = clock.next_time(row.when, armed_at=row.armed_at, after=now)
+
+
+def _whole_ms(moment: datetime) -> datetime:
+    """What is shown has milliseconds, so what is kept has no more."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def _disarm(row: TriggerState, reason: str) -> None:
+    if row.enabled or row.next_at is not None:
+        row.enabled, row.armed_at, row.next_at, row.last_error = False, None, None, reason[:500]
+        row.save()
+
+
+def _record_invalid(slug: str, entries: TriggerSet) -> None:
+    """Keep the table of invalid entries, and say each new one once, wherever it moves to."""
+    stored = InvalidEntry.objects.filter(project=slug)
+    known = set(stored.values_list("name", "error", "line"))
+    found = {(entry.name, entry.error, entry.line) for entry in entries.invalid}
+    if known == found:
+        return
+    stored.delete()
+    InvalidEntry.objects.bulk_create(
+        InvalidEntry(project=slug, name=name, error=error, line=line)
+        for name, error, line in sorted(found, key=lambda entry: entry[2])
+    )
+    said = {(name, error) for name, error, _ in known}
+    for name, error, line in sorted(entry for entry in found if entry[:2] not in said):
+        log.warning("trigger %s/%s: invalid, not armed: %s (line %d)", slug, name, error, line)

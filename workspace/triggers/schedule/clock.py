@@ -1,0 +1,109 @@
+"""When a schedule fires: grid, next times, and what became of times that passed.
+
+Pure functions over the WHEN, the moment of arming and the time; and the one clock of the
+scheduler, which tests replace (workspace.md 8.3).
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import tzlocal
+
+from workspace.triggers.schedule import cron, interval
+
+CATCH_UP_WITHIN = timedelta(hours=24)
+ON_TIME = timedelta(seconds=1)  # a claim this close to its nominal time was never missed
+COUNTED = 10_000  # missed times are counted up to here
+
+
+class Clock:
+    """The time of this machine."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+@functools.cache
+def host_zone() -> tzinfo:
+    """The zone cron patterns are read in; UTC when the host does not say."""
+    try:
+        return ZoneInfo(tzlocal.get_localzone_name())
+    except (ZoneInfoNotFoundError, ValueError, TypeError):
+        return ZoneInfo("UTC")
+
+
+def zone_name() -> str:
+    return str(host_zone())
+
+
+def next_time(when: str, *, armed_at: datetime, after: datetime) -> datetime:
+    """The first nominal time strictly after `after`."""
+    kind, _, text = when.partition(" ")
+    if kind == "cron":
+        return cron.parse(text).after(after, host_zone())
+    length = interval.parse(text)
+    steps = max(0, (after - armed_at) // length) + 1
+    return armed_at + steps * length
+
+
+def upcoming(when: str, *, armed_at: datetime, next_at: datetime, count: int = 3) -> list[datetime]:
+    """The next nominal times of an armed schedule, `next_at` first."""
+    times = [next_at]
+    while len(times) < count:
+        times.append(next_time(when, armed_at=armed_at, after=times[-1]))
+    return times
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """Nominal times from the armed one up to now: how many, the latest, and the one to come."""
+
+    count: int
+    latest: datetime
+    next: datetime
+
+
+def passed(when: str, *, armed_at: datetime, next_at: datetime, now: datetime) -> Passed:
+    """Needs `next_at <= now`. Beyond COUNTED times the count stays, the latest is still found."""
+    if when.startswith("interval "):
+        length = interval.parse(when.partition(" ")[2])
+        more = (now - next_at) // length
+        latest = next_at + more * length
+        return Passed(more + 1, latest, latest + length)
+    count, latest = 1, next_at
+    following = next_time(when, armed_at=armed_at, after=latest)
+    while following <= now:
+        if count == COUNTED:  # nobody counts further; only the last day can still fire
+            latest = max(latest, now - CATCH_UP_WITHIN)
+        else:
+            count, latest = count + 1, following
+        following = next_time(when, armed_at=armed_at, after=latest)
+    return Passed(count, latest, following)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the claim of a nominal time becomes. `skipped` holds the reason, or is empty."""
+
+    cause: str
+    scheduled_for: datetime
+    missed: int | None
+    skipped: str = ""
+
+
+def decide(
+    found: Passed, *, when: str, catch_up: str, now: datetime, serving_since: datetime
+) -> Decision:
+    """Fire, catch up, or record what was missed while nothing was serving."""
+    dropped = found.count - 1
+    if found.latest >= serving_since or now - found.latest < ON_TIME:
+        return Decision(when.partition(" ")[0], found.latest, dropped or None)
+    if catch_up == "once" and now - found.latest < CATCH_UP_WITHIN:
+        return Decision("catch-up", found.latest, dropped)
+    number = f"{found.count}" if found.count < COUNTED else f"{COUNTED} or more"
+    reason = f"missed while the server was down ({number})"
+    return Decision("catch-up", found.latest, found.count, reason)

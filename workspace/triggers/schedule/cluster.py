@@ -1,0 +1,155 @@
+"""The processes of `manage.py qcluster`: two stock django-q2 clusters and the ticker, forked from
+one process that has loaded everything, so that they share its memory (promise S12)."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any
+
+from django_q import cluster as stock
+from django_q.cluster import Cluster
+from django_q.conf import Conf
+
+from config.kernel.process import bell
+from config.kernel.process.supervise import Child
+from workspace.models import Turn
+from workspace.triggers.schedule import arming
+from workspace.triggers.schedule.clock import Clock
+from workspace.triggers.schedule.taskqueue import TaskQueue
+from workspace.triggers.schedule.ticker import Ticker
+
+log = logging.getLogger(__name__)
+
+STOP_S = 7.0  # longer than a turn gets to end, shorter than the supervisor waits
+_fork = get_context("fork")
+
+
+class TurnKeeper(Cluster):  # type: ignore[misc]
+    """A stock cluster that asks its turns to end when it is told to stop (engine.md 3.4)."""
+
+    def stop(self) -> bool:
+        if not self.sentinel.is_alive():
+            return False
+        log.info("cluster %s stopping", Conf.CLUSTER_NAME)
+        late = threading.Timer(STOP_S, kill_group)
+        late.daemon = True  # every step below may wait for a process that hangs
+        late.start()
+        self.stop_event.set()
+        bell.ring(f"queue-{Conf.CLUSTER_NAME}")
+        while self.sentinel.is_alive():  # a turn may still begin after the first look
+            end_turns(os.getpgrp())
+            self.sentinel.join(0.2)
+        late.cancel()
+        return True
+
+    def serve(self) -> None:
+        """Until stopped by a signal."""
+        stock.Queue = TaskQueue
+        self.start()
+        while self.sentinel.is_alive():
+            self.sentinel.join()
+
+
+def kill_group() -> None:
+    """End this cluster and all it forked, whatever they do."""
+    log.error("cluster %s does not stop, it is killed", Conf.CLUSTER_NAME)
+    os.killpg(os.getpid(), signal.SIGKILL)
+
+
+def end_turns(group: int) -> int:
+    """Ask the running turns of one process group to end; their workers look four times a second."""
+    mine = Turn.objects.filter(state="running", claim__startswith=f"{group}-", stop="")
+    return mine.update(stop="shutdown")
+
+
+def serve_queue() -> None:
+    """The default queue: starts of runs, sweeps, chores."""
+    TurnKeeper().serve()
+
+
+def serve_turns() -> None:
+    """The queue of turns."""
+    become("turns")
+    TurnKeeper().serve()
+
+
+def become(name: str) -> None:
+    """Make this process serve another queue. django-q2 takes the name from the environment when
+    it is imported, once per process; so its settings are read again and laid over the old ones."""
+    os.environ["Q_CLUSTER_NAME"] = name
+    spec = importlib.util.find_spec("django_q.conf")
+    assert spec is not None
+    assert spec.loader is not None
+    fresh = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fresh)
+    for key, value in vars(fresh.Conf).items():
+        if not key.startswith("__"):
+            setattr(Conf, key, value)
+
+
+def tick() -> None:
+    """The precise ticker, until SIGTERM or SIGINT."""
+    stopping = False
+
+    def stop(number: int, frame: object) -> None:
+        nonlocal stopping
+        stopping = True
+        bell.ring(arming.BELL)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    with bell.Bell(arming.BELL) as sleeper:
+        Ticker(Clock()).run(sleeper, lambda: stopping)
+
+
+@dataclass(slots=True)
+class _Forked:
+    """A forked process, in the words of subprocess that the supervisor speaks."""
+
+    process: Any
+
+    @property
+    def pid(self) -> int:
+        return int(self.process.pid)
+
+    def poll(self) -> int | None:
+        code: int | None = self.process.exitcode
+        return code
+
+
+@dataclass(slots=True, eq=False)
+class Fork(Child):
+    """A child of the supervisor that is forked instead of executed."""
+
+    target: Callable[[], None] = tick
+
+    def start(self) -> tuple[int | None, int | None]:
+        process = _fork.Process(target=_run, args=(self.target,), name=self.name)
+        process.start()
+        self.process = _Forked(process)
+        self.started, self.due = time.monotonic(), None
+        return None, None
+
+
+def _run(target: Callable[[], None]) -> None:
+    """A forked child from its first moment: a session of its own, no handler of its parent."""
+    os.setsid()
+    die_with_parent()
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    os.register_at_fork(after_in_child=die_with_parent)  # also what the stock cluster forks
+    target()
+
+
+def die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG

@@ -1,0 +1,163 @@
+"""The precise ticker: sleeps until the next due trigger, claims it, hands it to the workers.
+
+Looks at the files of all projects at least every LOOK seconds, so that hand edits are armed in
+time; an edit through the API rings its bell. Any number of tickers may run (design 9).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Min
+from django_q.tasks import async_task
+
+from config.kernel.storage import files
+from workspace.chats.turns import recovery
+from workspace.models import InvalidEntry, Run, TriggerState
+from workspace.project import FILE
+from workspace.schema import is_slug
+from workspace.triggers import runs
+from workspace.triggers.entries.files import TriggerSet
+from workspace.triggers.entries.schema import Trigger
+from workspace.triggers.schedule import arming, claims, clock
+
+log = logging.getLogger(__name__)
+
+LOOK = timedelta(seconds=2)  # hand edits are noticed within 5 s
+CHORES = timedelta(seconds=60)
+STALLED = timedelta(seconds=30)  # a ticker that was away this long missed what was due meanwhile
+
+
+class Sleeper(Protocol):
+    """What the ticker sleeps on: a Bell, or a stepped clock in tests."""
+
+    def wait(self, seconds: float) -> bool: ...
+
+
+class Ticker:
+    """One loop of small steps; `step` does what is due now and says when to come back."""
+
+    def __init__(self, time: clock.Clock) -> None:
+        self.clock = time
+        self.entries: dict[str, TriggerSet] = {}
+        self.stats: dict[str, str] = {}
+        self.serving_since = self.seen = time.now()
+        self.looked = self.chored = self.pruned = datetime.min.replace(tzinfo=self.seen.tzinfo)
+        self.caught_up = 0
+
+    def run(self, sleeper: Sleeper, stopped: Callable[[], bool]) -> None:
+        """Until stopped. A failing step is logged and tried again; it never ends the loop."""
+        self.start()
+        while not stopped():
+            try:
+                due = self.step()
+            except Exception:
+                log.exception("scheduler step failed")
+                due = self.clock.now() + LOOK
+            sleeper.wait(max(0.0, (due - self.clock.now()).total_seconds()))
+
+    def start(self) -> None:
+        """Arm what the files say, recover what the last stop left, catch up; say so once."""
+        self.look(self.clock.now())
+        interrupted = recovery.sweep(on_change=runs.follow) + self.chores(self.clock.now())
+        self.claim(self.clock.now())
+        log.info(
+            "scheduler: %d armed, %d invalid, %d catch-up, %d interrupted by the last stop",
+            TriggerState.objects.exclude(next_at=None).count(),
+            InvalidEntry.objects.count(),
+            self.caught_up,
+            interrupted,
+        )
+
+    def step(self) -> datetime:
+        now = self.clock.now()
+        if abs(now - self.seen) > STALLED:
+            self.serving_since = now
+        self.seen = now
+        if abs(now - self.looked) >= LOOK:
+            self.look(now)
+        self.claim(self.clock.now())
+        if abs(now - self.chored) >= CHORES:
+            self.chores(now)
+        return self._next_step(now)
+
+    def _next_step(self, now: datetime) -> datetime:
+        armed = TriggerState.objects.filter(enabled=True, next_at__isnull=False)
+        due: datetime | None = armed.aggregate(due=Min("next_at"))["due"]
+        return min(due or now + LOOK, now + LOOK)
+
+    def look(self, now: datetime) -> None:
+        """Arm the projects whose file changed since the last look, each by itself."""
+        self.looked = now
+        stats = self._stats()
+        for slug in [*stats, *(self.stats.keys() - stats.keys())]:
+            if stats.get(slug) != self.stats.get(slug):
+                self._sync(slug, now)
+        self.stats = stats
+        self._forget_vanished(set(stats), now)
+
+    def _stats(self) -> dict[str, str]:
+        found = {}
+        for entry in settings.PROJECTS_DIR.iterdir():
+            stat = files.stat_of(entry / FILE) if is_slug(entry.name) else None
+            if stat is not None:
+                found[entry.name] = stat
+        return found
+
+    def _forget_vanished(self, slugs: set[str], now: datetime) -> None:
+        """Rows of projects that went while no ticker ran; only the first look can find any."""
+        if self.entries.keys() - slugs or not self.chored.year > 1:
+            known = TriggerState.objects.order_by().values_list("project", flat=True).distinct()
+            for slug in {*known, *self.entries} - slugs:
+                self._sync(slug, now)
+                self.entries.pop(slug, None)
+
+    def _sync(self, slug: str, now: datetime) -> None:
+        try:
+            self.entries[slug] = arming.sync(slug, now=now)
+        except Exception:
+            log.exception("arming %s failed", slug)
+
+    def find(self, slug: str, name: str) -> Trigger | None:
+        return self.entries.get(slug, TriggerSet()).find(name)
+
+    def claim(self, now: datetime) -> None:
+        """Claim all that is due; start what was claimed once the last claim is on disk."""
+        self._refresh(now)
+        queued: list[Run] = []
+        while True:
+            claimed = claims.claim_due(now=now, serving_since=self.serving_since, find=self.find)
+            queued += claimed.queued
+            self.caught_up += claimed.caught_up
+            for slug in claimed.stale:
+                self._sync(slug, now)
+            if claimed.rows < claims.BATCH:
+                break
+        if queued:
+            with transaction.atomic():
+                for run in queued:
+                    runs.deliver(run.id)
+
+    def _refresh(self, now: datetime) -> None:
+        """Look once more at the files of what is about to fire."""
+        due = TriggerState.objects.filter(enabled=True, next_at__lte=now)
+        for slug in due.order_by().values_list("project", flat=True).distinct():
+            stat = files.stat_of(settings.PROJECTS_DIR / slug / FILE)
+            if stat is None or stat != self.stats.get(slug):
+                self._sync(slug, now)
+                self.stats[slug] = stat or ""
+
+    def chores(self, now: datetime) -> int:
+        """What keeps the ledgers true: lost starts, lost turns, old rows."""
+        self.chored = now
+        interrupted = runs.recover(now)
+        async_task("workspace.tasks.sweep", cluster=runs.QUEUE, task_name="sweep", save=False)
+        if now - self.pruned >= timedelta(days=1):
+            self.pruned = now
+            async_task("workspace.tasks.prune", cluster=runs.QUEUE, task_name="prune", save=False)
+        return interrupted
