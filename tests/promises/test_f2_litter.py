@@ -14,7 +14,7 @@ from tests.service import ROOT, Service, until
 
 WRITER = """
 import sys, pathlib
-from config.kernel import files
+from config.kernel.storage import files
 path = pathlib.Path(sys.argv[1])
 number = 0
 while True:
