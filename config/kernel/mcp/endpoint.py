@@ -180,7 +180,7 @@ class Exchange:
     endpoint: McpConsumer
     caller: Principal
     registry: Registry
-    result: Result | None = None  # what a handler answered, in its own key order
+    result: bytes | None = None  # what a handler answered; the SDK sees an empty one of its shape
     called: bool = False  # a tool was: its thread writes down what became of it
 
     async def event(self, message: Message) -> bytes:
@@ -211,7 +211,7 @@ class Exchange:
         if method == "initialize":
             order = ("protocolVersion", "capabilities", "serverInfo")
             answered = {key: answered[key] for key in order}
-        return jsonio.dumps(self.result or answered)
+        return self.result or jsonio.dumps(answered)
 
     async def _list(self, message: Message) -> bytes:
         """The list of this caller's operations, made once for everybody with the same ones."""
@@ -222,11 +222,15 @@ class Exchange:
             await self._serve(message, {})
             if len(kept) >= LISTS_KEPT:
                 kept.clear()
-            kept[key] = jsonio.dumps(self.result)
+            assert self.result is not None
+            kept[key] = self.result
         return kept[key]
 
     async def _serve(self, message: Message, params: dict[str, Any]) -> Result:
-        """Through the SDK's request kernel: it parses, validates and shapes the result."""
+        """Through the SDK's request kernel: it parses, validates and dispatches.
+
+        It is shown an empty result: checking a list of 300 chats would cost more than making it.
+        """
         server: Server[None] = Server(NAME, version=__version__)
         server.middleware.clear()  # tracing; it would cost more than the dispatch
         server.add_request_handler("tools/list", PaginatedRequestParams, self._on_list)
@@ -237,8 +241,9 @@ class Exchange:
 
     async def _on_list(self, context: Any, params: PaginatedRequestParams) -> Result:
         granted = self.registry.granted(self.caller)
-        self.result = {"tools": [_tool(operation, self.caller) for operation in granted]}
-        return self.result
+        tools = [_tool(operation, self.caller) for operation in granted]
+        self.result = jsonio.dumps({"tools": tools})
+        return {"tools": []}
 
     async def _on_call(self, context: Any, params: CallToolRequestParams) -> Result:
         self.called = True
@@ -246,20 +251,20 @@ class Exchange:
         if operation is None:
             name = jsonio.clean(params.name[:NAME_SHOWN])
             self.endpoint.done(self.caller, name, "unknown_tool")
-            self.result = tool_error(f"Unknown tool: {name}")
-            return self.result
-        run = threads.brief if operation.read_only else threads.run
-        self.result = await run(self._call, operation, params.arguments or {})
-        return self.result
+            self.result = jsonio.dumps(tool_error(f"Unknown tool: {name}"))
+        else:
+            run = threads.brief if operation.read_only else threads.run
+            self.result = await run(self._call, operation, params.arguments or {})
+        return {"content": []}
 
-    def _call(self, operation: Operation, given: dict[str, Any]) -> Result:
+    def _call(self, operation: Operation, given: dict[str, Any]) -> bytes:
         """In a thread: do it, and write it down even if nobody waits for the answer any more."""
         if database.errors_occurred:  # by an earlier call of this thread
             database.close_if_unusable_or_obsolete()
         outcome, result = self._outcome(operation, given)
         done = result.get("structuredContent", {})
         self.endpoint.done(self.caller, operation.name, outcome, arguments=given, result=done)
-        return result
+        return jsonio.dumps(result)
 
     def _outcome(self, operation: Operation, given: dict[str, Any]) -> tuple[str, Result]:
         try:
