@@ -32,11 +32,14 @@ def _unknown(place: str, key: str, known: Iterable[str]) -> Record:
 
 
 def words(value: Any) -> list[str] | None:
-    """A list of words, or comma/newline text; trimmed, blanks dropped. None: anything else."""
+    """A list of words, or comma/newline text; trimmed, blanks dropped. None: anything else.
+
+    A number is no word: `007` was read as 7, and would no longer deny the project it names.
+    """
     entries = split(value) if isinstance(value, str | list) else [None]
-    if not all(isinstance(entry, str | int) and not isinstance(entry, bool) for entry in entries):
+    if not all(isinstance(entry, str) for entry in entries):
         return None
-    return [word for entry in entries if (word := str(entry).strip())]
+    return [word for entry in entries if (word := entry.strip())]
 
 
 def split(value: Any) -> list[Any]:

@@ -126,9 +126,10 @@ def test_unknown_keys_of_auth_are_named():
     ]
 
 
+@pytest.mark.parametrize("odd", [True, 7])  # an unquoted 007 reaches us as 7
 @pytest.mark.parametrize("field", ["deny", "denyProjects"])
-def test_a_refusal_list_with_a_word_that_is_none_refuses_everything(field: str):
-    mixed: dict[str, Any] = {field: ["alpha", True]}
+def test_a_refusal_list_with_a_word_that_is_none_refuses_everything(field: str, odd: Any):
+    mixed: dict[str, Any] = {field: ["alpha", odd]}
     found = load(block(clients={"ci": client(**mixed)}))
     scope = found.clients[0].scope
 
