@@ -37,9 +37,8 @@ def words(value: Any) -> list[str] | None:
     A number is no word: `007` was read as 7, and would no longer deny the project it names.
     """
     entries = split(value) if isinstance(value, str | list) else [None]
-    if not all(isinstance(entry, str) for entry in entries):
-        return None
-    return [word for entry in entries if (word := entry.strip())]
+    texts = [entry.strip() for entry in entries if isinstance(entry, str)]
+    return [text for text in texts if text] if len(texts) == len(entries) else None
 
 
 def split(value: Any) -> list[Any]:
