@@ -30,21 +30,16 @@ class Hands:
         self.left = saves
         self.rng = rng
         self.saved: list[bytes] = []
-        self.busy = threading.Lock()
+        self.instant = threading.Lock()  # a save is whole: no step of any writer falls inside it
         self.lingering: tuple[BinaryIO, bytes] | None = None
 
     def maybe(self) -> None:
-        if not self.busy.acquire(blocking=False):
-            return
-        try:
-            if self.lingering:
-                if self.rng.random() < 0.3:
-                    self.finish()
-            elif self.left and self.rng.random() < 0.2 and self.path.exists():
-                self.left -= 1
-                self.save()
-        finally:
-            self.busy.release()
+        if self.lingering:
+            if self.rng.random() < 0.3:
+                self.finish()
+        elif self.left and self.rng.random() < 0.2 and self.path.exists():
+            self.left -= 1
+            self.save()
 
     def save(self) -> None:
         line = b"hand-%d\n" % self.left
@@ -94,8 +89,9 @@ def test_writers_by_program_and_by_hand_lose_no_change(monkeypatch: pytest.Monke
 
 def interrupted(real: Callable[..., object], hands: Hands) -> Callable[..., object]:
     def call(*args: object, **kwargs: object) -> object:
-        hands.maybe()
-        return real(*args, **kwargs)
+        with hands.instant:
+            hands.maybe()
+            return real(*args, **kwargs)
 
     return call
 

@@ -38,6 +38,7 @@ class Left:
 
 
 _changed = threading.Condition()
+_looking = threading.Lock()  # held from the choice of a file to the end of its look
 _waiting: deque[tuple[float, Left]] = deque()
 _thread: threading.Thread | None = None
 
@@ -54,13 +55,9 @@ def watch(left: Left) -> None:
 
 
 def settle() -> None:
-    """Look at everything now: before the process ends, and in tests."""
-    for _ in range(ROUNDS):
-        with _changed:
-            now = list(_waiting)
-            _waiting.clear()
-        for _due, left in now:
-            _look(left)
+    """Look at everything now, and wait for a look under way: before an end, and in tests."""
+    while _look_at_next(float("inf")):
+        pass
 
 
 def _work() -> None:
@@ -70,14 +67,22 @@ def _work() -> None:
             if not _waiting and not _changed.wait(LINGER_S) and not _waiting:
                 _thread = None
                 return
-            if not _waiting:
+            wait = _waiting[0][0] - time.monotonic() if _waiting else 0
+            if wait > 0:
+                _changed.wait(wait)
                 continue
-            due, left = _waiting[0]
-            if due > time.monotonic():
-                _changed.wait(due - time.monotonic())
-                continue
-            _waiting.popleft()
+        _look_at_next(time.monotonic())
+
+
+def _look_at_next(until: float) -> bool:
+    """Look at the first file that is due by then; False when none is."""
+    with _looking:
+        with _changed:
+            if not _waiting or _waiting[0][0] > until:
+                return False
+            left = _waiting.popleft()[1]
         _look(left)
+        return True
 
 
 def _look(left: Left) -> None:
@@ -108,8 +113,8 @@ def _resolve(folder: Folder, left: Left) -> None:
 
 def _start_afresh() -> None:
     """A forked child has neither the thread nor the work of its parent."""
-    global _changed, _thread  # noqa: PLW0603
-    _changed = threading.Condition()
+    global _changed, _looking, _thread  # noqa: PLW0603
+    _changed, _looking = threading.Condition(), threading.Lock()
     _waiting.clear()
     _thread = None
 
