@@ -65,6 +65,14 @@ class Cluster:
     def statuses(self) -> list[str]:
         return [status for status, *_ in self.runs()]
 
+    def idle(self) -> bool:
+        """Nothing is due, waits or runs, and every task has been acknowledged."""
+        with contextlib.closing(sqlite3.connect(self.service.data / "svc.sqlite3")) as database:
+            count = "SELECT count(*) FROM django_q_ormq"
+            due = "SELECT count(*) FROM workspace_triggerstate WHERE [when] != 'interval 10d'"
+            left = [database.execute(query).fetchone()[0] for query in (count, due)]
+        return not any(left) and not {"queued", "running"} & {*self.statuses()}
+
     def said(self) -> str:
         self.log.seek(0)
         return self.log.read()
@@ -159,11 +167,15 @@ def test_a_cluster_that_cannot_stop_is_killed_and_leaves_no_process(cluster):
 
 def test_idle_workers_that_are_killed_are_replaced_and_keep_no_task(cluster):
     top = cluster.start()
-    until(lambda: len(top.children(recursive=True)) > 12, seconds=20, what="all workers")
+    cluster.write("1s", "true")
+    until(lambda: "completed" in cluster.statuses(), seconds=30, what="a completed run")
+    cluster.write("10d", "true")
+    until(cluster.idle, seconds=20, what="nothing left to do")
+    before = cluster.statuses().count("completed")
+
     for worker in [one for one in top.children(recursive=True) if not one.children()]:
         if worker.parent() != top:
             worker.kill()
-
     cluster.write("1s", "true")
 
-    until(lambda: "completed" in cluster.statuses(), seconds=30, what="a completed run")
+    until(lambda: cluster.statuses().count("completed") > before, seconds=30, what="one more run")
