@@ -85,7 +85,7 @@ async function openChat() {
   };
   const line = (data) => {
     transcript.line(data);
-    if (data.type === "turn") reload();
+    if (data.type === "turn") reload().catch(() => {}); // the connection bar says it
   };
   const handlers = {
     line,
