@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
 
 import pytest
+from django.db import connection
 
+from config.kernel.storage import locks
 from tests.service import service, shared_service, stopped_service  # noqa: F401 - fixtures
+from workspace.chats import index
 
 INSTALLED_BY_CI = ("Chromium", "bubblewrap", "axe-core")
+
+
+@pytest.fixture(autouse=True)
+def no_lock_is_taken_in_a_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who holds a lock may be waiting for the database: the other way round is a deadlock."""
+    monkeypatch.setattr(locks, "lock", outside(locks.lock))
+    monkeypatch.setattr(index, "_folder", outside(index._folder))
+
+
+def outside(call: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(call)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        mine = [
+            block for block in connection.atomic_blocks if not vars(block).get("_from_testcase")
+        ]
+        assert not mine, f"{call.__name__} inside a transaction"
+        return call(*args, **kwargs)
+
+    return checked
 
 
 @pytest.hookimpl(wrapper=True)

@@ -70,51 +70,52 @@ def create(
     name: str | None = None,
     model: str | None = None,
     preload_context: bool = False,
-    firing: Firing | None = None,
 ) -> Started:
     """A new chat, with its first message when there is a prompt."""
-    most = queue.FIRED_MAX if firing else queue.PROMPT_MAX
-    text = None if prompt is None else queue.clean_prompt(prompt, most=most)
+    text = None if prompt is None else queue.clean_prompt(prompt)
     model = check_model(model)
-    projects.sound(project)
-    record = ChatRecord(
-        id=ids.session_id(),
-        project=project.slug,
-        created=files.now(),
-        name=check_name(name),
-        **_provenance(principal, project, firing),
-    )
-    record = files.create(project, record)
+    record = _make(project, text, name=check_name(name), **_provenance(principal, project))
     if text is None:
-        index.get(project, record.id)
         return Started(record)
-    index.suggest_title(project, record.id, text)
-    if firing is not None:
-        queued = fire(project=project, chat=record.id, prompt=text, model=model, firing=firing)
-    else:
-        message = _preloaded(project, text) if preload_context else None
-        queued = send(
-            principal=principal,
-            project=project,
-            session_id=record.id,
-            prompt=text,
-            model=model,
-            message=message,
-        )
+    queued = send(
+        principal=principal,
+        project=project,
+        session_id=record.id,
+        prompt=text,
+        model=model,
+        message=_preloaded(project, text) if preload_context else None,
+    )
     return Started(record, queued.turn, queued.state, queued.position)
 
 
-def _provenance(principal: Sender, project: Project, firing: Firing | None) -> dict[str, Any]:
+def open_for(firing: Firing, *, project: Project, prompt: str, model: str = "") -> ChatRecord:
+    """The chat of a firing, named by the prompt that `fire` will put into it; both are checked."""
+    check_model(model)
+    return _make(
+        project,
+        queue.clean_prompt(prompt, most=queue.FIRED_MAX),
+        origin=firing.origin,
+        trigger=firing.trigger,
+        client=firing.client,
+        spawn_limit=spawn_limit(project, None, firing.spawn_limit),
+        archived=firing.archived,
+        archived_at=files.now() if firing.archived else "",
+    )
+
+
+def _make(project: Project, prompt: str | None, **fields: Any) -> ChatRecord:
+    projects.sound(project)
+    record = ChatRecord(id=ids.session_id(), project=project.slug, created=files.now(), **fields)
+    record = files.create(project, record)
+    if prompt is None:
+        index.get(project, record.id)
+    else:
+        index.suggest_title(project, record.id, prompt)
+    return record
+
+
+def _provenance(principal: Sender, project: Project) -> dict[str, Any]:
     """Origin, depth, parent, client and spawn limit by the table of workspace.md 3."""
-    if firing is not None:
-        return {
-            "origin": firing.origin,
-            "trigger": firing.trigger,
-            "client": firing.client,
-            "spawn_limit": spawn_limit(project, None, firing.spawn_limit),
-            "archived": firing.archived,
-            "archived_at": files.now() if firing.archived else "",
-        }
     found: dict[str, Any] = {"spawn_limit": spawn_limit(project, principal.spawn_cap)}
     if principal.kind == "agent":
         here = principal.sender()

@@ -19,7 +19,6 @@ from django.db.models import Q
 from config.kernel.errors import Conflict, NotFound, SvcError
 from config.kernel.storage import locks
 from workspace import ids, projects
-from workspace.access.principals import System
 from workspace.chats import chats
 from workspace.chats import files as chat_files
 from workspace.models import Run, TriggerState, Turn
@@ -233,16 +232,15 @@ def _owned_chat(project: Project, trigger: Trigger) -> str | None:
 
 
 def _queue_new(run: Run, beginning: Beginning) -> tuple[str, str]:
-    with transaction.atomic():
-        started = chats.create(
-            principal=System(),
-            project=beginning.project,
-            prompt=beginning.prompt,
-            model=beginning.trigger.run.model,
-            firing=_firing(run, beginning),
-        )
-        _name_chat(run, started.chat.id)
-    return started.chat.id, started.state
+    """The chat's files come before the transaction: what locks a file or the index may be waiting
+    for the database."""
+    chat = chats.open_for(
+        _firing(run, beginning),
+        project=beginning.project,
+        prompt=beginning.prompt,
+        model=beginning.trigger.run.model or "",
+    ).id
+    return chat, _queue_in(chat, run, beginning)
 
 
 def _queue_in(chat: str, run: Run, beginning: Beginning) -> str:

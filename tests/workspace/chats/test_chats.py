@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from config.kernel.errors import Conflict, Invalid, NotFound
-from tests.workspace.chats.world import HELLO, USER, World, agent, firing, run_row
+from tests.workspace.chats.world import HELLO, USER, World, agent
 from workspace.access.policy import Scope
-from workspace.access.principals import Client, System
+from workspace.access.principals import Client
 from workspace.chats import chats, files, forks, index
-from workspace.models import Turn
 
 CI = Client("ci", Scope(max_spawn_depth=1))
 
@@ -45,15 +44,10 @@ def test_an_agent_makes_a_child_one_deeper_with_one_limit_less(world: World):
 
 
 def test_a_firing_names_its_trigger_and_the_turn_its_bounds(world: World):
-    run = run_row()
+    turn = world.fired(tools=["Read"], max_turns=30, spawn_limit=0, mode="plan")
 
-    started = chats.create(
-        principal=System(), project=world.project, prompt=HELLO,
-        firing=firing(tools=["Read"], max_turns=30, spawn_limit=0, mode="plan", run=run),
-    )  # fmt: skip
-
-    assert (started.chat.origin, started.chat.trigger) == ("scheduled", "nightly")
-    turn = Turn.objects.get(chat=started.chat.id)
+    record = files.read(world.project, turn.chat)
+    assert (record.origin, record.trigger) == ("scheduled", "nightly")
     assert (turn.tools, turn.max_turns, turn.spawn_limit, turn.mode) == (["Read"], 30, 0, "plan")
     assert turn.sender["kind"] == "trigger"
 

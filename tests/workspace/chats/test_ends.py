@@ -12,9 +12,7 @@ import pytest
 from django.db import connections
 
 from config.kernel.errors import Conflict
-from tests.workspace.chats.world import FORK, HELLO, World, ended, firing, run_row, serve, sleeps
-from workspace.access.principals import System
-from workspace.chats import chats
+from tests.workspace.chats.world import FORK, World, ended, serve, sleeps
 from workspace.chats.turns import jobs, queue, worker
 from workspace.engines import procs
 from workspace.models import Turn
@@ -98,10 +96,7 @@ def test_text_waits_for_an_engine_while_the_projects_runbooks_run(world: World):
     assert world.run(words.id).state == "failed"
     assert world.records(chat, "turn_end")[0]["status"] == "needs_engine"
 
-    fired = chats.create(
-        principal=System(), project=world.project, prompt=HELLO, firing=firing(run=run_row())
-    ).turn
-    assert fired is not None
+    fired = world.fired()
     assert world.run(fired.id).state == "done"
 
     world.write("name: Alpha\npermissionMode: bypassPermissions\nengine: runbook\n")
@@ -112,11 +107,7 @@ def test_text_waits_for_an_engine_while_the_projects_runbooks_run(world: World):
 
 def test_an_empty_list_of_tools_reaches_the_engine_as_an_empty_list(world: World):
     event = {"name": "onArchive", "chat": "c", "project": "alpha"}
-    row = chats.create(
-        principal=System(), project=world.project, prompt="#!runbook\n```Glob pattern=*\n```\n",
-        firing=firing(tools=[], run=run_row(), event=event),
-    ).turn  # fmt: skip
-    assert row is not None
+    row = world.fired("#!runbook\n```Glob pattern=*\n```\n", tools=[], event=event)
 
     assert jobs.job_for(Turn.objects.get(id=row.id)).tools == []
     assert world.run(row.id).state == "failed"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from config.kernel.errors import Conflict, Invalid
-from tests.workspace.chats.world import HELLO, USER, World, agent, firing, run_row
+from tests.workspace.chats.world import USER, World, agent
 from workspace.access.policy import Scope
-from workspace.access.principals import Client, System
+from workspace.access.principals import Client
 from workspace.chats import chats, files, forks, index, transcript
 from workspace.chats.chats import Started
 from workspace.chats.forks import Failed
@@ -78,13 +78,11 @@ def test_the_first_message_of_a_fork_tells_where_it_comes_from(world: World):
 def test_who_forks_decides_origin_depth_and_limit(world: World):
     world.write("name: Alpha\nmaxSpawnDepth: 4\n")
     deep = chats.create(principal=agent("x" * 36, depth=4), project=world.project).chat
-    fired = chats.create(
-        principal=System(), project=world.project, prompt=HELLO, firing=firing(run=run_row())
-    ).chat
+    fired = world.fired().chat
 
-    by_user, of_fired = fork(world, deep.id).chat, fork(world, fired.id).chat
-    by_client = fork(world, fired.id, Client("ci", Scope(max_spawn_depth=0))).chat
-    by_agent = fork(world, fired.id, agent(fired.id, depth=2, limit=2)).chat
+    by_user, of_fired = fork(world, deep.id).chat, fork(world, fired).chat
+    by_client = fork(world, fired, Client("ci", Scope(max_spawn_depth=0))).chat
+    by_agent = fork(world, fired, agent(fired, depth=2, limit=2)).chat
 
     assert (by_user.origin, by_user.depth, by_user.spawn_limit) == ("spawned", 5, 2)
     assert (of_fired.origin, of_fired.depth, of_fired.trigger) == ("human", 0, "")

@@ -14,10 +14,9 @@ import pytest
 from django.conf import settings as django_settings
 
 from tests.service import until
-from tests.workspace.chats.world import HELLO, World, delivered, ended, firing, run_row, sleeps
+from tests.workspace.chats.world import HELLO, World, delivered, ended, sleeps
 from workspace.access import turns
-from workspace.access.principals import System
-from workspace.chats import chats, transcript
+from workspace.chats import transcript
 from workspace.chats.turns import jobs, recovery, worker
 from workspace.models import Turn
 from workspace.operations import REGISTRY
@@ -296,12 +295,10 @@ def test_the_environment_of_a_turn_holds_nothing_of_the_service(world: World, mo
 
 
 def test_the_job_carries_what_the_firing_decided(world: World):
-    row = chats.create(
-        principal=System(), project=world.project, prompt=HELLO,
-        firing=firing(tools=["Read"], max_turns=7, spawn_limit=0, mode="plan", run=run_row(),
-                      event={"name": "onArchive", "chat": "c", "project": "alpha"}),
-    ).turn  # fmt: skip
-    assert row is not None
+    row = world.fired(
+        tools=["Read"], max_turns=7, spawn_limit=0, mode="plan",
+        event={"name": "onArchive", "chat": "c", "project": "alpha"},
+    )  # fmt: skip
 
     job = jobs.job_for(row)
 

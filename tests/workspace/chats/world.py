@@ -59,6 +59,12 @@ class World:
     def send(self, chat: str, prompt: str = HELLO) -> queue.Queued:
         return chats.send(principal=USER, project=self.project, session_id=chat, prompt=prompt)
 
+    def fired(self, prompt: str = HELLO, **values: Any) -> Turn:
+        """The turn of a firing in a chat of its own."""
+        by = firing(run=run_row(), **values)
+        chat = chats.open_for(by, project=self.project, prompt=prompt)
+        return chats.fire(project=self.project, chat=chat.id, prompt=prompt, firing=by).turn
+
     def transcript(self, chat: str) -> Path:
         return self.folder / "alpha" / ".chats" / f"{chat}.jsonl"
 
