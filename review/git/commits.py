@@ -1,0 +1,55 @@
+"""Commits as values: what git says of one commit against its first parent (contract 14.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One file that a commit changes. Paths are text with surrogateescape; wire form is cleaned.
+
+    `additions` and `deletions` are None for binary files and submodules. Oids and modes are None
+    on the side where the file is absent.
+    """
+
+    path: str
+    old_path: str | None  # renames and copies only
+    status: str  # added, modified, deleted, renamed, copied, mode, type
+    additions: int | None
+    deletions: int | None
+    old_oid: str | None
+    new_oid: str | None
+    old_mode: str | None
+    new_mode: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit, diffed against `parent` (its first one; None for a root commit).
+
+    Times are RFC 3339 in UTC with `Z`. `body` is the message without the subject line.
+    """
+
+    sha: str
+    parents: tuple[str, ...]
+    subject: str
+    body: str
+    author_name: str
+    author_email: str
+    authored: str
+    committed: str
+    change_id: str | None
+    files: tuple[Changed, ...] = ()
+
+    @property
+    def parent(self) -> str | None:
+        return self.parents[0] if self.parents else None
+
+    @property
+    def additions(self) -> int:
+        return sum(file.additions or 0 for file in self.files)
+
+    @property
+    def deletions(self) -> int:
+        return sum(file.deletions or 0 for file in self.files)

@@ -1,0 +1,71 @@
+"""Index tables of the review part. All can be rebuilt: files and git hold the truth (contract 14)."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class FileRow(models.Model):
+    """One YAML file as last read: project.yaml, a review file or a PR file.
+
+    `key` is its path below the projects directory, `data` its last good value with every scalar
+    as text.
+    """
+
+    key = models.CharField(max_length=700, primary_key=True)
+    path = models.TextField()
+    stat = models.CharField(max_length=80)  # "mtime_ns:size:inode": whether the row still holds
+    etag = models.CharField(max_length=64)
+    data = models.JSONField(default=dict)
+    error = models.TextField(blank=True)
+    error_line = models.IntegerField(null=True)
+    read_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ("key",)
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class CommitRow(models.Model):
+    """One commit against one parent: metadata, counts and its raw list of files. Never expires."""
+
+    key = models.CharField(max_length=130, primary_key=True)  # "<sha>:<parent sha or empty>"
+    data = models.JSONField()
+
+    class Meta:
+        ordering = ("key",)
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class PatchRow(models.Model):
+    """What recognises a commit after a rebase: patch ids, change id, hashes of changed lines."""
+
+    sha = models.CharField(max_length=64, primary_key=True)
+    patch_id = models.CharField(max_length=64, blank=True, db_index=True)
+    patch_id_u0 = models.CharField(max_length=64, blank=True, db_index=True)
+    change_id = models.TextField(blank=True)
+    lines = models.JSONField(default=dict)  # {hash of a changed line: how often}
+
+    class Meta:
+        ordering = ("sha",)
+
+    def __str__(self) -> str:
+        return self.sha
+
+
+class RepoRow(models.Model):
+    """One repo of one project as last assembled: what the project list shows of it."""
+
+    key = models.CharField(max_length=200, primary_key=True)  # "<slug>/<repo name>"
+    stamp = models.CharField(max_length=64)  # hash of everything the summary was made from
+    data = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ("key",)
+
+    def __str__(self) -> str:
+        return self.key
