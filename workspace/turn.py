@@ -11,7 +11,6 @@ import resource
 import sys
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import AbstractContextManager
-from typing import TypeVar
 
 from workspace.chats import live, transcript
 from workspace.chats.turns.recorder import STOPS, Recorder, scrubbed
@@ -26,7 +25,6 @@ NEEDS_ENGINE = (
     "local model (SVC_LOCAL_MODEL_URL), configure an ACP agent, or write the prompt as a runbook."
 )
 SILENT = End("error", "engine_crashed", "The engine ended without a word.")
-T = TypeVar("T")
 
 
 def main(argv: list[str]) -> int:
@@ -222,13 +220,13 @@ async def _next(events: AsyncGenerator[Event, None]) -> Event | None:
     return None
 
 
-def _now(work: Coroutine[object, None, T]) -> T:
+def _now(work: Coroutine[object, None, Event | None]) -> Event | None:
     """The result of a coroutine that never suspends: this engine needs no event loop, and loading
     one costs as much as the rest of the turn (S5)."""
     try:
         work.send(None)
     except StopIteration as done:
-        result: T = done.value
+        result: Event | None = done.value
         return result
     raise RuntimeError("the engine waits for an event loop")
 

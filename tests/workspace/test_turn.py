@@ -17,6 +17,11 @@ from workspace.chats import transcript
 from workspace.engines import procs
 from workspace.engines.base import Job
 
+COSTLY = {  # what a runbook turn must not pay for (promise S5)
+    "ast", "asyncio", "config.settings", "dataclasses", "datetime", "django", "hashlib", "inspect",
+    "logging", "orjson", "pathlib", "random", "shutil", "socket", "subprocess", "tempfile",
+    "threading", "traceback", "typing", "urllib.parse", "uuid", "yaml",
+}  # fmt: skip
 BASH_FOREVER = fence("Bash", "echo begun > begun; sleep 600")
 
 
@@ -46,16 +51,24 @@ def test_a_runbook_turn_leaves_its_records_in_order(world):
     assert (world.project / "out" / "a.txt").read_text() == "hello\n"
 
 
-def test_nothing_of_django_yaml_settings_or_asyncio_is_loaded():
-    code = (
-        "import sys, workspace.turn, workspace.engines.runbook, workspace.engines.tools.shell;"
-        "print(sorted({'django','yaml','config.settings','asyncio','dataclasses','pathlib'}"
-        " & set(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=BASE, stdout=subprocess.PIPE, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
+@pytest.mark.parametrize(
+    ("step", "needed"),
+    [
+        (fence("Write", "x", "file_path=a.txt"), set()),
+        (fence("Bash", "true"), {"subprocess", "threading"}),
+    ],
+)
+def test_a_runbook_turn_loads_nothing_it_can_do_without(world, monkeypatch, step, needed):
+    told = {"PYTHONPROFILEIMPORTTIME": "1"}  # the interpreter names each module it loads
+    monkeypatch.setattr(world, "environ", lambda job: World.environ(world, job) | told)
+
+    code, log = world.start(world.job(book(step))).end()
+
+    lines = [line for line in log.splitlines() if line.startswith("import time:")]
+    loaded = {line.split("|")[-1].strip() for line in lines}
+    assert code == 0
+    assert {"json", "workspace.engines.runbook", "workspace.engines.tools"} <= loaded
+    assert loaded & COSTLY == needed
 
 
 def test_plain_text_without_an_engine_ends_as_needs_engine(world):

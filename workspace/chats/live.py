@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import NamedTuple
 
 from workspace.chats import transcript
+from workspace.engines.light_typing import NamedTuple
 
 EVERY_S, BATCH_BYTES, TURN_BYTES = 0.05, 4096, 4 * 1024 * 1024
 

@@ -12,7 +12,8 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+
+from workspace.engines.light_typing import Any, NamedTuple
 
 VERSION = 1
 BLOB_BYTES, HEAD_BYTES, RECORD_BYTES = 64 * 1024, 16 * 1024, 1024 * 1024

@@ -1,7 +1,7 @@
 """The words between the service and an engine (engine.md 2): job, events, the two protocols.
 
-Values are NamedTuples and not dataclasses, because importing dataclasses alone costs a turn
-process a quarter of its start (promise S5). Nothing here knows Django, files or settings.
+Values are the NamedTuples of light_typing and no dataclasses, because what a turn process loads is
+most of what it costs (promise S5). Nothing here knows Django, files or settings.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
 
+from workspace.engines.light_typing import Any, NamedTuple, Protocol
 from workspace.engines.sandbox import Sandbox
 
 Args = dict[str, Any]

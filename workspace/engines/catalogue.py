@@ -6,7 +6,8 @@ One table for the gate, the runbook grammar and the tools themselves; it runs no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+
+from workspace.engines.light_typing import Any, NamedTuple
 
 
 class Param(NamedTuple):

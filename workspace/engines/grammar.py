@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
 
 from workspace.engines import catalogue
+from workspace.engines.light_typing import Any, NamedTuple
 
 MARKER = "#!runbook"
 CONTEXT = ("project", "chat", "turn", "trigger", "event", "date", "time")

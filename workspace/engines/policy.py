@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 from workspace.engines import catalogue
 from workspace.engines.base import Job
+from workspace.engines.light_typing import Any, NamedTuple
 
 ALLOW = ""
 MODES = ("default", "acceptEdits", "bypassPermissions", "plan")

@@ -11,7 +11,8 @@ import os
 import signal
 import time
 from collections.abc import Collection
-from typing import NamedTuple
+
+from workspace.engines.light_typing import NamedTuple
 
 TAG = "SVC_TURN_ID"
 _PDEATHSIG, _DUMPABLE, _SUBREAPER = 1, 4, 36

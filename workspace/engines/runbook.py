@@ -9,7 +9,6 @@ import os
 import re
 import time
 from collections.abc import AsyncGenerator, Mapping
-from typing import Any
 
 import config
 from workspace.engines import catalogue, grammar, tools
@@ -25,6 +24,7 @@ from workspace.engines.base import (
     ToolUse,
     TurnIO,
 )
+from workspace.engines.light_typing import Any
 
 SERVER = "mcp__svc_manage"
 OUTPUT_BYTES, NARRATION_BYTES, ENV_BYTES, ENV_TOTAL = 65536, 4096, 32768, 524288

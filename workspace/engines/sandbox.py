@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, NamedTuple
+
+from workspace.engines.light_typing import Any, NamedTuple
 
 
 class Sandbox(NamedTuple):

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlsplit
+
+from workspace.engines.light_typing import Any
 
 UNREACHABLE = "svc_manage is not reachable"
 _BYTES = 8 * 1024 * 1024

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Any
 
 from workspace.chats import transcript
 from workspace.engines import catalogue
@@ -23,6 +22,7 @@ from workspace.engines.base import (
     ToolResult,
     ToolUse,
 )
+from workspace.engines.light_typing import Any
 
 STOPS = {
     "user": End("stopped", "user"),

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol
 
 from workspace.engines import catalogue
+from workspace.engines.light_typing import Any, NamedTuple, Protocol
 
 
 class ToolError(Exception):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO, Any
 
+from workspace.engines.light_typing import IO, Any
 from workspace.engines.tools import Place, ToolError, opening
 
 LINE_CHARACTERS, LINES = 2000, 2000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
 
+from workspace.engines.light_typing import Any
 from workspace.engines.tools import Place, ToolError, opening
 
 Cell = dict[str, Any]

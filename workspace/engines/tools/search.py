@@ -11,8 +11,8 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
-from typing import Any
 
+from workspace.engines.light_typing import Any
 from workspace.engines.tools import Place, ToolError, opening
 
 PATHS, HEAD, SECONDS, FILE_BYTES = 500, 200, 20.0, 2 * 1024 * 1024

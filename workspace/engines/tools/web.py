@@ -17,9 +17,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
-from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlencode, urljoin, urlsplit
 
+from workspace.engines.light_typing import Any, NamedTuple
 from workspace.engines.tools import Settings, ToolError
 
 SECONDS, BYTES, REDIRECTS = 30.0, 2 * 1024 * 1024, 5
