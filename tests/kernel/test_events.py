@@ -52,6 +52,13 @@ async def test_a_client_is_greeted_at_once_and_told_where_it_stands():
     assert parse(text)[0]["data"]["boot"] == source.boot
 
 
+async def test_a_surface_may_greet_without_an_event():
+    source = Broadcaster(hello=False, retry_ms=1000)
+    last = source.publish("", {})
+
+    assert await source.join(None).take() == b"retry: 1000\nid: %d\n\n" % last
+
+
 async def test_a_client_that_resumes_keeps_its_id_until_what_it_missed_has_come():
     source = Broadcaster()
     first = source.publish("run", {})

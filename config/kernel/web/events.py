@@ -57,10 +57,20 @@ class Client:
 
 
 class Broadcaster:
-    """Publishes to every stream of one surface. `publish` may be called from any thread."""
+    """Publishes to every stream of one surface. `publish` may be called from any thread.
 
-    def __init__(self, *, resync: tuple[tuple[str, Mapping[str, Any]], ...] = ()) -> None:
+    `resync`: what a stream gets that cannot be resumed. Without `hello` a stream starts silent.
+    """
+
+    def __init__(
+        self,
+        *,
+        resync: tuple[tuple[str, Mapping[str, Any]], ...] = (),
+        hello: bool = True,
+        retry_ms: int = 2000,
+    ) -> None:
         self.boot = time.time_ns() // 1_000_000
+        self._hello, self._retry_ms = hello, retry_ms
         self._resync = resync or (("resync", {"reason": "the id is not of this run"}),)
         self._last = self.boot - 1
         self._ring: deque[tuple[int, bytes]] = deque(maxlen=RING)
@@ -104,13 +114,16 @@ class Broadcaster:
         return len(self._clients) >= CLIENTS
 
     def _greeting(self, last_id: str | None) -> bytes:
-        """`hello`; a new client is told where it stands, in case it is cut before its first event.
+        """A new client is told where it stands, in case it is cut before its first event.
 
         One that resumes keeps its own id until what it missed has reached it.
         """
         stands = b"" if last_id else b"id: %d\n" % self._last
-        hello = {"version": __version__, "boot": self.boot, "retry": 2000}
-        return b"retry: 2000\n" + stands + b"\n" + encode("hello", hello)
+        start = b"retry: %d\n" % self._retry_ms + stands + b"\n"
+        if not self._hello:
+            return start
+        hello = {"version": __version__, "boot": self.boot, "retry": self._retry_ms}
+        return start + encode("hello", hello)
 
     def _missed(self, last_id: str | None) -> list[bytes]:
         if not last_id:
@@ -148,6 +161,11 @@ _broadcasters: dict[str, Broadcaster] = {}
 def broadcaster(surface: str) -> Broadcaster:
     """The one broadcaster of a surface in this process."""
     return _broadcasters.setdefault(surface, Broadcaster())
+
+
+def declare(surface: str, source: Broadcaster) -> Broadcaster:
+    """Give a surface a broadcaster of its own making, before anybody asks for it."""
+    return _broadcasters.setdefault(surface, source)
 
 
 class EventStream:

@@ -29,7 +29,7 @@ class Words:
     host: str = 'Host "{value}" is not allowed here; add it to SVC_ALLOWED_HOSTS.'
     origin: str = 'A page of "{value}" may not write here.'
     cross_site: str = "A page of another site sent this write; it was refused."
-    media: str = "Content-Type must be application/json"
+    media: str = "Content-Type must be application/json"  # {value}: the type that was sent
     size: str = "Request body is larger than {limit} bytes"
     peer_code: str = "peer_not_allowed"
     cross_site_code: str = "origin_not_allowed"
@@ -45,6 +45,7 @@ class Rules:
     origins: frozenset[str] = frozenset()  # further hosts whose pages may write
     proxied: bool = False  # whether a request may have passed a proxy
     json_always: bool = True  # a write names its content type even when its body is empty
+    media: frozenset[str] = frozenset({"application/json"})  # what a body may be
     words: Words = field(default_factory=Words)
 
 
@@ -121,8 +122,8 @@ def _check_media(method: str, headers: Headers, rules: Rules) -> None:
     if empty and not rules.json_always:
         return
     kind = headers.only(b"content-type").partition(";")[0].strip().lower()
-    if kind != "application/json" or headers.all(b"content-encoding"):
-        raise UnsupportedMedia(rules.words.media)
+    if kind not in rules.media or headers.all(b"content-encoding"):
+        raise UnsupportedMedia(rules.words.media.format(value=kind[:100]))
 
 
 def too_large(rules: Rules) -> TooLarge:

@@ -1,0 +1,34 @@
+"""What clients of the review part are told (contract 11): ids of what changed, never contents.
+
+A write through the API is told at once by whoever made it; its echo from the watcher is dropped
+there (background.py).
+"""
+
+from __future__ import annotations
+
+from config.kernel.web.events import Broadcaster, EventStream, declare
+
+RESYNC = {"type": "projects", "reason": "resync"}
+
+EVENTS = declare("review", Broadcaster(resync=(("", RESYNC),), hello=False, retry_ms=1000))
+STREAM = EventStream("review")
+
+
+def review(project: str, repo: str, sha: str) -> None:
+    """The review shown on this commit changed; `sha` is the full sha of the commit shown."""
+    EVENTS.publish("", {"type": "review", "project": project, "repo": repo, "sha": sha})
+
+
+def pr(project: str, repo: str, sha: str) -> None:
+    """The PR record shown on this commit changed."""
+    EVENTS.publish("", {"type": "pr", "project": project, "repo": repo, "sha": sha})
+
+
+def project(slug: str, reason: str) -> None:
+    """`reason`: config, git, description, stack, assets or reviews."""
+    EVENTS.publish("", {"type": "project", "project": slug, "reason": reason})
+
+
+def projects(reason: str) -> None:
+    """`reason`: added, removed, changed, examples or resync."""
+    EVENTS.publish("", {"type": "projects", "reason": reason})
