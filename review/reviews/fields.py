@@ -1,0 +1,103 @@
+"""Reading one mapping of a hand-made file: text in, typed fields out, never a crash.
+
+A field of the wrong type counts as absent and is told as a warning (contract 3.5).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from review.reviews import times
+
+T = TypeVar("T")
+HEX = re.compile(r"[0-9a-f]{4,64}")
+NUMBER = re.compile(r"[0-9]{1,9}")
+TRUTH = {"true": True, "false": False}
+
+
+class Fields:
+    """The mapping `value`, named `where` in warnings. What no method asked for is `extra`."""
+
+    def __init__(self, value: Any, where: str, warnings: list[str]) -> None:
+        self.value: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
+        self.where = where
+        self.warnings = warnings
+        self._known: set[str] = set()
+        if value is not None and not isinstance(value, Mapping):
+            warnings.append(f"{where} must be a mapping; it is ignored")
+
+    def raw(self, key: str) -> Any:
+        self._known.add(key)
+        return self.value.get(key)
+
+    def extra(self) -> dict[str, Any]:
+        """Every key that no other method was asked for, as it stands in the file."""
+        return {key: value for key, value in self.value.items() if key not in self._known}
+
+    def warn(self, key: str, wanted: str) -> None:
+        self.warnings.append(f'"{key}" of {self.where} must be {wanted}; it is ignored')
+
+    def text(self, key: str) -> str | None:
+        """Any scalar; blank text counts as absent."""
+        return self._read(key, "text", lambda text: text)
+
+    def number(self, key: str, least: int = 1) -> int | None:
+        return self._read(key, f"a number from {least}", lambda text: _number(text, least))
+
+    def truth(self, key: str) -> bool | None:
+        return self._read(key, "true or false", lambda text: TRUTH.get(text.lower()))
+
+    def time(self, key: str) -> str | None:
+        return self._read(key, "a time such as 2026-11-20T10:00:00Z", times.read)
+
+    def hex(self, key: str) -> str | None:
+        """A sha or object id: nothing else may reach git."""
+        return self._read(key, "a sha", hex_of)
+
+    def matching(self, key: str, form: re.Pattern[str], wanted: str) -> str | None:
+        return self._read(key, wanted, lambda text: text if form.fullmatch(text) else None)
+
+    def hexes(self, key: str) -> tuple[str, ...]:
+        """A list of shas; what is none is left out."""
+        found = self.raw(key)
+        if found is None:
+            return ()
+        if not isinstance(found, list):
+            self.warn(key, "a list of shas")
+            return ()
+        return tuple(_valid(map(scalar, found)))
+
+    def _read(self, key: str, wanted: str, convert: Callable[[str], T | None]) -> T | None:
+        found = self.raw(key)
+        if found is None:
+            return None
+        text = scalar(found)
+        if text is not None and not text.strip():
+            return None
+        value = None if text is None else convert(text)
+        if value is None:
+            self.warn(key, wanted)
+        return value
+
+
+def scalar(value: Any) -> str | None:
+    """A scalar as its text, None for null and for collections."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, str | int | float) else None
+
+
+def hex_of(text: str) -> str | None:
+    lowered = text.strip().lower()
+    return lowered if HEX.fullmatch(lowered) else None
+
+
+def _number(text: str, least: int) -> int | None:
+    found = int(text) if NUMBER.fullmatch(text) else -1
+    return found if found >= least else None
+
+
+def _valid(texts: Iterable[str | None]) -> Iterable[str]:
+    return (found for text in texts if text and (found := hex_of(text)))
