@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from review import api, pages
+from review import pages
+from review.api import health as api
 
 urlpatterns = [
     path("", pages.start, name="review-start"),

@@ -57,19 +57,20 @@ async def nothing_here(scope: dict[str, Any], receive: Receive, send: Send) -> N
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's handler404: the same body whatever was asked for."""
-    return _django(NotFound("not found"))
+    return django(NotFound("not found"))
 
 
 def failed(request: HttpRequest) -> HttpResponse:
     """Django's handler500: a fixed text; the log has the rest."""
-    return _django(SvcError("internal error"))
+    return django(SvcError("internal error"))
 
 
 def method_not_allowed(allow: str) -> HttpResponse:
-    response = _django(MethodNotAllowed("method not allowed"))
+    response = django(MethodNotAllowed("method not allowed"))
     response["Allow"] = allow
     return response
 
 
-def _django(error: SvcError) -> HttpResponse:
+def django(error: SvcError) -> HttpResponse:
+    """The refusal as Django answers it outside a view."""
     return HttpResponse(orjson.dumps(error.body()), status=error.status, content_type=JSON.decode())
