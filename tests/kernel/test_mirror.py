@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,7 +78,7 @@ def test_a_file_that_is_no_mapping_or_no_file_is_broken(mirror: Mirror[Project],
     errors = {key: found.error for key in "abc" if (found := mirror.get(key))}
 
     assert errors == {
-        "a": "the file must hold a mapping",
+        "a": "line 1, column 1: the file must hold a mapping",
         "b": "cannot be read: not a regular file",
         "c": "cannot be read: larger than 1048576 bytes",
     }
@@ -141,3 +144,66 @@ def test_looking_at_nothing_writes_nothing(
 ):
     assert mirror.get("absent") is None
     assert not Project.objects.exists()
+
+
+def with_grace(folder: Path) -> Mirror[Project]:
+    mirror = fresh(folder)
+    mirror.grace_s = 0.5
+    return mirror
+
+
+def test_what_a_file_means_can_be_told_by_its_reader(tmp_path: Path):
+    def read(key: str, data: bytes) -> tuple[dict[str, Any], yamlio.Document]:
+        document = yamlio.parse(data, aliases=False)
+        if "name" not in document.value:
+            raise yamlio.YamlError(f"{key} has no name", 1, 1)
+        return document.texts(), document
+
+    mirror = Mirror(
+        model=Project, key="slug", keys=list, locate=lambda k: tmp_path / f"{k}.yaml", read=read
+    )
+    (tmp_path / "a.yaml").write_bytes(b"name: 012\n")
+    (tmp_path / "b.yaml").write_bytes(b"{}\n")
+    (tmp_path / "c.yaml").write_bytes(b"name: &n 1\n")
+
+    a, b, c = (mirror.get(key) for key in "abc")
+
+    assert (a and a.data) == {"name": "012"}
+    assert (b and b.error) == "line 1, column 1: b has no name"
+    assert (c and c.error) == "line 1, column 7: anchors are not supported in this file"
+
+
+def test_a_save_that_is_half_done_is_waited_for(tmp_path: Path):
+    path = tmp_path / "a.yaml"
+    path.write_bytes(b"name: one\n")
+    mirror = with_grace(tmp_path)
+    mirror.get("a")
+    path.write_bytes(b"name: [\n")
+
+    finish = threading.Timer(0.1, path.write_bytes, [b"name: [two]\n"])
+    finish.start()
+    found = mirror.get("a")
+    finish.join()
+
+    assert found is not None
+    assert (found.data, found.error) == ({"name": ["two"]}, "")
+
+
+def test_a_file_that_stays_broken_counts_as_broken_within_the_grace(tmp_path: Path):
+    path = tmp_path / "a.yaml"
+    path.write_bytes(b"name: one\n")
+    mirror = with_grace(tmp_path)
+    mirror.get("a")
+
+    path.write_bytes(b"name: [\n")
+    ahead = time.time() + 3600
+    os.utime(path, (ahead, ahead))  # a clock that is wrong must not hold anybody up
+    start = time.monotonic()
+    found = mirror.get("a")
+    first = time.monotonic() - start
+    again = mirror.get("a")
+
+    assert found is not None
+    assert found.error.startswith("line 2, column 1: ")
+    assert (found.data, again) == ({"name": "one"}, found)
+    assert 0.4 < first < 1.5

@@ -136,6 +136,49 @@ def test_aliases_can_be_refused():
             parse(data, aliases=False)
 
 
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("1234567", "1234567"), ("0123456", "0123456"), ("12e5678", "12e5678"),
+        ("12e4", "12e4"), ("1:30", "1:30"), ("no", "no"), ("true", "true"), ("1.50", "1.50"),
+        ("0x1F", "0x1F"), ("2026-01-01", "2026-01-01"), ('"a\\n1"', "a\n1"), ("'~'", "~"),
+        ("~", None), ("null", None), ("", None), ('""', ""), ("!!int '012'", "012"),
+        ("two\n  lines", "two lines"), ("|\n  0123\n", "0123\n"),
+    ],
+)  # fmt: skip
+def test_texts_are_what_is_written(written: str, text: str | None):
+    assert parse(f"- key: {written}\n".replace("\n  ", "\n    ").encode()).texts() == [
+        {"key": text}
+    ]
+
+
+def test_texts_follow_aliases_as_values_do():
+    document = parse(b"a: &x {n: 012, l: [&y 1e3]}\nb: [*x, *y]\n")
+
+    assert document.texts() == {
+        "a": {"n": "012", "l": ["1e3"]},
+        "b": [{"n": "012", "l": ["1e3"]}, "1e3"],
+    }
+
+
+def test_a_long_chain_of_aliases_is_no_deep_recursion():
+    deep = "[" * 60 + "{}" + "]" * 60
+    lines = [f"a0: &a0 {deep.format(0)}"]
+    lines += [f"a{n}: &a{n} {deep.format(f'*a{n - 1} ')}" for n in range(1, 24)]
+
+    texts = parse("\n".join(lines).encode()).texts()
+
+    assert texts["a1"][0][0][0] is not None
+    assert len(texts) == 24
+
+
+def test_values_are_counted_up_to_the_bound_that_is_given():
+    with pytest.raises(YamlError, match="more than 10 values"):
+        parse(b"[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]", nodes=10)
+
+    assert parse(b"[1, 2, 3, 4, 5, 6, 7, 8, 9]", nodes=10).value[-1] == 9
+
+
 def test_the_line_of_an_entry_is_that_of_its_key():
     document = parse(PROJECT)
 

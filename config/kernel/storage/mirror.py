@@ -20,6 +20,7 @@ from config.kernel.storage import files, yamlio
 log = logging.getLogger(__name__)
 
 M = TypeVar("M", bound=models.Model)
+Read = Callable[[str, bytes], tuple[dict[str, Any], yamlio.Document]]
 Told = tuple[str, str, str, str]  # what a row says: path, stat, etag, error
 RACY_NS = 50_000_000  # a file changed this recently may change again without a new stat
 
@@ -48,6 +49,10 @@ class Change:
 class Mirror(Generic[M]):
     """`keys` lists the files there are, `locate` names the file of a key.
 
+    `read` makes the data from a key and its bytes, or raises YamlError; without it, data is the
+    mapping they hold. A file that was good and is now broken may be in the middle of a save: for
+    `grace_s` after that save it is read again, before it counts as broken.
+
     The model has the columns `path stat etag data error error_line`, and `key` as its key.
     """
 
@@ -58,13 +63,17 @@ class Mirror(Generic[M]):
         key: str,
         keys: Callable[[], Iterable[str]],
         locate: Callable[[str], Path],
+        read: Read | None = None,
         limit: int = 1 << 20,
+        grace_s: float = 0,
     ) -> None:
         self.model = model
         self.key = key
         self.keys = keys
         self.locate = locate
         self.limit = limit
+        self.grace_s = grace_s
+        self._data_of = read or self._mapping
         self._known: dict[str, Mirrored] = {}
 
     def get(self, key: str) -> Mirrored | None:
@@ -119,6 +128,8 @@ class Mirror(Generic[M]):
         if known is not None and known.stat == stat and (known.settled or _racy(known.stat)):
             return known
         found = self._read(key, path, stat, known) if stat else None
+        if found is not None and found.error and not (known and known.error):
+            found = self._read_again(found, known)
         if found is None:
             self._known.pop(key, None)
         else:
@@ -136,12 +147,30 @@ class Mirror(Generic[M]):
         if known is not None and known.etag == read.etag:
             return replace(known, stat=read.stat, settled=read.settled)
         try:
-            document = yamlio.parse(snapshot.data, limit=self.limit)
+            data, document = self._data_of(key, snapshot.data)
         except yamlio.YamlError as error:
             return self._broken(read, str(error), error.line)
+        return replace(read, data=data, document=document)
+
+    def _read_again(self, found: Mirrored, known: Mirrored | None) -> Mirrored | None:
+        """A file that just broke, once it is whole, gone, or too old to be half of a save."""
+        now: Mirrored | None = found
+        deadline = time.monotonic() + self.grace_s  # a file may bear a time that is still to come
+        while now and now.error and _age_s(now.stat) < self.grace_s:
+            if time.monotonic() >= deadline:
+                break
+            stat = files.stat_of(now.path)
+            if stat == now.stat:
+                time.sleep(0.01)
+            else:
+                now = self._read(now.key, now.path, stat, known) if stat else None
+        return now
+
+    def _mapping(self, _key: str, data: bytes) -> tuple[dict[str, Any], yamlio.Document]:
+        document = yamlio.parse(data, limit=self.limit)
         if not isinstance(document.value, dict | None):
-            return self._broken(read, "the file must hold a mapping", 1)
-        return replace(read, data=document.value or {}, document=document)
+            raise yamlio.YamlError("the file must hold a mapping", 1, 1)
+        return document.value or {}, document
 
     def _broken(self, read: Mirrored, error: str, line: int) -> Mirrored:
         known = self._known.get(read.key)
@@ -175,6 +204,10 @@ class Mirror(Generic[M]):
             )
         except OperationalError as error:  # full or read-only: the file was read all the same
             log.warning("an index row lags", extra={"file": str(found.path), "why": str(error)})
+
+
+def _age_s(stat: str) -> float:
+    return (time.time_ns() - int(stat.split(":", 1)[0])) / 1e9
 
 
 def _racy(stat: str) -> bool:

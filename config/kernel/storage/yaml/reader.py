@@ -36,6 +36,8 @@ class Node:
     items: list[Node] = field(default_factory=list)
     weight: int = 1  # nodes below and including it, aliases written out
     key: str | None = None  # while a map is read: the key that waits for its value
+    text: str | None = None  # of a scalar whose value is no text: how it is written
+    target: Node | None = None  # of an alias: what it stands for
 
     def last(self) -> Node:
         """The last leaf, where a block collection ends."""
@@ -64,6 +66,13 @@ class Document:
     text: str = field(repr=False)
     root: Node = field(repr=False)
 
+    def texts(self) -> Any:
+        """The value with every scalar as its text: 0123, 1:30 and `no` as they are written.
+
+        Quoted text is decoded; what is null is None. For fields that hold shas, names or times.
+        """
+        return _texts(self.root, {})
+
     def node(self, *path: str | int) -> Node | None:
         """The node at the path of keys and indexes."""
         found = self._entry(path)
@@ -90,14 +99,37 @@ class Document:
         return at
 
 
-def parse(data: bytes, *, limit: int = SIZE, depth: int = DEPTH, aliases: bool = True) -> Document:
-    """One document, or YamlError. Keys are text; a key given twice is an error."""
+def _texts(node: Node, done: dict[int, Any]) -> Any:
+    """As `Document.texts`; `done` holds the collections an alias may stand for."""
+    if node.kind == ALIAS and node.target is not None:
+        return done[id(node.target)] if id(node.target) in done else _texts(node.target, done)
+    if node.kind == MAP:
+        done[id(node)] = {key.value: _texts(inner, done) for key, inner in node.pairs}
+    elif node.kind == SEQ:
+        done[id(node)] = [_texts(item, done) for item in node.items]
+    else:
+        return node.value if node.text is None else node.text
+    return done[id(node)]
+
+
+def parse(
+    data: bytes,
+    *,
+    limit: int = SIZE,
+    depth: int = DEPTH,
+    aliases: bool = True,
+    nodes: int | None = None,
+) -> Document:
+    """One document, or YamlError. Keys are text; a key given twice is an error.
+
+    `nodes` bounds keys and values together, aliases written out: one for 50 bytes of the limit.
+    """
     if len(data) > limit:
         raise YamlError(f"the file is larger than {limit} bytes", 1, 1)
     text = decode(data)
     if _directives(text) > DIRECTIVES:
         raise YamlError(f"more than {DIRECTIVES} directives", 1, 1)
-    return _Builder(text, depth, max(NODES, limit // 50), aliases).build()
+    return _Builder(text, depth, nodes or max(NODES, limit // 50), aliases).build()
 
 
 def decode(data: bytes) -> str:
@@ -177,7 +209,8 @@ class _Builder:
                 value = scalars.resolve(event.value) if plain else event.value
         except scalars.NotInCore as error:
             raise self._error(str(error), event) from None
-        return Node(SCALAR, start, value, end, style=event.style)
+        text = None if value is None or isinstance(value, str) else event.value
+        return Node(SCALAR, start, value, end, style=event.style, text=text)
 
     def _begin(self, event: Any, kind: str) -> None:
         if len(self.open) >= self.depth:
@@ -205,10 +238,8 @@ class _Builder:
             raise self._error(f'the alias "*{event.anchor}" has no anchor', event)
         if target in self.open:
             raise self._error(f'the alias "*{event.anchor}" holds itself', event)
-        end = event.end_mark.index
-        self._add(
-            event, Node(ALIAS, event.start_mark.index, target.value, end, weight=target.weight)
-        )
+        start, end = event.start_mark.index, event.end_mark.index
+        self._add(event, Node(ALIAS, start, target.value, end, weight=target.weight, target=target))
 
     def _add(self, event: Any, node: Node) -> None:
         """Put a node where it belongs: the root, an item, a key or the value of a key."""
