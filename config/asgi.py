@@ -7,6 +7,7 @@ Django. Machine paths never answer HTML (design 6).
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import django
@@ -18,11 +19,18 @@ from channels.routing import URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.urls import re_path as django_route  # noqa: E402
 
-from config.kernel.web.answers import nothing_here  # noqa: E402
+from config.kernel.web.answers import App, nothing_here  # noqa: E402
 from config.kernel.web.bridge import DjangoApp  # noqa: E402
 from config.kernel.web.entrance import Entrance, authenticator, lazily  # noqa: E402
 from config.kernel.web.events import EventStream  # noqa: E402
-from config.kernel.web.guard import Guard, Rules, Words  # noqa: E402
+from config.kernel.web.guard import (  # noqa: E402
+    ANY,
+    ENDLESS,
+    Authenticate,
+    Guard,
+    Rules,
+    Words,
+)
 from config.kernel.web.hosts import origin_host  # noqa: E402
 
 DISCOVERY = r"^(?:.+/)?\.well-known/oauth-protected-resource(?:/.*)?$"
@@ -51,6 +59,7 @@ DASHBOARD = Words(
     cross_site_code="cross_site",
 )
 MIB = 1024 * 1024
+IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"))
 
 
 def main_rules() -> Rules:
@@ -89,16 +98,41 @@ main = URLRouter(
         re_path(r"", Guard(inside, rules, authenticate)),
     ]
 )
-own = {
-    "review": Rules(limit=MIB, proxied=True, words=REVIEW),
-    "dashboard": Rules(limit=256 * 1024, proxied=True, words=DASHBOARD),
-}
-mounted = {
-    "review": Rules(limit=MIB, words=REVIEW),
-    "dashboard": Rules(limit=256 * 1024, words=DASHBOARD),
-}
+
+
+def review(authenticate: Authenticate | None = None, *, proxied: bool) -> URLRouter:
+    """The review part, on its own port or under its mount (contract review.md 9)."""
+    rules = Rules(limit=MIB, proxied=proxied, words=REVIEW)
+    words = replace(
+        REVIEW, size="Image is larger than 5 MB", media="Unsupported image type: {value}"
+    )
+    images = replace(rules, limit=5 * MIB, media=IMAGES, words=words)
+    calls = replace(rules, limit=ENDLESS, media=ANY)  # the endpoint answers for its own bodies
+
+    def inside(app: App, by: Rules = rules) -> Guard:
+        return Guard(app, by, authenticate)
+
+    return URLRouter(
+        [
+            re_path(r"^mcp$", inside(lazily("review.consumers.ReviewEndpoint"), calls)),
+            re_path(r"^api/events$", inside(lazily("review.events.STREAM"))),
+            re_path(r"^api/projects/(?P<slug>[^/]+)/assets$",
+                    inside(lazily("review.uploads.upload"), images)),
+            re_path(r"", inside(django_app)),
+        ]
+    )  # fmt: skip
+
+
+def dashboard(authenticate: Authenticate | None = None, *, proxied: bool) -> Guard:
+    """The dashboard part, on its own port or under its mount."""
+    rules = Rules(limit=256 * 1024, proxied=proxied, words=DASHBOARD)
+    return Guard(django_app, rules, authenticate)
+
 
 application = Entrance(
-    {"main": main} | {name: Guard(django_app, rule) for name, rule in own.items()},
-    {name: Guard(django_app, rule, authenticate) for name, rule in mounted.items()},
+    {"main": main, "review": review(proxied=True), "dashboard": dashboard(proxied=True)},
+    {
+        "review": review(authenticate, proxied=False),
+        "dashboard": dashboard(authenticate, proxied=False),
+    },
 )

@@ -19,6 +19,9 @@ Scope = dict[str, Any]
 Authenticate = Callable[[Scope], Awaitable[Any]]  # -> the principal, or a Refusal
 
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+JSON = frozenset({"application/json"})
+ANY: frozenset[str] = frozenset()  # the app looks at the type itself
+ENDLESS = 1 << 62  # the app limits the body itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Rules:
     origins: frozenset[str] = frozenset()  # further hosts whose pages may write
     proxied: bool = False  # whether a request may have passed a proxy
     json_always: bool = True  # a write names its content type even when its body is empty
-    media: frozenset[str] = frozenset({"application/json"})  # what a body may be
+    media: frozenset[str] = JSON  # what a body may be
     words: Words = field(default_factory=Words)
 
 
@@ -115,7 +118,7 @@ def _known_origin(host: str | None, headers: Headers, rules: Rules) -> bool:
 
 
 def _check_media(method: str, headers: Headers, rules: Rules) -> None:
-    if method == "DELETE":
+    if method == "DELETE" or not rules.media:
         return
     length = headers.only(b"content-length")
     empty = not headers.all(b"transfer-encoding") and length in ("", "0")
