@@ -1,0 +1,18 @@
+"""What the tests of the review part share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.review.places import put
+
+
+@pytest.fixture
+def home(tmp_path: Path, settings) -> Path:
+    """A projects directory with one project, `pay`, and a data directory of its own."""
+    settings.PROJECTS_DIR = tmp_path / "projects"
+    settings.DATA_DIR = tmp_path / "data"
+    put(settings.PROJECTS_DIR / "pay" / "project.yaml", b"title: Pay\n")
+    return settings.PROJECTS_DIR
