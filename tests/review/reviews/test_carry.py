@@ -1,0 +1,433 @@
+"""carry.match: which gone commit each commit of the range stands for (contract 5)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from review.reviews.carry import CarriedFrom, Match, Matches, Trace, match
+
+T1, T2, T3 = (f"2026-11-20T10:00:0{second}.000Z" for second in (1, 2, 3))
+
+
+def trace(sha: str, **known) -> Trace:
+    return Trace(sha=sha, **known)
+
+
+def carried(sha: str, at: str, *, by: str = "patch-id", also: tuple[str, ...] = ()) -> CarriedFrom:
+    return CarriedFrom(sha=sha, by=by, at=at, also=also)
+
+
+def lines(*texts: str) -> Mapping[str, int]:
+    return dict.fromkeys(texts, 1)
+
+
+def pairs(found: Matches) -> dict[str, tuple[str, str]]:
+    return {sha: (one.sha, one.by) for sha, one in found.by_commit.items()}
+
+
+A = {"author": "a@b", "authored": "2026-11-20T10:00:00Z"}
+BIG = [f"line {n}" for n in range(10)]
+
+RUNGS = [
+    ("change-id", {"change_id": "I1"}, {"change_id": "I1"}),
+    ("patch-id", {"patch_id": "p"}, {"patch_id": "p"}),
+    ("patch-id-u0", {"patch_id_u0": "u"}, {"patch_id_u0": "u"}),
+    ("author-date", {**A, "subject": "old"}, {**A, "subject": "new"}),
+    ("author-date", A, {**A, "author": "A@B"}),
+    ("branch", {"branch_target": "c1"}, {}),
+    ("subject", {"subject": "Fix it"}, {"subject": "Fix it"}),
+    ("subject", {"subject": "fixup! Fix it"}, {"subject": "Fix it"}),
+    ("subject", {"subject": "Fix it"}, {"subject": "squash! fixup! Fix it"}),
+    ("similar", {"lines": lines(*BIG)}, {"lines": lines(*BIG[:6], "x", "y")}),
+]
+
+
+@pytest.mark.parametrize(("by", "source", "target"), RUNGS)
+def test_each_rung_matches_what_is_equal_there(by, source, target):
+    found = match([trace("s1", **source)], [trace("c1", **target), trace("c2")])
+
+    assert pairs(found) == {"c1": ("s1", by)}
+    assert found.orphans == ()
+    assert found.warnings == ()
+
+
+@pytest.mark.parametrize("empty", [None, ""])
+def test_an_empty_patch_id_or_change_id_matches_nothing(empty):
+    blank = {"change_id": empty, "patch_id": empty, "patch_id_u0": empty, "lines": {}}
+
+    found = match([trace("s1", **blank)], [trace("c1", **blank)])
+
+    assert found == Matches({}, ("s1",), ())
+
+
+def test_an_empty_subject_or_author_matches_nothing():
+    found = match([trace("s1", authored="t")], [trace("c1", authored="t")])
+
+    assert found.by_commit == {}
+
+
+def test_the_higher_rung_takes_the_commit_before_the_lower_one():
+    source_by_rung = [trace(f"s{n}", **source) for n, (_, source, _) in enumerate(RUNGS)]
+    ranks = {by: n for n, (by, _, _) in enumerate(RUNGS)}
+    for high in source_by_rung[:5]:
+        for low in source_by_rung[6:]:
+            target = {}
+            for _, source, its in RUNGS:
+                if trace(high.sha, **source) == high or trace(low.sha, **source) == low:
+                    target |= its
+            found = match([low, high], [trace("c1", **target)]).by_commit["c1"]
+            assert found.sha == high.sha
+            assert ranks[found.by] <= 4
+
+
+def test_a_commit_of_the_range_is_no_source_of_its_own():
+    assert match([trace("c1", patch_id="p")], [trace("c1", patch_id="p")]) == Matches()
+
+
+def test_equal_patches_are_told_apart_by_their_place():
+    sources = [trace("s1", patch_id="p", place=(1, 1)), trace("s3", patch_id="p", place=(1, 3))]
+    targets = [trace("c1", patch_id="p", place=(1, 1)), trace("c3", patch_id="p", place=(1, 3))]
+
+    assert pairs(match(sources, targets)) == {"c1": ("s1", "patch-id"), "c3": ("s3", "patch-id")}
+
+
+def test_what_is_left_over_alone_after_places_are_compared_is_no_tie():
+    sources = [trace("s1", patch_id="p", place=(1, 1)), trace("s3", patch_id="p", place=(1, 3))]
+    targets = [trace("c1", patch_id="p", place=(1, 1)), trace("c3", patch_id="p", place=(1, 9))]
+
+    assert pairs(match(sources, targets)) == {"c1": ("s1", "patch-id"), "c3": ("s3", "patch-id")}
+
+
+def test_a_tie_without_places_matches_nothing_and_is_told():
+    sources = [trace("s1", patch_id="p"), trace("s2", patch_id="p")]
+    targets = [trace("c1", patch_id="p"), trace("c2", patch_id="p")]
+
+    found = match(sources, targets)
+
+    assert found.by_commit == {}
+    assert found.orphans == ("s1", "s2")
+    assert found.warnings == (
+        "The reviews of s1, s2 could belong to c1, c2 (equal patch-id): carried over to none",
+    )
+
+
+def test_one_source_that_fits_two_commits_is_a_tie_too():
+    found = match(
+        [trace("s1", patch_id="p")], [trace("c1", patch_id="p"), trace("c2", patch_id="p")]
+    )
+
+    assert found.orphans == ("s1",)
+    assert len(found.warnings) == 1
+
+
+def test_a_tie_that_a_lower_rung_resolves_is_not_told():
+    sources = [trace("s1", change_id="I", patch_id="p"), trace("s2", change_id="I", patch_id="q")]
+    targets = [trace("c1", change_id="I", patch_id="p"), trace("c2", change_id="I", patch_id="q")]
+
+    found = match(sources, targets)
+
+    assert pairs(found) == {"c1": ("s1", "patch-id"), "c2": ("s2", "patch-id")}
+    assert found.warnings == ()
+
+
+def test_old_versions_of_one_commit_all_go_to_it_the_newest_first():
+    old = trace("s1", change_id="I", written="2026-11-01T00:00:00Z")
+    new = trace("s2", change_id="I", written="2026-11-02T00:00:00Z")
+
+    found = match([old, new], [trace("c1", change_id="I")])
+
+    assert found.by_commit == {"c1": Match("s2", "change-id", also=("s1",))}
+    assert found.by_source == {"s1": "c1", "s2": "c1"}
+    assert found.orphans == ()
+
+
+def test_two_commits_with_one_author_second_are_told_apart_by_subject():
+    sources = [trace("s1", **A, subject="one"), trace("s2", **A, subject="two")]
+    targets = [trace("c1", **A, subject="one"), trace("c2", **A, subject="two")]
+
+    found = match(sources, targets)
+
+    assert pairs(found) == {"c1": ("s1", "author-date"), "c2": ("s2", "author-date")}
+
+
+def test_one_author_second_without_an_equal_subject_is_no_match():
+    sources = [trace("s1", **A, subject="one"), trace("s2", **A, subject="two")]
+    targets = [trace("c1", **A, subject="three"), trace("c2", **A, subject="four")]
+
+    assert match(sources, targets).by_commit == {}
+
+
+def test_an_equal_subject_of_two_reworked_commits_is_no_match_and_is_told():
+    sources = [trace("s1", subject="wip"), trace("s2", subject="wip")]
+    targets = [trace("c1", subject="wip"), trace("c2", subject="wip")]
+
+    found = match(sources, targets)
+
+    assert found.by_commit == {}
+    assert found.warnings == (
+        "The reviews of s1, s2 could belong to c1, c2 (equal subject): carried over to none",
+    )
+
+
+def test_a_subject_must_be_unique_among_all_commits_not_only_unmatched_ones():
+    sources = [trace("s1", subject="wip", patch_id="p"), trace("s2", subject="wip")]
+    targets = [trace("c1", subject="wip", patch_id="p"), trace("c2", subject="wip")]
+
+    assert pairs(match(sources, targets)) == {"c1": ("s1", "patch-id")}
+
+
+def test_a_commit_and_its_fixup_keep_apart():
+    sources = [trace("s1", subject="Fix it"), trace("s2", subject="fixup! Fix it")]
+    targets = [trace("c1", subject="Fix it"), trace("c2", subject="fixup! Fix it")]
+
+    assert pairs(match(sources, targets)) == {"c1": ("s1", "subject"), "c2": ("s2", "subject")}
+
+
+def test_a_commit_comes_before_its_fixup_that_was_squashed_into_it():
+    sources = [trace("s1", subject="Fix it"), trace("s2", subject="fixup! Fix it")]
+
+    found = match(sources, [trace("c1", subject="Fix it")])
+
+    assert pairs(found) == {"c1": ("s1", "subject")}
+    assert found.orphans == ("s2",)
+
+
+def test_two_records_of_one_branch_are_a_tie():
+    sources = [trace("s1", branch_target="c1"), trace("s2", branch_target="c1")]
+
+    found = match(sources, [trace("c1")])
+
+    assert found.orphans == ("s1", "s2")
+    assert "equal branch" in found.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("share", "matched"), [(5, False), (6, True), (9, True)], ids=["0.5", "0.6", "0.9"]
+)
+def test_similar_needs_six_tenths_of_the_changed_lines(share, matched):
+    target = lines(*BIG[:share], *(f"other {n}" for n in range(10 - share)))
+
+    found = match([trace("s1", lines=lines(*BIG))], [trace("c1", lines=target)])
+
+    assert bool(found.by_commit) is matched
+
+
+@pytest.mark.parametrize(("second", "matched"), [(4, True), (5, False)], ids=["0.4", "0.5"])
+def test_similar_needs_a_distant_runner_up_on_both_sides(second, matched):
+    near = lines(*BIG[:7], "a", "b", "c")
+    far = lines(*BIG[10 - second :], *(f"x{n}" for n in range(10 - second)))
+
+    several_targets = match(
+        [trace("s1", lines=lines(*BIG))], [trace("c1", lines=near), trace("c2", lines=far)]
+    )
+    several_sources = match(
+        [trace("s1", lines=near), trace("s2", lines=far)], [trace("c1", lines=lines(*BIG))]
+    )
+
+    assert ("c1" in several_targets.by_commit) is matched
+    assert ("c1" in several_sources.by_commit) is matched
+
+
+def test_lines_count_as_often_as_they_occur():
+    found = match([trace("s1", lines={"x": 10})], [trace("c1", lines={"x": 2, "y": 8})])
+
+    assert found.by_commit == {}
+
+
+def test_a_squashed_commit_is_joined_to_the_one_that_holds_its_lines():
+    sources = [
+        trace("s1", **A, lines=lines(*BIG)),
+        trace("s2", lines=lines("p", "q", "r", "s", "t")),
+    ]
+    squashed = trace("c1", **A, lines=lines(*BIG, "p", "q", "r", "s"))
+
+    found = match(sources, [squashed, trace("c2", lines=lines("z"))])
+
+    assert found.by_commit == {"c1": Match("s1", "author-date", also=("s2",))}
+    assert found.orphans == ()
+
+
+def test_a_squash_that_is_like_none_of_its_parts_gets_all_of_them():
+    one, two = (lines(*(f"{part}{n}" for n in range(5))) for part in "ab")
+    squashed = trace("c1", lines={**one, **two})
+
+    found = match([trace("s1", lines=one), trace("s2", lines=two)], [squashed])
+
+    assert found.by_commit["c1"].by == "similar"
+    assert set(found.by_commit["c1"].shas) == {"s1", "s2"}
+
+
+@pytest.mark.parametrize("share", [3, 4])
+def test_what_two_commits_contain_is_absorbed_by_neither(share):
+    part = lines(*BIG[:5])
+    rest = [f"r{n}" for n in range(20)]
+    sources = [trace("s1", lines=part), trace("s2", patch_id="p"), trace("s3", patch_id="q")]
+    targets = [
+        trace("c1", patch_id="p", lines=lines(*BIG[:5], *rest)),
+        trace("c2", patch_id="q", lines=lines(*BIG[:share], *rest)),
+    ]
+
+    found = match(sources, targets)
+
+    assert ("s1" in found.by_source) is (share == 3)
+
+
+def test_going_back_by_reset_leads_to_the_newest_of_the_chain():
+    a = trace("a", subject="x")
+    b = trace("b", subject="x", carried=carried("a", T1))
+    c = trace("c", subject="x", carried=carried("b", T2))
+
+    back = match([b, c], [a]).by_commit
+
+    assert back == {"a": Match("c", "lineage", before=("b",), since=T1)}
+
+
+def test_going_forward_again_is_lineage_too():
+    a = trace("a", patch_id="p", carried=carried("b", T2, by="lineage"))
+    b = trace("b", patch_id="p", carried=carried("a", T1))
+
+    assert match([a], [b]).by_commit == {"b": Match("a", "lineage", since=T2)}
+    settled = match([b], [a]).by_commit
+    assert settled == {"a": Match("b", "lineage")}, "the own file has taken b over already"
+
+
+def test_lineage_comes_before_every_other_rung():
+    a = trace("a")
+    b = trace("b", change_id="I", carried=carried("a", T1))
+
+    assert pairs(match([b], [a, trace("c", change_id="I")])) == {"a": ("b", "lineage")}
+
+
+def test_a_review_that_was_taken_over_is_neither_matched_again_nor_orphaned():
+    old = trace("a", patch_id="p")
+    own = trace("b", patch_id="other", carried=carried("a", T1))
+
+    found = match([old], [own, trace("c", patch_id="p")])
+
+    assert found.by_commit == {"b": Match("a", "patch-id")}
+    assert found.orphans == ()
+
+
+def test_what_else_a_taken_over_commit_has_follows_the_one_that_took_it():
+    a, joined = trace("a"), trace("j")
+    b = trace("b", change_id="I", carried=carried("a", T1, also=("j",)))
+
+    found = match([a, joined, b], [trace("c", change_id="I")])
+
+    assert found.by_commit == {"c": Match("b", "change-id", before=("a", "j"))}
+    assert found.by_source == {"a": "c", "b": "c", "j": "c"}
+
+
+def test_an_older_carried_from_takes_nothing_over():
+    a = trace("a", patch_id="p", carried=carried("x", T3))
+    b = trace("b", carried=carried("a", T2))
+
+    found = match([a], [b, trace("c", patch_id="p")])
+
+    assert pairs(found) == {"c": ("a", "patch-id")}
+
+
+def test_a_hand_made_carried_from_without_a_time_takes_over():
+    own = trace("b", carried=carried("a", ""))
+
+    assert match([trace("a")], [own]).by_commit == {"b": Match("a", "patch-id")}
+
+
+def test_of_two_commits_that_one_file_took_over_the_main_one_gets_it_back():
+    squash = trace("s", carried=carried("a", T1, also=("j",)))
+
+    assert pairs(match([squash], [trace("j"), trace("a")])) == {"a": ("s", "lineage")}
+
+
+def test_an_own_file_that_was_carried_over_is_still_joined_by_an_equal_patch():
+    own = trace("c", patch_id="p", subject="x", carried=carried("a", T1))
+    by_hand = trace("h", patch_id="p")
+    same_subject = trace("d", subject="x")
+
+    found = match([trace("a"), by_hand, same_subject], [own])
+
+    assert found.by_commit == {"c": Match("h", "patch-id", before=("a",))}
+    assert found.orphans == ("d",), "an equal subject is too weak for a commit that has its source"
+
+
+KEYS = st.sampled_from([None, "1", "2", "3"])
+PLACES = st.one_of(st.none(), st.tuples(st.just(1), st.integers(1, 4)))
+TRACES = st.builds(
+    Trace,
+    sha=st.just(""),
+    subject=st.sampled_from(["", "one", "fixup! one", "two"]),
+    author=st.sampled_from(["", "a@b"]),
+    authored=st.sampled_from(["", "2026-11-20T10:00:00Z", "2026-11-20T10:00:01Z"]),
+    change_id=KEYS,
+    patch_id=KEYS,
+    patch_id_u0=KEYS,
+    lines=st.one_of(st.none(), st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 3))),
+    place=PLACES,
+    branch_target=st.sampled_from([None, "c0", "c1", "c9"]),
+    carried=st.one_of(
+        st.none(),
+        st.builds(
+            CarriedFrom,
+            sha=st.sampled_from(["s0", "s1", "c0", "c1"]),
+            by=st.just("patch-id"),
+            at=st.sampled_from([T1, T2, T3, ""]),
+            also=st.lists(st.sampled_from(["s2", "s3", "c2"]), max_size=2).map(tuple),
+        ),
+    ),
+    written=st.sampled_from(["", T1, T2]),
+)
+
+
+def named(prefix: str):
+    return st.lists(TRACES, max_size=6).map(
+        lambda found: [replace(one, sha=f"{prefix}{n}") for n, one in enumerate(found)]
+    )
+
+
+@settings(max_examples=400, deadline=None)
+@given(named("s"), named("c"), st.randoms(use_true_random=False))
+def test_whatever_is_known_every_source_has_one_fate(sources, targets, chance: random.Random):
+    found = match(sources, targets)
+
+    ranged = {one.sha for one in targets}
+    gone = {one.sha for one in sources}
+    assert found.by_commit.keys() <= ranged
+    placed = [sha for one in found.by_commit.values() for sha in one.shas]
+    assert len(placed) == len(set(placed)), "one source to one commit"
+    assert set(placed).isdisjoint(found.orphans)
+    assert gone - set(placed) - set(found.orphans) <= {
+        one.sha for one in sources if taken_over(one, [*sources, *targets])
+    }, "only a review that another file speaks for may be missing"
+
+    assert (
+        match(chance.sample(sources, len(sources)), chance.sample(targets, len(targets))) == found
+    )
+
+
+def taken_over(one: Trace, others: list[Trace]) -> bool:
+    return any(
+        other.carried and one.sha in (other.carried.sha, *other.carried.also)
+        for other in others
+        if other.sha != one.sha
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(named("c"))
+def test_a_range_that_did_not_change_matches_nothing(targets):
+    assert match(targets, targets).by_commit == {}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.permutations(range(5)))
+def test_a_plain_rebase_matches_every_commit_in_whatever_order(order):
+    sources = [trace(f"s{n}", patch_id=f"p{n}", subject="wip") for n in range(5)]
+    targets = [trace(f"c{n}", patch_id=f"p{n}", subject="wip") for n in order]
+
+    assert pairs(match(sources, targets)) == {f"c{n}": (f"s{n}", "patch-id") for n in range(5)}
