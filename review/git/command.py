@@ -1,0 +1,209 @@
+"""Starts git: no shell, no network, no prompt, nothing of the caller's environment (contract 14.2).
+
+Whatever the reviewed repository's configuration names, no command of it is run. A git that hangs
+is killed with all it started when its time is over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Literal
+
+TIMEOUT_S = 20.0
+REAP_S = 1.0  # a killed git that the kernel holds (dead network disk) is left to it after this
+Kind = Literal["missing", "not_git", "unreadable", "timeout", "revision", "failed"]
+
+SETTINGS = (
+    "core.quotepath=off", "core.fsmonitor=false", "core.hooksPath=/dev/null",
+    "core.attributesFile=/dev/null", "core.askPass=", "core.sshCommand=false",
+    "credential.helper=", "protocol.allow=never", "diff.renames=true", "diff.algorithm=myers",
+    "diff.indentHeuristic=true", "diff.mnemonicPrefix=false", "diff.noprefix=false",
+    "diff.relative=false", "log.showSignature=false", "log.mailmap=false",
+    "i18n.logOutputEncoding=UTF-8", "color.ui=false", "gc.auto=0", "maintenance.auto=false",
+)  # fmt: skip
+ARGV = ["git", "--no-pager", *(part for setting in SETTINGS for part in ("-c", setting))]
+INHERITED = ("PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR")
+FIXED = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_ASKPASS": "false",
+    "SSH_ASKPASS": "false",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "LC_ALL": "C",
+}
+SIGNS: tuple[tuple[str, Kind], ...] = (
+    ("not a git repository", "not_git"),
+    ("must be run in a work tree", "not_git"),
+    ("dubious ownership", "unreadable"),
+    ("ermission denied", "unreadable"),
+    ("unknown revision", "revision"),
+    ("bad revision", "revision"),
+    ("eeded a single revision", "revision"),
+    ("ambiguous argument", "revision"),
+)
+
+
+class GitError(Exception):
+    """git could not answer; `text` is one sentence for people."""
+
+    def __init__(self, kind: Kind, text: str) -> None:
+        super().__init__(text)
+        self.kind: Kind = kind
+        self.text = text
+
+
+def run(
+    directory: Path,
+    *args: str,
+    stdin: bytes | None = None,
+    timeout: float = TIMEOUT_S,
+    environ: Mapping[str, str] | None = None,
+) -> bytes:
+    """What `git <args>` prints in `directory`. GitError when it fails, dies or takes too long.
+
+    `environ` is added to the safe environment.
+    """
+    given = subprocess.DEVNULL if stdin is None else subprocess.PIPE
+    process = spawn(directory, args, environ=environ, stdin=given)
+    try:
+        output, errors = process.communicate(stdin, timeout=timeout)
+    except BaseException as error:
+        end(process)
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise too_slow(args, timeout) from None
+        raise
+    if process.returncode:
+        raise failure(directory, args, process.returncode, errors)
+    return output
+
+
+def piped(
+    directory: Path,
+    source: Sequence[str],
+    sink: Sequence[str],
+    *,
+    stdin: bytes = b"",
+    timeout: float = TIMEOUT_S,
+    environ: Mapping[str, str] | None = None,
+) -> bytes:
+    """What `git <source> | git <sink>` prints; `stdin` goes to the source.
+
+    GitError when either fails.
+    """
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
+        given.write(stdin)
+        given.seek(0)
+        first = spawn(directory, source, environ=environ, stdin=given, stderr=complaints)
+        try:
+            output = _sink(directory, first, sink, timeout, environ)
+        except subprocess.TimeoutExpired:
+            raise too_slow(source, timeout) from None
+        finally:
+            end(first)
+        if first.returncode:
+            complaints.seek(0)
+            raise failure(directory, source, first.returncode, complaints.read())
+    return output
+
+
+def _sink(
+    directory: Path,
+    first: subprocess.Popen[bytes],
+    args: Sequence[str],
+    timeout: float,
+    environ: Mapping[str, str] | None,
+) -> bytes:
+    assert first.stdout is not None
+    second = spawn(directory, args, environ=environ, stdin=first.stdout)
+    try:
+        first.stdout.close()  # it is the sink's alone: when that ends, the source is told
+        output, errors = second.communicate(timeout=timeout)
+        first.wait(REAP_S)
+    finally:
+        end(second)
+    if second.returncode:
+        raise failure(directory, args, second.returncode, errors)
+    return output
+
+
+def spawn(
+    directory: Path,
+    args: Sequence[str],
+    *,
+    environ: Mapping[str, str] | None = None,
+    stdin: IO[bytes] | int = subprocess.DEVNULL,
+    stderr: IO[bytes] | int = subprocess.PIPE,
+) -> subprocess.Popen[bytes]:
+    """A git process in a group of its own, to be ended by `end`. GitError when it cannot start."""
+    try:
+        return subprocess.Popen(
+            [*ARGV, *args],
+            cwd=directory,
+            env={**environment(directory), **(environ or {})},
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            process_group=0,
+        )
+    except (FileNotFoundError, NotADirectoryError):
+        if directory.is_dir():
+            raise GitError("failed", "git is not installed, or not in PATH") from None
+        raise GitError("missing", f"No such directory: {directory}") from None
+    except PermissionError:
+        raise GitError("unreadable", f"Cannot read {directory}: permission denied") from None
+    except (ValueError, OSError) as error:  # NUL or a lone surrogate; no process to be had
+        raise GitError("failed", f"git could not be started: {error}") from None
+
+
+def environment(directory: Path) -> dict[str, str]:
+    """All that git learns from its environment; it never looks for a repository above."""
+    kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    ceiling = os.path.dirname(os.path.realpath(directory))  # noqa: PTH120
+    return {**kept, **FIXED, "GIT_CEILING_DIRECTORIES": ceiling}
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process and all it started, if it still runs, and close its pipes."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(REAP_S)
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+def too_slow(args: Sequence[str], timeout: float) -> GitError:
+    return GitError("timeout", f"git {args[0]} took more than {timeout:g} seconds")
+
+
+def failure(directory: Path, args: Sequence[str], code: int, errors: bytes) -> GitError:
+    """The error of a git that ended with `code`, by what it complained of."""
+    told = errors.decode(errors="replace")
+    kind: Kind = next((kind for sign, kind in SIGNS if sign in told), "failed")
+    first = next((line for line in told.splitlines() if line.strip()), "").strip()
+    for word in ("fatal: ", "error: "):
+        first = first.removeprefix(word)
+    match kind:
+        case "not_git":
+            return GitError(kind, f"Not a git repository: {directory}")
+        case "unreadable":
+            return GitError(kind, f"Cannot read {directory}: {first[:300]}")
+        case _ if code < 0:
+            return GitError("failed", f"git {args[0]} was killed by signal {-code}")
+        case _:
+            return GitError(kind, f"git {args[0]} failed: {first[:300] or f'exit code {code}'}")
