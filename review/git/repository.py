@@ -1,0 +1,170 @@
+"""One local repository: where its parts are, and git commands over its objects alone.
+
+Objects are read through an empty repository of ours that borrows them: the configuration,
+attributes, hooks, remotes and grafts of the reviewed one are not even seen (contract 14).
+"""
+
+from __future__ import annotations
+
+import os
+import stat as modes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from review import caches
+from review.git import command
+from review.git.command import TIMEOUT_S, GitError
+
+EMPTY_CONFIG = {
+    False: "[core]\n\trepositoryformatversion = 0\n\tbare = true\n",
+    True: "[core]\n\trepositoryformatversion = 1\n\tbare = true\n"
+    "[extensions]\n\tobjectformat = sha256\n",
+}
+EMPTY_TREE = {
+    False: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    True: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+QUESTIONS = (
+    "--absolute-git-dir", "--git-common-dir", "--is-shallow-repository", "--show-object-format",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A work tree or a bare repository. `git_dir` is that of a linked worktree, if it is one."""
+
+    path: Path
+    git_dir: Path
+    common_dir: Path
+    sha256: bool
+    shallow: bool
+    partial: bool
+
+    @property
+    def empty_tree(self) -> str:
+        """The id of the tree without files, which root commits are diffed against."""
+        return EMPTY_TREE[self.sha256]
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """What makes git read this repository's objects and nothing else of it."""
+        return {
+            "GIT_DIR": str(_empty_repository(self.sha256)),
+            "GIT_OBJECT_DIRECTORY": str(self.common_dir / "objects"),
+            "GIT_SHALLOW_FILE": str(self.common_dir / "shallow") if self.shallow else "",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+
+    def run(self, *args: str, stdin: bytes | None = None, timeout: float = TIMEOUT_S) -> bytes:
+        """What a git command prints that needs objects only. GitError like command.run."""
+        return command.run(
+            self.common_dir, *args, stdin=stdin, timeout=timeout, environ=self.environ
+        )
+
+    def piped(
+        self,
+        source: Sequence[str],
+        sink: Sequence[str],
+        *,
+        stdin: bytes,
+        timeout: float = TIMEOUT_S,
+    ) -> bytes:
+        """The same of two commands, the first one's output being the second one's input."""
+        return command.piped(
+            self.common_dir, source, sink, stdin=stdin, timeout=timeout, environ=self.environ
+        )
+
+
+_opened: caches.Memory[Path, tuple[tuple[str, ...], Repository]] = caches.Memory(512)
+
+
+def open_repository(path: Path) -> Repository:
+    """The repository at `path`: a work tree's top, a linked worktree or a bare repository.
+
+    GitError missing, not_git or unreadable. No process while nothing of it was replaced.
+    """
+    known = _opened.get(path)
+    if known is not None and known[0] == _stamp(known[1]):
+        return known[1]
+    repository = _ask(path)
+    _opened.put(path, (_stamp(repository), repository))
+    return repository
+
+
+def _ask(path: Path) -> Repository:
+    try:
+        if not modes.S_ISDIR(path.stat().st_mode):
+            raise GitError("not_git", f"Not a git repository: {path}")
+    except PermissionError:
+        raise GitError("unreadable", f"Cannot read {path}: permission denied") from None
+    except (OSError, ValueError):
+        raise GitError("missing", f"No such directory: {path}") from None
+    answers = _rev_parse(path, *QUESTIONS).split("\n")
+    if len(answers) != len(QUESTIONS):  # a line feed in the path
+        answers = [_rev_parse(path, question) for question in QUESTIONS]
+    git_dir, common_dir, shallow, object_format = answers
+    return Repository(
+        path=path,
+        git_dir=Path(git_dir),
+        common_dir=Path(common_dir),
+        sha256=object_format == "sha256",
+        shallow=shallow == "true",
+        partial=any((Path(common_dir) / "objects" / "pack").glob("*.promisor")),
+    )
+
+
+def _rev_parse(path: Path, *questions: str) -> str:
+    told = command.run(path, "rev-parse", "--path-format=absolute", *questions)
+    return os.fsdecode(told).removesuffix("\n")
+
+
+def _stamp(repository: Repository) -> tuple[str, ...]:
+    """What stands for the same repository in the same state: a move, `fetch --unshallow`, …"""
+    common = repository.common_dir
+    dot_git = repository.path / ".git"
+    return (
+        _inode(repository.path),
+        _inode(dot_git),
+        _content(dot_git) if dot_git != repository.git_dir else "",
+        _inode(repository.git_dir),
+        *(_content(common / name) for name in ("config", "shallow")),
+    )
+
+
+def _inode(path: Path) -> str:
+    """A directory's mtime moves with every index lock, its inode does not."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ""
+    return f"{found.st_dev}:{found.st_ino}"
+
+
+def _content(path: Path) -> str:
+    try:
+        found = path.stat()
+    except OSError:
+        return ""
+    return f"{found.st_mtime_ns}:{found.st_size}:{found.st_ino}"
+
+
+def _empty_repository(sha256: bool) -> Path:
+    """Made anew if the cache was cleared; as git only looks for these four, that is all of it."""
+    folder: Path = settings.DATA_DIR / "cache" / ("git-sha256" if sha256 else "git-sha1")
+    if not (folder / "HEAD").exists():
+        for name in ("objects", "refs"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        _put(folder / "config", EMPTY_CONFIG[sha256])
+        _put(folder / "HEAD", "ref: refs/heads/none\n")
+    return folder
+
+
+def _put(path: Path, text: str) -> None:
+    """Whole or not at all: another process may be making the same one."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft.write_text(text)
+    draft.replace(path)
