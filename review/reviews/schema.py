@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from review.reviews import ids
-from review.reviews.carry import CarriedFrom
 from review.reviews.fields import Fields, hex_of, scalar
+from review.reviews.traces import CarriedFrom
 
 VERSION = 1
 SIDES: Mapping[str, Literal["LEFT", "RIGHT"]] = {

@@ -1,0 +1,153 @@
+"""Values as they are written to a file: keys in the order of the contract, absent ones left out.
+
+The other direction of schema.py. Shas, ids and times go out in quotes, bodies as blocks (6.4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from config.kernel.errors import Invalid
+from config.kernel.storage import yamlio
+from review import files
+from review.reviews.schema import VERSION, Anchor, Comment, Fingerprint, Mark, ReviewFile, Thread
+from review.reviews.target import Target
+from review.reviews.traces import CarriedFrom
+
+Tree = dict[str, Any]
+QUOTED = frozenset({"sha", "at", "created", "status_over"})
+
+
+def quoted(text: str | None) -> str | None:
+    """A sha, id or time: no reader may take it for a number."""
+    return text
+
+
+def text(data: bytes | None, tree: Tree) -> bytes:
+    """`data`, changed so that it holds `tree`; a fresh file for None.
+
+    Invalid when the file would grow over the limit of its kind.
+    """
+    if data is None:
+        made = yamlio.dump(tree)
+    else:
+        made = yamlio.set_entry(data, (), tree, limit=2 * files.LIMIT)
+    if len(made) > files.LIMIT:
+        raise Invalid(f"The file would be larger than {files.LIMIT >> 20} MB")
+    return made
+
+
+def put(tree: Tree, name: str, value: Any) -> None:
+    """Set a field of a file; None removes it."""
+    if value is None:
+        tree.pop(name, None)
+    elif name in QUOTED:
+        tree[name] = quoted(value)
+    elif isinstance(value, Mapping):
+        tree[name] = {key: quoted(one) if key in QUOTED else one for key, one in value.items()}
+    else:
+        tree[name] = value
+
+
+def review(value: ReviewFile) -> Tree:
+    """A whole review file; `commit` is the caller's to add first."""
+    tree = {
+        "version": VERSION,
+        "commit": fingerprint_of(value.commit) if value.commit else None,
+        "carried_from": carried_from(value.carried_from) if value.carried_from else None,
+        "viewed": {one.path: mark(one) for one in value.viewed} or None,
+        "threads": [thread(one) for one in value.threads],
+    }
+    return _present(tree) | dict(value.extra)
+
+
+def thread(value: Thread) -> Tree:
+    tree = {
+        "id": quoted(value.id),
+        "path": value.path,
+        "side": value.side,
+        "line": value.line,
+        "start_line": value.start_line,
+        "start_side": value.start_side if value.start_side != value.side else None,
+        "author": value.author,
+        "resolved": value.resolved,
+        "resolved_by": value.resolved_by,
+        "resolved_at": quoted(value.resolved_at),
+        "created_at": quoted(value.created_at),
+        "from_sha": quoted(value.from_sha),
+        "anchor": anchor(value.anchor) if value.path else None,
+        "comments": [comment(one) for one in value.comments],
+    }
+    return _present(tree) | dict(value.extra)
+
+
+def comment(value: Comment) -> Tree:
+    tree = {
+        "id": quoted(value.id),
+        "author": value.author,
+        "body": value.body,
+        "created_at": quoted(value.created_at),
+        "updated_at": quoted(value.updated_at),
+    }
+    return _present(tree) | dict(value.extra)
+
+
+def anchor(value: Anchor) -> Tree:
+    return _present(
+        {
+            "commit": quoted(value.commit),
+            "blob": quoted(value.blob),
+            "text": value.text,
+            "before": value.before,
+            "after": value.after,
+        }
+    )
+
+
+def mark(value: Mark) -> Tree:
+    return _present({"diff": quoted(value.diff), "at": quoted(value.at)})
+
+
+def carried_from(value: CarriedFrom) -> Tree:
+    return {
+        "sha": quoted(value.sha),
+        "by": value.by,
+        "at": quoted(value.at),
+        "also": [quoted(sha) for sha in value.also],
+    }
+
+
+def fingerprint(target: Target) -> Tree:
+    """What recognises the target's commit when its object is gone."""
+    from review.git import patches
+
+    commit = target.commit
+    patch = patches.of(target.repository, [commit.sha]).get(commit.sha)
+    return fingerprint_of(
+        Fingerprint(
+            sha=commit.sha,
+            subject=commit.subject,
+            author=commit.author_email,
+            authored=commit.authored,
+            change_id=commit.change_id,
+            patch_id=patch.patch_id if patch else None,
+            patch_id_u0=patch.patch_id_u0 if patch else None,
+        )
+    )
+
+
+def fingerprint_of(value: Fingerprint) -> Tree:
+    return {
+        "sha": quoted(value.sha),
+        "subject": value.subject,
+        "author": value.author,
+        "authored": quoted(value.authored),
+        "change_id": quoted(value.change_id),
+        "patch_id": quoted(value.patch_id),
+        "patch_id_u0": quoted(value.patch_id_u0),
+    }
+
+
+def _present(tree: Mapping[str, Any]) -> Tree:
+    return {key: value for key, value in tree.items() if value is not None}

@@ -1,0 +1,155 @@
+"""The fields of a PR record that a caller may set: what each may hold (contract 7.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from config.kernel.errors import Invalid
+from review.reviews import times
+from review.reviews.fields import NUMBER, scalar
+
+TITLE, BODY, BRANCH, URL = 256, 65_536, 244, 2_048
+STATUSES = ("draft", "ready")
+READ_ONLY = frozenset({
+    "title_source", "body_source", "commit_subject", "commit_body", "landed", "file",
+    "matched_from", "matched_by", "carried_over", "parse_error",
+})  # fmt: skip
+GITHUB = ("number", "url", "branch", "base", "created", "stack", "stacked_on")
+PULL = re.compile(r"https?://[^\s/]+/\S*?pull/([0-9]{1,9})/?")
+WEB = re.compile(r"https?://[^\s/\"<>]+[^\s\"<>]*")
+NOT_IN_REFS = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[-/.]|/\.|[/.]$|\.lock(?:/|$)|^@$")
+
+
+def checked(patch: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a PUT as they are stored; None clears one. Invalid for anything else."""
+    for name in patch:
+        if name not in SETTERS and name not in READ_ONLY:
+            raise Invalid(f'Unknown field "{name[:100]}"')
+    return {
+        name: None if value is None else SETTERS[name](value)
+        for name, value in patch.items()
+        if name in SETTERS
+    }
+
+
+def branch_name(text: str) -> str | None:
+    """A valid branch name without `refs/heads/`, or None (git-check-ref-format)."""
+    name = text.strip().removeprefix("refs/heads/")
+    if not name or NOT_IN_REFS.search(name) or len(name.encode(errors="replace")) > BRANCH:
+        return None
+    return name
+
+
+def web_address(text: str) -> str | None:
+    """An http or https URL: nothing else may become a link."""
+    return text if len(text) <= URL and WEB.fullmatch(text) else None
+
+
+def github_of(value: Any) -> dict[str, Any] | None:
+    """A hand-made `github` in the form we store; None when it names no pull request."""
+    try:
+        return None if value is None else _github(value)
+    except Invalid:
+        return None
+
+
+def _title(value: Any) -> str:
+    title = _text("title", value).strip()
+    if not title:
+        raise Invalid('"title" must not be blank')
+    if len(title.splitlines()) > 1:
+        raise Invalid('"title" must be one line')
+    if len(title) > TITLE:
+        raise Invalid(f'"title" must be at most {TITLE} characters')
+    return title
+
+
+def _body(value: Any) -> str:
+    body = _text("body", value).replace("\r\n", "\n").strip()
+    if len(body) > BODY:
+        raise Invalid(f'"body" must be at most {BODY:,} characters')
+    return body
+
+
+def _branch(value: Any) -> str:
+    name = branch_name(_text("branch", value))
+    if name is None:
+        raise Invalid(f'"branch" is not a valid branch name: {str(value)[:100]}')
+    return name
+
+
+def _status(value: Any) -> str:
+    if value not in STATUSES:
+        raise Invalid('"status" must be "draft", "ready" or null')
+    return str(value)
+
+
+def _github(value: Any) -> dict[str, Any]:
+    """Number, URL ending `/pull/N`, or an object; always given back as the object."""
+    if isinstance(value, Mapping):
+        return _github_object(value)
+    if isinstance(value, str) and (found := PULL.fullmatch(value.strip())):
+        return {"number": int(found[1]), "url": value.strip()}
+    if (number := _number(value)) is None:
+        raise Invalid('"github" must be a number, a URL ending /pull/N or an object')
+    return {"number": number, "url": ""}
+
+
+def _github_object(value: Mapping[str, Any]) -> dict[str, Any]:
+    for name in value:
+        if name not in GITHUB:
+            raise Invalid(f'Unknown field "github.{str(name)[:100]}"')
+    found = {
+        name: GITHUB_SETTERS[name](value[name]) for name in GITHUB if value.get(name) is not None
+    }
+    for name, inner in found.items():
+        if inner is None:
+            raise Invalid(f'"github.{name}" must be {GITHUB_WANTED[name]}')
+    found.setdefault("url", "")
+    if "number" not in found and (named := PULL.fullmatch(found["url"])):
+        found["number"] = int(named[1])
+    if "number" not in found and not found["url"]:
+        raise Invalid('"github" needs a "number" or a "url"')
+    return {name: found[name] for name in GITHUB if name in found}
+
+
+def _number(value: Any) -> int | None:
+    text = None if isinstance(value, bool | float) else scalar(value)
+    number = int(text) if text and NUMBER.fullmatch(text) else 0
+    return number or None
+
+
+def _line(value: Any) -> str | None:
+    text = value.strip() if isinstance(value, str) else ""
+    return text if 0 < len(text) <= TITLE and text.isprintable() else None
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise Invalid(f'"{name}" must be a string or null')
+    return value
+
+
+SETTERS: Mapping[str, Callable[[Any], Any]] = {
+    "title": _title, "body": _body, "branch": _branch, "github": _github, "status": _status,
+}  # fmt: skip
+GITHUB_SETTERS: Mapping[str, Callable[[Any], Any]] = {
+    "number": _number,
+    "url": lambda value: web_address(value) if value else "",
+    "branch": lambda value: branch_name(value) if isinstance(value, str) else None,
+    "base": lambda value: branch_name(value) if isinstance(value, str) else None,
+    "created": lambda value: times.read(value) if isinstance(value, str) else None,
+    "stack": lambda value: _number(value) or _line(value),
+    "stacked_on": _number,
+}
+GITHUB_WANTED: Mapping[str, str] = {
+    "number": "a number from 1",
+    "url": "an http or https URL",
+    "branch": "a branch name",
+    "base": "a branch name",
+    "created": "a time such as 2026-11-20T10:00:00Z",
+    "stack": "a number or a string",
+    "stacked_on": "a number from 1",
+}
