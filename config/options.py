@@ -66,6 +66,13 @@ class Options:
         env="SVC_REVIEW_PORT",
         key="review.port",
     )
+    reviewer: tuple[str, str] | None = option(
+        readers.person,
+        None,
+        "Who reviews: id, or Name <id>",
+        env="SVC_REVIEWER",
+        key="review.reviewer",
+    )
     dashboard_port: int | None = option(
         readers.port_or_off,
         4255,

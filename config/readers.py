@@ -14,6 +14,7 @@ from config.kernel.web.hosts import host_of
 
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 WHOLE = re.compile(r"-?[0-9]{1,18}")
+PERSON = re.compile(r"(?:([^<>]*[^<>\s])\s*<([^<>]{1,128})>|([^<>]{1,128}))")
 PEERS = ("loopback", "linklocal", "uniquelocal", "none", "all", "*")
 
 
@@ -75,6 +76,17 @@ def text(name: str, value: object) -> str:
     if isinstance(value, (dict, list)):
         raise refusal(name, value, "one line of text")
     return str(value).strip()
+
+
+def person(name: str, value: object) -> tuple[str, str]:
+    """Id and name of a person: `id`, or `Name <id>`; an id of 1 to 128 printable characters."""
+    found = PERSON.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None or not found[0].isprintable():
+        raise OptionError(f'{name} must be "id" or "Name <id>"')
+    mine = (found[2] or found[3]).strip()
+    if not mine:
+        raise OptionError(f'{name} must be "id" or "Name <id>"')
+    return mine, (found[1] or mine).strip()
 
 
 def words(name: str, value: object) -> tuple[str, ...]:
