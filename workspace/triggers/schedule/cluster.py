@@ -24,6 +24,7 @@ from config.kernel.process.supervise import Child
 from workspace.models import Turn
 from workspace.triggers.schedule import arming
 from workspace.triggers.schedule.clock import Clock
+from workspace.triggers.schedule.primitives import Flag, shared_value
 from workspace.triggers.schedule.taskqueue import TaskQueue
 from workspace.triggers.schedule.ticker import Ticker
 
@@ -53,7 +54,7 @@ class TurnKeeper(Cluster):  # type: ignore[misc]
 
     def serve(self) -> None:
         """Until stopped by a signal."""
-        stock.Queue = TaskQueue
+        stock.Queue, stock.Event, stock.Value = TaskQueue, Flag, shared_value
         self.start()
         while self.sentinel.is_alive():
             self.sentinel.join()

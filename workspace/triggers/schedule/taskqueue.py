@@ -1,52 +1,114 @@
-"""The queue between the processes of one cluster, made to outlive a reader that is killed.
+"""The queue between the processes of one cluster, made to outlive a process that is killed.
 
-django-q2 guards its reading end by a semaphore, which a killed process never gives back: from then
-on no worker takes a task. A record lock goes with the process that holds it.
+Stock queues are guarded by semaphores and cut long messages: a process killed while it reads or
+writes keeps the others out for ever, or leaves half a message. Here each message crosses a socket
+whole or not at all, in one system call, so that there is nothing to guard.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
-import tempfile
+import select
+import socket
 import weakref
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.queues import Queue
 from typing import Any, Self
 
-from django_q.queues import Queue
+INLINE_BYTES = 32 * 1024  # well below what a socket takes; a longer message travels as a file
+PLACE_S = 1.0
+_fork = get_context("fork")
 
 
-class TaskQueue(Queue):  # type: ignore[misc]
-    """django-q2's queue with a reading end that no dead process keeps."""
+class TaskQueue(Queue):  # type: ignore[type-arg]
+    """multiprocessing.Queue on a socket of whole messages, for forked processes."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._rlock = ProcessLock()
+    _maxsize: int
+    _reset: Any
+    _reader: Any
+    _writer: Any
+    _sem: _Places
+
+    def __init__(self, maxsize: int = 0) -> None:
+        super().__init__(maxsize, ctx=_fork)
+        self._reader.close()
+        self._writer.close()
+        out, into = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._reader, self._writer = _Messages(out), _Messages(into)
+        self._rlock = self._wlock = _Open()
+        self._sem = _Places(self._maxsize, self.empty)
+        self._reset()
+
+    def qsize(self) -> int:
+        return self._maxsize - self._sem.free()
 
 
-class ProcessLock:
-    """A lock between forked processes, as multiprocessing.Queue uses one for its readers."""
+class _Messages:
+    """One end of the socket, in the words of multiprocessing.connection."""
 
-    def __init__(self) -> None:
-        self._fd, path = tempfile.mkstemp(prefix="svc-queue-")
-        Path(path).unlink()
-        weakref.finalize(self, os.close, self._fd)
+    def __init__(self, end: socket.socket) -> None:
+        self._end = end
+        self.close = weakref.finalize(self, end.close)
+
+    def send_bytes(self, message: bytes | memoryview) -> None:
+        if len(message) <= INLINE_BYTES:
+            self._end.send(message)
+            return
+        with os.fdopen(os.memfd_create("message"), "wb") as file:
+            file.write(message)
+            file.flush()
+            socket.send_fds(self._end, [b"file"], [file.fileno()])
+
+    def recv_bytes(self) -> bytes:
+        flags = socket.MSG_CMSG_CLOEXEC
+        message, files, _, _ = socket.recv_fds(self._end, INLINE_BYTES, 1, flags)
+        if not files:
+            return message
+        with os.fdopen(files[0], "rb") as file:
+            file.seek(0)
+            return file.read()
+
+    def poll(self, timeout: float = 0) -> bool:
+        return bool(select.select([self._end], [], [], timeout)[0])
+
+
+class _Open:
+    """The lock of a door that needs none."""
 
     def acquire(self, block: bool = True, timeout: float | None = None) -> bool:
-        if timeout is not None:
-            raise NotImplementedError("workers wait without a limit")
-        try:
-            fcntl.lockf(self._fd, fcntl.LOCK_EX | (0 if block else fcntl.LOCK_NB))
-        except BlockingIOError:
-            return False
         return True
 
     def release(self) -> None:
-        fcntl.lockf(self._fd, fcntl.LOCK_UN)
+        """Nothing was taken."""
 
     def __enter__(self) -> Self:
-        self.acquire()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.release()
+        """Nothing was taken."""
+
+
+class _Places:
+    """How many messages may be on their way. A process killed between a message and its place
+    keeps the place; when none is left and nothing is on its way, they have all been lost."""
+
+    def __init__(self, most: int, empty: Callable[[], bool]) -> None:
+        self._places = _fork.BoundedSemaphore(most)
+        self._empty = empty
+
+    def acquire(self, block: bool = True, timeout: float | None = None) -> bool:
+        if not block or timeout is not None:
+            return self._places.acquire(block, timeout)
+        while not self._places.acquire(timeout=PLACE_S):
+            if self._empty():  # whoever reads this message gives a lost place back
+                return True
+        return True
+
+    def release(self) -> None:
+        with suppress(ValueError):  # it was not lost after all, only late
+            self._places.release()
+
+    def free(self) -> int:
+        return self._places.get_value()
