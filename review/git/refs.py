@@ -1,0 +1,210 @@
+"""Branches, tags and HEAD: read by one for-each-ref when a stat says that they moved (14.3)."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from review import caches
+from review.git import command
+from review.git.command import GitError
+from review.git.repository import Repository
+
+HEADS, REMOTES, TAGS = "refs/heads/", "refs/remotes/", "refs/tags/"
+RACY_NS = 50_000_000  # what changed this recently may change again under the same stat
+# Where git looks for a short name, first to last (gitrevisions).
+RULES = (
+    "{}",
+    "refs/{}",
+    "refs/tags/{}",
+    "refs/heads/{}",
+    "refs/remotes/{}",
+    "refs/remotes/{}/HEAD",
+)
+SIMPLE = "%(refname)%00%(upstream)%00%(symref)%00%(objectname)"
+PEELED = SIMPLE + "%00%(objecttype)%00%(*objectname)%00%(*objecttype)"
+
+
+@dataclass(frozen=True)
+class Refs:
+    """Every ref that leads to a commit. `upstreams`: full name of a branch -> its upstream's.
+
+    `head` is None while HEAD's branch has no commit, `head_ref` is None when HEAD is detached.
+    `symbolic`: full name of a symbolic ref -> the ref it stands for (refs/remotes/origin/HEAD).
+    """
+
+    head: str | None
+    head_ref: str | None
+    shas: Mapping[str, str]
+    upstreams: Mapping[str, str]
+    key: str
+    symbolic: Mapping[str, str] = field(default_factory=dict)
+
+    def branches_at(self, sha: str) -> list[str]:
+        """Short names of the local branches at this commit, sorted."""
+        return self._by_sha.get(sha, [])
+
+    def branch(self, name: str) -> str | None:
+        """The commit of a branch: the local one of this name, else a remote's."""
+        name = name.removeprefix(HEADS)
+        return self.shas.get(HEADS + name) or self._remote.get(name)
+
+    def remote_only(self, name: str) -> bool:
+        """Whether the branch exists, but on remotes alone."""
+        name = name.removeprefix(HEADS)
+        return HEADS + name not in self.shas and name in self._remote
+
+    def full_name(self, name: str) -> str | None:
+        """The ref a short name stands for, by git's own rules; None when there is none."""
+        return next((full for rule in RULES if (full := rule.format(name)) in self.shas), None)
+
+    @cached_property
+    def _by_sha(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name in sorted(self.shas):
+            if name.startswith(HEADS):
+                found.setdefault(self.shas[name], []).append(name.removeprefix(HEADS))
+        return found
+
+    @cached_property
+    def _remote(self) -> dict[str, str]:
+        """Branches of remotes by their name there; of several remotes the first one counts."""
+        found: dict[str, str] = {}
+        for name in sorted(self.shas):
+            if name.startswith(REMOTES) and name not in self.symbolic:
+                _remote, _, branch = name.removeprefix(REMOTES).partition("/")
+                found.setdefault(branch, self.shas[name])
+        return found
+
+
+_read: caches.Memory[tuple[Path, Path], tuple[str, Refs]] = caches.Memory(512)
+
+
+def read(repository: Repository) -> Refs:
+    """The refs as they are now; one process, none while the stamp holds. GitError like run."""
+    now = stamp(repository)
+    place = (repository.common_dir, repository.git_dir)
+    known = _read.get(place)
+    if known is not None and known[0] == now:
+        return known[1]
+    found = _ask(repository)
+    _read.put(place, (now, found))
+    return found
+
+
+def stamp(repository: Repository) -> str:
+    """Changes whenever a ref may have moved; stat calls only.
+
+    While a file is so young that its next change could go unseen, no two stamps are equal.
+    """
+    told = hashlib.sha256()
+    newest = 0
+    for path, found in _files(repository):
+        newest = max(newest, found.st_mtime_ns)
+        told.update(
+            b"%s\0%d:%d:%d\n" % (os.fsencode(path), found.st_mtime_ns, found.st_size, found.st_ino)
+        )
+    if abs(time.time_ns() - newest) < RACY_NS:
+        told.update(b"%d" % time.perf_counter_ns())
+    return told.hexdigest()
+
+
+def watched(repository: Repository) -> list[Path]:
+    """The folders whose files tell of moved refs (11.5); those of refs go as deep as they do."""
+    found = []
+    for base in _bases(repository):
+        found += [base, base / "logs", base / "reftable"]
+        found += [Path(folder) for folder, _, _ in os.walk(base / "refs")]
+    return [folder for folder in found if folder.is_dir()]
+
+
+def _bases(repository: Repository) -> list[Path]:
+    return list(dict.fromkeys((repository.git_dir, repository.common_dir)))
+
+
+def _files(repository: Repository) -> Iterator[tuple[str, os.stat_result]]:
+    for base in map(str, _bases(repository)):
+        for name in ("HEAD", "packed-refs", "logs/HEAD", "shallow", "config"):
+            with contextlib.suppress(OSError):
+                yield f"{base}/{name}", os.stat(f"{base}/{name}")  # noqa: PTH116 - hot path
+        yield from _below(f"{base}/refs")
+        yield from _below(f"{base}/reftable")
+
+
+def _below(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _below(entry.path)
+        elif not entry.name.endswith(".lock"):
+            with contextlib.suppress(OSError):
+                yield entry.path, entry.stat()
+
+
+def _ask(repository: Repository) -> Refs:
+    """One for-each-ref, a second one without peeling where a ref leads to a missing object."""
+    try:
+        told = command.run(repository.path, "for-each-ref", f"--format={PEELED}%00")
+    except GitError as error:
+        if error.kind != "failed":
+            raise
+        told = command.run(repository.path, "for-each-ref", f"--format={SIMPLE}%00commit%00%00%00")
+    shas: dict[str, str] = {}
+    upstreams: dict[str, str] = {}
+    symbolic: dict[str, str] = {}
+    for line in os.fsdecode(told).split("\0\n")[:-1]:
+        name, upstream, symref, sha, kind, peeled, peeled_kind = line.split("\0")[:7]
+        commit = _commit(repository, sha, kind, peeled, peeled_kind)
+        if commit:
+            shas[name] = commit
+        if upstream:
+            upstreams[name] = upstream
+        if symref:
+            symbolic[name] = symref
+    head, head_ref = _head(repository, shas)
+    key = hashlib.sha256(repr((head, head_ref, shas, upstreams, symbolic)).encode()).hexdigest()
+    return Refs(head, head_ref, shas, upstreams, key, symbolic)
+
+
+def _commit(repository: Repository, sha: str, kind: str, peeled: str, peeled_kind: str) -> str:
+    """The commit a ref leads to, "" for one that leads to a file or a tree."""
+    if kind == "commit":
+        return sha
+    if peeled_kind == "commit":
+        return peeled
+    if peeled_kind != "tag":
+        return ""
+    try:  # a tag of a tag
+        told = repository.run("rev-parse", "--verify", "-q", f"{sha}^{{commit}}")
+    except GitError:
+        return ""
+    return told.decode().strip()
+
+
+def _head(repository: Repository, shas: Mapping[str, str]) -> tuple[str | None, str | None]:
+    """HEAD's commit and branch; from its file, as git wrote it, where it is one of text."""
+    path = repository.git_dir / "HEAD"
+    try:
+        text = "" if path.is_symlink() else os.fsdecode(path.read_bytes()).strip()
+    except OSError:
+        text = ""
+    if text.startswith("ref: refs/") and text != "ref: refs/heads/.invalid":  # a reftable's
+        name = text.removeprefix("ref: ").strip()
+        return shas.get(name), name
+    if len(text) in (40, 64):
+        return text, None
+    try:
+        name = os.fsdecode(command.run(repository.path, "symbolic-ref", "-q", "HEAD")).strip()
+    except GitError:
+        told = command.run(repository.path, "rev-parse", "--verify", "HEAD^{commit}")
+        return told.decode().strip(), None
+    return shas.get(name), name
