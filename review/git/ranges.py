@@ -1,0 +1,222 @@
+"""Which commits a repository's `range` means: the table of contract 2, and its trunk (2.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from review import caches
+from review.git import command
+from review.git.command import GitError
+from review.git.refs import HEADS, REMOTES, Refs
+from review.git.repository import Repository
+
+LAST = 20  # commits shown where nothing says where the work began
+ORIGIN_HEAD = "refs/remotes/origin/HEAD"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """`base_sha`..`head_sha`, base None for the whole history; at most `limit` commits of it.
+
+    `text` is the range as written, None for a computed one. `trunk_shas` are the tips that tell
+    of landed commits: trunk's and its counterpart's on origin. A range whose head is trunk itself
+    does not count that tip: being there is no landing.
+    """
+
+    text: str | None
+    base: str | None
+    head: str
+    base_sha: str | None
+    head_sha: str
+    trunk: str | None
+    trunk_shas: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    limit: int | None = None
+
+
+_immutable: caches.Memory[tuple[Any, ...], str] = caches.Memory(4096)  # answers about shas
+
+
+def resolve(
+    repository: Repository, refs: Refs, wanted: str | Mapping[str, Any] | None, trunk: str | None
+) -> Range:
+    """The range as the refs are now. GitError revision `Unknown revision: x`."""
+    return _Resolver(repository, refs, trunk).range(wanted)
+
+
+def revision(repository: Repository, refs: Refs, text: str) -> str:
+    """The commit that a revision names. GitError revision."""
+    if text == "HEAD":
+        if refs.head is None:
+            raise unknown("HEAD (the repository has no commits yet)")
+        return refs.head
+    if (full := refs.full_name(text)) is not None:
+        return refs.shas[full]
+    if not text.isprintable() or text.startswith("-"):
+        raise unknown(text)
+    try:
+        told = command.run(
+            repository.path, "rev-parse", "--verify", "-q", "--end-of-options", f"{text}^{{commit}}"
+        )
+    except GitError as error:
+        if error.kind in ("failed", "revision"):
+            raise unknown(text) from None
+        raise
+    return told.decode().strip()
+
+
+def merge_base(repository: Repository, one: str, other: str) -> str | None:
+    """The best common ancestor of two commits; None when they have no common history."""
+    if one == other:
+        return one
+    key = ("merge-base", repository.common_dir, repository.shallow, one, other)
+    known = _immutable.get(key)
+    if known is None:
+        try:
+            told = repository.run("merge-base", "--end-of-options", one, other)
+            known = told.decode().split()[0]
+        except GitError as error:
+            if error.kind == "timeout" or "exit code 1" not in error.text:
+                raise
+            known = ""
+        _immutable.put(key, known)
+    return known or None
+
+
+def unknown(text: str) -> GitError:
+    return GitError("revision", f"Unknown revision: {clean(text)}")
+
+
+def clean(text: str) -> str:
+    """A text from a file or from git, so that it can be shown and sent."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+class _Resolver:
+    def __init__(self, repository: Repository, refs: Refs, trunk: str | None) -> None:
+        self.repository = repository
+        self.refs = refs
+        self.wanted_trunk = trunk.strip() if trunk else None
+
+    def range(self, wanted: str | Mapping[str, Any] | None) -> Range:
+        match wanted:
+            case None:
+                return self._computed()
+            case str() if wanted.strip():
+                return self._written(wanted.strip())
+            case Mapping():
+                return self._mapped(wanted)
+        raise GitError("revision", "range: must be a text such as main..feature, or {base, head}")
+
+    def _written(self, text: str) -> Range:
+        base, dots, head = text.partition("...")
+        if dots:
+            return self._since_merge_base(text, base or "HEAD", head or "HEAD")
+        base, dots, head = text.partition("..")
+        if dots:
+            return self._between(text, base or "HEAD", head or "HEAD")
+        trunk = self._trunk(None)
+        if trunk is None:
+            return self._between(text, None, text)
+        return self._since_merge_base(text, trunk, text)
+
+    def _mapped(self, wanted: Mapping[str, Any]) -> Range:
+        base, head = wanted.get("base"), wanted.get("head")
+        for name, value in (("base", base), ("head", head)):
+            if value is not None and not (isinstance(value, str) and value.strip()):
+                raise GitError("revision", f"range: {name} must be a revision such as main")
+        base, head = base and base.strip(), head.strip() if head else "HEAD"
+        return self._between(f"{base}..{head}" if base else head, base, head)
+
+    def _between(self, text: str | None, base: str | None, head: str) -> Range:
+        base_sha = None if base is None else self._sha(base)
+        return self._made(text, base, head, base_sha)
+
+    def _since_merge_base(self, text: str, base: str, head: str) -> Range:
+        base_sha = merge_base(self.repository, self._sha(base), self._sha(head))
+        if base_sha is not None:
+            return self._made(text, base, head, base_sha)
+        warning = f"{clean(base)} and {clean(head)} have no common history"
+        return self._made(text, base, head, None, warning=warning)
+
+    def _computed(self) -> Range:
+        """trunk..HEAD; on trunk upstream..HEAD; nothing there: the last commits, with a warning."""
+        trunk = self._trunk(None)
+        if trunk is not None and not self._is_trunk(self.refs.head_ref, trunk):
+            return self._between(None, trunk, "HEAD")
+        head = self._sha("HEAD")
+        upstream = self.refs.upstreams.get(self.refs.head_ref or "", "")
+        upstream_sha = self.refs.shas.get(upstream)
+        if upstream_sha is None:
+            why = f"{trunk or 'HEAD'} has no upstream"
+        elif merge_base(self.repository, head, upstream_sha) == head:
+            why = f"nothing is ahead of {short(upstream)}"
+        else:
+            return self._between(None, short(upstream), "HEAD")
+        warning = f"The last {LAST} commits are shown: {clean(why)}"
+        return self._made(None, None, "HEAD", None, warning=warning, limit=LAST)
+
+    def _made(
+        self,
+        text: str | None,
+        base: str | None,
+        head: str,
+        base_sha: str | None,
+        *,
+        warning: str = "",
+        limit: int | None = None,
+    ) -> Range:
+        trunk = self._trunk(base)
+        return Range(
+            text=text, base=base, head=head, base_sha=base_sha, head_sha=self._sha(head),
+            trunk=trunk, trunk_shas=self._trunk_shas(trunk, head),
+            warnings=(warning,) if warning else (), limit=limit,
+        )  # fmt: skip
+
+    def _sha(self, text: str) -> str:
+        return revision(self.repository, self.refs, text)
+
+    def _trunk(self, base: str | None) -> str | None:
+        """The trunk's short name: as configured, else the base if it is a branch, else usual."""
+        if self.wanted_trunk is not None:
+            self._sha(self.wanted_trunk)
+            return self.wanted_trunk
+        if base is not None and self._full(base).startswith((HEADS, REMOTES)):
+            return base
+        if (target := self.refs.symbolic.get(ORIGIN_HEAD)) in self.refs.shas:
+            return short(str(target))
+        usual = ("main", "origin/main", "master", "origin/master")
+        return next((name for name in usual if self._full(name).startswith((HEADS, REMOTES))), None)
+
+    def _trunk_shas(self, trunk: str | None, head: str) -> tuple[str, ...]:
+        if trunk is None:
+            return ()
+        full = self._full(trunk)
+        local, remote = _pair(full)
+        own = self._full(self.refs.head_ref or "" if head == "HEAD" else head)
+        names = [name for name in (full, local, remote) if name and name != own]
+        shas = [self.refs.shas[name] for name in names if name in self.refs.shas]
+        if not full:  # configured as a sha or an expression
+            shas.append(self._sha(trunk))
+        return tuple(dict.fromkeys(shas))
+
+    def _is_trunk(self, ref: str | None, trunk: str) -> bool:
+        return ref is not None and ref in (self._full(trunk), _pair(self._full(trunk))[0])
+
+    def _full(self, name: str) -> str:
+        return self.refs.full_name(name) or ""
+
+
+def short(full: str) -> str:
+    """A ref's name as people write it."""
+    return full.removeprefix(HEADS).removeprefix(REMOTES)
+
+
+def _pair(full: str) -> tuple[str, str]:
+    """The local branch of a name and origin's."""
+    name = full.removeprefix(HEADS).removeprefix(f"{REMOTES}origin/")
+    if name == full:
+        return "", ""
+    return HEADS + name, f"{REMOTES}origin/{name}"
