@@ -64,8 +64,7 @@ def _match(
     older = [old for end in (*fresh, sha) for old in chains.older(end) if old in gone]
     if not fresh:
         carried = chains.traces[sha].carried
-        assert carried is not None, "only its own carried_from makes older ones"
-        return Match(carried.sha, carried.by, before=tuple(o for o in older if o != carried.sha))
+        return Match(older[0], carried.by if carried else "", before=tuple(older[1:]))
     by, since = ("lineage", chains.since(sha)) if head else (ladder.by[sha], "")
     return Match(fresh[0], by, tuple(fresh[1:]), tuple(older), since)
 

@@ -36,18 +36,23 @@ class Chains:
         return age(self.heirs[sha])
 
     def older(self, head: str) -> list[str]:
-        """The commits `head` speaks for besides itself, newest first, direct ones before joined."""
-        shas = [sha for sha, end in self.heads.items() if end == head != sha]
-        return sorted(shas, key=self._rank, reverse=True)
+        """The commits `head` speaks for besides itself: nearest first, then main before joined
+        ones, then newest."""
+        shas = sorted(sha for sha, end in self.heads.items() if end == head != sha)
+        shas.sort(key=lambda sha: age(self.traces[sha]), reverse=True)
+        return sorted(shas, key=lambda sha: (self._depth(sha), self._joined(sha)))
 
     def _head(self, sha: str) -> str:
         while sha in self.heirs:
             sha = self.heirs[sha].sha
         return sha
 
-    def _rank(self, sha: str) -> tuple[bool, str, str]:
+    def _depth(self, sha: str) -> int:
+        return 1 + self._depth(self.heirs[sha].sha) if sha in self.heirs else 0
+
+    def _joined(self, sha: str) -> bool:
         carried = self.heirs[sha].carried
-        return (carried is not None and carried.sha == sha, age(self.traces[sha]), sha)
+        return carried is None or carried.sha != sha
 
 
 def _taken(heir: Trace) -> tuple[str, ...]:
