@@ -182,14 +182,12 @@ def test_a_worker_that_dies_leaves_a_chat_that_the_sweep_settles(world: World):
     behind = world.send(turn.chat).turn
     process = world.work(turn.id)
     world.until_record(turn.chat, "tool_use")
-    child = turn_process(process)
 
     assert recovery.sweep() == 0
     process.kill()
     process.join(10)
-    psutil.wait_procs([child], timeout=10)
 
-    assert recovery.sweep() == 1
+    assert recovery.sweep() == 1  # also while the turn process still follows its worker
     assert world.states(turn.chat) == ["interrupted", "queued"]
     assert [record["status"] for record in world.records(turn.chat, "turn_end")] == ["interrupted"]
     world.run(behind.id)

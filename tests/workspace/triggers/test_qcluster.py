@@ -179,3 +179,26 @@ def test_idle_workers_that_are_killed_are_replaced_and_keep_no_task(cluster):
     cluster.write("1s", "true")
 
     until(lambda: cluster.statuses().count("completed") > before, seconds=30, what="one more run")
+
+
+def test_the_turn_of_a_worker_that_is_killed_is_settled_at_once(cluster):
+    cluster.write("1s", "sleep 300")
+    top = cluster.start()
+    turn = until(lambda: turn_process(top), seconds=30, what="a running turn")
+    assert turn is not None
+    worker = turn.parent()
+    assert worker is not None
+
+    worker.kill()
+
+    until(lambda: "interrupted" in cluster.statuses(), seconds=10, what="the settled run")
+    assert not turn.is_running() or turn.status() == psutil.STATUS_ZOMBIE
+
+
+def turn_process(top: psutil.Process) -> psutil.Process | None:
+    """The first turn that runs a command."""
+    for one in top.children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if "workspace.turn" in one.cmdline() and one.children():
+                return one
+    return None

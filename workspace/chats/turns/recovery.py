@@ -1,4 +1,5 @@
-"""What a crash left behind, put right at every start and every 60 s (engine.md 3.3).
+"""What a crash left behind, put right at every start, at the death of a worker that ran turns, and
+every 60 s (engine.md 3.3).
 
 A turn whose worker is lost ends `interrupted` and is never run again; rows that nobody took are
 delivered again; processes, directories and logs without a running turn go.
@@ -29,6 +30,7 @@ log = logging.getLogger(__name__)
 
 LEASE_S = 30
 REDELIVER_S = 60
+FOLLOW_S, LOOK_S = 2.0, 0.05  # a turn process ends within this of its worker
 
 
 def sweep(on_change: OnChange = ignore) -> int:
@@ -68,7 +70,16 @@ def revisit(turn_id: str, on_change: OnChange) -> bool:
 
 
 def _written(turn: Turn) -> bool:
-    """Whether a process holds the chat's writer lock."""
+    """Whether a process goes on holding the chat's writer lock, although its worker is lost."""
+    deadline = time.monotonic() + FOLLOW_S
+    while _locked(turn):
+        if time.monotonic() > deadline:
+            return True
+        time.sleep(LOOK_S)
+    return False
+
+
+def _locked(turn: Turn) -> bool:
     try:
         transcript.Writer(endings.transcript_of(turn)).close()
     except transcript.Busy:

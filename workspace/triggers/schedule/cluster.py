@@ -26,10 +26,11 @@ from workspace.triggers.schedule import arming
 from workspace.triggers.schedule.clock import Clock
 from workspace.triggers.schedule.primitives import Flag, shared_value
 from workspace.triggers.schedule.taskqueue import TaskQueue
-from workspace.triggers.schedule.ticker import Ticker
+from workspace.triggers.schedule.ticker import Ticker, hand_over_sweep
 
 log = logging.getLogger(__name__)
 
+TURNS = "turns"
 STOP_S = 7.0  # longer than a turn gets to end, shorter than the supervisor waits
 _fork = get_context("fork")
 
@@ -54,10 +55,24 @@ class TurnKeeper(Cluster):  # type: ignore[misc]
 
     def serve(self) -> None:
         """Until stopped by a signal."""
+        stock.Sentinel = Guard
         stock.Queue, stock.Event, stock.Value = TaskQueue, Flag, shared_value
         self.start()
         while self.sentinel.is_alive():
             self.sentinel.join()
+
+
+class Guard(stock.Sentinel):  # type: ignore[misc]
+    """A stock sentinel that has the turn of a worker that died settled now, not within 60 s."""
+
+    def reincarnate(self, process: Any) -> None:
+        died = process in self.pool and process.exitcode not in (None, 0)
+        super().reincarnate(process)
+        if died and Conf.CLUSTER_NAME == TURNS:
+            try:
+                hand_over_sweep()
+            except Exception:  # the ticker's next sweep finds the turn
+                log.exception("the sweep after the death of a worker was not handed over")
 
 
 def kill_group() -> None:
@@ -79,7 +94,7 @@ def serve_queue() -> None:
 
 def serve_turns() -> None:
     """The queue of turns."""
-    become("turns")
+    become(TURNS)
     TurnKeeper().serve()
 
 

@@ -156,8 +156,13 @@ class Ticker:
         """What keeps the ledgers true: lost starts, lost turns, old rows."""
         self.chored = now
         interrupted = runs.recover(now)
-        async_task("workspace.tasks.sweep", cluster=runs.QUEUE, task_name="sweep", save=False)
+        hand_over_sweep()
         if now - self.pruned >= timedelta(days=1):
             self.pruned = now
             async_task("workspace.tasks.prune", cluster=runs.QUEUE, task_name="prune", save=False)
         return interrupted
+
+
+def hand_over_sweep() -> None:
+    """Have what a crash left behind put right soon (engine.md 3.3)."""
+    async_task("workspace.tasks.sweep", cluster=runs.QUEUE, task_name="sweep", save=False)
