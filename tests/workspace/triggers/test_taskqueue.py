@@ -17,7 +17,7 @@ from tests.service import until
 from workspace.triggers.schedule.taskqueue import INLINE_BYTES, TaskQueue
 
 FORK = get_context("fork")
-KILLS = 150
+KILLS = 60
 
 
 @pytest.fixture
