@@ -1,0 +1,218 @@
+"""The sheet a picture is drawn on: what is shown, in which columns, row by row from the top."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from review import fonts
+from review.stacks import drawing as pen
+
+WIDTH = 680
+ROW = 24
+LABEL = 28  # a row that names a repo or a stack
+PAD = 20
+RAIL = PAD + 2  # the line down the left in the colours of the stacks
+DOTS = RAIL + 16
+WORDS = DOTS + 14
+BAR = 112
+SMALL = 11.0
+MINUS = "\u2212"
+SCALES = {"sqrt": math.sqrt, "linear": float}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One commit as it is drawn."""
+
+    title: str
+    status: str
+    additions: int
+    deletions: int
+    current: bool
+
+    @property
+    def size(self) -> int:
+        return self.additions + self.deletions
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """One stack with its rows, the top one first."""
+
+    title: str | None
+    colour: str
+    follow_on: bool
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One repo with its stacks, the top one first. `above`, `below`: commits that are not drawn."""
+
+    name: str
+    base: str | None
+    error: str | None
+    stacks: tuple[Stack, ...]
+    above: int = 0
+    below: int = 0
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where titles end, where the numbers end, and how long a bar is per line of change."""
+
+    title_end: float
+    added_end: float
+    removed_end: float
+    longest: int
+    scale: str
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], scale: str) -> Columns:
+        removed_end = WIDTH - PAD - BAR - 12
+        removed = max((fonts.width(f"{MINUS}{row.deletions:,}", SMALL) for row in rows), default=0)
+        added = max((fonts.width(f"+{row.additions:,}", SMALL) for row in rows), default=0)
+        added_end = removed_end - removed - 8
+        longest = max((row.size for row in rows), default=0)
+        return cls(added_end - added - 16, added_end, removed_end, longest, scale)
+
+    def bar(self, row: Row) -> tuple[float, float]:
+        """Lengths of the green and the red part: together BAR at most, each at least 1."""
+        if not row.size:
+            return 0.0, 0.0
+        grow = SCALES[self.scale]
+        whole = max(1.0, BAR * grow(row.size) / grow(self.longest))
+        if not (row.additions and row.deletions):
+            return (whole, 0.0) if row.additions else (0.0, whole)
+        whole = max(whole, 3.0)  # a gap of 1 stands between them
+        green = min(max((whole - 1) * row.additions / row.size, 1.0), whole - 2)
+        return green, whole - 1 - green
+
+
+class Sheet:
+    """A picture while it is drawn, from the top down."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self.y = PAD - 4.0
+        self.parts: list[str] = []
+        self.rail_end: float | None = None  # how far down the rail of this repo has come
+
+    def document(self, label: str) -> str:
+        return pen.document(WIDTH, self.y + PAD - 10, label, self.parts)
+
+    def heading(self, title: str, summary: Iterable[tuple[str, str]]) -> None:
+        room = WIDTH - 2 * PAD
+        words = pen.clean(title)
+        cut = fonts.fit(words, 17, room, fonts.BOLD)
+        heading = pen.text(PAD, self.y + 20, cut, "ink", size=17, bold=True)
+        x = float(PAD)
+        counts = []
+        for text, role in summary:
+            counts.append(pen.text(x, self.y + 42, text, role))
+            x += fonts.width(text, pen.SIZE) + 6
+        self.parts += [pen.group(heading, hint=words), *counts]
+        self.y += 58
+
+    def repo(self, name: str) -> None:
+        y = self.y + 18
+        self.parts.append(pen.text(PAD, y, name, "ink2", size=SMALL, mono=True))
+        x = PAD + fonts.width(name, SMALL, fonts.MONO) + 10
+        self.parts.append(pen.rect((x, y - 4.5), (WIDTH - PAD - x, 1), 0, "line"))
+        self.y += LABEL
+
+    def note(self, words: str, role: str) -> None:
+        words = pen.clean(words)
+        cut = fonts.fit(words, SMALL, WIDTH - PAD - DOTS)
+        self.parts.append(
+            pen.group(pen.text(DOTS - 4, self.y + 16, cut, role, size=SMALL), hint=words)
+        )
+        self.y += ROW
+
+    def stack(self, stack: Stack, *, named: bool) -> None:
+        top = self.y + 4
+        if named:
+            self._name(stack)
+        dashes = "6 4" if stack.follow_on else ""
+        paint = pen.stroke("edge", 3, dashes) | {"stroke": stack.colour, "class": "stack"}
+        self._rail(top, self.y + ROW * len(stack.rows) - 4, paint)
+        for row in stack.rows:
+            self._row(row)
+
+    def _name(self, stack: Stack) -> None:
+        y = self.y + 18
+        words = pen.clean(stack.title or "") or "Other commits"
+        behind = count(len(stack.rows), "commit") + (", follow-on" if stack.follow_on else "")
+        left = DOTS - 4
+        room = WIDTH - PAD - left - fonts.width(behind, SMALL) - 8
+        cut = fonts.fit(words, pen.SIZE, room, fonts.BOLD)
+        x = left + fonts.width(cut, pen.SIZE, fonts.BOLD) + 8
+        self.parts.append(
+            pen.group(
+                pen.text(left, y, cut, "ink", bold=True),
+                pen.text(x, y, behind, "ink3", size=SMALL),
+                hint=words,
+            )
+        )
+        self.y += LABEL
+
+    def _rail(self, top: float, bottom: float, paint: dict[str, pen.Value]) -> None:
+        self.parts.append(pen.line(RAIL, top, bottom, paint))
+        self.rail_end = bottom
+
+    def _row(self, row: Row) -> None:
+        y, columns = self.y + ROW / 2, self.columns
+        merged = row.status == "merged"
+        font = fonts.BOLD if row.current else fonts.SANS
+        words = fonts.fit(row.title, pen.SIZE, columns.title_end - WORDS, font)
+
+        def number(x: float, digits: str, role: str) -> str:
+            role = "ink3" if merged or digits[1:] == "0" else role
+            return pen.text(x, y + 4, digits, role, size=SMALL, end=True)
+
+        left = RAIL + 5
+        back = (
+            [pen.rect((left, self.y), (WIDTH - 8 - left, ROW), 6, "chosen")] if row.current else []
+        )
+        self.parts.append(
+            pen.group(
+                *back,
+                pen.dot(DOTS, y, row.status),
+                pen.text(WORDS, y + 4.2, words, "ink3" if merged else "ink", bold=row.current),
+                number(columns.added_end, f"+{row.additions:,}", "addink"),
+                number(columns.removed_end, f"{MINUS}{row.deletions:,}", "delink"),
+                *self._bar(row, y, merged),
+                hint=f"{row.status.capitalize()}: {row.title}",
+            )
+        )
+        self.y += ROW
+
+    def _bar(self, row: Row, y: float, merged: bool) -> Iterator[str]:
+        x = float(WIDTH - PAD - BAR)
+        green, red = self.columns.bar(row)
+        if not row.size:
+            yield pen.rect((x, y - 3.5), (1, 7), 0, "edge")
+        if green:
+            yield pen.rect((x, y - 3.5), (green, 7), 1, "oldadd" if merged else "add")
+            x += green + 1
+        if red:
+            yield pen.rect((x, y - 3.5), (red, 7), 1, "olddel" if merged else "del")
+
+    def end_of_repo(self, base: str | None) -> None:
+        """What the stacks stand on."""
+        if base is not None and self.rail_end is not None:
+            y = self.y + ROW / 2
+            words = pen.clean(base)
+            cut = fonts.fit(words, SMALL, WIDTH - PAD - WORDS, fonts.MONO)
+            self._rail(self.rail_end + 4, y, pen.stroke("edge", 2))
+            self.parts.append(pen.rect((RAIL - 5, y - 1), (10, 2), 1, "idle"))
+            self.parts.append(pen.text(DOTS - 4, y + 4, cut, "ink3", size=SMALL, mono=True))
+            self.y += ROW
+        self.rail_end = None
+        self.y += 6
