@@ -13,10 +13,10 @@ from config.kernel.errors import NotFound
 from config.kernel.storage.mirror import Mirrored
 from review import entries, files
 from review.entries import RepoEntry, StackEntry
-from review.files import state_dir
+from review.files import slugs, state_dir
 
 __all__ = [
-    "Project", "RepoEntry", "StackEntry", "all", "get", "repo", "state_dir",
+    "Project", "RepoEntry", "StackEntry", "all", "get", "repo", "slugs", "state_dir",
 ]  # fmt: skip
 
 
@@ -54,7 +54,7 @@ def get(slug: str) -> Project:
 
 def all() -> list[Project]:  # noqa: A001 - projects.all() reads as it should
     """Every project, by slug."""
-    return [found for slug in files.slugs() if (found := _read(slug))]
+    return [found for slug in slugs() if (found := _read(slug))]
 
 
 def repo(project: Project, name: str) -> RepoEntry:

@@ -10,6 +10,7 @@ import pytest
 
 from config.kernel.storage.paths import UnsafePath
 from review import files
+from review.files import reading
 from review.models import FileRow
 from tests.review.places import aged, put
 
@@ -185,6 +186,6 @@ def test_the_stamp_does_not_change_when_a_file_grows_old(home: Path, monkeypatch
     put(files.path(*FILE), b"a: 1\n")
     before = files.stamp("pay", "api")
 
-    monkeypatch.setattr(files, "YOUNG_S", 0.0)
+    monkeypatch.setattr(reading, "YOUNG_S", 0.0)
 
     assert files.stamp("pay", "api") == before

@@ -100,6 +100,10 @@ class Mirror(Generic[M]):
         if self._rows().filter(pk=key).exists():
             self._rows().filter(pk=key).delete()
 
+    def clear(self) -> None:
+        """Drop what is remembered in memory; the rows stay."""
+        self._known.clear()
+
     def _rows(self) -> models.QuerySet[M]:
         return self.model._default_manager.all()
 

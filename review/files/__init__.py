@@ -1,0 +1,15 @@
+"""The YAML files of the review part: project.yaml, review files, PR files (contract 2, 6).
+
+The one place that knows where they lie, reads them with every scalar as text, and changes them
+through the kernel's writer. What a file means is for projects.py, reviews/ and stacks/ to say.
+"""
+
+from review.files.backups import keep
+from review.files.places import KINDS, PROJECT, SLUG, Kind, names, path, slugs, state_dir
+from review.files.reading import LIMIT, MIRROR, VALUES, load, read, stamp
+from review.files.writing import change, written
+
+__all__ = [
+    "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "Kind",
+    "change", "keep", "load", "names", "path", "read", "slugs", "stamp", "state_dir", "written",
+]  # fmt: skip

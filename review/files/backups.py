@@ -1,0 +1,29 @@
+"""Texts that would be lost, put aside outside the projects; nothing is put back by itself (6.7)."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Sequence
+
+from config.kernel.storage import files
+from review.files.places import state_dir
+
+KEPT = 20  # of each file
+
+
+def keep(parts: Sequence[str], data: bytes) -> None:
+    """Keep a text of the file, unless it is the one that was kept last.
+
+    CannotWrite, naming the file, when the disk refuses.
+    """
+    folder = state_dir().joinpath("backups", *parts)
+    with files.writing("/".join(parts[1:])):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        files.sweep([folder])
+        kept = sorted(name for name in os.listdir(folder) if name[0] != ".")  # noqa: PTH208
+        if kept and (folder / kept[-1]).read_bytes() == data:
+            return
+        files.write(folder / f"{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%S.%fZ}", data)
+        for name in kept[: 1 - KEPT]:
+            (folder / name).unlink(missing_ok=True)

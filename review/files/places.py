@@ -1,0 +1,68 @@
+"""Where the files lie. No name reaches the disk that has not the form of a listed one (9.8)."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Literal
+
+from django.conf import settings
+
+from config.kernel.storage.paths import UnsafePath
+
+Kind = Literal["reviews", "prs"]
+
+PROJECT = "project.yaml"
+KINDS: tuple[Kind, ...] = ("reviews", "prs")
+SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+REPO = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}")
+SHA_FILE = re.compile(r"([0-9a-f]{7,64})\.yaml")
+
+
+def path(*parts: str) -> Path:
+    """Where a file lies: parts below the projects directory. UnsafePath for any other form."""
+    match parts:
+        case (slug, "project.yaml") if SLUG.fullmatch(slug):
+            return root() / slug / PROJECT
+        case (slug, "reviews" | "prs" as kind, repo, name) if (
+            SLUG.fullmatch(slug) and REPO.fullmatch(repo) and SHA_FILE.fullmatch(name)
+        ):
+            return root() / slug / kind / repo / name
+    raise UnsafePath("this names no file of a project")
+
+
+def state_dir() -> Path:
+    """What the review part keeps outside the projects, for this user alone (contract 1.5)."""
+    folder = Path(settings.DATA_DIR) / "state" / "review"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+def slugs() -> list[str]:
+    """Names of the directories that hold a project.yaml, sorted."""
+    return sorted(name for name in listed(root()) if SLUG.fullmatch(name) and is_project(name))
+
+
+def names(slug: str, kind: Kind, repo: str) -> list[str]:
+    """The shas, full or short, that have a file of this kind, sorted."""
+    if not (SLUG.fullmatch(slug) and REPO.fullmatch(repo)):
+        return []
+    found = map(SHA_FILE.fullmatch, listed(root() / slug / kind / repo))
+    return sorted(match[1] for match in found if match)
+
+
+def is_project(slug: str) -> bool:
+    return os.path.isfile(root() / slug / PROJECT)  # noqa: PTH113 - no error is one of ours
+
+
+def listed(folder: Path) -> list[str]:
+    """The names in a folder; none where there is no folder, or it cannot be read."""
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - names are all that is wanted
+    except OSError:
+        return []
+
+
+def root() -> Path:
+    return Path(settings.PROJECTS_DIR)

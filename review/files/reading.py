@@ -1,0 +1,160 @@
+"""Files as values: every scalar as text, the last good value of a broken one, cheap stamps."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from config.kernel.storage import files, yamlio
+from config.kernel.storage.mirror import Mirror, Mirrored
+from review import caches
+from review.files import backups, places
+from review.files.places import KINDS, PROJECT, REPO, SHA_FILE
+from review.models import FileRow
+
+log = logging.getLogger(__name__)
+
+LIMIT = 8 << 20
+VALUES = 400_000  # 5,000 threads, each with a few comments
+YOUNG_S = 2.0  # the stat of a file this young does not tell all its changes apart
+
+
+def load(key: str, data: bytes) -> tuple[dict[str, Any], yamlio.Document]:
+    """The texts of a file and where they stand. YamlError also for a wrong structure (3.5).
+
+    Only project.yaml may hold aliases: the keys of others in it are not ours to judge.
+    """
+    ours = not key.endswith(f"/{PROJECT}")
+    document = yamlio.parse(data, limit=LIMIT, aliases=not ours, nodes=VALUES)
+    texts = document.texts()
+    if not isinstance(texts, dict | None):
+        raise yamlio.YamlError("the file must hold a mapping", 1, 1)
+    if ours:
+        _check_threads(document, texts or {})
+    else:
+        _check_list(document, texts or {}, "repos")
+    return texts or {}, document
+
+
+def _check_threads(document: yamlio.Document, texts: dict[str, Any]) -> None:
+    _check_list(document, texts, "threads")
+    for number, thread in enumerate(texts.get("threads") or []):
+        if isinstance(thread, dict):
+            _check_list(document, thread, "comments", "threads", number)
+
+
+def _check_list(
+    document: yamlio.Document, texts: dict[str, Any], key: str, *above: str | int
+) -> None:
+    if not isinstance(texts.get(key), list | None):
+        node = document.node(*above, key)
+        at = node.start if node else 0
+        raise yamlio.YamlError.at(f'"{key}" must be a list', document.text, at)
+
+
+def _keys() -> Iterator[str]:
+    """Every file there is, as its path below the projects directory."""
+    for slug in places.slugs():
+        yield f"{slug}/{PROJECT}"
+        for kind in KINDS:
+            for repo in filter(REPO.fullmatch, places.listed(places.root() / slug / kind)):
+                for sha in places.names(slug, kind, repo):
+                    yield f"{slug}/{kind}/{repo}/{sha}.yaml"
+
+
+MIRROR = Mirror(
+    model=FileRow,
+    key="key",
+    keys=_keys,
+    locate=lambda key: places.path(*key.split("/")),
+    read=load,
+    limit=LIMIT,
+    grace_s=files.SETTLE_S,
+)
+caches.register(MIRROR.clear)
+
+_good: caches.Memory[str, Mirrored] = caches.Memory(1024)  # review files as last read well
+
+
+def read(*parts: str) -> Mirrored | None:
+    """The file as it is now, None when there is none.
+
+    `data` holds every scalar as its source text (null is None). With an `error` ("line 3, column
+    1: ..."), `data` is what was last read well.
+    """
+    key = "/".join(parts)
+    found = MIRROR.get(key)
+    if parts[1:2] == ("reviews",) and (found is None or not found.error):
+        _keep_vanished(parts, _good.get(key), found)
+        if found is not None:
+            _good.put(key, found)
+    return found
+
+
+def _keep_vanished(parts: tuple[str, ...], before: Mirrored | None, now: Mirrored | None) -> None:
+    """Ids are gone that were there: the text that held them goes to the backups (6.7)."""
+    if before is None or before is now or before.document is None:
+        return
+    if before.path != places.path(*parts):
+        return
+    if _ids(before) <= (_ids(now) if now else set()):
+        return
+    try:
+        backups.keep(parts, before.document.text.encode())
+    except files.CannotWrite as error:  # a read goes on
+        log.warning("no backup was made", extra={"file": str(before.path), "why": str(error)})
+
+
+def _ids(found: Mirrored) -> set[str]:
+    """The ids of threads and comments that stand in a review file."""
+    threads = [one for one in found.data.get("threads") or [] if isinstance(one, dict)]
+    comments = [one for thread in threads for one in thread.get("comments") or []]
+    named = [one for one in (*threads, *comments) if isinstance(one, dict)]
+    return {one["id"] for one in named if isinstance(one.get("id"), str)}
+
+
+# -- stamps --------------------------------------------------------------------------------------
+
+_young: dict[str, tuple[str, str]] = {}  # stat and hash of files that were young when last seen
+
+
+def stamp(slug: str, repo: str) -> str:
+    """Changes when project.yaml or any review or PR file of this repo does; parses nothing."""
+    project = places.path(slug, PROJECT)
+    marks = [_mark(str(project))] if places.is_project(slug) else []
+    for kind in KINDS if REPO.fullmatch(repo) else ():
+        with contextlib.suppress(OSError), os.scandir(project.parent / kind / repo) as entries:
+            marks += sorted(
+                _mark(entry.path) for entry in entries if SHA_FILE.fullmatch(entry.name)
+            )
+    return hashlib.sha256("\n".join(marks).encode()).hexdigest()
+
+
+def _mark(file: str) -> str:
+    """A file's name and stat, and its hash while, and since, a stat could hide a change."""
+    try:
+        found = os.stat(file)  # noqa: PTH116 - thousands of them are looked at
+    except OSError as error:
+        return f"{file} error {error.errno}"
+    stat = f"{found.st_mtime_ns}:{found.st_size}:{found.st_ino}"
+    known = _young.get(file)
+    if time.time() - found.st_mtime < YOUNG_S:
+        known = _young[file] = (stat, _hash(file))
+    elif known is None or known[0] != stat:
+        _young.pop(file, None)
+        return f"{file} {stat}"
+    return f"{file} {stat} {known[1]}"
+
+
+def _hash(file: str) -> str:
+    try:
+        found = files.read(Path(file), limit=LIMIT)
+    except OSError as error:
+        return f"error {error.errno}"
+    return found.etag if found else "none"

@@ -1,0 +1,104 @@
+"""Changes of files: one operation on the file as it is now, refused while it is broken (6)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from config.kernel.errors import Conflict, NotFound, SvcError
+from config.kernel.storage import files, yamlio
+from review import caches
+from review.files import backups, places
+from review.files.places import PROJECT
+from review.files.reading import MIRROR, load
+
+VERSION = 1
+NUMBER = re.compile(r"[0-9]{1,9}")
+
+_wrote: caches.Memory[Path, str] = caches.Memory(4096)
+
+
+def change(parts: Sequence[str], edit: files.Edit, *, backup: bool = False) -> None:
+    """Apply `edit` to the file as it is now, through the kernel's writer (contract 6).
+
+    `edit` gets None for an absent file and returns None to remove it; it may be called several
+    times, and may raise YamlError for what it cannot make sense of. `backup` keeps the text
+    before. Conflict (invalid_file, newer_file, changed) for a file, or a project.yaml above it,
+    that must not be written; 500 "Cannot write ..." when the disk refuses. Then nothing changed.
+    """
+    target, name = places.path(*parts), "/".join(parts[1:])
+    if name != PROJECT:
+        _check_project(parts[0])
+    apply = partial(_apply, tuple(parts), edit, backup)
+    try:
+        if not os.path.isdir(target.parent):  # noqa: PTH112 - no error is one of ours
+            if apply(None) is None:
+                return  # and no folder is made for nothing
+            with files.writing(name):
+                target.parent.mkdir(parents=True, exist_ok=True)
+        files.change(target, apply, mode=0o666)
+    except files.CannotWrite as error:
+        reason = getattr(error.__cause__, "strerror", None) or str(error)
+        raise SvcError(f"Cannot write {name}: {reason}") from error
+    except Conflict as error:
+        code = "changed" if error.code == Conflict.code else error.code
+        raise Conflict(error.text, code=code) from error
+
+
+def written(file: Path) -> str | None:
+    """The etag of what this process last wrote there, "" for a removal; None for nothing."""
+    return _wrote.get(file)
+
+
+def _apply(
+    parts: tuple[str, ...], edit: files.Edit, backup: bool, data: bytes | None
+) -> bytes | None:
+    """The edit, with what holds for every file around it."""
+    name = "/".join(parts[1:])
+    try:
+        if data is not None:
+            _check_version(load("/".join(parts), data)[0], name)
+        after = edit(data)
+    except yamlio.YamlError as error:
+        raise _refusal(name, error) from error
+    if after == data:
+        return data
+    if backup and data is not None:
+        backups.keep(parts, data)
+    _wrote.put(places.path(*parts), "" if after is None else hashlib.sha256(after).hexdigest())
+    return after
+
+
+def _check_project(slug: str) -> None:
+    """Nothing below a project is written while its project.yaml cannot be read (6.6)."""
+    found = MIRROR.get(f"{slug}/{PROJECT}")
+    if found is None:
+        raise NotFound(f"No such project: {slug}")
+    if found.error:
+        raise _invalid(PROJECT, found.error.partition(": ")[0])
+
+
+def _check_version(texts: dict[str, Any], name: str) -> None:
+    version = texts.get("version")
+    if name == PROJECT or not isinstance(version, str) or not NUMBER.fullmatch(version):
+        return
+    if int(version) > VERSION:
+        text = f"{name} was written by a newer version; nothing was changed."
+        raise Conflict(text, code="newer_file")
+
+
+def _refusal(name: str, error: yamlio.YamlError) -> Conflict:
+    if isinstance(error, yamlio.NotSpliceable):
+        text = f"{name}: {error}. Change it by hand; nothing was changed."
+        return Conflict(text, code="invalid_file")
+    return _invalid(name, f"line {error.line}, column {error.column}")
+
+
+def _invalid(name: str, where: str) -> Conflict:
+    text = f"{name} is not valid YAML ({where}). Fix the file by hand; nothing was changed."
+    return Conflict(text, code="invalid_file")
