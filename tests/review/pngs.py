@@ -22,6 +22,12 @@ class Image:
         return sum(max(pixel[:3]) < 90 and pixel[3] > 200 for pixel in box)
 
 
+def size(data: bytes) -> tuple[int, int]:
+    """Width and height, from the head alone."""
+    width, height = struct.unpack_from(">II", data, 16)
+    return width, height
+
+
 def read(data: bytes) -> Image:
     width, height, depth, colour = struct.unpack_from(">IIBB", data, 16)
     assert (data[:8], depth, colour) == (b"\x89PNG\r\n\x1a\n", 8, 6)
