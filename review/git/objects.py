@@ -1,0 +1,111 @@
+"""Blobs, trees and commits by object id; no path ever reaches git's command line (9.8, 14.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from review import caches
+from review.git import catfile
+from review.git.repository import Repository
+
+Kind = Literal["blob", "tree", "commit"]
+Tree = dict[bytes, "Entry"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a tree says of one name; kind "commit" is a submodule."""
+
+    mode: str  # six octal digits
+    oid: str
+    kind: Kind
+
+
+_trees: caches.Memory[tuple[Path, str], Tree] = caches.Memory(256)
+_roots: caches.Memory[tuple[Path, str], str] = caches.Memory(4096)  # commit -> its tree
+
+
+def blob(repository: Repository, oid: str) -> bytes | None:
+    """A file's bytes; None when the object is missing or no blob. GitError timeout."""
+    return dict(blobs(repository, [oid]))[oid]
+
+
+def blobs(repository: Repository, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+    """Many files' bytes in the order asked, each as soon as git has said it."""
+    for oid, found in catfile.contents(repository, oids):
+        yield oid, found[1] if found is not None and found[0] == "blob" else None
+
+
+def size(repository: Repository, oid: str) -> int | None:
+    """A file's size in bytes, None when the object is missing."""
+    return sizes(repository, [oid])[oid]
+
+
+def sizes(repository: Repository, oids: Iterable[str]) -> dict[str, int | None]:
+    """The same of many."""
+    return {oid: found and found[1] for oid, found in catfile.infos(repository, oids)}
+
+
+def exists(repository: Repository, sha: str) -> bool:
+    return not missing(repository, [sha])
+
+
+def missing(repository: Repository, oids: Iterable[str]) -> set[str]:
+    """Those objects that are not here."""
+    return {oid for oid, found in catfile.infos(repository, oids) if found is None}
+
+
+def entry(repository: Repository, commit_sha: str, path: str) -> Entry | None:
+    """What stands at `path` in the commit's tree, None when nothing or when a tree is missing."""
+    root = _root(repository, commit_sha)
+    found = Entry("040000", root, "tree") if root else None
+    for name in path.encode("utf-8", "surrogateescape").split(b"/"):
+        if found is None or found.kind != "tree":
+            return None
+        found = _tree(repository, found.oid).get(name)
+    return found
+
+
+def _root(repository: Repository, commit_sha: str) -> str | None:
+    key = (repository.common_dir, commit_sha)
+    known = _roots.get(key)
+    if known is not None:
+        return known
+    found = _object(repository, commit_sha)
+    if found is None or found[0] != "commit":
+        return None
+    return _roots.put(key, found[1].partition(b"\n")[0].removeprefix(b"tree ").decode())
+
+
+def _tree(repository: Repository, oid: str) -> Tree:
+    key = (repository.common_dir, oid)
+    known = _trees.get(key)
+    if known is not None:
+        return known
+    if oid == repository.empty_tree:  # which need not be stored
+        return {}
+    found = _object(repository, oid)
+    if found is None or found[0] != "tree":
+        return {}
+    return _trees.put(key, _parsed(found[1], 32 if repository.sha256 else 20))
+
+
+def _object(repository: Repository, oid: str) -> catfile.Object | None:
+    return dict(catfile.contents(repository, [oid]))[oid]
+
+
+def _parsed(data: bytes, oid_size: int) -> Tree:
+    """A tree object: `mode SP name NUL oid`, again and again."""
+    found: Tree = {}
+    at = 0
+    while at < len(data):
+        space = data.index(b" ", at)
+        end = data.index(b"\0", space)
+        mode = data[at:space].decode().zfill(6)
+        at = end + 1 + oid_size
+        kind: Kind = {"040000": "tree", "160000": "commit"}.get(mode, "blob")  # type: ignore[assignment]
+        found[data[space + 1 : end]] = Entry(mode, data[end + 1 : at].hex(), kind)
+    return found
