@@ -28,7 +28,9 @@ class Changed:
 class Commit:
     """One commit, diffed against `parent` (its first one; None for a root commit).
 
-    Times are RFC 3339 in UTC with `Z`. `body` is the message without the subject line.
+    Times are RFC 3339 in UTC with `Z`. `body` is the message without the subject line. Where
+    nobody asked for them or objects are missing, it is not `counted`: the counts of all files
+    are None then, or the files are left out.
     """
 
     sha: str
@@ -41,6 +43,7 @@ class Commit:
     committed: str
     change_id: str | None
     files: tuple[Changed, ...] = ()
+    counted: bool = True
 
     @property
     def parent(self) -> str | None:

@@ -1,0 +1,63 @@
+"""Commits of a partial clone, whose objects are partly missing: as much as there is, no fetch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from review.git import objects, output
+from review.git.command import GitError
+from review.git.commits import Commit
+from review.git.output import SUBMODULE
+from review.git.repository import Repository
+
+
+def commits(
+    repository: Repository, walk: Sequence[str], files: Sequence[str], span: Sequence[str]
+) -> tuple[list[Commit], list[str]]:
+    """The commits of a log, counted where all is there, and the shas of the others.
+
+    Where a tree is missing, nothing is known of the files. GitError where a commit is.
+    """
+    listing = [*walk, *files, "-M100%"]
+    try:
+        listed = list(output.commits(repository.run(*listing, *span)))
+    except GitError:
+        bare = list(output.commits(repository.run(*walk, *span)))
+        listed = [_listed(repository, listing, commit) for commit in bare]
+    oids = {
+        oid
+        for commit in listed
+        for file in commit.files
+        for oid, mode in ((file.old_oid, file.old_mode), (file.new_oid, file.new_mode))
+        if oid and mode != SUBMODULE
+    }
+    missing = objects.missing(repository, oids)
+    whole = [commit.sha for commit in listed if _has_all(commit, missing)]
+    counted = _counted(repository, [*walk, *files], whole)
+    found = [counted.get(commit.sha, commit) for commit in listed]
+    return found, [commit.sha for commit in found if not commit.counted]
+
+
+def _listed(repository: Repository, listing: Sequence[str], bare: Commit) -> Commit:
+    try:
+        return next(output.commits(repository.run(*listing, "--no-walk", bare.sha)))
+    except GitError as error:
+        if error.kind == "timeout":
+            raise
+        return replace(bare, counted=False)
+
+
+def _has_all(commit: Commit, missing: set[str]) -> bool:
+    return bool(commit.files) and not any(
+        file.old_oid in missing or file.new_oid in missing for file in commit.files
+    )
+
+
+def _counted(repository: Repository, log: Sequence[str], shas: list[str]) -> dict[str, Commit]:
+    if not shas:
+        return {}
+    data = repository.run(
+        *log, "--numstat", "--no-walk=unsorted", "--stdin", stdin="\n".join([*shas, ""]).encode()
+    )
+    return {commit.sha: commit for commit in output.commits(data)}

@@ -1,0 +1,75 @@
+"""CommitRow: commits as the index table holds them, by "<sha>:<parent or nothing>" (14.4)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from django.db import OperationalError
+
+from review.git.commits import Changed, Commit
+from review.models import CommitRow
+
+log = logging.getLogger(__name__)
+CHUNK = 500  # parameters of one query
+
+
+def get(sha: str) -> Commit | None:
+    """A commit against its first parent, if it has a row."""
+    found = [commit for commit in map(_commit, _around(sha)) if commit.sha == sha]
+    return found[0] if found else None
+
+
+def of_head(sha: str) -> bool:
+    """Whether the commit was seen before."""
+    return bool(_around(sha)[:1])
+
+
+def get_many(keys: Sequence[str]) -> dict[str, Commit]:
+    """Those commits that have a row, by key."""
+    found: dict[str, Commit] = {}
+    for start in range(0, len(keys), CHUNK):
+        query = CommitRow._default_manager.filter(pk__in=keys[start : start + CHUNK])
+        found.update((key, _commit(data)) for key, data in query.values_list("key", "data"))
+    return found
+
+
+def put(commits: Iterable[Commit], *, but: Collection[str] = ()) -> None:
+    """Keep what was counted, except `but`. A full or read-only disk costs time later, no more."""
+    news = [
+        CommitRow(key=f"{commit.sha}:{commit.parent or ''}", data=_data(commit))
+        for commit in commits
+        if commit.counted and commit.sha not in but
+    ]
+    try:
+        CommitRow._default_manager.bulk_create(news, ignore_conflicts=True, batch_size=CHUNK)
+    except OperationalError as error:
+        log.warning("rows of commits lag", extra={"why": str(error)})
+
+
+def _around(sha: str) -> Any:
+    query = CommitRow._default_manager.filter(pk__gte=f"{sha}:", pk__lt=f"{sha};")
+    return query.values_list("data", flat=True)
+
+
+def _data(commit: Commit) -> list[Any]:
+    return [
+        commit.sha, commit.parents, commit.subject, commit.body, commit.author_name,
+        commit.author_email, commit.authored, commit.committed, commit.change_id,
+        [
+            (
+                file.path, file.old_path, file.status, file.additions, file.deletions,
+                file.old_oid, file.new_oid, file.old_mode, file.new_mode,
+            )
+            for file in commit.files
+        ],
+    ]  # fmt: skip
+
+
+def _commit(data: list[Any]) -> Commit:
+    sha, parents, subject, body, name, email, authored, committed, change_id, files = data
+    changed = tuple(Changed(*file) for file in files)
+    return Commit(
+        sha, tuple(parents), subject, body, name, email, authored, committed, change_id, changed
+    )
