@@ -9,6 +9,7 @@ import contextlib
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ from typing import Self
 from tests.service import ROOT
 
 WAIT_S = 10.0
+DATA_SEGMENTS_IN = 152  # where Linux's struct tcp_info has tcpi_data_segs_in
 _ID = re.compile(rb"^id: (\d+)$", re.MULTILINE)
 
 
@@ -106,6 +108,21 @@ def read_answer(connection: socket.socket) -> tuple[bytes, bytes]:
     while len(body) < length:
         body += received(connection)
     return head, body
+
+
+def read_until(connection: socket.socket, end: bytes) -> bytes:
+    """What comes, up to a piece that ends with `end`."""
+    data = b""
+    while not data.endswith(end):
+        data += received(connection)
+    return data
+
+
+def segments(connection: socket.socket) -> int:
+    """How many TCP segments with data have come: on loopback, one for each write."""
+    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+    found: int = struct.unpack_from("=I", info, DATA_SEGMENTS_IN)[0]
+    return found
 
 
 def received(connection: socket.socket) -> bytes:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import socket
 import subprocess
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 from tests.clients.conftest import TOKENS
 from tests.kernel.mcp_world import HEADERS, call, request
 from tests.service import Service, until
+from tests.wire import read_until, segments
+from tests.wire import request as raw_request
 
 pytestmark = pytest.mark.service
 W = "/.well-known/oauth-protected-resource"
@@ -66,6 +70,22 @@ def test_the_answer_has_the_contracts_headers_and_bytes(managed: Service):
     assert answer.headers["cache-control"] == "no-cache, no-transform"
     assert answer.headers["x-accel-buffering"] == "no"
     assert len(answer.headers.get_list("x-request-id")) == 1
+
+
+def test_a_call_is_answered_in_two_pieces_and_whatever_needs_no_tool_in_one(managed: Service):
+    head = "".join(f"\n{name}: {value}" for name, value in (HEADERS | BEARER).items())
+
+    with socket.create_connection(("127.0.0.1", managed.ports["main"]), timeout=10) as connection:
+        pieces = []
+        for asked in (request("ping"), request("tools/list"), call("list_projects")):
+            body = json.dumps(asked).encode()
+            post_head = f"POST /mcp HTTP/1.1\nContent-Length: {len(body)}{head}"
+            before = segments(connection)
+            connection.sendall(raw_request(post_head, body))
+            assert b'"result":' in read_until(connection, b"0\r\n\r\n")
+            pieces.append(segments(connection) - before)
+
+    assert pieces == [1, 1, 2]  # the headers of a call leave before its tool runs
 
 
 def test_host_and_origin_make_no_difference_on_mcp_and_discovery(managed: Service):

@@ -14,7 +14,17 @@ import psutil
 import pytest
 
 from tests.service import until
-from tests.wire import WAIT_S, Wire, chunked, make_certificate, read_all, read_answer, request
+from tests.wire import (
+    WAIT_S,
+    Wire,
+    chunked,
+    make_certificate,
+    read_all,
+    read_answer,
+    read_until,
+    request,
+    segments,
+)
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +117,62 @@ def test_a_connection_is_kept_for_the_next_request(wire):
         for _ in range(3):
             connection.sendall(request("POST /echo HTTP/1.1\nContent-Length: 2", b"ab"))
             assert read_answer(connection)[1] == b"POST 2 ab"
+
+
+def test_a_short_answer_leaves_in_one_piece(wire):
+    with wire.connect() as connection:
+        connection.sendall(request("POST /echo HTTP/1.1\nContent-Length: 2", b"ab"))
+        read_answer(connection)
+        assert segments(connection) == 1
+
+        connection.sendall(request("POST /unsized HTTP/1.1\nContent-Length: 2", b"ab"))
+        answer = read_until(connection, b"0\r\n\r\n")
+        assert answer.endswith(b"\r\n\r\n8\r\nwhole ab\r\n0\r\n\r\n")
+        assert segments(connection) == 2
+
+
+def test_headers_sent_early_leave_early_and_what_follows_in_one_more_piece(wire):
+    with wire.connect() as connection, wire.connect() as other:
+        connection.sendall(request("GET /steps HTTP/1.1"))
+        head = read_until(connection, b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+        assert segments(connection) == 1
+        other.sendall(request("GET /go HTTP/1.1"))
+
+        assert read_until(connection, b"0\r\n\r\n") == b"4\r\ndone\r\n0\r\n\r\n"
+
+        assert segments(connection) == 2
+
+
+def test_pipelined_answers_of_unknown_length_are_whole_and_in_order_up_to_the_close(wire):
+    names = [b"%d" % number for number in range(20)]
+    asked = [request(f"POST /unsized HTTP/1.1\nContent-Length: {len(n)}", n) for n in names]
+    last = request("GET /unsized HTTP/1.1\nConnection: close")
+    with wire.connect() as connection:
+        connection.sendall(b"".join(asked) + last)
+
+        answers = read_all(connection).split(b"HTTP/1.1 200 OK\r\n")[1:]
+
+    bodies = [answer.partition(b"\r\n\r\n")[2] for answer in answers]
+    assert bodies == [chunked(b"whole " + name, b"") for name in [*names, b""]]
+
+
+def test_a_refusal_of_the_next_pipelined_request_comes_after_the_answer(wire):
+    with wire.connect() as connection:
+        connection.sendall(request("GET /unsized HTTP/1.1") + b"nonsense\r\n\r\n")
+
+        first, second = read_all(connection).split(b"HTTP/1.1 ")[1:]
+
+    assert first.endswith(chunked(b"whole ", b""))
+    assert second == b"400 Bad Request\r\n\r\n"
+
+
+def test_the_head_of_an_answer_of_unknown_length_has_no_body_and_keeps_the_connection(wire):
+    with wire.connect() as connection:
+        for _ in range(2):
+            connection.sendall(request("HEAD /unsized HTTP/1.1"))
+
+            assert read_until(connection, b"\r\n\r\n") == b"HTTP/1.1 200 OK\r\n\r\n"
 
 
 def test_expect_is_answered_only_when_the_application_wants_the_body(wire):

@@ -18,6 +18,7 @@ from config.kernel.web.listeners import Listener, open_ports
 from config.kernel.web.server import Server
 
 BIG = b"x" * 65536
+GO = asyncio.Event()
 
 
 def say(*words: object) -> None:
@@ -95,6 +96,26 @@ async def flood(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
+async def unsized(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """A whole answer that does not say how long it is."""
+    body = await whole(receive) or b""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"whole %b" % body})
+
+
+async def steps(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """Headers at once; the body when another request asks for /go."""
+    await whole(receive)
+    await answer(send, b"", more=True)
+    await GO.wait()
+    await send({"type": "http.response.body", "body": b"done"})
+
+
+async def go(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    GO.set()
+    await answer(send, b"gone")
+
+
 async def crash(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     raise RuntimeError("secret")
 
@@ -118,9 +139,9 @@ async def publish(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     await answer(send, b"%d" % last)
 
 
+ANSWERS = (echo, refuse, limit, hold, sit, flood, unsized, steps, go, crash, torn, where, publish)
 ROUTES: dict[str, Any] = {"/events": EventStream("wire")} | {
-    f"/{route.__name__}": route
-    for route in (echo, refuse, limit, hold, sit, flood, crash, torn, where, publish)
+    f"/{route.__name__}": route for route in ANSWERS
 }
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from io import BytesIO
@@ -33,62 +32,15 @@ from twisted.logger import STDLibLogObserver, globalLogBeginner  # noqa: E402
 from twisted.web import http as twisted_http  # noqa: E402
 
 from config.kernel.web.answers import JSON, App, Message  # noqa: E402
+from config.kernel.web.body import BUFFER, Body  # noqa: E402
 
 log = logging.getLogger(__name__)
 http: Any = twisted_http  # Twisted's web part is not typed
 reactor: Any = installed_reactor
 
-BUFFER = 64 * 1024  # bytes of a body that may wait for the application
 DRAIN_S = 1.0  # how long an early answer's connection still swallows the body
 STOP_S = 3.0  # how long a stop waits for requests that are being answered
 CLOSE_S = 10.0  # how long an application may outlive its connection
-
-
-class Body:
-    """What has arrived of a request's body, and not been taken by the application yet."""
-
-    def __init__(self, resume: Callable[[], None], proceed: Callable[[], None]) -> None:
-        self._resume, self._proceed = resume, proceed
-        self._chunks: deque[bytes] = deque()
-        self._wake = asyncio.Event()
-        self.size = 0
-        self.complete = False  # all of it has arrived
-        self._taken = False  # the application has had the last of it
-        self._closed = False  # answered, or the client left
-
-    def feed(self, data: bytes) -> None:
-        if not self._closed:
-            self._chunks.append(data)
-            self.size += len(data)
-            self._wake.set()
-
-    def end(self) -> None:
-        self.complete = True
-        self._wake.set()
-
-    def close(self) -> None:
-        self._closed = True
-        self._chunks.clear()
-        self._wake.set()
-
-    async def receive(self) -> Message:
-        """ASGI's receive: the body as it comes, then a wait for the disconnect."""
-        while not self._closed:
-            if not self._taken and (self._chunks or self.complete):
-                return self._take()
-            if not self.complete:
-                self._proceed()
-            self._wake.clear()
-            await self._wake.wait()
-        return {"type": "http.disconnect"}
-
-    def _take(self) -> Message:
-        data = b"".join(self._chunks)
-        self._chunks.clear()
-        if self.size > BUFFER:
-            self._resume()
-        self.size, self._taken = 0, self.complete
-        return {"type": "http.request", "body": data, "more_body": not self.complete}
 
 
 class Request(WebRequest):  # type: ignore[misc]
@@ -168,9 +120,16 @@ class Request(WebRequest):  # type: ignore[misc]
     # The answer, out
 
     def handle_reply(self, message: Message) -> None:
+        if self.finished or self.channel is None:
+            return
         if message["type"] == "http.response.start" and not self.body.complete:
             self.responseHeaders.setRawHeaders(b"Connection", [b"close"])
-        super().handle_reply(message)
+        channel = self.channel  # a request that is finished has none any more
+        channel.hold()
+        try:
+            super().handle_reply(message)
+        finally:
+            channel.release()
 
     async def writable(self) -> None:
         """Wait while more than the transport's buffer waits for a slow reader."""
@@ -223,6 +182,7 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self._draining: Any = None
+        self._held: list[bytes] | None = None
 
     def allHeadersReceived(self) -> None:
         request: Any = self.requests[-1]
@@ -236,7 +196,29 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
         else:
             super().allContentReceived()
 
+    def hold(self) -> None:
+        """Keep what is written until `release`: headers, body and end then leave as one. Each
+        write lets go of the interpreter, and a busy server waits long to have it back."""
+        self._held = []
+
+    def release(self) -> None:
+        held, self._held = self._held, None
+        if held:
+            self._send(held[0] if len(held) == 1 else b"".join(held))
+
+    def writeHeaders(self, version: bytes, code: bytes, reason: bytes, headers: Any) -> None:
+        """Twisted's own go around `write`, into the transport's buffer."""
+        pairs = headers.getAllRawHeaders()
+        lines = [b"%b: %b\r\n" % (name, value) for name, values in pairs for value in values]
+        self.write(b"%b %b %b\r\n%b\r\n" % (version, code, reason, b"".join(lines)))
+
     def write(self, data: bytes) -> None:
+        if self._held is not None:
+            self._held.append(data)
+        else:
+            self._send(data)
+
+    def _send(self, data: bytes) -> None:
         """Straight into the socket while nothing waits before it: a write that goes through
         Twisted's buffer costs two more turns of the loop, a thousand times for each event."""
         transport: Any = self.transport
@@ -254,6 +236,7 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
         self._draining = self.callLater(DRAIN_S, self.loseConnection)
 
     def requestDone(self, request: Any) -> None:
+        self.release()  # nothing can be written once this has closed the connection
         if self._draining is None:
             super().requestDone(request)
         else:
