@@ -25,6 +25,7 @@ SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 Found = tuple[list[Commit], list[str]]
 _found: caches.Memory[tuple[object, ...], Found] = caches.Memory(256)
 _single: caches.Memory[tuple[object, ...], Commit] = caches.Memory(1024)
+_listed: caches.Memory[tuple[object, ...], Commit] = caches.Memory(8192)
 
 
 def commits(repository: Repository, span: Range, *, counts: bool = True) -> Found:
@@ -61,6 +62,21 @@ def commit(repository: Repository, sha: str, parent: str | None = "first") -> Co
         found = row or _one(repository, sha, parent)
         if found.counted:
             _single.put(key, found)
+    return found
+
+
+def listed(
+    repository: Repository, shas: Iterable[str], *, counts: bool = False
+) -> dict[str, Commit]:
+    """Commits by sha, whatever they descend from; all of them must exist. One git log at most."""
+    wanted = list(dict.fromkeys(shas))
+    place = (repository.common_dir, repository.shallow)
+    found = {sha: known for sha in wanted if (known := _listed.get((*place, sha, counts)))}
+    missing = [sha for sha in wanted if sha not in found]
+    if missing:
+        news = _of_shas(repository, missing, counts=counts)
+        rows.put(news, but=boundary(repository))
+        found |= {new.sha: _listed.put((*place, new.sha, counts), new) for new in news}
     return found
 
 

@@ -1,0 +1,65 @@
+"""Who descends from whom, and which names lead to which commits, each asked in one process."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+from review import caches
+from review.git.command import GitError
+from review.git.repository import Repository
+
+_contained: caches.Memory[tuple[Path, frozenset[str], tuple[str, ...]], frozenset[str]]
+_contained = caches.Memory(256)
+_resolved: caches.Memory[tuple[Path, str], str] = caches.Memory(20_000)
+_bases: caches.Memory[tuple[Path, frozenset[str]], str] = caches.Memory(256)
+
+
+def contained(repository: Repository, shas: Collection[str], tips: Sequence[str]) -> frozenset[str]:
+    """Those of these commits that are reachable from one of `tips`. All of them must exist."""
+    if not shas or not tips:
+        return frozenset()
+    key = (repository.common_dir, frozenset(shas), tuple(tips))
+    known = _contained.get(key)
+    if known is not None:
+        return known
+    lines = [*shas, *(f"^{tip}" for tip in tips)]
+    told = repository.run("rev-list", "--stdin", stdin=_lines(lines))
+    return _contained.put(key, frozenset(shas) - set(told.decode().split()))
+
+
+def resolve(repository: Repository, names: Iterable[str]) -> dict[str, str]:
+    """The commit each full or short sha leads to; names without exactly one are left out."""
+    wanted = list(dict.fromkeys(names))
+    found = {name: sha for name in wanted if (sha := _resolved.get((repository.common_dir, name)))}
+    asked = [name for name in wanted if name not in found]
+    if not asked:
+        return found
+    told = repository.run(
+        "cat-file", "--batch-check=%(objectname) %(objecttype)",
+        stdin=_lines(f"{name}^{{commit}}" for name in asked),
+    )  # fmt: skip
+    for name, line in zip(asked, told.decode().splitlines(), strict=False):
+        sha, _, kind = line.partition(" ")
+        if kind == "commit":
+            found[name] = _resolved.put((repository.common_dir, name), sha)
+    return found
+
+
+def merge_base(repository: Repository, shas: Collection[str]) -> str | None:
+    """The best commit that all of these descend from, None where their histories never meet."""
+    key = (repository.common_dir, frozenset(shas))
+    known = _bases.get(key)
+    if known is None:
+        try:
+            told = repository.run("merge-base", "--octopus", *sorted(set(shas)))
+        except GitError as error:
+            if error.kind == "timeout":
+                raise
+            told = b""
+        known = _bases.put(key, told.decode().strip())
+    return known or None
+
+
+def _lines(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()

@@ -1,0 +1,77 @@
+"""Which commit stands in which stack, and what a stack has to warn of (contract 2.7-2.10).
+
+Pure: the entries of project.yaml, the listed commits and a way to find a listed sha go in. No
+commit is ever dropped: what no entry lists goes to the rest stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from review.entries import PALETTE, StackEntry
+
+COLORS = tuple(PALETTE.values())
+
+
+@dataclass(slots=True)
+class Draft:
+    """A stack in the making. `entry` is None for the implicit rest stack."""
+
+    n: int
+    entry: StackEntry | None
+    commits: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def color(self) -> str:
+        """`#rrggbb`, by default that of its place."""
+        named = self.entry.color if self.entry else None
+        return named or COLORS[(self.n - 1) % len(COLORS)]
+
+    @property
+    def warning(self) -> str | None:
+        return "; ".join(self.warnings) or None
+
+
+def assemble(
+    entries: Sequence[StackEntry], order: Sequence[str], find: Callable[[str], str | None]
+) -> list[Draft]:
+    """The stacks, the implicit one last and only if something is left for it.
+
+    `order` is every commit, oldest first, and the order within each stack. `find` leads a listed
+    text to one of them, None where it leads nowhere.
+    """
+    drafts = [Draft(n, entry) for n, entry in enumerate(entries, 1)]
+    taken: dict[str, Draft] = {}
+    for draft in drafts:
+        _claim(draft, find, taken)
+    rests = [draft for draft in drafts if draft.entry and draft.entry.commits is None]
+    for draft in rests[1:]:
+        draft.warnings.append(f"stack {rests[0].n} already takes every commit listed nowhere")
+    left = [sha for sha in order if sha not in taken]
+    if left and not rests:
+        rests = [Draft(len(drafts) + 1, None)]
+        drafts += rests
+    taken |= dict.fromkeys(left, rests[0]) if rests else {}
+    for sha in order:
+        taken[sha].commits.append(sha)
+    return drafts
+
+
+def _claim(draft: Draft, find: Callable[[str], str | None], taken: dict[str, Draft]) -> None:
+    """Give the stack the commits its entry lists, unless an earlier stack has them."""
+    listed = draft.entry.commits if draft.entry else None
+    gone: list[str] = []
+    for text in listed or ():
+        sha = find(text)
+        if sha is None:
+            gone.append(text[:7])
+        elif taken.setdefault(sha, draft) is not draft:
+            draft.warnings.append(f"{text[:7]} is already in stack {taken[sha].n}")
+    if listed and gone:
+        are = "is" if len(gone) == 1 else "are"
+        draft.warnings.insert(
+            0,
+            f"{len(gone)} of {len(listed)} commits {are} no longer in the range: {', '.join(gone)}",
+        )
