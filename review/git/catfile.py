@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import re
 import select
 import subprocess
 import threading
@@ -21,13 +20,13 @@ from typing import TypeVar
 
 from review.git import command
 from review.git.command import GitError
+from review.git.output import SHA
 from review.git.repository import Repository
 
 KEPT = 2  # idle ones per repository; whoever finds none idle starts one
 IDLE_S = 60.0
 WINDOW = 256  # requests on their way: their lines fit a pipe, so neither side waits forever
 READ = 1 << 18
-OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 NO_OID = "0" * 40
 
 Info = tuple[str, int]  # kind (blob, tree, commit, tag) and size in bytes
@@ -80,7 +79,7 @@ class Reader:
         command.end(self.process)
 
     def _ask(self, verb: str, oids: Sequence[str]) -> None:
-        lines = [f"{verb} {oid if OID.fullmatch(oid) else NO_OID}\n" for oid in oids]
+        lines = [f"{verb} {oid if SHA.fullmatch(oid) else NO_OID}\n" for oid in oids]
         data = "".join([*lines, "flush\n"]).encode()
         try:
             while data:

@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Literal
 
@@ -26,6 +26,7 @@ SETTINGS = (
     "diff.indentHeuristic=true", "diff.mnemonicPrefix=false", "diff.noprefix=false",
     "diff.relative=false", "log.showSignature=false", "log.mailmap=false",
     "i18n.logOutputEncoding=UTF-8", "color.ui=false", "gc.auto=0", "maintenance.auto=false",
+    "advice.graftFileDeprecated=false",
 )  # fmt: skip
 ARGV = ["git", "--no-pager", *(part for setting in SETTINGS for part in ("-c", setting))]
 INHERITED = ("PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR")
@@ -70,10 +71,11 @@ def run(
     stdin: bytes | None = None,
     timeout: float = TIMEOUT_S,
     environ: Mapping[str, str] | None = None,
+    accepted: Collection[int] = (0,),
 ) -> bytes:
     """What `git <args>` prints in `directory`. GitError when it fails, dies or takes too long.
 
-    `environ` is added to the safe environment.
+    `environ` is added to the safe environment; exit codes beside `accepted` are failures.
     """
     given = subprocess.DEVNULL if stdin is None else subprocess.PIPE
     process = spawn(directory, args, environ=environ, stdin=given)
@@ -84,7 +86,7 @@ def run(
         if isinstance(error, subprocess.TimeoutExpired):
             raise too_slow(args, timeout) from None
         raise
-    if process.returncode:
+    if process.returncode not in accepted:
         raise failure(directory, args, process.returncode, errors)
     return output
 
@@ -195,9 +197,9 @@ def failure(directory: Path, args: Sequence[str], code: int, errors: bytes) -> G
     """The error of a git that ended with `code`, by what it complained of."""
     told = errors.decode(errors="replace")
     kind: Kind = next((kind for sign, kind in SIGNS if sign in told), "failed")
-    first = next((line for line in told.splitlines() if line.strip()), "").strip()
-    for word in ("fatal: ", "error: "):
-        first = first.removeprefix(word)
+    lines = [line.strip() for line in told.splitlines() if line.strip()]
+    first = next((line for line in lines if line.startswith(("fatal: ", "error: "))), "")
+    first = (first or (lines[0] if lines else "")).removeprefix("fatal: ").removeprefix("error: ")
     match kind:
         case "not_git":
             return GitError(kind, f"Not a git repository: {directory}")

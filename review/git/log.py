@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -20,7 +19,6 @@ FILES = (
     "--no-textconv", "--diff-algorithm=myers",
 )  # fmt: skip
 LOG = (*WALK, *FILES)
-SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 Found = tuple[list[Commit], list[str]]
 _found: caches.Memory[tuple[object, ...], Found] = caches.Memory(256)
@@ -53,7 +51,9 @@ def commit(repository: Repository, sha: str, parent: str | None = "first") -> Co
 
     The other parent is `parents[0]` of the answer. GitError revision when the object is gone.
     """
-    if not SHA.fullmatch(sha) or (parent not in (None, "first") and not SHA.fullmatch(parent)):
+    if not output.SHA.fullmatch(sha) or (
+        parent not in (None, "first") and not output.SHA.fullmatch(parent)
+    ):
         raise unknown(sha)
     key = (repository.common_dir, repository.shallow, sha, parent)
     found = _single.get(key)

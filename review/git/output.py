@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 from review.git.commits import Changed, Commit
 
+SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 SUBMODULE = "160000"
 STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "type"}
 IDENT = re.compile(rb"(.*?) ?<([^>]*)>(?: (-?\d+))?")

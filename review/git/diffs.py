@@ -1,0 +1,215 @@
+"""What changed between two versions: raw -U0 myers diffs, renames, the digest of a file's change.
+
+Always raw (contract 4.3): no display filter, no whitespace option, no attribute counts here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import tempfile
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+from review import caches
+from review.git import command, hunks, objects, output
+from review.git.command import GitError
+from review.git.commits import Changed, Commit
+from review.git.hunks import Edit
+from review.git.ranges import unknown
+from review.git.repository import Repository
+
+__all__ = ["Edit", "commit_edits", "edits", "hunk_digests", "interdiff", "renames"]
+
+log = logging.getLogger(__name__)
+
+RAW = ("--no-ext-diff", "--no-textconv", "--no-color", "--diff-algorithm=myers")
+TREES = ("diff-tree", "-r", "--raw", "-z", "--no-abbrev", "-l1000", *RAW)
+FEW = 200  # more paths than this are no shorter than all of them
+TEXT = 8000  # git looks for a NUL in so many bytes to tell binary files
+
+Place = tuple[Path, str, str | None]  # common dir, sha, parent
+_edits: caches.Memory[tuple[Path, str, str], tuple[Edit, ...]] = caches.Memory(4096)
+_commit_edits: caches.Memory[Place, dict[str, tuple[Edit, ...]]] = caches.Memory(64)
+_digests: caches.Memory[Place, dict[str, str]] = caches.Memory(256)
+_renames: caches.Memory[tuple[Path, str, str], Mapping[str, str]] = caches.Memory(1024)
+
+
+def edits(repository: Repository, old_oid: str | None, new_oid: str | None) -> tuple[Edit, ...]:
+    """The -U0 hunks between two blobs; None is an absent file, a binary one has no hunks.
+
+    GitError when an object is missing.
+    """
+    if old_oid == new_oid:
+        return ()
+    key = (repository.common_dir, old_oid or "", new_oid or "")
+    known = _edits.get(key)
+    if known is not None:
+        return known
+    if old_oid is None or new_oid is None:
+        return _edits.put(key, _whole(repository, old_oid, new_oid))
+    for oid in (old_oid, new_oid):
+        if not output.SHA.fullmatch(oid):
+            raise unknown(oid)
+    patch = repository.run("diff", "-U0", *RAW, "--no-renames", old_oid, new_oid)
+    return _edits.put(key, hunks.edits(patch))
+
+
+def commit_edits(
+    repository: Repository, commit: Commit, paths: Collection[str] | None = None
+) -> dict[str, tuple[Edit, ...]]:
+    """The -U0 hunks of each file of a commit, or of these files of it: one diff-tree.
+
+    Files of which an object is missing are left out. GitError timeout or failed.
+    """
+    key = (repository.common_dir, commit.sha, commit.parent)
+    known = _commit_edits.get(key)
+    wanted = [file for file in commit.files if paths is None or file.path in paths]
+    if known is None:
+        patches = _patches(repository, commit, wanted)
+        known = {file.path: hunks.edits(patch) for file, patch in patches.items()}
+        if len(known) == len(commit.files):
+            _commit_edits.put(key, known)
+    return {file.path: known[file.path] for file in wanted if file.path in known}
+
+
+def hunk_digests(repository: Repository, commit: Commit) -> dict[str, str]:
+    """What a viewed mark stores of each file of a commit (12.1), by path: 64 hex digits.
+
+    sha256 over old mode, new mode, status and the hunk lines without their numbers; over both
+    oids for a binary file or one whose object is missing.
+    """
+    key = (repository.common_dir, commit.sha, commit.parent)
+    known = _digests.get(key)
+    if known is None:
+        patches = _patches(repository, commit, commit.files)
+        known = {file.path: _digest(file, patches.get(file)) for file in commit.files}
+        if len(patches) == len(commit.files):
+            _digests.put(key, known)
+    return known
+
+
+def renames(repository: Repository, old_commit: str, new_commit: str) -> Mapping[str, str]:
+    """Old path -> new path between two commits, by -M; nothing when a commit is gone."""
+    if old_commit == new_commit:
+        return {}
+    key = (repository.common_dir, old_commit, new_commit)
+    known = _renames.get(key)
+    if known is None:
+        known = _renamed(repository, old_commit, new_commit)
+        if known is None:  # objects may arrive later
+            return {}
+        _renames.put(key, known)
+    return known
+
+
+def interdiff(repository: Repository, old: str, new: str) -> str:
+    """How one commit became the other: the range-diff of the two, a line with `=` for equal ones.
+
+    Merges and roots, which range-diff leaves out, are told by a diff of the two patches ("" for
+    equal ones). GitError revision when a commit is gone.
+    """
+    for sha in (old, new):
+        if not output.SHA.fullmatch(sha) or not objects.exists(repository, sha):
+            raise unknown(sha)
+    told = repository.run("rev-list", "--parents", "--no-walk=unsorted", old, new)
+    if all(line.count(b" ") == 1 for line in told.splitlines()):
+        data = repository.run(
+            "range-diff", "--no-color", "--creation-factor=999", "--no-notes", *RAW,
+            f"{old}^!", f"{new}^!",
+        )  # fmt: skip
+    else:
+        data = _diff_of_patches(repository, old, new)
+    return data.decode(errors="replace")
+
+
+def _diff_of_patches(repository: Repository, old: str, new: str) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="svc-interdiff-") as folder:
+        for name, sha in (("old", old), ("new", new)):
+            show = ("show", "--format=%B", "-p", "-M", "--diff-merges=first-parent", *RAW, sha)
+            Path(folder, name).write_bytes(repository.run(*show))
+        return command.run(
+            Path(folder), "diff", "--no-index", "--no-prefix", *RAW, "old", "new",
+            environ=repository.environ, accepted=(0, 1),
+        )  # fmt: skip
+
+
+def _renamed(repository: Repository, old: str, new: str) -> Mapping[str, str] | None:
+    if not (output.SHA.fullmatch(old) and output.SHA.fullmatch(new)):
+        return None
+    for similar in ("-M", "-M100%"):  # equal blobs need not be here to be compared
+        try:
+            data = repository.run(*TREES, similar, "--diff-filter=R", old, new, "--")
+        except GitError as error:
+            if error.kind == "timeout":  # it would be again: that file counts as not renamed
+                log.warning("renames are unknown", extra={"from": old, "to": new})
+                return {}
+            continue
+        return {file.old_path: file.path for file in output.files(data) if file.old_path}
+    return None
+
+
+def _whole(repository: Repository, old_oid: str | None, new_oid: str | None) -> tuple[Edit, ...]:
+    """The one hunk of an added or a deleted file."""
+    oid = old_oid or new_oid or ""
+    data = objects.blob(repository, oid)
+    if data is None:
+        raise unknown(oid)
+    count = data.count(b"\n") + (not data.endswith(b"\n"))
+    if not data or b"\0" in data[:TEXT]:
+        return ()
+    return ((0, 0, 1, count),) if old_oid is None else ((1, count, 0, 0),)
+
+
+def _patches(
+    repository: Repository, commit: Commit, files: Collection[Changed]
+) -> dict[Changed, bytes]:
+    """The hunks of these files; in a partial clone of those whose objects are all here."""
+    limited = len(files) < len(commit.files) and len(files) <= FEW
+    try:
+        found = _diff_tree(repository, commit, files, limited=limited)
+    except GitError as error:
+        if error.kind == "timeout":
+            raise
+        missing = objects.missing(repository, _oids(files))
+        here = [file for file in files if missing.isdisjoint(_oids([file]))]
+        if len(here) == len(files):
+            raise
+        return _diff_tree(repository, commit, here, limited=True)
+    if limited and len(found) < len(files):  # among fewer files, renames may pair otherwise
+        return _diff_tree(repository, commit, files, limited=False)
+    return found
+
+
+def _diff_tree(
+    repository: Repository, commit: Commit, files: Collection[Changed], *, limited: bool
+) -> dict[Changed, bytes]:
+    if not files:
+        return {}
+    paths = [path for file in files for path in (file.path, file.old_path) if path]
+    data = repository.run(
+        *TREES, "-p", "-U0", "-M", commit.parent or repository.empty_tree, commit.sha, "--",
+        *(paths if limited else ()),
+    )  # fmt: skip
+    told = {(file.path, file.old_path): patch for file, patch in hunks.sections(data)}
+    return {
+        file: told[file.path, file.old_path] for file in files if (file.path, file.old_path) in told
+    }
+
+
+def _oids(files: Iterable[Changed]) -> list[str]:
+    return [
+        oid
+        for file in files
+        for oid, mode in ((file.old_oid, file.old_mode), (file.new_oid, file.new_mode))
+        if oid and mode != output.SUBMODULE
+    ]
+
+
+def _digest(file: Changed, patch: bytes | None) -> str:
+    told = hashlib.sha256(f"{file.old_mode} {file.new_mode} {file.status}\n".encode())
+    if patch is None or hunks.is_binary(patch):
+        told.update(f"{file.old_oid} {file.new_oid}".encode())
+    else:
+        told.update(hunks.unnumbered(patch))
+    return told.hexdigest()
