@@ -11,6 +11,7 @@ import stat as modes
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
@@ -93,6 +94,21 @@ def open_repository(path: Path) -> Repository:
     repository = _ask(path)
     _opened.put(path, (_stamp(repository), repository))
     return repository
+
+
+def remembered(repository: Repository) -> list[Any]:
+    """What another process needs to open it without asking git, as JSON holds it."""
+    parts = [str(repository.path), str(repository.git_dir), str(repository.common_dir)]
+    flags = [repository.sha256, repository.shallow, repository.partial]
+    return [parts, flags, list(_stamp(repository))]
+
+
+def recall(said: list[Any]) -> None:
+    """Take over what `remembered` told; it holds as long as its stamp does."""
+    parts, flags, stamp = said
+    path, git_dir, common_dir = map(Path, parts)
+    if _opened.get(path) is None:
+        _opened.put(path, (tuple(stamp), Repository(path, git_dir, common_dir, *flags)))
 
 
 def _ask(path: Path) -> Repository:
