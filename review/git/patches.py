@@ -1,0 +1,194 @@
+"""What recognises a commit after a rebase: patch ids, change id, changed lines (contract 5, 14.4).
+
+One log gives the stable patch ids with context, a second one without; both run at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from zlib import crc32
+
+from django.db import OperationalError
+
+from review import caches
+from review.git import objects, output
+from review.git.command import GitError
+from review.git.log import boundary
+from review.git.ranges import Range
+from review.git.repository import Repository
+from review.models import PatchRow
+
+log = logging.getLogger(__name__)
+
+CHUNK = 500  # shas of one query
+MOST_LINES = 50_000  # a commit with more changed lines is not matched by them
+PATCH = (
+    "log", "--no-walk=unsorted", "--stdin", "--pretty=raw", "-p", "-M", "-l1000", "--full-index",
+    "--diff-merges=first-parent", "--no-ext-diff", "--no-textconv", "--no-color",
+    "--diff-algorithm=myers",
+)  # fmt: skip
+ID = ("patch-id", "--stable")
+SIGNS = {b"+": 1, b"-": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A commit's change. Both ids are None for an empty diff.
+
+    `lines` counts the changed lines, by crc32 of their sign and trimmed text, blank ones left
+    out; it is empty for a commit of over 50,000 of them.
+    """
+
+    sha: str
+    patch_id: str | None
+    patch_id_u0: str | None
+    change_id: str | None
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+
+_landed: caches.Memory[tuple[object, ...], dict[str, str]] = caches.Memory(256)
+
+
+def of(repository: Repository, shas: Sequence[str]) -> dict[str, Patch]:
+    """The patches of these commits; those of which an object is missing are left out.
+
+    GitError timeout.
+    """
+    wanted = [sha for sha in dict.fromkeys(shas) if output.SHA.fullmatch(sha)]
+    edge = boundary(repository)  # what they seem to add depends on the depth of the clone
+    found = _rows([sha for sha in wanted if sha not in edge])
+    asked = [sha for sha in wanted if sha not in found]
+    if asked:
+        missing = objects.missing(repository, asked)
+        here = [sha for sha in asked if sha not in missing]
+        news = [patch for start in range(0, len(here), CHUNK) for patch in
+                _made(repository, here[start : start + CHUNK])]  # fmt: skip
+        _put([patch for patch in news if patch.sha not in edge])
+        found |= {patch.sha: patch for patch in news}
+    return {sha: found[sha] for sha in wanted if sha in found}
+
+
+def landed(repository: Repository, span: Range) -> dict[str, str]:
+    """The commits of the range with an equal patch on trunk, and which commit that is there.
+
+    One `rev-list --cherry-mark` per tip of trunk, remembered. A history too long to compare in
+    time tells of none.
+    """
+    key = (repository.common_dir, span.base_sha, span.head_sha, span.trunk_shas)
+    known = _landed.get(key)
+    if known is None:
+        known = {}
+        for tip in span.trunk_shas:
+            known = {**_equal(repository, span, tip), **known}
+        _landed.put(key, known)
+    return known
+
+
+def _equal(repository: Repository, span: Range, tip: str) -> dict[str, str]:
+    """By the ids of all commits that git marks as equal to one of the other side."""
+    try:
+        told = repository.run(
+            "rev-list", "--left-right", "--cherry-mark", "--no-merges", "--topo-order",
+            "--end-of-options", f"{tip}...{span.head_sha}",
+        )  # fmt: skip
+        ours = repository.run("rev-list", "--end-of-options", span.head_sha, f"^{tip}")
+        equal = [line[1:] for line in told.decode().splitlines() if line.startswith("=")]
+        found = of(repository, equal)
+    except GitError as error:
+        log.warning("landed commits are unknown", extra={"why": error.text})
+        return {}
+    here = set(ours.decode().split())
+    there = {patch.patch_id: sha for sha, patch in found.items() if sha not in here}
+    return {
+        sha: there[patch.patch_id]
+        for sha, patch in found.items()
+        if sha in here and patch.patch_id and patch.patch_id in there
+    }
+
+
+def _rows(shas: Sequence[str]) -> dict[str, Patch]:
+    found = {}
+    for start in range(0, len(shas), CHUNK):
+        rows = PatchRow._default_manager.filter(pk__in=shas[start : start + CHUNK])
+        for row in rows.values_list("sha", "patch_id", "patch_id_u0", "change_id", "lines"):
+            sha, patch_id, patch_id_u0, change_id, lines = row
+            found[sha] = Patch(sha, patch_id or None, patch_id_u0 or None, change_id or None, lines)
+    return found
+
+
+def _put(patches: Iterable[Patch]) -> None:
+    rows = [
+        PatchRow(
+            sha=patch.sha,
+            patch_id=patch.patch_id or "",
+            patch_id_u0=patch.patch_id_u0 or "",
+            change_id=patch.change_id or "",
+            lines=dict(patch.lines),
+        )
+        for patch in patches
+    ]
+    try:
+        PatchRow._default_manager.bulk_create(rows, ignore_conflicts=True, batch_size=CHUNK)
+    except OperationalError as error:  # a full or read-only disk: made again next time
+        log.warning("rows of patches lag", extra={"why": str(error)})
+
+
+def _made(repository: Repository, shas: Sequence[str]) -> list[Patch]:
+    """The patches from git; where it fails over some commit, without that one."""
+    try:
+        return _ask(repository, shas)
+    except GitError as error:
+        if error.kind == "timeout":
+            raise
+    if len(shas) < 2:
+        return []
+    half = len(shas) // 2
+    return _made(repository, shas[:half]) + _made(repository, shas[half:])
+
+
+def _ask(repository: Repository, shas: Sequence[str]) -> list[Patch]:
+    stdin = "".join(f"{sha}\n" for sha in shas).encode()
+    with ThreadPoolExecutor(2) as beside:
+        with_context = beside.submit(repository.piped, [*PATCH, "-U3"], ID, stdin=stdin)
+        data = repository.run(*PATCH, "-U0", stdin=stdin)
+        without_context = beside.submit(repository.run, *ID, stdin=data)
+        read = list(_read(data))
+    ids, ids_u0 = _ids(with_context.result()), _ids(without_context.result())
+    return [
+        Patch(sha, ids.get(sha), ids_u0.get(sha), change_id, lines)
+        for sha, change_id, lines in read
+    ]
+
+
+def _ids(told: bytes) -> dict[str, str]:
+    pairs = (line.split(" ") for line in told.decode().splitlines())
+    return {sha: patch_id for patch_id, sha in pairs}
+
+
+def _read(data: bytes) -> Iterable[tuple[str, str | None, dict[str, int]]]:
+    """Sha, change id and changed lines of each commit; only a header starts with `commit `."""
+    for part in (b"\n" + data).split(b"\ncommit ")[1:]:
+        text, *files = part.split(b"\ndiff --git ")
+        commit = output.commit(b"commit " + text)
+        yield commit.sha, commit.change_id, _lines(files)
+
+
+def _lines(files: Sequence[bytes]) -> dict[str, int]:
+    counted: Counter[bytes] = Counter()
+    for file in files:
+        start = file.find(b"\n@@ ")
+        if start >= 0:
+            counted.update(file[start:].split(b"\n"))
+    found: dict[int, int] = {}
+    for line, times in counted.items():
+        seed = SIGNS.get(line[:1])
+        if seed is not None and (text := line[1:].strip()):
+            key = crc32(text, seed)
+            found[key] = found.get(key, 0) + times
+    if sum(found.values()) > MOST_LINES:
+        return {}
+    return {f"{number:x}": times for number, times in found.items()}
