@@ -29,6 +29,7 @@ OPERATION = Operation(
         Argument("tools", "list"),
         Argument("prompts", "prompts", absent="one prompt per line"),
         Argument("session", "string", choices=("new", "resume"), nullable=True),
+        Argument("link", "json", "anything", nullable=True),
     ),
 )
 
@@ -171,6 +172,17 @@ def test_null_is_absent_unless_it_is_a_value():
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("value", [7, 1.5, True, "x", "", [], {"a": [1]}, None])
+def test_any_json_is_taken_as_it_is(value: Any):
+    assert values(link=value)["link"] == value
+
+
+def test_an_object_may_be_its_json_text():
+    assert values(link=' {"number": 7}')["link"] == {"number": 7}
+    assert values(link="[1]")["link"] == [1]
+    assert refusal(project="a", link="{number: 7}") == '`link` must be JSON (got "{number: 7}").'
+
+
 def test_choices_are_left_to_the_noun():
     assert values(session="same")["session"] == "same"
 
@@ -186,6 +198,7 @@ def test_the_schema_says_what_is_taken():
         "type": ["integer", "null"], "minimum": 1, "maximum": 1000,
     }  # fmt: skip
     assert shown["properties"]["session"]["enum"] == ["new", "resume", None]
+    assert shown["properties"]["link"] == {"description": "anything"}
     assert "required" not in schema(OPERATION, {"project": "a"})
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config import __version__
+from config.kernel.errors import SvcError
 from config.kernel.mcp import endpoint as mcp
 from config.kernel.mcp import jsonrpc
 from tests.kernel.mcp_world import HEADERS, REGISTRY, Caller, Closed, Endpoint, ask, call, request
@@ -327,6 +328,25 @@ async def test_a_defect_tells_nothing_of_itself(caplog: pytest.LogCaptureFixture
 
     assert answer.data["result"]["content"][0]["text"] == "Error: internal error"
     assert "a secret detail" in caplog.text
+
+
+async def test_an_endpoint_has_its_own_name_and_its_own_words_for_failures():
+    class Own(Endpoint):
+        name = "svc-own"
+
+        def failure(self, error: SvcError) -> dict[str, object]:
+            return mcp.tool_error(f"{error.status} {error.code}")
+
+    hello = {"protocolVersion": "x", "capabilities": {}, "clientInfo": {"name": "t", "version": ""}}
+    greeted = await ask(request("initialize", hello), endpoint=Own)
+    told = [
+        (await ask(call("say", project=project, text=text), endpoint=Own)).data["result"]
+        for project, text in (("a", "missing"), ("secret", "x"), ("a", "crash"))
+    ]
+
+    assert greeted.data["result"]["serverInfo"]["name"] == "svc-own"
+    expected = ("404 not_found", "403 denied", "500 internal")
+    assert told == [mcp.tool_error(text) for text in expected]
 
 
 async def test_hidden_and_unknown_tools_are_told_apart_by_nobody():

@@ -195,6 +195,16 @@ def _entries(argument: Argument, value: Any, *, commas: bool) -> list[str]:
     return [clean(entry).strip() if commas else clean(entry) for entry in value]
 
 
+def _json(argument: Argument, value: Any) -> Any:
+    """Any value. An object or list may be its JSON text, as models that know only text send it."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+        return value
+    try:
+        return jsonio.loads(value.encode(errors="replace"))
+    except jsonio.JsonError:
+        raise _mistyped(argument, "JSON", value) from None
+
+
 def _mistyped(argument: Argument, wanted: str, value: Any) -> Invalid:
     got = jsonio.dumps(value).decode()
     return Invalid(f"`{argument.name}` must be {wanted} (got {_short(got)}).")
@@ -219,9 +229,9 @@ def truncate(text: str, limit: int = ECHO_LIMIT) -> str:
 
 _READERS: dict[str, Callable[[Argument, Any], Any]] = {
     "string": _string, "name": _name, "text": _text, "boolean": _boolean, "integer": _integer,
-    "list": _list, "prompts": _prompts,
+    "list": _list, "prompts": _prompts, "json": _json,
 }  # fmt: skip
-_TYPES: dict[str, Any] = {
+_TYPES: dict[str, Any] = {  # without one: any value
     "string": "string", "name": "string", "text": "string", "boolean": "boolean",
     "integer": "integer",
     "list": ["array", "string"], "prompts": ["array", "string"],
@@ -244,10 +254,10 @@ def schema(operation: Operation, defaults: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _property(argument: Argument) -> dict[str, Any]:
-    kind = _TYPES[argument.kind]
-    if argument.nullable:
+    kind = _TYPES.get(argument.kind)
+    if kind and argument.nullable:
         kind = [*(kind if isinstance(kind, list) else [kind]), "null"]
-    shown: dict[str, Any] = {"type": kind}
+    shown: dict[str, Any] = {"type": kind} if kind else {}
     if argument.kind in {"list", "prompts"}:
         shown["items"] = {"type": "string"}
     if argument.choices:

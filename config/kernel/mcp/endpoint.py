@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -44,7 +45,6 @@ from config.kernel.web.guard import Headers
 
 log = logging.getLogger(__name__)
 
-NAME = "svc"
 WAIT_S = 15.0
 METHODS = frozenset({"initialize", "ping", "tools/list", "tools/call"})
 NAME_SHOWN = 100
@@ -76,8 +76,9 @@ class Call:
 
 
 class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
-    """One request of one endpoint."""
+    """One request of one endpoint. `name` is what its server calls itself."""
 
+    name: ClassVar[str] = "svc"
     registry: ClassVar[Registry | None] = None
 
     async def admit(self) -> Principal | Refusal:
@@ -86,6 +87,10 @@ class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
 
     def record(self, call: Call) -> None:
         """Called once for each answered request, from any thread."""
+
+    def failure(self, error: SvcError) -> Result:
+        """The result of a tool that was refused, or that has a defect (a plain SvcError)."""
+        return tool_error(error.text if isinstance(error, Denied) else f"Error: {error.tool_text}")
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         """The whole exchange. Channels' own dispatch would pass every message through a thread."""
@@ -231,12 +236,13 @@ class Exchange:
 
         It is shown an empty result: checking a list of 300 chats would cost more than making it.
         """
-        server: Server[None] = Server(NAME, version=__version__)
+        name = self.endpoint.name
+        server: Server[None] = Server(name, version=__version__)
         server.middleware.clear()  # tracing; it would cost more than the dispatch
         server.add_request_handler("tools/list", PaginatedRequestParams, self._on_list)
         server.add_request_handler("tools/call", CallToolRequestParams, self._on_call)
         connection = Connection.from_envelope(LATEST_HANDSHAKE_VERSION, None, None)
-        runner = ServerRunner(server, connection, None, init_options=OPTIONS)
+        runner = ServerRunner(server, connection, None, init_options=_options(name))
         return await runner.on_request(_Context(message.id), message.method, params)
 
     async def _on_list(self, context: Any, params: PaginatedRequestParams) -> Result:
@@ -270,20 +276,27 @@ class Exchange:
         try:
             values = arguments.read(operation, given, self.caller.defaults)
             rendered = operation.render(self.registry.run(operation.name, self.caller, **values))
-        except Denied as refused:
-            return "denied", tool_error(refused.text)
         except SvcError as refused:
-            outcome = "invalid" if isinstance(refused, Invalid) else "error"
-            return outcome, tool_error(f"Error: {refused.tool_text}")
+            return _outcome_of(refused), self.endpoint.failure(refused)
         except Exception:
             log.exception("tool failed", extra={"operation": operation.name})
-            return "error", tool_error("Error: internal error")
+            return "error", self.endpoint.failure(SvcError("internal error"))
         text = jsonio.dumps(rendered).decode()
         return "ok", {"content": [{"type": "text", "text": text}], "structuredContent": rendered}
 
 
 def tool_error(text: str) -> Result:
     return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
+def _outcome_of(refused: SvcError) -> str:
+    match refused:
+        case Denied():
+            return "denied"
+        case Invalid():
+            return "invalid"
+        case _:
+            return "error"
 
 
 def _tool(operation: Operation, caller: Principal) -> Result:
@@ -336,11 +349,15 @@ class _Context:
         """Nothing is sent that was not asked for."""
 
 
-OPTIONS = InitializationOptions(
-    server_name=NAME,
-    server_version=__version__,
-    capabilities=ServerCapabilities(tools=ToolsCapability()),
-)
+@cache
+def _options(name: str) -> InitializationOptions:
+    return InitializationOptions(
+        server_name=name,
+        server_version=__version__,
+        capabilities=ServerCapabilities(tools=ToolsCapability()),
+    )
+
+
 _WANTED = {
     "name": "a string", "arguments": "an object", "protocolVersion": "a string",
     "capabilities": "an object", "clientInfo": "an object",

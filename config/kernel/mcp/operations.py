@@ -35,8 +35,8 @@ class Argument:
     """One flat argument, read by kernel/arguments.py (workspace.md 7.1).
 
     `kind`: string (trimmed), name (one line, 200 characters at most), text (a prompt: kept as is,
-    100,000 characters at most), boolean, integer, list, prompts. `choices` are published
-    in the schema; the noun refuses others with its own sentence.
+    100,000 characters at most), boolean, integer, list, prompts, json (any value; the noun looks
+    at it). `choices` are published in the schema; the noun refuses others with its own sentence.
     """
 
     name: str
