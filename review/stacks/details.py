@@ -1,0 +1,286 @@
+"""What the read routes answer: a project, a commit, one file, progress, PR record (contract 8)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Literal
+
+from config.kernel.errors import NotFound, SvcError
+from config.kernel.jsonio import clean, dumps
+from review import caches, projects, reviewer
+from review.git import ancestry, diffs, log
+from review.git.command import GitError
+from review.git.commits import Commit
+from review.projects import Project
+from review.reviews import records, shown, viewed
+from review.reviews.target import Target
+from review.stacks import prs, repo, wire
+from review.stacks.contents import Files
+from review.stacks.listing import counts, project_list
+from review.stacks.values import Item, Repo
+
+__all__ = ["commit", "etag", "file", "interdiff", "pr", "progress", "project", "project_list"]
+
+Record = dict[str, Any]
+Contents = Literal["all", "none"] | int
+
+COUNTED = 200  # files of a commit that are counted for a first look
+AT_ONCE = 4 << 20  # characters of text in an answer that is made in one piece
+PIECE = 256 << 10  # bytes of a streamed answer's piece
+
+_projects: caches.Memory[str, tuple[str, Record]] = caches.Memory(128)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One commit among all commits of its project, in the order of reading."""
+
+    repos: list[Repo]
+    repo: Repo
+    item: Item
+
+    @property
+    def target(self) -> Target:
+        return repo.target(self.repo, self.item)
+
+    @property
+    def counts(self) -> wire.Counts:
+        return counts(self.repo, self.item)
+
+    @property
+    def neighbours(self) -> tuple[Record | None, Record | None]:
+        """The commits before and after this one: repo by repo, stack by stack, bottom to top."""
+        path = [(found, found.by_sha[sha]) for found in self.repos for sha in reading_order(found)]
+        at = path.index((self.repo, self.item))
+        before = path[at - 1] if at else None
+        after = path[at + 1] if at + 1 < len(path) else None
+        return _neighbour(before), _neighbour(after)
+
+
+def reading_order(found: Repo) -> Iterator[str]:
+    return chain.from_iterable(stack.commits for stack in found.stacks)
+
+
+def project(slug: str) -> Record:
+    """The project detail. Nothing is made again while nothing changed."""
+    found = projects.get(slug)
+    mark = _mark(found)
+    known = _projects.get(slug)
+    if known is not None and known[0] == mark:
+        return known[1]
+    loaded = [repo.load(found, entry, counts=True) for entry in found.repos]
+    made = {
+        "slug": found.slug,
+        "title": found.title,
+        "description": found.description,
+        "archived": found.archived,
+        "example": bool(found.example),
+        "file": str(found.file),
+        "parse_error": found.parse_error,
+        "repos": [_repo(one) for one in loaded],
+    }
+    return _projects.put(slug, (mark, made))[1]
+
+
+def commit(
+    slug: str, name: str, sha: str, *, contents: Contents = "all"
+) -> Record | Iterator[bytes]:
+    """The commit detail; a big one as pieces of its JSON, so that it is never whole in memory.
+
+    `contents`: of which files texts, edits and counts are shown.
+    """
+    with _told():
+        place = _place(slug, name, sha)
+        before, after = place.neighbours
+        files = _Listed(place, contents)
+        head = _header(place, files.commit) | {"prev": before, "next": after}
+        tail = {
+            "truncated": files.truncated,
+            "pr": _pr(place),
+            "review": records.review(place.target),
+        }
+        return files.answer(head, tail)
+
+
+def file(slug: str, name: str, sha: str, path: str) -> Record:
+    """One file of the commit, whole. NotFound when the commit does not change it."""
+    with _told():
+        place = _place(slug, name, sha)
+        listed = _Listed(place, "all")
+        for changed in listed.commit.files:
+            if path in (changed.path, clean(changed.path)):
+                (found,) = Files(listed.target.repository, listed.commit).whole([changed])
+                return listed.marked(found)
+    raise NotFound('"path" is not a file changed by this commit')
+
+
+def progress(slug: str, name: str, sha: str) -> dict[str, int]:
+    place = _place(slug, name, sha)
+    return wire.progress(place.item, place.counts)
+
+
+def pr(project: str, repo: str, sha: str) -> Record:
+    """The PR record of a commit."""
+    return _pr(_place(project, repo, sha))
+
+
+def interdiff(project: str, repo: str, sha: str, old: str | None = None) -> dict[str, str]:
+    """What changed between `old` (default: the commit this one stands for) and this one."""
+    with _told():
+        target = _place(project, repo, sha).target
+        wanted = old or shown.shown(target).matched_from
+        if wanted is None:
+            raise NotFound("This commit was carried over from no other; say from which to compare")
+        known = ancestry.resolve(target.repository, [wanted.lower()] if wanted.isalnum() else [])
+        if not known:
+            raise NotFound(f"No such commit: {clean(wanted[:64])}")
+        (source,) = known.values()
+        text = diffs.interdiff(target.repository, source, target.commit.sha)
+        return {"from": source, "to": target.commit.sha, "text": clean(text)}
+
+
+def etag(slug: str, *parts: str) -> str:
+    """A tag of everything an answer below this project shows; `parts` name the answer."""
+    me = reviewer.me()
+    material = "\0".join((_mark(projects.get(slug)), me.id, me.name, *parts))
+    return hashlib.sha256(material.encode(errors="replace")).hexdigest()[:32]
+
+
+class _Listed:
+    """The files of one commit, as many of them whole as are asked for."""
+
+    def __init__(self, place: Place, contents: Contents) -> None:
+        self.target = place.target
+        self.contents = contents
+        self.commit = self._counted(self.target.shown_commit)
+        marked, stale = viewed.valid(self.target, shown.shown(self.target))
+        self.viewed, self.stale = frozenset(marked), frozenset(stale)
+        self.files = Files(self.target.repository, self.commit)
+
+    @property
+    def truncated(self) -> bool:
+        return len(self.commit.files) > self.most
+
+    @property
+    def most(self) -> int:
+        if isinstance(self.contents, int):
+            return self.contents
+        return len(self.commit.files) if self.contents == "all" else 0
+
+    def marked(self, record: Record) -> Record:
+        path = record["path"]
+        record["viewed"] = path in self.viewed
+        record["changed_since_viewed"] = path in self.stale
+        return record
+
+    def answer(self, head: Record, tail: Record) -> Record | Iterator[bytes]:
+        """In one piece if it is small or its size was asked for."""
+        found = self._records()
+        first: list[Record] = []
+        size = 0
+        for one in found:
+            first.append(one)
+            size += len(one["old"] or "") + len(one["new"] or "")
+            if size > AT_ONCE and self.contents == "all":
+                return _streamed(head, chain(first, found), tail)
+        if head["additions"] is None and not self.truncated:
+            head["additions"] = sum(one["additions"] or 0 for one in first)
+            head["deletions"] = sum(one["deletions"] or 0 for one in first)
+        return head | {"files": first} | tail
+
+    def _records(self) -> Iterator[Record]:
+        whole = self.commit.files[: self.most]
+        yield from map(self.marked, self.files.whole(whole))
+        yield from map(self.marked, map(self.files.bare, self.commit.files[len(whole) :]))
+
+    def _counted(self, commit: Commit) -> Commit:
+        """With line counts where they are not found on the way, unless that takes long."""
+        if commit.counted or self.contents == "all" or len(commit.files) > COUNTED:
+            return commit
+        return log.commit(self.target.repository, commit.sha)
+
+
+def _streamed(head: Record, files: Iterator[Record], tail: Record) -> Iterator[bytes]:
+    """The answer as JSON in pieces; the sums stand behind the files they are of."""
+    added = deleted = 0
+    counted = head["additions"] is not None
+    if not counted:
+        head = {key: value for key, value in head.items() if key not in ("additions", "deletions")}
+    piece = bytearray(dumps(head)[:-1] + b',"files":[')
+    comma = b""
+    for one in files:
+        added += one["additions"] or 0
+        deleted += one["deletions"] or 0
+        piece += comma + dumps(one)
+        comma = b","
+        if len(piece) >= PIECE:
+            yield bytes(piece)
+            piece.clear()
+    sums = {} if counted else {"additions": added, "deletions": deleted}
+    yield bytes(piece) + b"]," + dumps(sums | tail)[1:]
+
+
+def _header(place: Place, commit: Commit) -> Record:
+    own = place.item.commit if place.item.commit.counted else commit
+    counted = own.counted
+    stack = place.repo.stacks[place.item.stack - 1]
+    return wire.commit(place.item, _short(place.repo, place.item), place.counts) | {
+        "additions": own.additions if counted else None,
+        "deletions": own.deletions if counted else None,
+        "stack": wire.place(place.item, stack),
+    }
+
+
+def _place(slug: str, name: str, sha: str) -> Place:
+    """One commit of a project. NotFound, or Invalid for a sha that names several."""
+    found = projects.get(slug)
+    entry = projects.repo(found, name)
+    loaded = {one.index: repo.load(found, one) for one in found.repos}
+    mine = loaded[entry.index]
+    return Place(list(loaded.values()), mine, repo.find(mine, sha))
+
+
+def _pr(place: Place) -> Record:
+    item = place.item
+    name = item.branch["name"] if item.branch else None
+    made = prs.record(place.target, item.pr, source_sha=item.pr_source, branch=name)
+    return made | {"landed": item.landed.record if item.landed else None}
+
+
+def _repo(found: Repo) -> Record:
+    shorts = wire.shorts([item.commit.sha for item in found.items])
+    return wire.repo(
+        found,
+        (wire.listed(item, shorts[item.commit.sha], counts(found, item)) for item in found.items),
+    )
+
+
+def _neighbour(place: tuple[Repo, Item] | None) -> Record | None:
+    if place is None:
+        return None
+    found, item = place
+    return wire.neighbour(found, item, _short(found, item))
+
+
+def _short(found: Repo, item: Item) -> str:
+    return wire.shorts([one.commit.sha for one in found.items])[item.commit.sha]
+
+
+def _mark(found: Project) -> str:
+    """Changes with anything that is shown below this project; stats only."""
+    return "\0".join(
+        [found.etag, found.parse_error or "", *(repo.stamp(found, entry) for entry in found.repos)]
+    )
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """A git that cannot answer is told in its own sentence."""
+    try:
+        yield
+    except GitError as error:
+        raise SvcError(error.text) from error

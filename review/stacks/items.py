@@ -1,0 +1,274 @@
+"""Fills a repo with its listed commits and stacks, from what was matched and what landed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from review.git import ancestry, log, patches
+from review.git.commits import Commit
+from review.git.ranges import HEADS
+from review.reviews.carry import Match, Trace
+from review.stacks import assembly, landing, matching, status
+from review.stacks.assembly import Draft
+from review.stacks.branches import branch
+from review.stacks.landing import Clues, Trunk
+from review.stacks.matching import Found, Scene
+from review.stacks.prs import PrFile
+from review.stacks.values import Item, Landed, Orphan, Repo, Stack
+
+KEPT = 200  # commits that left the range by landing and that no stack lists
+
+
+def filled(repo: Repo, commits: Sequence[Commit]) -> Repo:
+    """The repo with its items, stacks and orphans. GitError when git cannot answer."""
+    assert repo.repository is not None
+    assert repo.refs is not None
+    assert repo.range is not None
+    scene = Scene(
+        slug=repo.project.slug,
+        name=repo.entry.name,
+        stacks=repo.entry.stacks,
+        repository=repo.repository,
+        refs=repo.refs,
+        range=repo.range,
+        commits=tuple(commits),
+    )
+    return _Filling(scene, matching.matched(scene)).filled(repo)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A commit on its way to becoming an item."""
+
+    commit: Commit
+    pr: PrFile
+    pr_source: str | None
+    match: Match | None
+    trace: Trace
+
+
+class _Filling:
+    def __init__(self, scene: Scene, found: Found) -> None:
+        self.scene = scene
+        self.found = found
+        self.listed = {
+            *(commit.sha for commit in scene.commits),
+            *found.kept,
+        }
+        self.rows = {commit.sha: self._row(commit) for commit in scene.commits}
+        self.landed = self._landings()
+
+    def filled(self, repo: Repo) -> Repo:
+        order = [*self._kept(), *(commit.sha for commit in self.scene.commits)]
+        drafts = assembly.assemble(self.scene.stacks, order, self._find)
+        items = tuple(
+            self._item(sha, draft.n, position)
+            for draft in drafts
+            for position, sha in enumerate(draft.commits, 1)
+        )
+        by_sha = {item.commit.sha: item for item in items}
+        orphans = self._orphans()
+        return replace(
+            repo,
+            warnings=(*repo.warnings, *self._warnings(len(orphans))),
+            items=tuple(by_sha[sha] for sha in order),
+            by_sha=by_sha,
+            stacks=tuple(self._stack(draft, by_sha, repo.counted) for draft in drafts),
+            orphans=orphans,
+        )
+
+    def _row(self, commit: Commit) -> _Row:
+        match = self.found.match(commit.sha)
+        record, source = self.found.states.record(commit.sha, match, self.listed)
+        trace = self.found.traces.get(commit.sha) or Trace(commit.sha)
+        return _Row(commit, record, source, match, trace)
+
+    def _find(self, text: str) -> str | None:
+        sha = self.found.full.get(text)
+        if sha is None or sha in self.listed:
+            return sha
+        return self.found.matches.by_source.get(sha)
+
+    # landings
+
+    def _landings(self) -> dict[str, Landed]:
+        """By sha, in and out of the range."""
+        shown = self._inside() | dict(self.found.kept)
+        known = {commit.sha: commit for commit in self.scene.commits} | dict(self.found.commits)
+        missing = {sha for sha, _ in shown.values()} - known.keys()
+        there = ancestry.resolve(self.scene.repository, missing) if missing else {}
+        known |= log.listed(self.scene.repository, there)
+        return {
+            sha: self._landing(sha, landed, by, known.get(landed))
+            for sha, (landed, by) in shown.items()
+        }
+
+    def _landing(self, sha: str, landed: str, by: str, commit: Commit | None) -> Landed:
+        recorded = self.found.states.get(sha).pr
+        told = recorded.landed if recorded and recorded.landed else {}
+        return Landed(landed, commit.committed if commit else told.get("at"), by, commit)
+
+    def _inside(self) -> dict[str, tuple[str, str]]:
+        """(landed sha, evidence) of the range's commits."""
+        tips = self.scene.range.trunk_shas
+        outside = landing.outside(tips, self.scene.commits)
+        trunk, equal = self._trunk(outside), self._equal(outside)
+        return {
+            sha: how
+            for sha, row in self.rows.items()
+            if (how := landing.evidence(self._clues(row, equal.get(sha)), trunk))
+        }
+
+    def _trunk(self, outside: Sequence[str]) -> Trunk:
+        shas = self.rows.keys()
+        tips = [tip for tip in self.scene.range.trunk_shas if tip in shas or tip in outside]
+        tips = [tip for tip in tips if tip != self.scene.range.base_sha]
+        ancestors = ancestry.contained(self.scene.repository, shas, tips)
+        clued = any(
+            row.commit.change_id or (row.pr.github or {}).get("number")
+            for row in self.rows.values()
+        )
+        if not outside or not clued:
+            return Trunk(ancestors)
+        commits = landing.since(self.scene.repository, outside, self.scene.range.head_sha)
+        return landing.indexed(commits, ancestors)
+
+    def _equal(self, outside: Sequence[str]) -> Mapping[str, str]:
+        if not outside or not self.rows:
+            return {}
+        return patches.landed(self.scene.repository, self.scene.range)
+
+    def _clues(self, row: _Row, equal: str | None) -> Clues:
+        return Clues(
+            row.commit.sha,
+            recorded=row.pr.landed["sha"] if row.pr.landed else None,
+            change_id=row.commit.change_id,
+            equal=equal,
+            number=(row.pr.github or {}).get("number"),
+        )
+
+    def _kept(self) -> list[str]:
+        """Landed commits that left the range, oldest landing first; unlisted ones are bounded."""
+        places = {
+            self.found.full[text]: at
+            for at, text in enumerate(self._texts())
+            if text in self.found.full
+        }
+
+        def age(sha: str) -> tuple[str, int, str]:
+            return (self.landed[sha].at or "", places.get(sha, -1), sha)
+
+        kept = sorted(self.found.kept, key=age)
+        unlisted = [sha for sha in kept if sha not in places]
+        dropped = set(unlisted[: max(0, len(unlisted) - KEPT)])
+        self.listed -= dropped
+        for sha in kept:
+            if sha not in dropped:
+                self.rows[sha] = self._row(self._kept_commit(sha))
+        return [sha for sha in kept if sha not in dropped]
+
+    def _texts(self) -> list[str]:
+        return [text for entry in self.scene.stacks for text in entry.commits or ()]
+
+    def _kept_commit(self, sha: str) -> Commit:
+        """The commit itself; of one whose object is gone, what its file remembers of it and the
+        diff it landed with.
+        """
+        if sha in self.found.commits:
+            return self.found.commits[sha]
+        landed = self.landed[sha].commit
+        known = self.found.states.get(sha).fingerprint
+        author, subject = known.author if known else None, known.subject if known else None
+        return Commit(
+            sha=sha,
+            parents=landed.parents if landed else (),
+            subject=subject or (landed.subject if landed else ""),
+            body=landed.body if landed else "",
+            author_name=landed.author_name if landed else author or "",
+            author_email=author or (landed.author_email if landed else ""),
+            authored=(known.authored if known else None) or (landed.authored if landed else ""),
+            committed=landed.committed if landed else "",
+            change_id=known.change_id if known else None,
+            files=landed.files if landed else (),
+        )
+
+    # items and stacks
+
+    def _item(self, sha: str, stack: int, position: int) -> Item:
+        row, landed = self.rows[sha], self.landed.get(sha)
+        effective = status.effective(
+            row.pr.status,
+            status_over=row.pr.status_over,
+            github=row.pr.github,
+            landed_sha=landed.sha if landed else None,
+        )
+        return Item(
+            commit=row.commit,
+            shown_commit=(landed.commit if landed else None) or row.commit,
+            stack=stack,
+            position=position,
+            match=row.match,
+            pr=row.pr,
+            pr_source=row.pr_source,
+            landed=landed,
+            status=effective,
+            branch=branch(
+                row.pr.branch,
+                sha=sha,
+                status=effective,
+                refs=self.scene.refs,
+                shared=self._shared(),
+            ),
+            github=status.github(row.pr.github),
+            trace=row.trace,
+        )
+
+    def _shared(self) -> tuple[str | None, ...]:
+        head = self.scene.range.head
+        if head == "HEAD":
+            head = (self.scene.refs.head_ref or "").removeprefix(HEADS)
+        return (head, self.scene.range.trunk)
+
+    def _stack(self, draft: Draft, by_sha: Mapping[str, Item], counted: bool) -> Stack:
+        entry = draft.entry
+        commits = [by_sha[sha].commit for sha in draft.commits]
+        return Stack(
+            n=draft.n,
+            title=entry.title if entry else None,
+            color=draft.color,
+            description=entry.description if entry else None,
+            commits=tuple(draft.commits),
+            warning=draft.warning,
+            follow_on=bool(entry and entry.follow_on),
+            weight=sum(one.additions + one.deletions for one in commits) if counted else None,
+            entry_index=entry.index if entry else None,
+        )
+
+    def _orphans(self) -> tuple[Orphan, ...]:
+        return tuple(orphan for sha in self.found.matches.orphans if (orphan := self._orphan(sha)))
+
+    def _orphan(self, sha: str) -> Orphan | None:
+        """None for what is in a stack list alone: the stack warns of it."""
+        state = self.found.states.get(sha)
+        if state.file is None:
+            return None
+        threads = state.review.conversations if state.review else ()
+        commit, known = self.found.commits.get(sha), state.fingerprint
+        return Orphan(
+            sha=sha,
+            subject=commit.subject if commit else known.subject if known else None,
+            threads=len(threads),
+            unresolved=sum(not thread.resolved for thread in threads),
+            file=str(state.file),
+        )
+
+    def _warnings(self, orphans: int) -> list[str]:
+        told = []
+        if orphans:
+            told.append(
+                "1 review matches no commit"
+                if orphans == 1
+                else f"{orphans} reviews match no commit"
+            )
+        return [*told, *self.found.matches.warnings]

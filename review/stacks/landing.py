@@ -1,0 +1,98 @@
+"""Where commits landed on the trunk: five kinds of evidence, the first that holds (contract 7.4).
+
+`evidence` is the rule; `Trunk` gathers from git what the rule asks for, and no more than that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from review.git import log, patches
+from review.git.commits import Commit
+from review.git.ranges import Range
+from review.git.repository import Repository
+
+NUMBER = re.compile(r"\(#([0-9]{1,9})\)\s*\Z")
+COMPARED = 500  # trunk commits whose patches are compared with commits that left the range
+
+
+@dataclass(frozen=True, slots=True)
+class Clues:
+    """What one commit brings along. `equal` is the trunk commit with the same patch."""
+
+    sha: str
+    recorded: str | None = None
+    change_id: str | None = None
+    equal: str | None = None
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trunk:
+    """What the trunk tells: which commits it holds, and its own since the merge-base."""
+
+    ancestors: frozenset[str] = frozenset()
+    by_change_id: Mapping[str, str] = field(default_factory=dict)
+    by_number: Mapping[int, str] = field(default_factory=dict)
+
+
+def evidence(clues: Clues, trunk: Trunk) -> tuple[str, str] | None:
+    """(landed sha, kind of evidence), None when nothing shows that the commit landed."""
+    if clues.recorded:
+        return clues.recorded, "record"
+    if clues.sha in trunk.ancestors:
+        return clues.sha, "ancestor"
+    if clues.change_id and (sha := trunk.by_change_id.get(clues.change_id)):
+        return sha, "change-id"
+    if clues.equal:
+        return clues.equal, "patch-id"
+    if clues.number is not None and (sha := trunk.by_number.get(clues.number)):
+        return sha, "number"
+    return None
+
+
+def indexed(commits: Iterable[Commit], ancestors: frozenset[str] = frozenset()) -> Trunk:
+    """The trunk's commits, oldest first, by what they may be recognised by; the newest wins."""
+    by_change_id: dict[str, str] = {}
+    by_number: dict[int, str] = {}
+    for commit in commits:
+        if commit.change_id:
+            by_change_id[commit.change_id] = commit.sha
+        if found := NUMBER.search(commit.subject):
+            by_number[int(found[1])] = commit.sha
+    return Trunk(ancestors, by_change_id, by_number)
+
+
+def outside(tips: Iterable[str], commits: Sequence[Commit]) -> tuple[str, ...]:
+    """The tips that these commits do not all descend from: only there anything can have landed."""
+    known = {commit.sha for commit in commits} | {p for commit in commits for p in commit.parents}
+    return tuple(tip for tip in tips if tip not in known)
+
+
+def since(repository: Repository, tips: Sequence[str], base: str | None) -> list[Commit]:
+    """The commits of the trunk that are not reachable from `base`, oldest first per tip."""
+    found: dict[str, Commit] = {}
+    for tip in tips:
+        span = Range(
+            text=None, base=base, head=tip, base_sha=base, head_sha=tip, trunk=None, trunk_shas=()
+        )
+        commits = log.commits(repository, span, counts=False)[0] if tip != base else []
+        found |= {commit.sha: commit for commit in commits}
+    return list(found.values())
+
+
+def equals(
+    repository: Repository, ids: Mapping[str, str | None], trunk: Sequence[Commit]
+) -> dict[str, str]:
+    """The trunk commit with the same patch, by sha. `ids`: stable patch-id by sha."""
+    wanted = {patch_id: sha for sha, patch_id in ids.items() if patch_id}
+    if not wanted or not trunk:
+        return {}
+    theirs = patches.of(repository, [commit.sha for commit in trunk[-COMPARED:]])
+    return {
+        wanted[patch.patch_id]: sha
+        for sha, patch in theirs.items()
+        if patch.patch_id is not None and patch.patch_id in wanted
+    }

@@ -1,0 +1,166 @@
+"""The list of projects: a summary per repo, kept in RepoRow while its stamp holds (14.4, 14.5)."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import OperationalError
+
+from review import caches, files, projects
+from review.git import log as commits
+from review.git import repository
+from review.git.command import GitError
+from review.models import RepoRow
+from review.projects import Project, RepoEntry
+from review.reviews import records
+from review.stacks import repo as repos
+from review.stacks import states
+from review.stacks.values import Item, Repo
+
+log = logging.getLogger(__name__)
+CHUNK = 500  # parameters of one query
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What the list shows of one repo (contract 2.13). `modified`: seconds since 1970."""
+
+    commits: int = 0
+    follow_on: int = 0
+    merged: int = 0
+    unresolved: int = 0
+    modified: float = 0.0
+
+
+_known: caches.Memory[str, tuple[str, Summary]] = caches.Memory(2000)
+
+
+def project_list() -> dict[str, Any]:
+    """The answer of GET projects. Of what did not change nothing is parsed and no process runs."""
+    from review import examples
+
+    found = projects.all()
+    _recall(found)
+    return {
+        "projectsDir": str(settings.PROJECTS_DIR),
+        "home": str(Path.home()),
+        "examples": examples.state(),
+        "projects": [_listed(one) for one in found],
+    }
+
+
+def counts(found: Repo, item: Item) -> tuple[int, int, int, int]:
+    """Threads, resolved, unresolved, viewed of one commit."""
+    if not states.stems(found.project.slug, found.entry.name):
+        return (0, 0, 0, 0)
+    return records.counts(repos.target(found, item))
+
+
+def _listed(project: Project) -> dict[str, Any]:
+    parts = [_summary(project, entry) for entry in project.repos]
+    return {
+        "slug": project.slug,
+        "title": project.title,
+        "repos": [entry.name for entry in project.repos],
+        "repoCount": len(project.repos),
+        "commitCount": sum(part.commits for part in parts),
+        "followOnCount": sum(part.follow_on for part in parts),
+        "mergedCount": sum(part.merged for part in parts),
+        "archived": project.archived,
+        "example": bool(project.example),
+        "unresolved": sum(part.unresolved for part in parts),
+        "lastModified": _time(max([_changed(project.stat), *(part.modified for part in parts)])),
+        "error": project.parse_error,
+    }
+
+
+def _summary(project: Project, entry: RepoEntry) -> Summary:
+    if entry.errors:
+        return Summary()
+    key = f"{project.slug}/{entry.name}"
+    known = _known.get(key)
+    if known is not None and known[0] == repos.stamp(project, entry):
+        return known[1]
+    found = repos.load(project, entry)
+    made = _made(found)
+    _known.put(key, (found.stamp, made))
+    _keep(key, found, made)
+    return made
+
+
+def _made(found: Repo) -> Summary:
+    follow_ons = {stack.n for stack in found.stacks if stack.follow_on}
+    merged = sum(item.status == "merged" for item in found.items)
+    follow_on = sum(item.status != "merged" and item.stack in follow_ons for item in found.items)
+    return Summary(
+        commits=len(found.items) - merged - follow_on,
+        follow_on=follow_on,
+        merged=merged,
+        unresolved=sum(counts(found, item)[2] for item in found.items),
+        modified=max([_head_time(found), *_file_times(found)], default=0.0),
+    )
+
+
+def _head_time(found: Repo) -> float:
+    """The committer date of the range's head; 0 where that cannot be read."""
+    if found.range is None or found.repository is None:
+        return 0.0
+    head = found.by_sha.get(found.range.head_sha)
+    try:
+        commit = head.commit if head else commits.commit(found.repository, found.range.head_sha)
+        return datetime.fromisoformat(commit.committed).timestamp()
+    except (GitError, ValueError):
+        return 0.0
+
+
+def _file_times(found: Repo) -> Iterator[float]:
+    for kind in files.KINDS:
+        for name in files.names(found.project.slug, kind, found.entry.name):
+            with contextlib.suppress(OSError):
+                path = files.path(found.project.slug, kind, found.entry.name, f"{name}.yaml")
+                yield path.stat().st_mtime
+
+
+def _changed(stat: str) -> float:
+    """The time in a stat of the kernel, whole seconds like every time told."""
+    return int(stat.partition(":")[0] or 0) / 1e9
+
+
+def _time(seconds: float) -> str | None:
+    if not seconds:
+        return None
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _recall(found: list[Project]) -> None:
+    """Bring back what rows know of repos this process has not seen yet, in one query."""
+    keys = [f"{one.slug}/{entry.name}" for one in found for entry in one.repos]
+    unseen = [key for key in keys if _known.get(key) is None]
+    if not unseen:
+        return
+    for start in range(0, len(unseen), CHUNK):
+        rows = RepoRow._default_manager.filter(pk__in=unseen[start : start + CHUNK])
+        for key, stamp, data in rows.values_list("key", "stamp", "data"):
+            with contextlib.suppress(KeyError, TypeError, ValueError):
+                repository.recall(data["repository"])
+                _known.put(key, (stamp, Summary(**data["summary"])))
+
+
+def _keep(key: str, found: Repo, made: Summary) -> None:
+    """Write the row, for the next process. A full disk costs that one time."""
+    if found.repository is None or not found.stamp:
+        return
+    data = {"summary": asdict(made), "repository": repository.remembered(found.repository)}
+    try:
+        RepoRow._default_manager.update_or_create(
+            pk=key, defaults={"stamp": found.stamp, "data": data}
+        )
+    except OperationalError as error:
+        log.warning("the row of a repo lags", extra={"repo": key, "why": str(error)})

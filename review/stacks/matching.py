@@ -1,0 +1,249 @@
+"""Which listed commit each old sha leads to, and which old shas stay listed because they landed.
+
+An old sha is one with review state or an entry in a stack list that the range does not hold. One
+that landed keeps its own place (contract 7.6); the others climb the ladder (contract 5).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from review.entries import StackEntry
+from review.git import ancestry, log, patches
+from review.git.commits import Commit
+from review.git.patches import Patch
+from review.git.ranges import Range
+from review.git.refs import Refs
+from review.git.repository import Repository
+from review.reviews import carry
+from review.reviews.carry import Match, Matches, Trace
+from review.reviews.schema import Fingerprint
+from review.stacks import landing, states
+from review.stacks.landing import Clues, Trunk
+from review.stacks.states import State, States
+
+CERTAIN = ("lineage", "change-id", "patch-id", "patch-id-u0")  # rungs a landing does not overrule
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Everything about one repo that matching starts from; `commits` are those of the range."""
+
+    slug: str
+    name: str
+    stacks: tuple[StackEntry, ...]
+    repository: Repository
+    refs: Refs
+    range: Range
+    commits: tuple[Commit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The result. `full`: the sha a listed text or a file's name stands for. `kept`: commits that
+    left the range by landing, with (landed sha, evidence). `traces` of the range's commits.
+    """
+
+    states: States
+    full: Mapping[str, str] = field(default_factory=dict)
+    kept: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    commits: Mapping[str, Commit] = field(default_factory=dict)
+    matches: Matches = field(default_factory=Matches)
+    traces: Mapping[str, Trace] = field(default_factory=dict)
+
+    def match(self, sha: str) -> Match | None:
+        return self.matches.by_commit.get(sha)
+
+
+def matched(scene: Scene) -> Found:
+    """Everything old of one repo, found again. GitError when git cannot answer."""
+    ranged = {commit.sha: commit for commit in scene.commits}
+    texts = list(dict.fromkeys(text for entry in scene.stacks for text in entry.commits or ()))
+    names = states.stems(scene.slug, scene.name)
+    full = _full_names(scene.repository, [*texts, *sorted(names)], ranged)
+    known = states.read(scene.slug, scene.name, full)
+    listed = {full[text] for text in texts if text in full}
+    old = sorted((listed | known.by_sha.keys()) - ranged.keys())
+    if not old:
+        return Found(known, full, traces={sha: _seen(one, None) for sha, one in ranged.items()})
+    return _Search(scene, known, full, listed, old).found()
+
+
+class _Search:
+    """One search; its steps share what they read from git."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        known: States,
+        full: Mapping[str, str],
+        listed: set[str],
+        old: Sequence[str],
+    ) -> None:
+        self.scene = scene
+        self.states = known
+        self.full = full
+        self.listed = listed
+        self.old = old
+        self.objects = log.listed(scene.repository, ancestry.resolve(scene.repository, old))
+        tips = (*scene.range.trunk_shas, scene.refs.branch(scene.range.trunk or ""))
+        self.tips = tuple(dict.fromkeys(tip for tip in tips if tip))
+
+    def found(self) -> Found:
+        landed = self._surely_landed()
+        sources = [sha for sha in self.old if sha not in landed]
+        traces, matches = self._ladder(sources)
+        certain = {
+            sha for match in matches.by_commit.values() if match.by in CERTAIN for sha in match.shas
+        }
+        perhaps = self._perhaps_landed([sha for sha in sources if sha not in certain])
+        if perhaps:
+            traces, matches = self._ladder([sha for sha in sources if sha not in perhaps])
+        kept = {sha: how for sha, how in (landed | perhaps).items() if self._keeps(sha)}
+        return Found(self.states, self.full, kept, self.objects, matches, traces)
+
+    def _surely_landed(self) -> dict[str, tuple[str, str]]:
+        """Those with a record of their landing, and those that the trunk holds as they are."""
+        trunk = Trunk(ancestry.contained(self.scene.repository, self.objects.keys(), self.tips))
+        clues = (Clues(sha, recorded=_recorded(self.states.get(sha))) for sha in self.old)
+        return {clue.sha: how for clue in clues if (how := landing.evidence(clue, trunk))}
+
+    def _perhaps_landed(self, shas: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Those whose change is on the trunk in another commit, since they left it."""
+        if not shas or not self.tips:
+            return {}
+        repository = self.scene.repository
+        born = [sha for sha in shas if sha in self.objects] or [self.scene.range.head_sha]
+        base = ancestry.merge_base(repository, [*self.tips, *born])
+        if base is None:
+            return {}
+        commits = landing.since(repository, self.tips, base)
+        if not commits:
+            return {}
+        trunk = landing.indexed(commits)
+        ids = {sha: trace.patch_id for sha, trace in self._traces(shas).items()}
+        equal = landing.equals(repository, ids, commits)
+        clues = (self._clues(sha, equal.get(sha)) for sha in shas)
+        return {clue.sha: how for clue in clues if (how := landing.evidence(clue, trunk))}
+
+    def _clues(self, sha: str, equal: str | None) -> Clues:
+        state = self.states.get(sha)
+        number = (state.pr.github or {}).get("number") if state.pr else None
+        commit, print_ = self.objects.get(sha), state.fingerprint
+        change_id = commit.change_id if commit else print_.change_id if print_ else None
+        return Clues(sha, change_id=change_id, equal=equal, number=number)
+
+    def _ladder(self, sources: Sequence[str]) -> tuple[dict[str, Trace], Matches]:
+        traces = self._traces([*sources, *(commit.sha for commit in self.scene.commits)])
+        matches = carry.match(
+            [traces[sha] for sha in sources],
+            [traces[commit.sha] for commit in self.scene.commits],
+        )
+        return traces, matches
+
+    def _traces(self, shas: Sequence[str]) -> dict[str, Trace]:
+        ranged = {commit.sha: commit for commit in self.scene.commits}
+        commits = {sha: ranged.get(sha) or self.objects.get(sha) for sha in shas}
+        made = patches.of(self.scene.repository, [sha for sha in shas if commits[sha]])
+        places = self._places()
+        return {
+            sha: self._traced(sha, commit, made.get(sha), places.get(sha))
+            for sha, commit in commits.items()
+        }
+
+    def _traced(
+        self, sha: str, commit: Commit | None, patch: Patch | None, place: tuple[int, int] | None
+    ) -> Trace:
+        state = self.states.get(sha)
+        branch = state.pr.branch if state.pr else None
+        seen = _seen(commit, patch) if commit else _printed(sha, state.fingerprint)
+        return replace(
+            seen,
+            place=place,
+            branch_target=self.scene.refs.branch(branch) if branch else None,
+            carried=self.states.carried(sha),
+            written=state.written,
+        )
+
+    def _places(self) -> dict[str, tuple[int, int]]:
+        """(stack, position) by sha. Where as many listed shas are gone as commits of the range are
+        listed nowhere, the ones stand where the others stood.
+        """
+        places: dict[str, tuple[int, int]] = {}
+        for n, entry in enumerate(self.scene.stacks, 1):
+            for position, text in enumerate(entry.commits or (), 1):
+                places.setdefault(self.full.get(text, text), (n, position))
+        ranged = [commit.sha for commit in self.scene.commits]
+        gone = [place for sha, place in places.items() if sha not in set(ranged)]
+        unlisted = [sha for sha in ranged if sha not in places]
+        rest = [(len(self.scene.stacks) + 1, at) for at in range(1, len(unlisted) + 1)]
+        return places | dict(
+            zip(unlisted, gone if len(gone) == len(unlisted) else rest, strict=True)
+        )
+
+    def _keeps(self, sha: str) -> bool:
+        """Whether a landed commit has anything that would be missed."""
+        state = self.states.get(sha)
+        reviewed = state.review is not None and bool(state.review.conversations)
+        return sha in self.listed or state.pr is not None or reviewed
+
+
+def _full_names(
+    repository: Repository, names: Iterable[str], ranged: Iterable[str]
+) -> dict[str, str]:
+    """The full sha of each name that has exactly one: a commit of the range before any other."""
+    ordered = sorted(ranged)
+    full: dict[str, str] = {}
+    elsewhere: list[str] = []
+    for name in names:
+        hits = list(islice(_starting(ordered, name), 2))
+        if len(hits) == 1:
+            full[name] = hits[0]
+        elif not hits:
+            elsewhere.append(name)
+    full |= {name: name for name in elsewhere if len(name) in (40, 64)}
+    return full | ancestry.resolve(repository, (name for name in elsewhere if name not in full))
+
+
+def _starting(ordered: Sequence[str], prefix: str) -> Iterator[str]:
+    """Of sorted texts, those that start so."""
+    for at in range(bisect_left(ordered, prefix), len(ordered)):
+        if not ordered[at].startswith(prefix):
+            return
+        yield ordered[at]
+
+
+def _recorded(state: State) -> str | None:
+    landed = state.pr.landed if state.pr else None
+    return landed["sha"] if landed else None
+
+
+def _seen(commit: Commit, patch: Patch | None) -> Trace:
+    return Trace(
+        sha=commit.sha,
+        subject=commit.subject,
+        author=commit.author_email,
+        authored=commit.authored,
+        change_id=commit.change_id,
+        patch_id=patch.patch_id if patch else None,
+        patch_id_u0=patch.patch_id_u0 if patch else None,
+        lines=patch.lines if patch else None,
+    )
+
+
+def _printed(sha: str, known: Fingerprint | None) -> Trace:
+    """What the file remembers of a commit whose object is gone."""
+    if known is None:
+        return Trace(sha)
+    return Trace(
+        sha=sha,
+        subject=known.subject or "",
+        author=known.author or "",
+        authored=known.authored or "",
+        change_id=known.change_id,
+        patch_id=known.patch_id,
+        patch_id_u0=known.patch_id_u0,
+    )

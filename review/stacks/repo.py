@@ -1,0 +1,131 @@
+"""One repo of a project as it is now: range, stacks, matches, landings (contract 2, 5, 7).
+
+Everything hangs on one stamp made of stats: while it holds, nothing is read again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+from config.kernel.errors import Invalid, NotFound
+from review import caches, files
+from review.git import log, ranges, refs, repository
+from review.git.command import GitError
+from review.git.repository import Repository
+from review.projects import Project, RepoEntry
+from review.reviews.target import Target
+from review.stacks import items
+from review.stacks.values import Item, Landed, Orphan, Repo, Stack
+
+__all__ = ["Item", "Landed", "Orphan", "Repo", "Stack", "find", "load", "stamp", "target"]
+
+HEX = re.compile("[0-9a-f]{4,64}")
+PASSING = ("timeout", "failed", "unreadable")  # what may be over at the next try
+
+_repos: caches.Memory[tuple[str, str], Repo] = caches.Memory(256)
+_locks = [threading.Lock() for _ in range(16)]
+
+
+def load(project: Project, entry: RepoEntry, *, counts: bool = False) -> Repo:
+    """The repo as it is now. A repo that cannot be read is returned with its errors.
+
+    Without `counts` the commits may lack their line counts, which spares a diff of every file.
+    """
+    opened, mark = _opened(project, entry)
+    key = (project.slug, entry.name if not entry.errors else f"{entry.name} {entry.index}")
+    with _locks[hash(key) % len(_locks)]:
+        known = _repos.get(key)
+        if known is not None and known.stamp == mark and (known.counted or not counts):
+            return known if known.project is project else replace(known, project=project)
+        made = _made(project, entry, opened, mark, counts)
+        return made if made is None else _repos.put(key, made)
+
+
+def stamp(project: Project, entry: RepoEntry) -> str:
+    """Changes with anything that the repo is made from; stats only."""
+    return _opened(project, entry)[1]
+
+
+def find(repo: Repo, sha: str) -> Item:
+    """The commit that a full or short sha names. Invalid when it names several, NotFound when none
+    that is listed (contract 8.5).
+    """
+    wanted = sha.lower()
+    if (item := repo.by_sha.get(wanted)) is not None:
+        return item
+    hits = [item for item in repo.items if item.commit.sha.startswith(wanted)]
+    if not HEX.fullmatch(wanted) or not hits:
+        shown = "".join(char for char in sha[:7] if char.isprintable())
+        raise NotFound(
+            f"Commit {shown} is not in the range of repo {repo.entry.name}; it may have been "
+            "rebased away. Look it up again in the project detail.",
+            code="not_in_range",
+        )
+    if len(hits) > 1:
+        raise Invalid(
+            f'Short sha "{wanted}" is ambiguous: matches {len(hits)} commits', code="ambiguous_sha"
+        )
+    return hits[0]
+
+
+def target(repo: Repo, item: Item) -> Target:
+    """The commit as reviews see it."""
+    assert repo.repository is not None, "a repo with items was opened"
+    return Target(
+        slug=repo.project.slug,
+        repo=repo.entry.name,
+        repository=repo.repository,
+        commit=item.commit,
+        shown_commit=item.shown_commit,
+        match=item.match,
+        trace=item.trace,
+    )
+
+
+def _opened(project: Project, entry: RepoEntry) -> tuple[Repository | GitError, str]:
+    """The repository, or why there is none, and the stamp of everything below it."""
+    parts = [repr(entry)]
+    try:
+        if entry.errors:
+            raise GitError("failed", entry.errors[0])
+        found = repository.open_repository(entry.path)
+        parts += [repr(found), refs.stamp(found), files.stamp(project.slug, entry.name)]
+    except GitError as error:
+        return error, _hash([*parts, error.text])
+    return found, _hash(parts)
+
+
+def _made(
+    project: Project,
+    entry: RepoEntry,
+    opened: Repository | GitError,
+    mark: str,
+    counts: bool,
+) -> Repo:
+    empty = Repo(project, entry, mark, counted=counts)
+    if isinstance(opened, GitError):
+        return replace(empty, errors=entry.errors or (opened.text,))
+    try:
+        pointers = refs.read(opened)
+        span = ranges.resolve(opened, pointers, entry.range, entry.trunk)
+        commits, warnings = log.commits(opened, span, counts=counts)
+        base = replace(
+            empty,
+            repository=opened,
+            refs=pointers,
+            range=span,
+            warnings=(*entry.warnings, *span.warnings, *warnings),
+        )
+        return items.filled(base, commits)
+    except GitError as error:
+        # a passing failure is not to be remembered: its stamp is nobody's
+        failed = mark if error.kind not in PASSING else ""
+        return replace(empty, stamp=failed, repository=opened, errors=(error.text,))
+
+
+def _hash(parts: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()

@@ -1,0 +1,155 @@
+"""The review state on disk of one repo's commits, by full sha (contract 2.2, 3, 5, 7).
+
+An old sha is one that has a review file, a PR file or an entry in a stack list and is not in
+the range. Its review, PR record and stack place follow it to the commit that stands for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from config.kernel.storage.mirror import Mirrored
+from review import caches, files
+from review.reviews import schema
+from review.reviews.carry import CarriedFrom, Match
+from review.reviews.schema import Fingerprint, ReviewFile
+from review.stacks import prs
+from review.stacks.prs import PrFile
+
+_parsed: caches.Memory[tuple[str, str, str], ReviewFile] = caches.Memory(10_000)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The files of one sha, which their names may shorten. `file` is its review file, else its PR
+    file; `written` when the review file was last written, with milliseconds, "" without one.
+    """
+
+    sha: str
+    review: ReviewFile | None = None
+    pr: PrFile | None = None
+    pr_name: str | None = None
+    file: Path | None = None
+    written: str = ""
+
+    @property
+    def fingerprint(self) -> Fingerprint | None:
+        reviewed = self.review.commit if self.review else None
+        return reviewed or (self.pr.commit if self.pr else None)
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """All states by sha. `heirs`: by sha, those whose PR record was made from its record, after
+    that was made itself.
+    """
+
+    by_sha: Mapping[str, State] = field(default_factory=dict)
+    heirs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def get(self, sha: str) -> State:
+        return self.by_sha.get(sha) or State(sha)
+
+    def carried(self, sha: str) -> CarriedFrom | None:
+        """What its review file was made from; where that is no review, what its PR record was."""
+        state = self.get(sha)
+        if state.review and state.review.carried_from:
+            return state.review.carried_from
+        said = state.pr.carried_from if state.pr else None
+        reviewed = said and any(self.get(one).review for one in (said.sha, *said.also))
+        return None if reviewed else said
+
+    def record(
+        self, sha: str, match: Match | None, listed: Collection[str]
+    ) -> tuple[PrFile, str | None]:
+        """The PR record shown on a commit and the sha whose file holds it: as the file's name has
+        it for the commit's own.
+
+        Its own, unless that was taken over by a commit that is gone again (the user went back);
+        else that of the nearest gone commit it stands for.
+        """
+        own, name = self.get(sha).pr, self.get(sha).pr_name
+        heirs = [heir for heir in self.heirs.get(sha, ()) if heir not in listed]
+        if own is not None and not heirs:
+            return own, name
+        for one in (*heirs, *(match.shas if match else ())):
+            found = self.get(one).pr
+            if found is not None and one not in listed and not self.heirs.get(one):
+                return found, one
+        return (own or PrFile(), name)
+
+
+def read(slug: str, repo: str, full: Mapping[str, str]) -> States:
+    """Every state on disk. `full` leads a file's name to the sha it stands for; what it does not
+    know stands for itself. A full name wins over a short one.
+    """
+    reviews = {
+        sha: (_review(found, sha), found) for sha, found in _files(slug, "reviews", repo, full)
+    }
+    records = {
+        sha: (record, found)
+        for sha, found in _files(slug, "prs", repo, full)
+        if (record := prs.read(slug, repo, found.path.stem)) is not None
+    }
+    by_sha: dict[str, State] = {}
+    for sha in reviews.keys() | records.keys():
+        review, reviewed = reviews.get(sha, (None, None))
+        record, recorded = records.get(sha, (None, None))
+        file = reviewed or recorded
+        by_sha[sha] = State(
+            sha,
+            review,
+            record,
+            pr_name=recorded.path.stem if recorded else None,
+            file=file.path if file else None,
+            written=_time(reviewed) if reviewed else "",
+        )
+    return States(by_sha, _heirs({sha: record for sha, (record, _) in records.items()}))
+
+
+def stems(slug: str, repo: str) -> set[str]:
+    """The names of all files, short ones too."""
+    return {*files.names(slug, "reviews", repo), *files.names(slug, "prs", repo)}
+
+
+def _files(
+    slug: str, kind: files.Kind, repo: str, full: Mapping[str, str]
+) -> Iterator[tuple[str, Mirrored]]:
+    """Each file there is, short names first, so that a full name replaces them."""
+    for stem in sorted(files.names(slug, kind, repo), key=len):
+        if found := files.read(slug, kind, repo, f"{stem}.yaml"):
+            yield full.get(stem, stem), found
+
+
+def _review(found: Mirrored, sha: str) -> ReviewFile:
+    """The file as values; an empty one when its structure is wrong."""
+    key = (found.key, found.etag, sha)
+    if known := _parsed.get(key):
+        return known
+    try:
+        return _parsed.put(key, schema.parse(found.data, sha))
+    except schema.BadStructure:
+        return _parsed.put(key, ReviewFile())
+
+
+def _time(found: Mirrored) -> str:
+    """When the file was last written: RFC 3339 in UTC with milliseconds."""
+    at = datetime.fromtimestamp(int(found.stat.split(":", 1)[0]) / 1e9, UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _heirs(records: Mapping[str, PrFile]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for heir, record in records.items():
+        said = record.carried_from
+        for source in (said.sha, *said.also) if said else ():
+            own = records[source].carried_from if source in records else None
+            if said and source != heir and said.at > (own.at if own else ""):
+                found.setdefault(source, []).append((said.at, heir))
+    return {
+        source: tuple(heir for _, heir in sorted(heirs, reverse=True))
+        for source, heirs in found.items()
+    }
