@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from review.reviews import times
-from review.reviews.traces import Trace
+from review.reviews.traces import CarriedFrom, Trace
+
+
+def age_of(carried: CarriedFrom | None) -> str:
+    """When a file was carried over, comparable as text; "" when it never was."""
+    if carried is None:
+        return ""
+    return times.exact(carried.at) or "0"
 
 
 def age(trace: Trace) -> str:
-    """When its review file was carried over, comparable as text; "" when it never was."""
-    if trace.carried is None:
-        return ""
-    return times.exact(trace.carried.at) or "0"
+    return age_of(trace.carried)
 
 
 class Chains:

@@ -1,0 +1,206 @@
+"""The review that is shown on a commit: its own file and those it stands for (contract 5.4, 5.5).
+
+Reads only. `written` is the document of the first write, with which the commit's file takes over
+what is shown; the files it came from are left as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from config.kernel.errors import Conflict
+from config.kernel.storage.mirror import Mirrored
+from review import caches, files
+from review.git import log
+from review.git.command import GitError
+from review.reviews import document, joining, lineage, schema, times
+from review.reviews.document import Tree
+from review.reviews.schema import VERSION, ReviewFile
+from review.reviews.target import Target
+from review.reviews.traces import CarriedFrom, Match
+
+_parsed: caches.Memory[tuple[str, str, str], ReviewFile] = caches.Memory(1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """`file` is what was read, `target_file` what a write goes to. `also`: gone commits whose
+    reviews are joined beside that of `matched_from`. With a `parse_error`, what could be read last
+    is shown, and nothing may be written.
+    """
+
+    review: ReviewFile
+    file: Path | None
+    target_file: Path
+    matched_from: str | None = None
+    matched_by: str | None = None
+    carried_over: bool = False
+    parse_error: str | None = None
+    warnings: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One review file that there is."""
+
+    sha: str
+    path: Path
+    review: ReviewFile
+    error: str | None
+
+
+def shown(target: Target, own: ReviewFile | None = None) -> Shown:
+    """Everything that is said of a commit. `own` replaces what its own file says."""
+    mine = _read(target, target.commit.sha)
+    said = own if own is not None else (mine.review if mine else None)
+    match = target.match
+    sources = _sources(target, said, match)
+    review = _joined(said, sources, match)
+    carried = said.carried_from if said else None
+    if sources and match:
+        matched: tuple[str | None, str | None] = (match.sha, match.by)
+    elif carried:
+        matched = (carried.sha, carried.by)
+    else:
+        matched = (match.sha, match.by) if match and said is None else (None, None)
+    file = mine.path if mine else (sources[0].path if sources else None)
+    target_file = files.path(*target.parts)
+    return Shown(
+        review=review,
+        file=file,
+        target_file=target_file,
+        matched_from=matched[0],
+        matched_by=matched[1],
+        carried_over=bool(sources) or (file is not None and file != target_file),
+        parse_error=_error(mine, sources),
+        warnings=review.warnings,
+        also=tuple(one.sha for one in sources if match and one.sha != match.sha),
+    )
+
+
+def written(target: Target, shown: Shown) -> Tree:
+    """The whole document that takes over what is shown, as plain values in the file's order.
+
+    Conflict while a file it would take over cannot be read whole: that would lose the rest.
+    """
+    for source in _taken_over(target, shown):
+        _check_readable(source, target)
+    review = replace(shown.review, carried_from=_carried(target, shown))
+    return document.review(review, document.fingerprint(target))
+
+
+def _sources(target: Target, own: ReviewFile | None, match: Match | None) -> list[Read]:
+    """The files of the gone commits that no file has taken over, the matched one first."""
+    read = [_read(target, sha) for sha in (match.sha, *match.also)] if match else []
+    return [one for one in read if one is not None and not _taken(one, own)]
+
+
+def _taken(source: Read, own: ReviewFile | None) -> bool:
+    carried = own.carried_from if own else None
+    if carried is None or source.sha not in (carried.sha, *carried.also):
+        return False
+    return lineage.age_of(carried) > lineage.age_of(source.review.carried_from)
+
+
+def _joined(own: ReviewFile | None, sources: Sequence[Read], match: Match | None) -> ReviewFile:
+    if match is None or not sources:
+        return own or ReviewFile()
+    main = [one.review for one in sources if one.sha == match.sha]
+    also = [joining.absorbed(one.review, one.sha) for one in sources if one.sha != match.sha]
+    if own is not None and main and match.by == "lineage":
+        return joining.joined(joining.stood_for(own, main[0], match.since), also)
+    first, *others = [*([own] if own is not None else []), *main, *also]
+    review = joining.joined(first, others)
+    return review if own is not None else replace(review, carried_from=None)
+
+
+def _carried(target: Target, shown: Shown) -> CarriedFrom | None:
+    """What the target's file says of where it comes from, once it is written."""
+    before = shown.review.carried_from
+    if not shown.carried_over or shown.matched_from is None:
+        return before
+    match = target.match
+    if match is None or match.sha != shown.matched_from:
+        return before
+    older = (before.sha, *before.also) if before else ()
+    also = dict.fromkeys(sha for sha in (*shown.also, *older) if sha != match.sha)
+    ages = [one.review.carried_from for one in _taken_over(target, shown)]
+    return CarriedFrom(match.sha, match.by, _now_after([*ages, before]), tuple(also))
+
+
+def _taken_over(target: Target, shown: Shown) -> list[Read]:
+    """The files of others that make up what is shown."""
+    match = target.match
+    if match is None or not shown.carried_over or shown.matched_from != match.sha:
+        return []
+    read = [_read(target, sha) for sha in (match.sha, *shown.also)]
+    return [one for one in read if one is not None]
+
+
+def _check_readable(source: Read, target: Target) -> None:
+    name = f"reviews/{target.repo}/{source.path.name}"
+    if source.error:
+        where = source.error.partition(": ")[0]
+        text = f"{name} is not valid YAML ({where}). Fix the file by hand; nothing was changed."
+        raise Conflict(text, code="invalid_file")
+    if source.review.version > VERSION:
+        text = f"{name} was written by a newer version; nothing was changed."
+        raise Conflict(text, code="newer_file")
+
+
+def _now_after(carried: Sequence[CarriedFrom | None]) -> str:
+    """Now, or just after the youngest of these where the clock went back: chains need an order."""
+    youngest = max((times.exact(one.at) for one in carried if one), default="")
+    now = times.now_exact()
+    if now > youngest:
+        return now
+    later = datetime.fromisoformat(youngest) + timedelta(milliseconds=1)
+    return later.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _read(target: Target, sha: str) -> Read | None:
+    """The review file of a commit; a full name wins over short ones, a longer over a shorter."""
+    where = (target.slug, "reviews", target.repo)
+    found = files.read(*where, f"{sha}.yaml")
+    if found is None:
+        names = [
+            name
+            for name in files.names(target.slug, "reviews", target.repo)
+            if sha.startswith(name)
+        ]
+        found = files.read(*where, f"{max(names, key=len)}.yaml") if names else None
+    return (
+        Read(sha, found.path, _review(target, found, sha), found.error or None) if found else None
+    )
+
+
+def _review(target: Target, found: Mirrored, sha: str) -> ReviewFile:
+    key = (found.key, found.etag, sha)
+    known = _parsed.get(key)
+    if known is None:
+        review = schema.parse(found.data, sha)
+        if any(thread.path and thread.side is None for thread in review.threads):
+            review = schema.parse(found.data, sha, deleted_paths=_deleted(target, sha))
+        known = _parsed.put(key, review)
+    return known
+
+
+def _deleted(target: Target, sha: str) -> set[str]:
+    """The files a commit deletes; none when it is gone."""
+    try:
+        same = sha == target.commit.sha
+        commit = target.commit if same else log.commit(target.repository, sha)
+    except GitError:
+        return set()
+    return {file.path for file in commit.files if file.new_oid is None}
+
+
+def _error(own: Read | None, sources: Sequence[Read]) -> str | None:
+    """Of the own file as it is; that of another one names its file."""
+    if own is not None and own.error:
+        return own.error
+    return next((f"{one.path.name}: {one.error}" for one in sources if one.error), None)
