@@ -11,12 +11,15 @@ from typing import Any
 from config.kernel.errors import Invalid
 from config.kernel.storage import yamlio
 from review import files
-from review.reviews.schema import VERSION, Anchor, Comment, Fingerprint, Mark, ReviewFile, Thread
+from review.git import patches
+from review.reviews.schema import VERSION, Anchor, Comment, Mark, ReviewFile, Thread
 from review.reviews.target import Target
 from review.reviews.traces import CarriedFrom
 
 Tree = dict[str, Any]
-QUOTED = frozenset({"sha", "at", "created", "status_over"})
+QUOTED = frozenset({
+    "sha", "at", "created", "status_over", "resolved_at", "updated_at",
+})  # fmt: skip
 
 
 def quoted(text: str | None) -> str | None:
@@ -50,11 +53,11 @@ def put(tree: Tree, name: str, value: Any) -> None:
         tree[name] = value
 
 
-def review(value: ReviewFile) -> Tree:
-    """A whole review file; `commit` is the caller's to add first."""
+def review(value: ReviewFile, commit: Tree) -> Tree:
+    """A whole review file of the commit with this `fingerprint`."""
     tree = {
         "version": VERSION,
-        "commit": fingerprint_of(value.commit) if value.commit else None,
+        "commit": commit,
         "carried_from": carried_from(value.carried_from) if value.carried_from else None,
         "viewed": {one.path: mark(one) for one in value.viewed} or None,
         "threads": [thread(one) for one in value.threads],
@@ -120,32 +123,16 @@ def carried_from(value: CarriedFrom) -> Tree:
 
 def fingerprint(target: Target) -> Tree:
     """What recognises the target's commit when its object is gone."""
-    from review.git import patches
-
     commit = target.commit
     patch = patches.of(target.repository, [commit.sha]).get(commit.sha)
-    return fingerprint_of(
-        Fingerprint(
-            sha=commit.sha,
-            subject=commit.subject,
-            author=commit.author_email,
-            authored=commit.authored,
-            change_id=commit.change_id,
-            patch_id=patch.patch_id if patch else None,
-            patch_id_u0=patch.patch_id_u0 if patch else None,
-        )
-    )
-
-
-def fingerprint_of(value: Fingerprint) -> Tree:
     return {
-        "sha": quoted(value.sha),
-        "subject": value.subject,
-        "author": value.author,
-        "authored": quoted(value.authored),
-        "change_id": quoted(value.change_id),
-        "patch_id": quoted(value.patch_id),
-        "patch_id_u0": quoted(value.patch_id_u0),
+        "sha": quoted(commit.sha),
+        "subject": commit.subject,
+        "author": commit.author_email,
+        "authored": quoted(commit.authored),
+        "change_id": quoted(commit.change_id),
+        "patch_id": quoted(patch.patch_id if patch else None),
+        "patch_id_u0": quoted(patch.patch_id_u0 if patch else None),
     }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from config.kernel.errors import NotFound
 from review.reviews import ids
 from review.reviews.fields import Fields, hex_of, scalar
 from review.reviews.traces import CarriedFrom
@@ -85,6 +86,13 @@ class Thread:
     def opened_by(self) -> str | None:
         return self.author or (self.comments[0].author if self.comments else None)
 
+    def comment(self, cid: str) -> Comment:
+        """The comment of that id. NotFound when there is none."""
+        for comment in self.comments:
+            if comment.id == cid:
+                return comment
+        raise NotFound("No such comment")
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -125,6 +133,13 @@ class ReviewFile:
     def conversations(self) -> tuple[Thread, ...]:
         """The threads that are shown and counted: those with a comment."""
         return tuple(thread for thread in self.threads if thread.comments)
+
+    def thread(self, tid: str) -> Thread:
+        """The shown thread of that id. NotFound when there is none."""
+        for thread in self.threads:
+            if thread.id == tid and thread.comments:
+                return thread
+        raise NotFound("No such thread")
 
 
 def normal_side(side: str | None) -> Literal["LEFT", "RIGHT"]:

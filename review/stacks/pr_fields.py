@@ -48,11 +48,18 @@ def web_address(text: str) -> str | None:
 
 
 def github_of(value: Any) -> dict[str, Any] | None:
-    """A hand-made `github` in the form we store; None when it names no pull request."""
-    try:
-        return None if value is None else _github(value)
-    except Invalid:
-        return None
+    """A hand-made `github` in the form we store: what is of the wrong type is left out, unknown
+    keys are kept. None when it is nothing of the kind.
+    """
+    if not isinstance(value, Mapping):
+        try:
+            return None if value is None else _github(value)
+        except Invalid:
+            return None
+    known = {name: GITHUB_SETTERS[name](value.get(name)) for name in GITHUB if value.get(name)}
+    kept = {name: inner for name, inner in known.items() if inner is not None}
+    unknown = {name: inner for name, inner in value.items() if name not in GITHUB}
+    return _numbered(kept) | unknown or None
 
 
 def _title(value: Any) -> str:
@@ -107,12 +114,18 @@ def _github_object(value: Mapping[str, Any]) -> dict[str, Any]:
     for name, inner in found.items():
         if inner is None:
             raise Invalid(f'"github.{name}" must be {GITHUB_WANTED[name]}')
-    found.setdefault("url", "")
-    if "number" not in found and (named := PULL.fullmatch(found["url"])):
-        found["number"] = int(named[1])
+    found = _numbered(found)
     if "number" not in found and not found["url"]:
         raise Invalid('"github" needs a "number" or a "url"')
-    return {name: found[name] for name in GITHUB if name in found}
+    return found
+
+
+def _numbered(found: Mapping[str, Any]) -> dict[str, Any]:
+    """With a `url`, the number it names, and the fields in their order."""
+    whole = {"url": "", **found}
+    if "number" not in whole and (named := PULL.fullmatch(whole["url"])):
+        whole["number"] = int(named[1])
+    return {name: whole[name] for name in GITHUB if name in whole}
 
 
 def _number(value: Any) -> int | None:

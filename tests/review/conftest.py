@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.review.places import put
+from tests.review.repos import Repo
+from tests.review.world import World
 
 
 @pytest.fixture
@@ -16,3 +18,9 @@ def home(tmp_path: Path, settings) -> Path:
     settings.DATA_DIR = tmp_path / "data"
     put(settings.PROJECTS_DIR / "pay" / "project.yaml", b"title: Pay\n")
     return settings.PROJECTS_DIR
+
+
+@pytest.fixture
+def world(home: Path, tmp_path: Path) -> World:
+    """The project `pay` with an empty repository `api`."""
+    return World(home, Repo(tmp_path / "api"))

@@ -249,7 +249,7 @@ def test_a_wrong_structure_is_an_error_with_its_place(text: str, path: tuple[obj
 
 def test_a_minted_id_has_eight_characters_and_is_not_taken(monkeypatch: pytest.MonkeyPatch):
     letters = iter("aaaaaaaa" + "bbbbbbbb")
-    monkeypatch.setattr(ids.secrets, "choice", lambda _: next(letters))
+    monkeypatch.setattr("secrets.choice", lambda _: next(letters))
 
     assert ids.mint("t", {"t-aaaaaaaa"}) == "t-bbbbbbbb"
 

@@ -1,0 +1,104 @@
+"""Where a new thread may stand: paths and lines as the trees of the commit have them (3.7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from config.kernel.errors import Invalid
+from config.kernel.jsonio import clean
+from review.git import objects
+from review.git.commits import Commit
+from review.reviews import follow, limits
+from review.reviews.follow import Spot
+from review.reviews.schema import normal_side
+from review.reviews.target import Target
+from review.reviews.text import Text
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """As in a review file: all None for a general thread, `line` None for a whole file."""
+
+    path: str | None = None
+    side: str | None = None
+    line: int | None = None
+    start_line: int | None = None
+    start_side: str | None = None
+
+
+def checked(
+    target: Target, *, path: Any, side: Any, line: Any, start_line: Any, start_side: Any
+) -> Place:
+    """The place a caller asks for, or Invalid with what is wrong with it."""
+    side, start_side = limits.side("side", side), limits.side("start_side", start_side)
+    line, start_line = limits.line("line", line), limits.line("start_line", start_line)
+    _needs({"line": line, "side": side}, "path", path)
+    _needs({"start_line": start_line}, "line", line)
+    _needs({"start_side": start_side}, "start_line", start_line)
+    if path is None:
+        return Place()
+    if not isinstance(path, str) or clean(path) != path:
+        raise Invalid('"path" must be a string')
+    side = side or _default_side(target, path)
+    found = _file(target, path, side)
+    if line is None:
+        return Place(found.path, side)
+    _check_line(target, "line", line, path, found)
+    if start_line is None:
+        return Place(found.path, side, line)
+    start_side = start_side or side
+    if normal_side(start_side) != normal_side(side):
+        _check_line(target, "start_line", start_line, path, _file(target, path, start_side))
+    elif start_line > line:
+        raise Invalid('"start_line" must not be after "line"')
+    return Place(found.path, side, line, start_line, start_side)
+
+
+def _needs(given: dict[str, Any], other: str, there: Any) -> None:
+    for name, value in given.items():
+        if value is not None and there is None:
+            raise Invalid(f'"{name}" needs "{other}"')
+
+
+def _default_side(target: Target, path: str) -> str:
+    deleted = any(file.path == path and file.new_oid is None for file in target.shown_commit.files)
+    return "LEFT" if deleted else "RIGHT"
+
+
+def _file(target: Target, path: str, side: str) -> Spot:
+    """The file of that path on that side; the old path of a rename stands for its new one."""
+    commit = target.shown_commit
+    stored = _new_path(commit, path) if normal_side(side) == "LEFT" else path
+    found = follow.spot(target.repository, commit, stored, normal_side(side))
+    if found is None:
+        raise Invalid(f"No such file in this commit: {_printable(path)}")
+    return found
+
+
+def _new_path(commit: Commit, path: str) -> str:
+    """The path's new name, unless the commit changes a file that bears the path itself."""
+    if any(file.path == path and file.old_oid is not None for file in commit.files):
+        return path
+    renamed = (file for file in commit.files if file.status == "renamed")
+    return next((file.path for file in renamed if file.old_path == path), path)
+
+
+def _check_line(target: Target, name: str, line: int, path: str, found: Spot) -> None:
+    reason = f'"{name}" cannot be given: {_printable(path)} is '
+    if found.oid is None:
+        raise Invalid(reason + "a submodule")
+    data = objects.blob(target.repository, found.oid)
+    if data is None:
+        raise Invalid(reason + "missing in this clone")
+    text = Text(data)
+    if text.binary:
+        raise Invalid(reason + "a binary file")
+    if not text.count:
+        raise Invalid(reason + "empty")
+    if line > text.count:
+        raise Invalid(f'"{name}" must be between 1 and {text.count} for {_printable(path)}')
+
+
+def _printable(path: str) -> str:
+    return "".join(char if char.isprintable() else "\ufffd" for char in path[:200])

@@ -1,0 +1,83 @@
+"""Which files of a commit are marked as viewed, and which marks fell off (contract 12.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from config.kernel.errors import Invalid
+from config.kernel.jsonio import clean
+from review.git import diffs, log
+from review.git.command import GitError
+from review.git.commits import Commit
+from review.reviews import document, times, writes
+from review.reviews.document import Tree
+from review.reviews.schema import Mark
+from review.reviews.shown import Shown
+from review.reviews.target import Target
+from review.reviews.writes import Page
+
+
+def valid(target: Target, shown: Shown) -> tuple[list[str], list[str]]:
+    """The paths marked as viewed, and those whose diff changed since; in the commit's order."""
+    if not shown.review.viewed:
+        return [], []
+    now = _digests(target, target.shown_commit)
+    marks = {mark.path: mark for mark in shown.review.viewed if mark.path in now}
+    paths = [path for path in now if path in marks]
+    holds = {path: _digest(target, marks[path]) == now[path] for path in paths}
+    return [path for path in paths if holds[path]], [path for path in paths if not holds[path]]
+
+
+def set_viewed(target: Target, path: Any, viewed: Any) -> bool:
+    """Mark a file of the commit, or take its mark away; False when it was so already."""
+    digest = _digests(target, target.shown_commit).get(path) if isinstance(path, str) else None
+    if digest is None:
+        raise Invalid('"path" is not a file changed by this commit')
+    if not isinstance(viewed, bool):
+        raise Invalid('"viewed" must be true or false')
+    mark = Mark(path, digest, times.now_exact()) if viewed else None
+
+    def operation(page: Page) -> bool:
+        held = {one.path: one for one in page.review.viewed}.get(path)
+        if held is None and mark is None:
+            return False
+        if held is not None and mark is not None and _digest(target, held) == digest:
+            return False
+        marks = _marks(target, page)
+        document.put(marks, path, document.mark(mark) if mark else None)
+        page.tree["viewed"] = marks
+        return True
+
+    return writes.write(target, operation)
+
+
+def _marks(target: Target, page: Page) -> Tree:
+    """The mapping of marks in the file; a list of paths becomes one."""
+    found = page.tree.get("viewed")
+    if isinstance(found, Mapping):
+        return dict(found)
+    return {
+        mark.path: document.mark(Mark(mark.path, _digest(target, mark), mark.at))
+        for mark in page.review.viewed
+    }
+
+
+def _digest(target: Target, mark: Mark) -> str | None:
+    """The hash of the diff that was viewed; None when it can no longer be known."""
+    if mark.diff is not None or mark.of is None:
+        return mark.diff
+    for commit in (target.shown_commit, target.commit):
+        if commit.sha == mark.of:
+            return _digests(target, commit).get(mark.path)
+    try:
+        commit = log.commit(target.repository, mark.of)
+        return _digests(target, commit).get(mark.path)
+    except GitError:
+        return None
+
+
+def _digests(target: Target, commit: Commit) -> dict[str, str]:
+    """The hash of each file's diff, by its path as answers show it."""
+    found = diffs.hunk_digests(target.repository, commit)
+    return {clean(path): digest for path, digest in found.items()}
