@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
 from typing import Any
 
 from config.kernel.jsonio import clean
@@ -85,8 +84,8 @@ class Files:
             for oid, mode in ((file.old_oid, file.old_mode), (file.new_oid, file.new_mode))
             if oid is not None and mode != SUBMODULE
         )
-        with closing(objects.blobs(self.repository, list(oids))) as found:
-            return {oid: data for oid, data in found if data is not None}
+        found = objects.blobs(self.repository, oids)
+        return {oid: data for oid, data in found if data is not None}
 
     def _record(self, file: Changed, edits: tuple[Edit, ...], texts: dict[str, bytes]) -> Record:
         old = texts.get(file.old_oid) if file.old_oid else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from review.git import ancestry, log, patches
 from review.git.commits import Commit
-from review.git.ranges import HEADS
+from review.git.refs import HEADS
 from review.reviews.carry import Match, Trace
 from review.stacks import assembly, landing, matching, status
 from review.stacks.assembly import Draft

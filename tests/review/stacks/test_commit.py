@@ -11,7 +11,8 @@ import orjson
 import pytest
 
 from config.kernel.errors import Invalid, NotFound
-from review.stacks import contents, details, repo
+from review.git import objects
+from review.stacks import details, repo
 from tests.review.repos import Repo
 from tests.review.stacks.world import Payments
 
@@ -103,7 +104,8 @@ def test_neighbours_lead_through_all_repos_stack_by_stack(pay: Payments, shas: l
 def test_every_kind_of_change_is_told(pay: Payments, shas: list[str]):
     base = pay.repo.commit(
         {
-            "gone.txt": "x\n", "moved.txt": "same\n" * 9, "run.sh": "#!\n", "latin.txt": b"caf\xe9\n",
+            "gone.txt": "x\n", "moved.txt": "same\n" * 9, "run.sh": "#!\n",
+            "latin.txt": b"caf\xe9\n",
             "picture": b"\x89PNG\0\1", "kind": "a\n", "bom.txt": b"\xef\xbb\xbfone\r\n",
         },
         "Before",
@@ -175,12 +177,9 @@ def test_generated_files_are_told_by_attribute_name_and_header(pay: Payments, sh
 
     found = files(pay.repo.sha())
 
-    assert {path for path, one in found.items() if one["generated"]} == {
-        "gen/a", "go.sum", "made.py",
-    }  # fmt: skip
-    assert {path for path, one in files(pay.repo.sha(), contents="none").items() if one["generated"]} == {
-        "gen/a", "go.sum",
-    }  # fmt: skip
+    bare = files(pay.repo.sha(), contents="none")
+    assert {path for path in found if found[path]["generated"]} == {"gen/a", "go.sum", "made.py"}
+    assert {path for path in bare if bare[path]["generated"]} == {"gen/a", "go.sum"}
 
 
 def test_less_than_all_is_told_as_truncated(pay: Payments, shas: list[str]):
@@ -270,13 +269,13 @@ def test_a_first_look_at_a_big_commit_reads_only_what_it_shows(
     pay: Payments, big: str, monkeypatch: pytest.MonkeyPatch
 ):
     asked: list[str] = []
-    real = contents.objects.blobs
+    real = objects.blobs
 
     def blobs(repository: Any, oids: list[str]) -> Any:
         asked.extend(oids)
         return real(repository, oids)
 
-    monkeypatch.setattr(contents.objects, "blobs", blobs)
+    monkeypatch.setattr(objects, "blobs", blobs)
     shown = detail(big, contents=8)
 
     assert shown["truncated"] is True
@@ -303,19 +302,15 @@ def test_what_is_no_sha_of_the_range_is_not_found(pay: Payments, shas: list[str]
 
 def test_a_short_sha_is_ambiguous_only_within_the_range(pay: Payments, shas: list[str]):
     base = pay.repo.sha("main")
-    tree = pay.repo.git("rev-parse", "main^{tree}")
-    by_start: dict[str, list[str]] = {base[:4]: [base]}
-    for number in range(3000):
-        made = pay.repo.git("commit-tree", "-p", "main", "-m", f"n{number}", tree)
-        twins = by_start.setdefault(made[:4], [])
-        twins.append(made)
-        if len(twins) == 2 and base not in twins:
-            break
-    one, other = twins
+    mined = pay.mine(lambda sha, before: any(sha[:4] == one[:4] != base[:4] for one in before))
+    other = mined[-1]
+    one = next(sha for sha in mined if sha[:4] == other[:4])
+    pay.store(one)
+    pay.store(other)
     pay.repo.git("update-ref", "refs/heads/feature", one)
     assert detail(one[:4])["sha"] == one  # the other one exists, outside
 
-    merged = pay.repo.git("commit-tree", "-p", one, "-p", other, "-m", "Both", tree)
+    merged = pay.repo.git("commit-tree", "-p", one, "-p", other, "-m", "Both", f"{one}^{{tree}}")
     pay.repo.git("update-ref", "refs/heads/feature", merged)
 
     with pytest.raises(Invalid) as caught:
@@ -349,6 +344,7 @@ def test_the_tag_of_an_answer_changes_with_what_it_shows(pay: Payments, shas: li
 def test_a_repo_is_loaded_without_counts_first_and_with_them_when_asked(
     pay: Payments, shas: list[str]
 ):
+    pay.age()
     light, whole = pay.load(counts=False), pay.load()
 
     assert [item.commit.counted for item in light.items] == [False, False]

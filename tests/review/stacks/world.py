@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ class Payments:
     def __init__(self, root: Path, repo: Repo) -> None:
         self.root = root
         self.repo = repo
+        self._mined: dict[str, bytes] = {}
         self.describe()
 
     def describe(self, **keys: Any) -> None:
@@ -48,6 +50,31 @@ class Payments:
 
     def pr(self, sha: str, **keys: Any) -> Path:
         return self.put(f"prs/api/{sha}.yaml", keys)
+
+    def mine(self, wanted: Callable[[str, list[str]], bool]) -> list[str]:
+        """Children of main, made until `wanted` says of a sha and those before that it is enough.
+
+        Hashed here and not stored: a process each would take minutes.
+        """
+        tree, parent = self.repo.git("rev-parse", "main^{tree}", "main").split()
+        found: list[str] = []
+        for number in range(100_000):
+            body = (
+                f"tree {tree}\nparent {parent}\nauthor A <a@b> 1767600000 +0000\n"
+                f"committer A <a@b> 1767600000 +0000\n\nn{number}\n"
+            ).encode()
+            sha = hashlib.sha1(b"commit %d\0" % len(body) + body).hexdigest()
+            self._mined[sha] = body
+            enough = wanted(sha, found)
+            found.append(sha)
+            if enough:
+                return found
+        raise AssertionError("no such sha")
+
+    def store(self, sha: str) -> None:
+        """Store a commit that was mined."""
+        made = self.repo.git("hash-object", "-t", "commit", "-w", "--stdin", stdin=self._mined[sha])
+        assert made == sha
 
     def age(self) -> None:
         """Make all files a minute old: a stat tells the next change of such a file for sure."""
