@@ -34,7 +34,7 @@ def filled(repo: Repo, commits: Sequence[Commit]) -> Repo:
         range=repo.range,
         commits=tuple(commits),
     )
-    return _Filling(scene, matching.matched(scene)).filled(repo)
+    return _Filling(scene, matching.matched(scene), repo.counted).filled(repo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,15 @@ class _Row:
 
 
 class _Filling:
-    def __init__(self, scene: Scene, found: Found) -> None:
+    def __init__(self, scene: Scene, found: Found, counted: bool) -> None:
         self.scene = scene
         self.found = found
+        self.counted = counted
         self.listed = {
             *(commit.sha for commit in scene.commits),
             *found.kept,
         }
+        self.known: dict[str, Commit] = {}
         self.rows = {commit.sha: self._row(commit) for commit in scene.commits}
         self.landed = self._landings()
 
@@ -74,7 +76,7 @@ class _Filling:
             warnings=(*repo.warnings, *self._warnings(len(orphans))),
             items=tuple(by_sha[sha] for sha in order),
             by_sha=by_sha,
-            stacks=tuple(self._stack(draft, by_sha, repo.counted) for draft in drafts),
+            stacks=tuple(self._stack(draft, by_sha) for draft in drafts),
             orphans=orphans,
         )
 
@@ -95,12 +97,12 @@ class _Filling:
     def _landings(self) -> dict[str, Landed]:
         """By sha, in and out of the range."""
         shown = self._inside() | dict(self.found.kept)
-        known = {commit.sha: commit for commit in self.scene.commits} | dict(self.found.commits)
-        missing = {sha for sha, _ in shown.values()} - known.keys()
-        there = ancestry.resolve(self.scene.repository, missing) if missing else {}
-        known |= log.listed(self.scene.repository, there)
+        self.known |= {commit.sha: commit for commit in self.scene.commits}
+        wanted = {landed for landed, _ in shown.values()} | self.found.kept.keys()
+        there = ancestry.resolve(self.scene.repository, sorted(wanted - self.known.keys()))
+        self.known |= log.listed(self.scene.repository, there, counts=self.counted)
         return {
-            sha: self._landing(sha, landed, by, known.get(landed))
+            sha: self._landing(sha, landed, by, self.known.get(landed))
             for sha, (landed, by) in shown.items()
         }
 
@@ -175,8 +177,8 @@ class _Filling:
         """The commit itself; of one whose object is gone, what its file remembers of it and the
         diff it landed with.
         """
-        if sha in self.found.commits:
-            return self.found.commits[sha]
+        if sha in self.known:
+            return self.known[sha]
         landed = self.landed[sha].commit
         known = self.found.states.get(sha).fingerprint
         author, subject = known.author if known else None, known.subject if known else None
@@ -230,7 +232,7 @@ class _Filling:
             head = (self.scene.refs.head_ref or "").removeprefix(HEADS)
         return (head, self.scene.range.trunk)
 
-    def _stack(self, draft: Draft, by_sha: Mapping[str, Item], counted: bool) -> Stack:
+    def _stack(self, draft: Draft, by_sha: Mapping[str, Item]) -> Stack:
         entry = draft.entry
         commits = [by_sha[sha].commit for sha in draft.commits]
         return Stack(
@@ -241,7 +243,7 @@ class _Filling:
             commits=tuple(draft.commits),
             warning=draft.warning,
             follow_on=bool(entry and entry.follow_on),
-            weight=sum(one.additions + one.deletions for one in commits) if counted else None,
+            weight=sum(one.additions + one.deletions for one in commits) if self.counted else None,
             entry_index=entry.index if entry else None,
         )
 

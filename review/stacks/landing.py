@@ -72,12 +72,16 @@ def outside(tips: Iterable[str], commits: Sequence[Commit]) -> tuple[str, ...]:
 
 
 def since(repository: Repository, tips: Sequence[str], base: str | None) -> list[Commit]:
-    """The commits of the trunk that are not reachable from `base`, oldest first per tip."""
+    """The commits of the trunk that are not reachable from `base`, oldest first per tip.
+
+    Without a base nothing says where to begin: the newest ones.
+    """
     found: dict[str, Commit] = {}
     for tip in tips:
         span = Range(
-            text=None, base=base, head=tip, base_sha=base, head_sha=tip, trunk=None, trunk_shas=()
-        )
+            text=None, base=base, head=tip, base_sha=base, head_sha=tip, trunk=None, trunk_shas=(),
+            limit=COMPARED if base is None else None,
+        )  # fmt: skip
         commits = log.commits(repository, span, counts=False)[0] if tip != base else []
         found |= {commit.sha: commit for commit in commits}
     return list(found.values())

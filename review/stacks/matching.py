@@ -116,13 +116,9 @@ class _Search:
         if not shas or not self.tips:
             return {}
         repository = self.scene.repository
-        born = [sha for sha in shas if sha in self.objects] or [self.scene.range.head_sha]
-        base = ancestry.merge_base(repository, [*self.tips, *born])
-        if base is None:
-            return {}
+        whole = all(sha in self.objects for sha in shas)
+        base = ancestry.merge_base(repository, [*self.tips, *shas]) if whole else None
         commits = landing.since(repository, self.tips, base)
-        if not commits:
-            return {}
         trunk = landing.indexed(commits)
         ids = {sha: trace.patch_id for sha, trace in self._traces(shas).items()}
         equal = landing.equals(repository, ids, commits)
