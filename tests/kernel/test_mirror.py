@@ -173,12 +173,13 @@ def test_what_a_file_means_can_be_told_by_its_reader(tmp_path: Path):
     assert (c and c.error) == "line 1, column 7: anchors are not supported in this file"
 
 
-def test_a_save_that_is_half_done_is_waited_for(tmp_path: Path):
+@pytest.mark.parametrize("half", [b"name: [\n", b""])
+def test_a_save_that_is_half_done_is_waited_for(tmp_path: Path, half: bytes):
     path = tmp_path / "a.yaml"
     path.write_bytes(b"name: one\n")
     mirror = with_grace(tmp_path)
     mirror.get("a")
-    path.write_bytes(b"name: [\n")
+    path.write_bytes(half)
 
     finish = threading.Timer(0.1, path.write_bytes, [b"name: [two]\n"])
     finish.start()

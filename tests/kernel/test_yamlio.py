@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from typing import Any
 
@@ -9,14 +10,20 @@ import pytest
 import yaml
 
 from config.kernel.storage.yamlio import (
+    Block,
+    Document,
     NotSpliceable,
+    Quoted,
     YamlError,
     dump,
+    forget_recent,
     merge_entry,
     parse,
+    parse_recent,
     remove_entry,
     set_entry,
 )
+from tests.kernel.odd_yaml import OddFile, any_value
 
 PROJECT = b"""\
 # top
@@ -358,3 +365,183 @@ def test_what_json_cannot_hold_is_refused_before_anything_is_written():
     for value in (float("nan"), 2**70, {1: 2}, {"a": object()}, b"bytes"):
         with pytest.raises(TypeError):
             set_entry(b"", ("a",), value)
+
+
+# -- lists, forms of text, what was parsed a moment ago --------------------------------------------
+
+REVIEW = b"""\
+threads:
+  # first
+  - id: "t-1"
+    comments:
+      - id: "c-1"   # one
+        body: |
+          text
+
+      # behind c-1
+  - id: "t-2"
+    comments: [{id: c-2}]
+# end
+"""
+
+
+def test_the_index_behind_the_last_item_appends():
+    after = set_entry(REVIEW, ("threads", 0, "comments", 1), {"id": Quoted("9"), "body": "b"})
+
+    assert changed(REVIEW, after) == ([], ['      - id: "9"', "        body: b"])
+    assert parse(after).value["threads"][0]["comments"][1] == {"id": "9", "body": "b"}
+
+
+def test_one_item_is_replaced_and_its_neighbours_stay():
+    after = set_entry(REVIEW, ("threads", 0, "comments", 0, "body"), "new")
+
+    assert changed(REVIEW, after) == (["        body: |", "          text"], ["        body: new"])
+
+
+@pytest.mark.parametrize(
+    ("before", "path", "after"),
+    [
+        (b"", ("t", 0), b"t: [x]\n"),
+        (b"t:\n", ("t", 0), b"t: [x]\n"),
+        (b"t: []\n", ("t", 0), b"t: [x]\n"),
+        (b"t: []\n", ("t", 0, "k"), b"t:\n  - k: x\n"),
+        (b"t:\n- a # a\n", ("t", 1), b"t:\n- a # a\n- x\n"),
+        (b"{}\n", ("t",), b"t: x\n"),
+        (b"# c\n{}  # d\n", ("t", 0, "k"), b"# c\nt:\n  - k: x  # d\n"),
+    ],
+)
+def test_a_list_begins_where_there_is_none(before: bytes, path: Any, after: bytes):
+    assert set_entry(before, path, "x") == after
+
+
+@pytest.mark.parametrize("path", [("t", 2), ("t", -1), ("m", 0), ("n", 1)])
+def test_an_index_that_leaves_a_gap_is_refused(path: Any):
+    with pytest.raises(NotSpliceable):
+        set_entry(b"t: [a]\nm: {a: 1}\nn:\n", path, "x")
+    assert remove_entry(b"t: [a]\n", ("t", 1)) == b"t: [a]\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "path", "value", "after"),
+    [
+        (REVIEW, ("threads", 1, "comments", 1), {"id": 3},
+         REVIEW.replace(b"{id: c-2}", b"{id: c-2}, {id: 3}")),
+        (b"threads: [{comments: [{author: x, body: y}]}]\n", ("threads", 0, "comments", 0, "body"),
+         "one\ntwo", b'threads: [{comments: [{author: x, body: "one\\ntwo"}]}]\n'),
+        (b"[a, # c\n b, # d\n]\n", (1,), "x", b"[a, # c\n x, # d\n]\n"),
+        (b'{"a": 1, "b": [2]}', ("b", 1), 3, b'{"a": 1, "b": [2, 3]}'),
+        (b'{"a": 1}\n', ("c",), [4], b'{"a": 1, c: [4]}\n'),
+    ],
+)  # fmt: skip
+def test_entries_that_share_brackets_change_where_that_is_allowed(
+    before: bytes, path: Any, value: Any, after: bytes
+):
+    with pytest.raises(NotSpliceable):
+        set_entry(before, path, value)
+
+    assert set_entry(before, path, value, shared=True) == after
+
+
+def test_an_entry_in_brackets_is_removed_where_that_is_allowed():
+    assert remove_entry(b"[a, b]\n", (0,), shared=True) == b"[b]\n"
+
+
+def test_an_item_added_to_any_list_adds_lines_and_changes_none():
+    rng = random.Random(7)
+    added = 0
+    while added < 300:
+        odd = OddFile.make(rng)
+        data, value = odd.data(), any_value(rng)
+        for path in odd.paths if odd.final else ():
+            now = parse(data).node(*path)
+            if now is None or now.flow or not isinstance(now.value, list):
+                continue
+            added += 1
+
+            after = set_entry(data, (*path, len(now.value)), value)
+
+            then = parse(after).node(*path)
+            assert then is not None
+            assert then.value == [*now.value, value], data
+            old, new = data.splitlines(keepends=True), after.splitlines(keepends=True)
+            gone, _ = changed(data, after)
+            assert gone == [], (data, after)
+            assert len(new) > len(old)
+
+
+def test_ids_are_quoted_and_prose_is_a_block_whoever_reads_them():
+    value = {"id": Quoted("t-1"), "also": [Quoted("12e4")], "body": Block("No: #1")}
+
+    for text in (dump(value), set_entry(b"", (), value)):
+        assert text == b'id: "t-1"\nalso: ["12e4"]\nbody: |-\n  No: #1\n'
+    assert set_entry(b"a:\n- 1\n", ("a", 1), value) == (
+        b'a:\n- 1\n- id: "t-1"\n  also: ["12e4"]\n  body: |-\n    No: #1\n'
+    )
+    assert set_entry(b"a: [1]\n", ("a", 1), value, shared=True) == (
+        b'a: [1, {id: "t-1", also: ["12e4"], body: "No: #1"}]\n'
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["", " x", "a\tb", "x \n", "\x07", "a\r\nb", "x\n\n", "'", "\u2028"]
+)
+def test_no_form_of_text_changes_what_it_says(text: str):
+    for form in (Block, Quoted):
+        for data in (b"", b"z: 1", b"z:\n  - 1\n"):
+            assert parse(set_entry(data, ("a",), form(text))).value["a"] == text
+        assert parse(dump({"a": [{"b": form(text)}]})).value == {"a": [{"b": text}]}
+
+
+def test_a_form_alone_is_no_change():
+    assert set_entry(b"a: 'x'\n", ("a",), Quoted("x")) == b"a: 'x'\n"
+
+
+def test_what_a_caller_does_to_a_value_stays_with_the_caller():
+    data = b"a: [1, {b: 2}]\n"
+
+    parse_recent(data).value["a"][1]["b"] = 3
+    parse_recent(data).value["a"].append(4)
+
+    assert parse_recent(data).value == {"a": [1, {"b": 2}]}
+    assert set_entry(data, ("c",), 1) == data + b"c: 1\n"
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """What is really parsed from now on."""
+    parsed: list[bytes] = []
+
+    def read(data: bytes, **bounds: Any) -> Document:
+        parsed.append(data)
+        return parse(data, **bounds)
+
+    monkeypatch.setattr("config.kernel.storage.yaml.reader.parse", read)
+    return parsed
+
+
+def test_bytes_are_parsed_once_and_bounds_hold_all_the_same(monkeypatch: pytest.MonkeyPatch):
+    forget_recent()
+    parsed = counted(monkeypatch)
+    data = b"a: &x [1, 2]\nb: *x\n"
+
+    for _ in range(3):
+        parse_recent(data)
+    assert parsed == [data]
+
+    for bounds in ({"limit": 10}, {"aliases": False}, {"nodes": 5}):
+        with pytest.raises(YamlError):
+            parse_recent(data, **bounds)
+
+
+def test_a_file_that_is_written_and_read_and_written_is_parsed_once_a_write(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    forget_recent()
+    parsed = counted(monkeypatch)
+    data = set_entry(b"l: [a]\n", ("l", 1), "b", shared=True)
+    parse_recent(data)
+    del parsed[:]
+
+    data = set_entry(data, ("l", 2), "c", shared=True)
+    parse_recent(data)
+
+    assert parsed == [b"l: [a, b, c]\n"]

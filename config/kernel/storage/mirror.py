@@ -50,8 +50,8 @@ class Mirror(Generic[M]):
     """`keys` lists the files there are, `locate` names the file of a key.
 
     `read` makes the data from a key and its bytes, or raises YamlError; without it, data is the
-    mapping they hold. A file that was good and is now broken may be in the middle of a save: for
-    `grace_s` after that save it is read again, before it counts as broken.
+    mapping they hold. A file that was good and is now broken or empty may be in the middle of a
+    save: for `grace_s` after that it is read again, before it counts as what it seems.
 
     The model has the columns `path stat etag data error error_line`, and `key` as its key.
     """
@@ -132,7 +132,7 @@ class Mirror(Generic[M]):
         if known is not None and known.stat == stat and (known.settled or _racy(known.stat)):
             return known
         found = self._read(key, path, stat, known) if stat else None
-        if found is not None and found.error and not (known and known.error):
+        if found is not None and _half(found) and not (known and _half(known)):
             found = self._read_again(found, known)
         if found is None:
             self._known.pop(key, None)
@@ -160,7 +160,7 @@ class Mirror(Generic[M]):
         """A file that just broke, once it is whole, gone, or too old to be half of a save."""
         now: Mirrored | None = found
         deadline = time.monotonic() + self.grace_s  # a file may bear a time that is still to come
-        while now and now.error and _age_s(now.stat) < self.grace_s:
+        while now and _half(now) and _age_s(now.stat) < self.grace_s:
             if time.monotonic() >= deadline:
                 break
             stat = files.stat_of(now.path)
@@ -208,6 +208,11 @@ class Mirror(Generic[M]):
             )
         except OperationalError as error:  # full or read-only: the file was read all the same
             log.warning("an index row lags", extra={"file": str(found.path), "why": str(error)})
+
+
+def _half(found: Mirrored) -> bool:
+    """What an editor's save looks like half-way: broken, or truncated and not yet filled."""
+    return bool(found.error) or found.stat.split(":")[1] == "0"
 
 
 def _age_s(stat: str) -> float:

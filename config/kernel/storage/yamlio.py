@@ -4,11 +4,15 @@ Nothing here touches a file: text in, values or text out. files.py reads and wri
 """
 
 from config.kernel.storage.yaml.errors import NotSpliceable, YamlError
-from config.kernel.storage.yaml.reader import Document, parse
+from config.kernel.storage.yaml.nodes import Document
+from config.kernel.storage.yaml.reader import parse
+from config.kernel.storage.yaml.recent import clear as forget_recent
+from config.kernel.storage.yaml.recent import parse as parse_recent
 from config.kernel.storage.yaml.render import dump
+from config.kernel.storage.yaml.scalars import Block, Quoted
 from config.kernel.storage.yaml.splice import merge_entry, remove_entry, set_entry
 
 __all__ = [
-    "Document", "NotSpliceable", "YamlError", "dump",
-    "merge_entry", "parse", "remove_entry", "set_entry",
+    "Block", "Document", "NotSpliceable", "Quoted", "YamlError", "dump",
+    "forget_recent", "merge_entry", "parse", "parse_recent", "remove_entry", "set_entry",
 ]  # fmt: skip

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 
 from config.kernel.storage.yaml import layout, render, scalars
 from config.kernel.storage.yaml.layout import Layout, Slot
-from config.kernel.storage.yaml.reader import ALIAS, MAP, SCALAR, SEQ, Document, Node
+from config.kernel.storage.yaml.nodes import ALIAS, MAP, SCALAR, SEQ, Document, Node
 
 Pair = tuple[Node, Node]
 
@@ -25,13 +26,14 @@ def _canonical(value: Any) -> bytes:
 class Edits:
     """Replacements for one document, collected by `put` and applied at once."""
 
-    def __init__(self, document: Document, *, literal: bool) -> None:
+    def __init__(self, document: Document, *, literal: bool, shared: bool = False) -> None:
         self.root = document.root
         self.text = document.text
         self.layout = Layout(document.text)
         self.newline = newline(document.text)
         self.step = layout.step_of(document, render.STEP)
         self.literal = literal
+        self.shared = shared
         self.found: list[tuple[int, int, str]] = []
 
     def text_for(self, value: Any) -> str:
@@ -39,7 +41,10 @@ class Edits:
         if self.root.kind == SCALAR and self.root.value is None:
             lines = render.entry(value, 0, self.step, literal=self.literal)[1]
             self.prepend(len(self.text), lines)
-        elif self.root.flow or self.root.kind == SCALAR:
+        elif self.root.kind == MAP and not self.root.pairs and isinstance(value, dict):
+            lines = render.pairs(value, 0, self.step, literal=self.literal)
+            self._edit(self.root.start, self.root.end, self.newline.join(lines))
+        elif (self.root.flow and not self.shared) or self.root.kind == SCALAR:
             raise self.layout.refuse("the file is written in one line", self.root)
         else:
             self.put(None, self.root, value)
@@ -116,7 +121,7 @@ class Edits:
         gone = [key.value not in value for key, _ in node.pairs]
         self._cut(starts, [inner for _, inner in node.pairs], gone)
 
-    def _cut(self, starts: list[int], values: list[Node], gone: list[bool]) -> None:
+    def _cut(self, starts: list[int], values: Sequence[Node], gone: list[bool]) -> None:
         """Remove entries of a block collection with their lines."""
         column = self.layout.column(starts[0])
         leading = 0
@@ -162,7 +167,9 @@ class Edits:
         gone = [front + both <= index < front + len(changed) for index in range(len(old))]
         self._cut(dashes, old, gone)
 
-    def _add_items(self, old: list[Node], dashes: list[int], index: int, new: list[Any]) -> None:
+    def _add_items(
+        self, old: Sequence[Node], dashes: list[int], index: int, new: list[Any]
+    ) -> None:
         """New items before the item `index` of a block sequence."""
         column = self.layout.column(dashes[0])
         lines = [
@@ -175,7 +182,7 @@ class Edits:
         elif lines:
             self.prepend(self.layout.line_start(dashes[0]), lines)
 
-    def _flow_items(self, old: list[Node], index: int, texts: list[str]) -> None:
+    def _flow_items(self, old: Sequence[Node], index: int, texts: list[str]) -> None:
         """New items before the item `index` of a list in brackets; here others always stay."""
         if texts and index:
             self._edit(old[index - 1].end, old[index - 1].end, "".join(f", {x}" for x in texts))

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from config.kernel.storage.yaml.errors import NotSpliceable
-from config.kernel.storage.yaml.reader import MAP, SEQ, Document, Node
+from config.kernel.storage.yaml.nodes import MAP, SEQ, Document, Node
 
 PROPERTIES = re.compile(r"(?:[&!]\S*[ \t]*)*")
 HEADER = re.compile(r"(?:[&!]\S*[ \t]+)*[|>][-+0-9]*")

@@ -6,110 +6,27 @@ libyaml's own composer recurses and its loader copies aliases without limit; nei
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
 from config.kernel.storage.yaml import scalars
 from config.kernel.storage.yaml.errors import YamlError
+from config.kernel.storage.yaml.nodes import (
+    ALIAS,
+    MAP,
+    SCALAR,
+    SEQ,
+    SIZE,
+    Document,
+    Node,
+    most_nodes,
+)
 
-SIZE, DEPTH, NODES, DIRECTIVES = 1 << 20, 64, 20_000, 8
+DEPTH, DIRECTIVES = 64, 8
 BOM = b"\xef\xbb\xbf"
 FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 HEAD = re.compile(r"(?:%[^\n]*\n|[ \t\r]*(?:#[^\n]*)?\n)*")
-SCALAR, MAP, SEQ, ALIAS = "scalar", "map", "seq", "alias"
-
-
-@dataclass(slots=True, eq=False)
-class Node:
-    """One node with its value and its place. Positions are characters of the text."""
-
-    kind: str
-    start: int  # of its properties (anchor, tag), else of itself
-    value: Any = None
-    end: int = 0  # scalars, aliases, flow collections; of a block collection: see `last`
-    flow: bool = False
-    style: str | None = None
-    pairs: list[tuple[Node, Node]] = field(default_factory=list)
-    items: list[Node] = field(default_factory=list)
-    weight: int = 1  # nodes below and including it, aliases written out
-    key: str | None = None  # while a map is read: the key that waits for its value
-    text: str | None = None  # of a scalar whose value is no text: how it is written
-    target: Node | None = None  # of an alias: what it stands for
-
-    def last(self) -> Node:
-        """The last leaf, where a block collection ends."""
-        node = self
-        while not node.flow and (node.pairs or node.items):
-            node = node.pairs[-1][1] if node.pairs else node.items[-1]
-        return node
-
-    def walk(self) -> Iterator[Node]:
-        """This node and every one below it, keys left out."""
-        waiting = [self]
-        while waiting:
-            node = waiting.pop()
-            yield node
-            waiting += [*node.items, *(value for _, value in node.pairs)]
-
-    def get(self, key: str) -> tuple[Node, Node] | None:
-        return next((pair for pair in self.pairs if pair[0].value == key), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A parsed file: its value, and where each part of it stands."""
-
-    value: Any
-    text: str = field(repr=False)
-    root: Node = field(repr=False)
-
-    def texts(self) -> Any:
-        """The value with every scalar as its text: 0123, 1:30 and `no` as they are written.
-
-        Quoted text is decoded; what is null is None. For fields that hold shas, names or times.
-        """
-        return _texts(self.root, {})
-
-    def node(self, *path: str | int) -> Node | None:
-        """The node at the path of keys and indexes."""
-        found = self._entry(path)
-        return found[1] if found else None
-
-    def line(self, *path: str | int) -> int | None:
-        """The line of the entry at the path (of its key, where it has one), from 1."""
-        found = self._entry(path)
-        return self.text.count("\n", 0, found[0].start) + 1 if found else None
-
-    def _entry(self, path: tuple[str | int, ...]) -> tuple[Node, Node] | None:
-        at = (self.root, self.root)
-        for part in path:
-            node = at[1]
-            if isinstance(part, int):
-                if not 0 <= part < len(node.items):
-                    return None
-                at = (node.items[part], node.items[part])
-            else:
-                pair = node.get(part)
-                if pair is None:
-                    return None
-                at = pair
-        return at
-
-
-def _texts(node: Node, done: dict[int, Any]) -> Any:
-    """As `Document.texts`; `done` holds the collections an alias may stand for."""
-    if node.kind == ALIAS and node.target is not None:
-        return done[id(node.target)] if id(node.target) in done else _texts(node.target, done)
-    if node.kind == MAP:
-        done[id(node)] = {key.value: _texts(inner, done) for key, inner in node.pairs}
-    elif node.kind == SEQ:
-        done[id(node)] = [_texts(item, done) for item in node.items]
-    else:
-        return node.value if node.text is None else node.text
-    return done[id(node)]
 
 
 def parse(
@@ -122,14 +39,14 @@ def parse(
 ) -> Document:
     """One document, or YamlError. Keys are text; a key given twice is an error.
 
-    `nodes` bounds keys and values together, aliases written out: one for 50 bytes of the limit.
+    `nodes` bounds keys and values together, aliases written out.
     """
     if len(data) > limit:
         raise YamlError(f"the file is larger than {limit} bytes", 1, 1)
     text = decode(data)
     if _directives(text) > DIRECTIVES:
         raise YamlError(f"more than {DIRECTIVES} directives", 1, 1)
-    return _Builder(text, depth, nodes or max(NODES, limit // 50), aliases).build()
+    return _Builder(text, depth, nodes or most_nodes(limit), aliases).build()
 
 
 def decode(data: bytes) -> str:
@@ -153,6 +70,20 @@ def _directives(text: str) -> int:
     return head[0].count("\n%") + 1 if head else 0
 
 
+class _Open:
+    """A collection that is being read, and in a mapping the key that waits for its value."""
+
+    __slots__ = ("items", "key", "left", "node", "pairs")
+
+    def __init__(self, node: Node, left: int) -> None:
+        self.node = node
+        self.left = left  # of the builder, before anything below the node
+        self.key: Node | None = None
+        self.pairs: list[tuple[Node, Node]] = []
+        self.items: list[Node] = []
+        node.pairs, node.items = self.pairs, self.items
+
+
 class _Builder:
     def __init__(self, text: str, depth: int, nodes: int, aliases: bool) -> None:
         self.text = text
@@ -161,7 +92,7 @@ class _Builder:
         self.nodes = nodes
         self.aliases = aliases
         self.anchors: dict[str, Node] = {}
-        self.open: list[Node] = []
+        self.open: list[_Open] = []
         self.root: Node | None = None
 
     def build(self) -> Document:
@@ -175,17 +106,20 @@ class _Builder:
         finally:
             loader.dispose()
         root = self.root or Node(SCALAR, len(self.text), None, len(self.text))
-        return Document(root.value, self.text, root)
+        return Document(root.value, self.text, root, aliased=bool(self.anchors))
 
     def _read(self, loader: Any) -> None:
         """The whole stream. Event types are told apart in the order of their frequency."""
         documents = 0
-        while (event := loader.get_event()) is not None:
+        next_event = loader.get_event
+        while (event := next_event()) is not None:
             kind = type(event)
             if kind is yaml.ScalarEvent:
-                self._add(event, self._scalar(event))
-            elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
-                self._begin(event, MAP if kind is yaml.MappingStartEvent else SEQ)
+                self._scalar(event)
+            elif kind is yaml.MappingStartEvent:
+                self._begin(event, Node(MAP, event.start_mark.index, {}))
+            elif kind is yaml.SequenceStartEvent:
+                self._begin(event, Node(SEQ, event.start_mark.index, []))
             elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
                 self._finish(event)
             elif kind is yaml.AliasEvent:
@@ -197,38 +131,43 @@ class _Builder:
             elif kind is yaml.StreamEndEvent:
                 return
 
-    def _scalar(self, event: Any) -> Node:
-        start, plain = event.start_mark.index, event.implicit[0]
-        end = event.end_mark.index
-        if self.open and self.open[-1].kind == MAP and self.open[-1].key is None:
-            return Node(SCALAR, start, event.value, end)  # a key is text, however it looks
+    def _scalar(self, event: Any) -> None:
+        text, style = event.value, event.style
+        node = Node(SCALAR, event.start_mark.index, text, event.end_mark.index, style)
+        if (event.implicit[0] or event.tag is not None) and not self._awaits_key():
+            node.value = value = self._resolved(event)
+            if value is not text and value is not None:
+                node.text = text
+        self._add(event, node)
+
+    def _awaits_key(self) -> bool:
+        """Whether a key comes next: text, however it looks."""
+        within = self.open[-1] if self.open else None
+        return within is not None and within.key is None and within.node.kind is MAP
+
+    def _resolved(self, event: Any) -> Any:
         try:
-            if event.tag is not None:
-                value = scalars.tagged(event.value, event.tag, plain=event.style in (None, ""))
-            else:
-                value = scalars.resolve(event.value) if plain else event.value
+            if event.tag is None:
+                return scalars.resolve(event.value)
+            return scalars.tagged(event.value, event.tag, plain=event.style in (None, ""))
         except scalars.NotInCore as error:
             raise self._error(str(error), event) from None
-        text = None if value is None or isinstance(value, str) else event.value
-        return Node(SCALAR, start, value, end, style=event.style, text=text)
 
-    def _begin(self, event: Any, kind: str) -> None:
+    def _begin(self, event: Any, node: Node) -> None:
         if len(self.open) >= self.depth:
             raise self._error(f"nested deeper than {self.depth} levels", event)
-        if event.tag not in (None, "!", f"{scalars.PREFIX}{kind}"):
+        if event.tag not in (None, "!", f"{scalars.PREFIX}{node.kind}"):
             raise self._error(
                 f"the tag {event.tag.replace(scalars.PREFIX, '!!')} is not supported", event
             )
-        value: Any = {} if kind == MAP else []
-        node = Node(kind, event.start_mark.index, value, flow=bool(event.flow_style))
+        node.flow = bool(event.flow_style)
         self._add(event, node)
-        self.open.append(node)
+        self.open.append(_Open(node, self.left))
 
     def _finish(self, event: Any) -> None:
-        node = self.open.pop()
-        node.end = event.end_mark.index
-        if self.open:
-            self.open[-1].weight += node.weight - 1  # 1 was counted when it was added
+        done = self.open.pop()
+        done.node.end = event.end_mark.index
+        done.node.weight = 1 + done.left - self.left
 
     def _alias(self, event: Any) -> None:
         target = self.anchors.get(event.anchor)
@@ -236,46 +175,45 @@ class _Builder:
             raise self._error("aliases are not supported in this file", event)
         if target is None:
             raise self._error(f'the alias "*{event.anchor}" has no anchor', event)
-        if target in self.open:
+        if any(target is one.node for one in self.open):
             raise self._error(f'the alias "*{event.anchor}" holds itself', event)
-        start, end = event.start_mark.index, event.end_mark.index
-        self._add(event, Node(ALIAS, start, target.value, end, weight=target.weight, target=target))
+        node = Node(ALIAS, event.start_mark.index, target.value, event.end_mark.index)
+        node.weight, node.target = target.weight, target
+        self._add(event, node)
 
     def _add(self, event: Any, node: Node) -> None:
         """Put a node where it belongs: the root, an item, a key or the value of a key."""
         self.left -= node.weight
         if self.left < 0:
             raise self._error(f"more than {self.nodes} values", event)
-        if event.anchor is not None and node.kind != ALIAS:
+        if event.anchor is not None and node.kind is not ALIAS:
             if not self.aliases:
                 raise self._error("anchors are not supported in this file", event)
             self.anchors[event.anchor] = node
         if not self.open:
             self.root = node
             return
-        parent = self.open[-1]
-        parent.weight += node.weight
-        if parent.kind == SEQ:
-            parent.items.append(node)
-            parent.value.append(node.value)
-        elif parent.key is None:
-            self._key(event, parent, node)
+        within = self.open[-1]
+        if within.node.kind is SEQ:
+            within.items.append(node)
+            within.node.value.append(node.value)
+        elif within.key is None:
+            self._key(event, within, node)
         else:
-            parent.pairs.append((parent.pairs.pop()[0], node))
-            parent.value[parent.key] = node.value
-            parent.key = None
+            within.pairs.append((within.key, node))
+            within.node.value[within.key.value] = node.value
+            within.key = None
 
-    def _key(self, event: Any, parent: Node, node: Node) -> None:
-        if node.kind != SCALAR:
+    def _key(self, event: Any, within: _Open, node: Node) -> None:
+        if node.kind is not SCALAR:
             raise self._error("a key must be plain or quoted text", event)
-        if node.value in parent.value:
-            earlier = parent.get(node.value)
+        if node.value in within.node.value:
+            earlier = within.node.get(node.value)
             line = self.text.count("\n", 0, earlier[0].start if earlier else 0) + 1
             raise self._error(
                 f'the key "{node.value[:80]}" is given twice (first in line {line})', event
             )
-        parent.key = node.value
-        parent.pairs.append((node, node))  # its value comes next
+        within.key = node
 
     def _error(self, reason: str, event: Any) -> YamlError:
         return YamlError.at(reason, self.text, event.start_mark.index)

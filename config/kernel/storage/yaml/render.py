@@ -66,7 +66,8 @@ def flow(value: Any) -> str:
 def clean(value: Any) -> Any:
     """The value as YAML can hold it. TypeError for what no JSON could hold either."""
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        text = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return type(value)(text) if isinstance(value, scalars.Quoted | scalars.Block) else text
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int) and -scalars.INT64 <= value < scalars.INT64:

@@ -42,6 +42,18 @@ AMBIGUOUS = frozenset(CONSTANTS) | {"y", "Y", "n", "N", ".", ".."}
 _RESOLVERS_1_1 = yaml.resolver.Resolver.yaml_implicit_resolvers
 
 
+class Quoted(str):
+    """Text that is written in double quotes: a sha, an id or a time, safe from every reader."""
+
+    __slots__ = ()
+
+
+class Block(str):
+    """Text that is written as a literal block even when it is one line: prose people edit."""
+
+    __slots__ = ()
+
+
 class NotInCore(ValueError):
     """A scalar we refuse to read, with the reason."""
 
@@ -88,7 +100,8 @@ def render(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return repr(value)
-    return value if _stays_plain(value) else quoted(value)
+    plain = not isinstance(value, Quoted) and _stays_plain(value)
+    return str(value) if plain else quoted(value)
 
 
 def quoted(text: str) -> str:
@@ -97,8 +110,10 @@ def quoted(text: str) -> str:
 
 def fits_literal(text: str) -> bool:
     """Whether a literal block gives exactly this text back, wherever it stands."""
+    if isinstance(text, Quoted) or not text:
+        return False
     return (
-        "\n" in text.rstrip("\n")
+        (isinstance(text, Block) or "\n" in text.rstrip("\n"))
         and text[0] not in " \n\t"
         and not text.endswith("\n\n")
         and not text.endswith(" \n")

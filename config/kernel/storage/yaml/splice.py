@@ -8,45 +8,72 @@ what cannot be done that way is refused (NotSpliceable), never approximated.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from config.kernel.storage.yaml import render
+from config.kernel.storage.yaml import recent, render
 from config.kernel.storage.yaml.edits import Edits, same
 from config.kernel.storage.yaml.errors import NotSpliceable, YamlError
 from config.kernel.storage.yaml.layout import Layout
-from config.kernel.storage.yaml.reader import (
-    ALIAS,
-    BOM,
-    MAP,
-    SCALAR,
-    SEQ,
-    SIZE,
-    Document,
-    Node,
-    parse,
-)
+from config.kernel.storage.yaml.nodes import ALIAS, MAP, SCALAR, SEQ, SIZE, Document, Node
+from config.kernel.storage.yaml.reader import BOM
 
 Path = tuple[str | int, ...]
 REMOVE: Any = object()
 
 
-def set_entry(data: bytes, path: Path, value: Any, *, limit: int = SIZE) -> bytes:
-    """Make the entry at `path` hold exactly `value`; missing parents are made."""
-    return _edited(data, {path: render.clean(value)}, limit)
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How large a file may be, and what of it may be changed.
+
+    `shared`: also entries of a collection in brackets that holds others, and files that are one.
+    """
+
+    limit: int = SIZE
+    nodes: int | None = None
+    shared: bool = False
+
+    def parse(self, data: bytes) -> Document:
+        return recent.shared(data, limit=self.limit, nodes=self.nodes)
+
+
+def set_entry(
+    data: bytes,
+    path: Path,
+    value: Any,
+    *,
+    limit: int = SIZE,
+    nodes: int | None = None,
+    shared: bool = False,
+) -> bytes:
+    """Make the entry at `path` hold exactly `value`; missing parents are made.
+
+    An index equal to the length of its list appends. `shared` allows changes in a list or
+    mapping in brackets that holds other entries too.
+    """
+    return _edited(data, {path: render.clean(value)}, Bounds(limit, nodes, shared))
 
 
 def merge_entry(data: bytes, path: Path, patch: Mapping[str, Any], *, limit: int = SIZE) -> bytes:
     """RFC 7386: keys of `patch` are set, mappings merged, None removes; other keys stay."""
-    node = parse(data, limit=limit).node(*path)
+    bounds = Bounds(limit)
+    node = bounds.parse(data).node(*path)
     merged = _merged(node.value if node else None, render.clean(patch))
     if path:
-        return _edited(data, {path: merged}, limit)
-    return _edited(data, {(key,): merged.get(key, REMOVE) for key in patch}, limit)
+        return _edited(data, {path: merged}, bounds)
+    return _edited(data, {(key,): merged.get(key, REMOVE) for key in patch}, bounds)
 
 
-def remove_entry(data: bytes, path: Path, *, limit: int = SIZE) -> bytes:
+def remove_entry(
+    data: bytes,
+    path: Path,
+    *,
+    limit: int = SIZE,
+    nodes: int | None = None,
+    shared: bool = False,
+) -> bytes:
     """Take the entry at `path` away with its lines; nothing happens when there is none."""
-    return _edited(data, {path: REMOVE}, limit)
+    return _edited(data, {path: REMOVE}, Bounds(limit, nodes, shared))
 
 
 def _merged(now: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,50 +88,58 @@ def _merged(now: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _edited(data: bytes, changes: Mapping[Path, Any], limit: int) -> bytes:
+def _edited(data: bytes, changes: Mapping[Path, Any], bounds: Bounds) -> bytes:
     bom = BOM if data.startswith(BOM) else b""
     body = data[len(bom) :]
-    document = parse(body, limit=limit)
+    document = bounds.parse(body)
     open_end = bool(body) and not body.endswith(b"\n")
     if open_end:  # a line end is lent for the edit, unless the last value would take it in
-        lent = parse(body + b"\n", limit=limit + 1)
+        lent = replace(bounds, limit=bounds.limit + 1).parse(body + b"\n")
         document = lent if same(lent.value, document.value) else document
+    layout = Layout(document.text)
     intended = document.value
     for path, value in changes.items():
-        intended = _applied(intended, path, value)
+        try:
+            intended = _applied(intended, path, value)
+        except LookupError:
+            _check(layout, document, path, shared=True)
+            raise layout.refuse("there is no place for this", document.root) from None
     if intended is not REMOVE and same(intended, document.value):
         return data
-    layout = Layout(document.text)
     for path in changes:
-        _check(layout, document, path)
-    for result in _candidates(document, intended, open_end=open_end):
-        if _holds(result.encode(), intended, limit):
-            return bom + result.encode()
+        _check(layout, document, path, shared=bounds.shared)
+    for result in _candidates(document, intended, open_end=open_end, shared=bounds.shared):
+        made = result.encode()
+        if _holds(made, intended, bounds):
+            return bom + made
     line = max((_line(document, path) for path in changes), default=1)
     raise NotSpliceable("this cannot be changed without touching what stands around it", line, 1)
 
 
-def _candidates(document: Document, intended: Any, *, open_end: bool) -> Iterator[str]:
+def _candidates(
+    document: Document, intended: Any, *, open_end: bool, shared: bool
+) -> Iterator[str]:
     """The best text first. A block of text that comes last may need quotes, or a line end."""
     for literal in (True, False):
-        text = Edits(document, literal=literal).text_for(intended)
+        text = Edits(document, literal=literal, shared=shared).text_for(intended)
         yield text.removesuffix("\n").removesuffix("\r") if open_end else text
     if open_end:
         yield text
 
 
 def _applied(value: Any, path: Path, new: Any) -> Any:
-    """A copy of `value` with one change made. What cannot hold the path is left for `_check`."""
+    """A copy of `value` with one change made. LookupError for what cannot hold the path."""
     if not path:
         return new
     part, rest = path[0], path[1:]
     if isinstance(part, int):
-        if not isinstance(value, list) or part >= len(value):
-            return value if new is REMOVE else REMOVE
-        changed = _applied(value[part], rest, new)
-        return value[:part] + ([] if changed is REMOVE else [changed]) + value[part + 1 :]
+        items = [] if value is None else value
+        if not isinstance(items, list) or not 0 <= part < len(items) + (new is not REMOVE):
+            return _nowhere(value, new)
+        changed = _applied(items[part] if part < len(items) else None, rest, new)
+        return items[:part] + ([] if changed is REMOVE else [changed]) + items[part + 1 :]
     if not isinstance(value, dict | None):
-        return value if new is REMOVE else REMOVE
+        return _nowhere(value, new)
     result = dict(value or {})
     if new is REMOVE and part not in result:
         return value
@@ -114,9 +149,16 @@ def _applied(value: Any, path: Path, new: Any) -> Any:
     return result
 
 
-def _holds(data: bytes, intended: Any, limit: int) -> bool:
+def _nowhere(value: Any, new: Any) -> Any:
+    """What is not there is removed already; anything else has no place."""
+    if new is not REMOVE:
+        raise LookupError
+    return value
+
+
+def _holds(data: bytes, intended: Any, bounds: Bounds) -> bool:
     try:
-        return same(parse(data, limit=limit).value, intended)
+        return same(bounds.parse(data).value, intended)
     except YamlError:
         return False
 
@@ -127,7 +169,7 @@ def _line(document: Document, path: Path) -> int:
     return next((line for line in lines if line), 1)
 
 
-def _check(layout: Layout, document: Document, path: Path) -> None:
+def _check(layout: Layout, document: Document, path: Path, *, shared: bool) -> None:
     """Refuse an entry that is written together with others, or partly elsewhere."""
     node = document.root
     for part in path:
@@ -136,14 +178,22 @@ def _check(layout: Layout, document: Document, path: Path) -> None:
         _refuse_shared(layout, node)
         if node.kind != (SEQ if isinstance(part, int) else MAP):
             raise layout.refuse(f'"{part}" cannot be put here', node)
-        below = node.items[part] if isinstance(part, int) else (node.get(part) or [None, None])[1]
-        if node.flow and len(node.pairs) + len(node.items) > (1 if below else 0):
+        below = _below(node, part)
+        others = len(node.pairs) + len(node.items) > (1 if below else 0)
+        if node.flow and others and not shared:
             raise layout.refuse("several entries share one line", node)
         if below is None:
             return
         node = below
     for inner in node.walk():
         _refuse_shared(layout, inner)
+
+
+def _below(node: Node, part: str | int) -> Node | None:
+    if isinstance(part, int):
+        return node.items[part] if part < len(node.items) else None
+    pair = node.get(part)
+    return pair[1] if pair else None
 
 
 def _refuse_shared(layout: Layout, node: Node) -> None:
