@@ -6,6 +6,7 @@ import errno
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -398,6 +399,19 @@ def test_a_half_written_file_is_read_again_before_it_is_refused(tmp_path: Path):
 
     done.join()
     assert path.read_bytes() == b"a: [1, 2]\nb: 1\n"
+
+
+def test_a_broken_file_from_the_future_holds_nobody_up(tmp_path: Path):
+    path = tmp_path / "a.yaml"
+    path.write_bytes(b"a: [1,\n")
+    ahead = time.time() + 3600
+    os.utime(path, (ahead, ahead))
+
+    start = time.monotonic()
+    with pytest.raises(YamlError):
+        files.change(path, lambda now: set_entry(now or b"", ("b",), 1))
+
+    assert time.monotonic() - start < 5
 
 
 def settled(condition: Callable[[], object]) -> None:

@@ -163,7 +163,11 @@ class _Change:
 
     def _changes_soon(self, seen: Snapshot) -> bool:
         """Wait, while the file is very young, for a change. Whether one came."""
-        while time.time() - int(seen.stat.split(":")[0]) / 1e9 < SETTLE_S:
+        deadline = time.monotonic() + SETTLE_S  # a file may bear a time that is still to come
+        while (
+            time.time() - int(seen.stat.split(":")[0]) / 1e9 < SETTLE_S
+            and time.monotonic() < deadline
+        ):
             now = self._read(self.name)
             if now is None or now.stat != seen.stat:
                 return True
