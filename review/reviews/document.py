@@ -22,9 +22,9 @@ QUOTED = frozenset({
 })  # fmt: skip
 
 
-def quoted(text: str | None) -> str | None:
+def quoted(text: str | None) -> yamlio.Quoted | None:
     """A sha, id or time: no reader may take it for a number."""
-    return text
+    return None if text is None else yamlio.Quoted(text)
 
 
 def text(data: bytes | None, tree: Tree) -> bytes:
@@ -35,7 +35,9 @@ def text(data: bytes | None, tree: Tree) -> bytes:
     if data is None:
         made = yamlio.dump(tree)
     else:
-        made = yamlio.set_entry(data, (), tree, limit=2 * files.LIMIT)
+        made = yamlio.set_entry(
+            data, (), tree, limit=2 * files.LIMIT, nodes=2 * files.VALUES, shared=True
+        )
     if len(made) > files.LIMIT:
         raise Invalid(f"The file would be larger than {files.LIMIT >> 20} MB")
     return made
@@ -47,6 +49,8 @@ def put(tree: Tree, name: str, value: Any) -> None:
         tree.pop(name, None)
     elif name in QUOTED:
         tree[name] = quoted(value)
+    elif name == "body":
+        tree[name] = yamlio.Block(value)
     elif isinstance(value, Mapping):
         tree[name] = {key: quoted(one) if key in QUOTED else one for key, one in value.items()}
     else:
@@ -89,7 +93,7 @@ def comment(value: Comment) -> Tree:
     tree = {
         "id": quoted(value.id),
         "author": value.author,
-        "body": value.body,
+        "body": yamlio.Block(value.body),
         "created_at": quoted(value.created_at),
         "updated_at": quoted(value.updated_at),
     }
