@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from review import caches
 from review.git.command import GitError
 from review.git.repository import Repository
+
+HEX = re.compile(r"[0-9a-fA-F]{4,64}")
 
 _contained: caches.Memory[tuple[Path, frozenset[str], tuple[str, ...]], frozenset[str]]
 _contained = caches.Memory(256)
@@ -30,7 +33,7 @@ def contained(repository: Repository, shas: Collection[str], tips: Sequence[str]
 
 def resolve(repository: Repository, names: Iterable[str]) -> dict[str, str]:
     """The commit each full or short sha leads to; names without exactly one are left out."""
-    wanted = list(dict.fromkeys(names))
+    wanted = [name for name in dict.fromkeys(names) if HEX.fullmatch(name)]
     found = {name: sha for name in wanted if (sha := _resolved.get((repository.common_dir, name)))}
     asked = [name for name in wanted if name not in found]
     if not asked:

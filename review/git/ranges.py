@@ -9,6 +9,7 @@ from typing import Any
 from review import caches
 from review.git import command
 from review.git.command import GitError
+from review.git.output import SHA
 from review.git.refs import HEADS, REMOTES, Refs
 from review.git.repository import Repository
 
@@ -64,7 +65,10 @@ def revision(repository: Repository, refs: Refs, text: str) -> str:
         if error.kind in ("failed", "revision"):
             raise unknown(text) from None
         raise
-    return told.decode().strip()
+    sha = told.decode().strip()
+    if not SHA.fullmatch(sha):  # such as ^main
+        raise unknown(text)
+    return sha
 
 
 def merge_base(repository: Repository, one: str, other: str) -> str | None:

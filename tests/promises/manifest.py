@@ -156,6 +156,12 @@ PROMISES = (
         "config/kernel/storage/yamlio.py",
     ),
     Promise(
+        "G8",
+        "git is driven safely",
+        "13 hooks, 26 settings, 7 aliases, hostile names: 0 commands run",
+        "review/git/command.py",
+    ),
+    Promise(
         "R1",
         "recovery after kill -9 of everything",
         "healthy in < 5 s with 1,000 files",
