@@ -1,0 +1,168 @@
+"""Markdown of comments and notes as HTML that is safe to put into a page (contract 9, 15.11).
+
+CommonMark with tables, strikethrough and task lists. Raw HTML stays text, nothing is fetched from
+elsewhere: an image of another place becomes a link to it. What comes out passes a sanitiser all
+the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from typing import Any
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import unescapeAll
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+from pygments import lex
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name
+from pygments.token import STANDARD_TYPES
+
+ASSET = re.compile(
+    r"/api/projects/[A-Za-z0-9][A-Za-z0-9._-]{0,127}/assets/[0-9a-f]{64}\.[a-z]{3,4}"
+)
+WEB = re.compile(r"https?://", re.IGNORECASE)
+TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
+LONGEST = 128 * 1024  # characters; more is shown as it was written
+COLOURED = 4_000  # characters of code in one text; lexers can take the square of it
+LANGUAGES = frozenset({
+    "bash", "c", "c++", "console", "cpp", "css", "diff", "docker", "dockerfile",
+    "go", "golang", "html", "ini", "java", "javascript", "js", "json", "jsx", "kotlin", "make",
+    "makefile", "php", "py", "python", "rb", "rs", "ruby", "rust", "scss", "sh", "shell", "sql",
+    "swift", "toml", "ts", "tsx", "typescript", "xml", "yaml", "yml", "zsh",
+})  # fmt: skip
+TAGS = {
+    "a", "blockquote", "br", "code", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "img",
+    "input", "li", "ol", "p", "pre", "s", "span", "strong", "table", "tbody", "td", "th", "thead",
+    "tr", "ul",
+}  # fmt: skip
+CLEANER = nh3.Cleaner(
+    tags=TAGS,
+    clean_content_tags={"script", "style"},
+    attributes={
+        "a": {"href", "title"},
+        "code": {"class"},
+        "img": {"src", "alt", "title", "loading"},
+        "input": {"checked", "disabled", "type", "aria-label"},
+        "li": {"class"},
+        "ol": {"start"},
+        "span": {"class"},
+        "td": {"class"},
+        "th": {"class"},
+    },
+    url_schemes={"http", "https", "mailto"},
+    link_rel="noopener noreferrer nofollow",
+)
+
+
+def html(text: str | None, *, mount: str = "") -> str:
+    """The text as HTML. `mount` is put before the addresses of images kept here ("/review")."""
+    plain = (text or "").encode(errors="replace").decode()
+    if len(plain) > LONGEST:
+        return f"<pre>{escape(plain)}</pre>"
+    return CLEANER.clean(_parser().render(plain, {"mount": mount, "left": COLOURED}))
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False})
+    parser.enable(["table", "strikethrough"])
+    parser.core.ruler.push("addresses", _addresses)
+    parser.core.ruler.push("tasks", _tasks)
+    parser.core.ruler.push("alignment", _alignment)
+    parser.add_render_rule("image", _image)
+    parser.add_render_rule("fence", _fence)
+    return parser
+
+
+def _addresses(state: StateCore) -> None:
+    """Links to images kept here lead to this mount."""
+    for token in state.tokens:
+        for child in token.children or ():
+            href = str(child.attrs.get("href", ""))
+            if child.type == "link_open" and ASSET.fullmatch(href):
+                child.attrs["href"] = state.env["mount"] + href
+
+
+def _tasks(state: StateCore) -> None:
+    """`- [x] done` is a ticked box that cannot be changed here."""
+    for item, paragraph, inline in zip(
+        state.tokens, state.tokens[1:], state.tokens[2:], strict=False
+    ):
+        if (item.type, paragraph.type, inline.type) != (
+            "list_item_open", "paragraph_open", "inline",
+        ):  # fmt: skip
+            continue
+        first = inline.children[0] if inline.children else None
+        mark = TASK.match(first.content) if first and first.type == "text" else None
+        if first and mark:
+            first.content = first.content[mark.end() :]
+            ticked = ' checked="" aria-label="done"' if mark[1] != " " else ' aria-label="to do"'
+            box = Token(
+                "html_inline", "", 0, content=f'<input type="checkbox" disabled=""{ticked}> '
+            )
+            inline.children = [box, *(inline.children or ())]
+            item.attrJoin("class", "task")
+
+
+def _alignment(state: StateCore) -> None:
+    """Columns are aligned by class: pages allow no style in an element."""
+    for token in state.tokens:
+        if token.type in {"th_open", "td_open"}:
+            style = str(token.attrs.pop("style", ""))
+            if style:
+                token.attrs["class"] = style.replace("text-align:", "align-")
+
+
+def _image(self: RendererHTML, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
+    """An image kept here; one of another place as a link to it, any other as its words."""
+    token = tokens[place]
+    src = str(token.attrs.get("src", ""))
+    words = escape(self.renderInlineAsText(token.children or [], options, env))
+    if ASSET.fullmatch(src):
+        title = token.attrs.get("title")
+        hint = f' title="{escape(str(title))}"' if title else ""
+        return f'<img src="{escape(env["mount"] + src)}" alt="{words}" loading="lazy"{hint}>'
+    if WEB.match(src):
+        return f'<a href="{escape(src)}">{words or escape(src)}</a>'
+    return words
+
+
+def _fence(
+    _self: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, env: Any
+) -> str:
+    """A block of code, coloured while there is something left of what one text may colour."""
+    code = tokens[place].content
+    language = unescapeAll(tokens[place].info).strip().partition(" ")[0].lower()
+    if language in LANGUAGES and len(code) <= env["left"]:
+        env["left"] -= len(code)
+        return f'<pre><code class="language-{language}">{_coloured(code, language)}</code></pre>\n'
+    return f"<pre><code>{escape(code)}</code></pre>\n"
+
+
+def _coloured(code: str, language: str) -> str:
+    parts = []
+    for kind, words in lex(code, _lexer(language)):
+        css = _css(kind)
+        parts.append(f'<span class="{css}">{escape(words)}</span>' if css else escape(words))
+    return "".join(parts)
+
+
+@cache
+def _lexer(name: str) -> Lexer:
+    return get_lexer_by_name(name, stripnl=False, ensurenl=False)
+
+
+@cache
+def _css(kind: Any) -> str:
+    """Pygments' short name of the kind, such as `k`, behind `hl-`; "" for plain text."""
+    while kind not in STANDARD_TYPES:
+        kind = kind.parent
+    short = STANDARD_TYPES[kind]
+    return f"hl-{short}" if short not in {"", "n", "p", "w"} else ""
