@@ -31,7 +31,7 @@ def load(key: str, data: bytes) -> tuple[dict[str, Any], yamlio.Document]:
     Only project.yaml may hold aliases: the keys of others in it are not ours to judge.
     """
     ours = not key.endswith(f"/{PROJECT}")
-    document = yamlio.parse(data, limit=LIMIT, aliases=not ours, nodes=VALUES)
+    document = yamlio.parse_recent(data, limit=LIMIT, aliases=not ours, nodes=VALUES)
     texts = document.texts()
     if not isinstance(texts, dict | None):
         raise yamlio.YamlError("the file must hold a mapping", 1, 1)
@@ -78,6 +78,7 @@ MIRROR = Mirror(
     grace_s=files.SETTLE_S,
 )
 caches.register(MIRROR.clear)
+caches.register(yamlio.forget_recent)
 
 _good: caches.Memory[str, Mirrored] = caches.Memory(1024)  # review files as last read well
 

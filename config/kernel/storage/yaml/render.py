@@ -66,6 +66,8 @@ def flow(value: Any) -> str:
 def clean(value: Any) -> Any:
     """The value as YAML can hold it. TypeError for what no JSON could hold either."""
     if isinstance(value, str):
+        if value.isascii():
+            return value
         text = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return type(value)(text) if isinstance(value, scalars.Quoted | scalars.Block) else text
     if value is None or isinstance(value, bool):

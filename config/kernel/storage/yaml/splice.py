@@ -185,8 +185,9 @@ def _check(layout: Layout, document: Document, path: Path, *, shared: bool) -> N
         if below is None:
             return
         node = below
-    for inner in node.walk():
-        _refuse_shared(layout, inner)
+    if document.aliased or "<<" in document.text:
+        for inner in node.walk():
+            _refuse_shared(layout, inner)
 
 
 def _below(node: Node, part: str | int) -> Node | None:
