@@ -48,10 +48,10 @@ def written_on(repository: Repository, sha: str | None, path: str, side: Side) -
     return found.oid if found else None
 
 
-def renamed(
+def followed(
     repository: Repository, old: str | None, commit: Commit, path: str, side: Side
 ) -> Spot | None:
-    """The file that `path` of commit `old` became on `commit`, which has no such path itself."""
+    """The file on `commit` that threads written on `path` of commit `old` stand on."""
     for candidate in _candidates(repository, old, commit, path, side):
         if found := spot(repository, commit, candidate, side):
             return found
@@ -61,14 +61,20 @@ def renamed(
 def _candidates(
     repository: Repository, old: str | None, commit: Commit, path: str, side: Side
 ) -> Iterator[str]:
-    """New names from tree to tree, the old side's between the parents; then the commit's own."""
-    source = _commit(repository, old)
-    if source is not None:
-        yield from _in(_renames(repository, source.sha, commit.sha), path)
+    """The path itself; new names from tree to tree, the old side's between the parents; the
+    commit's own new name. On the old side, a file that `old` renamed is meant by its old name.
+    """
+    before = path
+    if side == "LEFT" and old != commit.sha and (source := _commit(repository, old)):
+        before = _old_path(source, path)
+        if before != path:
+            yield _new_path(commit, before)
+    yield path
+    if source := _commit(repository, old):
         if side == "LEFT" and source.parent and commit.parent:
-            pairs = _renames(repository, source.parent, commit.parent)
-            for new in _in(pairs, _old_path(source, path)):
+            for new in _in(_renames(repository, source.parent, commit.parent), before):
                 yield _new_path(commit, new)
+        yield from _in(_renames(repository, source.sha, commit.sha), path)
     yield _new_path(commit, path)
 
 

@@ -133,8 +133,7 @@ class _Places:
     def __init__(self, target: Target) -> None:
         self.repository = target.repository
         self.commit = target.shown_commit
-        self._spots: dict[tuple[str, Side], Spot | None] = {}
-        self._renamed: dict[tuple[str | None, str, Side], Spot | None] = {}
+        self._spots: dict[tuple[str | None, str, Side], Spot | None] = {}
         self._written: dict[tuple[str | None, str, Side], str | None] = {}
         self._pairs: dict[tuple[str | None, str], _Pair] = {}
 
@@ -217,16 +216,10 @@ class _Places:
 
     def _spot(self, thread: Thread, path: str, side: Side) -> Spot | None:
         """The file as it is called now."""
-        if (path, side) not in self._spots:
-            self._spots[path, side] = follow.spot(self.repository, self.commit, path, side)
-        if found := self._spots[path, side]:
-            return found
         key = (thread.anchor.commit, path, side)
-        if key not in self._renamed:
-            self._renamed[key] = follow.renamed(
-                self.repository, thread.anchor.commit, self.commit, path, side
-            )
-        return self._renamed[key]
+        if key not in self._spots:
+            self._spots[key] = follow.followed(self.repository, key[0], self.commit, path, side)
+        return self._spots[key]
 
     def _written_on(self, thread: Thread, side: Side) -> str | None:
         assert thread.path is not None

@@ -176,6 +176,27 @@ def test_threads_on_a_renamed_file_bear_its_new_name_on_both_sides(repo: Repo):
     assert where(placed(here, left)) == ("exact", False, None, 20)
 
 
+def test_the_old_side_of_a_rename_is_found_by_the_old_name_when_the_rename_is_split_off(repo: Repo):
+    renaming = target(repo.path, repo.amend({"a.py": None, "c.py": text(EDITED)}))
+    one = thread(renaming, "c.py", 20, side="LEFT")
+
+    adding = target(repo.path, repo.amend({"a.py": text(LINES), "c.py": text(EDITED)}))
+
+    found = placed(adding, one)
+    assert (found.path, where(found)) == ("a.py", ("exact", False, None, 20))
+
+
+def test_the_old_side_of_a_rename_prefers_the_old_name_to_a_new_file_of_the_new_one(repo: Repo):
+    renaming = target(repo.path, repo.amend({"a.py": None, "c.py": text(EDITED)}))
+    one = thread(renaming, "c.py", 20, side="LEFT")
+    repo.checkout("main")
+    repo.commit({"c.py": text(["other", *LINES])})
+
+    both_go = target(repo.path, repo.commit({"a.py": None, "c.py": None}))
+
+    assert (placed(both_go, one).path, where(placed(both_go, one))[0]) == ("a.py", "exact")
+
+
 def test_a_file_that_left_has_no_line_and_comes_back_in_place(repo: Repo):
     first = repo.sha()
     one = thread(target(repo.path, first), "a.py", 20)

@@ -1,0 +1,397 @@
+"""Reviews through real rebases: files, git and the whole chain from project.yaml to the answer.
+
+Cases 9, 11-23 of the contract's section 18.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from config.kernel.errors import Conflict
+from review import caches, projects
+from review.reviews import records, shown, threads, viewed
+from review.stacks import repo as repos
+from tests.review.places import put
+from tests.review.world import World
+
+pytestmark = pytest.mark.django_db
+
+ME = "ann"
+LINES = [f"line {n} of the file" for n in range(1, 41)]
+
+
+class Desk:
+    """A reviewer at a project whose repo lists `main..topic`."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.git = world.repo
+        self.git.commit({"a.py": text(LINES), "b.py": text(LINES), "c.py": text(LINES)}, "Base")
+        self.git.branch("topic")
+        put(
+            world.home / "pay" / "project.yaml",
+            f"repos:\n  - name: api\n    path: {world.repo.path}\n    range: main..topic\n".encode(),
+        )
+
+    def listed(self) -> repos.Repo:
+        project = projects.get("pay")
+        return repos.load(project, projects.repo(project, "api"))
+
+    def target(self, sha: str):
+        listed = self.listed()
+        return repos.target(listed, repos.find(listed, sha))
+
+    def review(self, sha: str) -> dict[str, Any]:
+        return records.review(self.target(sha))
+
+    def comment(self, sha: str, body: str, path: str | None = None, line: int | None = None) -> str:
+        place = {"path": path, "line": line, "side": "RIGHT"} if path else {}
+        return threads.create(self.target(sha), body=body, author=ME, **place)
+
+    def reply(self, sha: str, tid: str, body: str) -> str:
+        return threads.reply(self.target(sha), tid, body=body, author=ME)
+
+    def moves_on(self, files: Mapping[str, str]) -> list[str]:
+        """main gets a commit, topic is rebased onto it."""
+        self.git.checkout("main")
+        self.git.commit(files, "Mainline moves")
+        self.git.checkout("topic")
+        return self.git.rebase("main")
+
+
+@pytest.fixture
+def desk(world: World) -> Desk:
+    return Desk(world)
+
+
+def text(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def changed(at: int, to: str, lines: list[str] = LINES) -> str:
+    return text([*lines[: at - 1], to, *lines[at:]])
+
+
+def ids(review: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    return [(one["id"], [c["id"] for c in one["comments"]]) for one in review["threads"]]
+
+
+def bodies(review: Mapping[str, Any]) -> list[str]:
+    return [comment["body"] for one in review["threads"] for comment in one["comments"]]
+
+
+def source(review: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    return (review["matched_from"], review["matched_by"], review["carried_over"])
+
+
+def test_a_rebased_commit_shows_the_review_of_the_old_one_and_reading_writes_nothing(desk: Desk):
+    old = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
+    tid = desk.comment(old, "Why?", "a.py", 20)
+    before = desk.world.tree()
+
+    (new,) = desk.moves_on({"a.py": text(["top", *LINES])})
+    review = desk.review(new)
+
+    assert source(review) == (old, "patch-id", True)
+    assert review["file"] == str(desk.world.file(old))
+    assert review["target_file"] == str(desk.world.file(new))
+    (thread,) = review["threads"]
+    assert (thread["id"], thread["line"], thread["placement"]) == (tid, 21, "moved")
+    assert desk.world.tree() == before
+
+
+def test_the_first_write_takes_everything_over_and_leaves_the_old_file_alone(desk: Desk):
+    old = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
+    tid = desk.comment(old, "Why?", "a.py", 20)
+    viewed.set_viewed(desk.target(old), "a.py", True)
+    kept = desk.world.file(old).read_bytes()
+    (new,) = desk.moves_on({"a.py": text(["top", *LINES])})
+    carried = desk.review(new)
+
+    desk.reply(new, tid, "Because.")
+
+    review = desk.review(new)
+    assert desk.world.file(old).read_bytes() == kept
+    assert source(review) == (old, "patch-id", False)
+    assert review["file"] == review["target_file"]
+    assert review["viewed"] == carried["viewed"] == ["a.py"]
+    assert bodies(review) == ["Why?", "Because."]
+    (thread,) = review["threads"]
+    assert (thread["id"], thread["line"], thread["placement"]) == (tid, 21, "exact")
+
+
+def test_ids_survive_five_rebases_with_edits_replies_and_amends(desk: Desk):
+    sha = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
+    tids = [desk.comment(sha, f"On {line}", "a.py", line) for line in (5, 20, 35)]
+    first = ids(desk.review(sha))
+    said = 3
+
+    for turn in range(5):
+        (sha,) = desk.moves_on({"a.py": text([*(f"top {n}" for n in range(turn + 1)), *LINES])})
+        if turn % 2:
+            sha = desk.git.amend({"b.py": changed(turn + 1, "amended")}, f"Reword, turn {turn}")
+        assert [tid for tid, _ in ids(desk.review(sha))] == tids
+        if turn != 2:
+            desk.reply(sha, tids[turn % 3], f"Turn {turn}")
+            said += 1
+
+    review = desk.review(sha)
+    assert len(bodies(review)) == said
+    assert [below[0] for _, below in ids(review)] == [below[0] for _, below in first]
+    assert [one["line"] for one in review["threads"]] == [10, 25, 40]
+    assert not any(one["outdated"] for one in review["threads"])
+
+
+def test_an_amended_message_is_found_by_its_patch_and_amended_content_by_its_date(desk: Desk):
+    first = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
+    desk.comment(first, "Why?", "a.py", 20)
+
+    second = desk.git.amend(subject="Said better")
+    assert source(desk.review(second)) == (first, "patch-id", True)
+
+    third = desk.git.amend({"a.py": changed(20, "done otherwise")})
+    review = desk.review(third)
+    assert source(review) == (first, "author-date", True)
+    assert [one["placement"] for one in review["threads"]] == ["nearest"]
+
+
+def test_a_base_edit_next_to_the_change_is_seen_through(desk: Desk):
+    old = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
+    desk.comment(old, "Why?", "a.py", 20)
+
+    (new,) = desk.moves_on({"a.py": changed(18, "near")})
+
+    assert source(desk.review(new)) == (old, "patch-id-u0", True)
+
+
+def test_two_reworked_commits_of_one_subject_get_no_review_by_it_and_the_repo_says_so(desk: Desk):
+    shas = [desk.git.commit({f"{n}.py": text(LINES[n:])}, "wip") for n in (1, 2)]
+    for sha in shas:
+        desk.comment(sha, "Why?")
+    desk.git.reset("main")
+
+    new = [desk.git.commit({f"{n}.py": f"entirely new {n}\n"}, "wip") for n in (3, 4)]
+
+    assert [source(desk.review(sha)) for sha in new] == [(None, None, False)] * 2
+    warnings = desk.listed().warnings
+    assert any("equal subject" in warning for warning in warnings)
+    assert any("2 reviews match no commit" in warning for warning in warnings)
+
+
+def test_commits_of_one_author_second_are_told_apart_by_subject(desk: Desk):
+    when = "2026-02-02T02:02:02+00:00"
+    old = [desk.git.commit({f"{n}.py": text(LINES)}, f"Part {n}", date=when) for n in (1, 2)]
+    tids = [desk.comment(sha, f"On part {n}") for n, sha in enumerate(old, 1)]
+    desk.git.reset("main")
+
+    new = [desk.git.commit({f"{n}.py": f"new {n}\n"}, f"Part {n}", date=when) for n in (2, 1)]
+
+    assert [ids(desk.review(sha))[0][0] for sha in new] == tids[::-1]
+    assert source(desk.review(new[1])) == (old[0], "author-date", True)
+
+
+def test_reordered_commits_keep_their_own_reviews(desk: Desk):
+    old = [desk.git.commit({f"{n}.py": text(LINES)}, "Same words") for n in (1, 2, 3)]
+    tids = [desk.comment(sha, "Why?", f"{n}.py", 7) for n, sha in enumerate(old, 1)]
+
+    new = desk.git.rebase_todo("main", [f"pick {old[n]}" for n in (2, 0, 1)])
+
+    assert [ids(desk.review(sha))[0][0] for sha in new] == [tids[2], tids[0], tids[1]]
+
+
+def test_back_by_reset_and_forward_again_nothing_is_missing_and_nothing_resurrected(desk: Desk):
+    a = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
+    kept = desk.comment(a, "Keep", "a.py", 20)
+    gone = desk.comment(a, "Delete me", "a.py", 10)
+    b = desk.git.amend(subject="Said better")
+    desk.reply(b, kept, "Said on b")
+    (comment,) = [one for one in desk.review(b)["threads"] if one["id"] == gone][0]["comments"]
+    threads.delete(desk.target(b), gone, comment["id"], ME)
+    new_on_b = desk.comment(b, "New on b")
+
+    desk.git.reset(a)
+    review = desk.review(a)
+    assert source(review) == (b, "lineage", True)
+    assert [tid for tid, _ in ids(review)] == [kept, new_on_b]
+    assert bodies(review) == ["Keep", "Said on b", "New on b"]
+
+    desk.reply(a, kept, "Said on a")
+    assert source(desk.review(a)) == (b, "lineage", False)
+    assert bodies(desk.review(a)) == ["Keep", "Said on b", "Said on a", "New on b"]
+
+    desk.git.reset(b)
+    review = desk.review(b)
+    assert source(review) == (a, "lineage", True)
+    assert bodies(review) == ["Keep", "Said on b", "Said on a", "New on b"]
+    threads.resolve(desk.target(b), kept, True, ME)
+
+    desk.git.reset(a)
+    review = desk.review(a)
+    assert [one["resolved"] for one in review["threads"]] == [True, False]
+    assert len(bodies(review)) == 4
+
+
+def test_what_was_written_into_the_old_file_by_hand_after_going_back_is_shown_too(desk: Desk):
+    a = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
+    kept = desk.comment(a, "Keep")
+    gone = desk.comment(a, "Delete me")
+    b = desk.git.amend(subject="Said better")
+    (comment,) = [one for one in desk.review(b)["threads"] if one["id"] == gone][0]["comments"]
+    threads.delete(desk.target(b), gone, comment["id"], ME)
+    desk.git.reset(a)
+    file = desk.world.file(a)
+    file.write_text(
+        file.read_text()
+        + '  - id: "hand"\n    comments:\n      - author: bob\n        body: By hand\n'
+        '        created_at: "2099-01-01T00:00:00Z"\n'
+    )
+
+    assert [tid for tid, _ in ids(desk.review(a))] == [kept, "hand"]
+
+    desk.reply(a, "hand", "Seen")
+    assert bodies(desk.review(a)) == ["Keep", "By hand", "Seen"]
+
+
+def test_a_squash_shows_all_threads_and_says_which_came_from_the_second(desk: Desk):
+    one = desk.git.commit({"a.py": changed(20, "reworded")}, "One")
+    two = desk.git.commit({"b.py": changed(30, "here too")}, "Two")
+    first = desk.comment(one, "On one", "a.py", 20)
+    second = desk.comment(two, "On two", "b.py", 30)
+
+    (new,) = desk.git.rebase_todo("main", [f"pick {one}", f"squash {two}"])
+
+    review = desk.review(new)
+    assert source(review) == (one, "author-date", True)
+    assert [(t["id"], t["placement"]) for t in review["threads"]] == [
+        (first, "exact"), (second, "exact"),
+    ]  # fmt: skip
+    assert [t.from_sha for t in stored(desk, new)] == [None, two]
+
+    desk.reply(new, second, "Still true")
+    after = desk.review(new)
+    assert source(after) == (one, "author-date", False)
+    assert after["carried_from"]["also"] == [two]
+    assert bodies(after) == ["On one", "On two", "Still true"]
+    assert desk.listed().orphans == ()
+
+
+def stored(desk: Desk, sha: str):
+    return shown.shown(desk.target(sha)).review.threads
+
+
+def test_a_fixup_brings_its_threads_along(desk: Desk):
+    one = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
+    fix = desk.git.commit({"b.py": changed(3, "fixed")}, "fixup! Reword")
+    desk.comment(fix, "On the fixup", "b.py", 3)
+
+    (new,) = desk.git.rebase_todo("main", [f"pick {one}", f"fixup {fix}"])
+
+    review = desk.review(new)
+    assert source(review) == (fix, "subject", True)
+    assert [t["placement"] for t in review["threads"]] == ["exact"]
+
+
+def test_a_split_keeps_the_threads_together_where_the_message_stayed(desk: Desk):
+    old = desk.git.commit({"a.py": changed(20, "reworded"), "new.py": text(LINES)}, "Both")
+    tids = [desk.comment(old, "On a", "a.py", 20), desk.comment(old, "On new", "new.py", 3)]
+    desk.git.git("reset", "-q", "--mixed", "HEAD^")
+    desk.git.git("add", "a.py")
+    desk.git.git("commit", "-q", "-C", old)
+    half = desk.git.sha()
+    rest = desk.git.commit({}, "The rest")
+
+    review = desk.review(half)
+
+    assert source(review)[0] == old
+    assert [(t["id"], t["placement"]) for t in review["threads"]] == [
+        (tids[0], "exact"), (tids[1], "none"),
+    ]  # fmt: skip
+    assert desk.review(rest)["threads"] == []
+
+
+def test_a_dropped_commit_is_an_orphan_until_it_is_picked_again(desk: Desk):
+    kept = desk.git.commit({"a.py": changed(20, "reworded")}, "Kept")
+    dropped = desk.git.commit({"b.py": changed(30, "here too")}, "Dropped")
+    tid = desk.comment(dropped, "Why?", "b.py", 30)
+    desk.git.reset(kept)
+
+    (orphan,) = desk.listed().orphans
+    assert orphan.sha == dropped
+    assert (orphan.threads, orphan.unresolved) == (1, 1)
+    assert orphan.file == str(desk.world.file(dropped))
+
+    desk.git.commit({"c.py": changed(1, "between")}, "Between")
+    new = desk.git.cherry_pick(dropped)
+    assert ids(desk.review(new))[0][0] == tid
+    assert desk.listed().orphans == ()
+
+
+def test_an_own_file_made_by_hand_beside_a_matching_source_shows_and_then_writes_both(desk: Desk):
+    old = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
+    tid = desk.comment(old, "From before", "a.py", 20)
+    (new,) = desk.moves_on({"b.py": "else\n"})
+    desk.world.put(
+        new,
+        "# the agent's notes\nthreads:\n  - id: mine\n    path: a.py\n    line: 3\n"
+        "    comments: [{author: bot, body: By hand}]\n",
+    )
+
+    review = desk.review(new)
+    assert source(review) == (old, "patch-id", True)
+    assert [one for one, _ in ids(review)] == ["mine", tid]
+    assert [one["placement"] for one in review["threads"]] == ["exact", "exact"]
+
+    desk.reply(new, tid, "After")
+    after = desk.review(new)
+    assert source(after) == (old, "patch-id", False)
+    assert bodies(after) == ["By hand", "From before", "After"]
+    assert desk.world.file(new).read_text().startswith("# the agent's notes\n")
+
+
+def test_a_pruned_commit_is_found_by_its_fingerprint_and_placed_by_its_text(desk: Desk):
+    old = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
+    desk.comment(old, "Why?", "a.py", 20)
+    (new,) = desk.moves_on({"a.py": text(["top", *LINES])})
+    desk.git.git("reflog", "expire", "--expire=now", "--all")
+    desk.git.git("update-ref", "-d", "ORIG_HEAD")
+    desk.git.git("gc", "-q", "--prune=now")
+    caches.clear()
+
+    review = desk.review(new)
+
+    assert source(review) == (old, "patch-id", True)
+    (thread,) = review["threads"]
+    assert (thread["line"], thread["placement"], thread["outdated"]) == (21, "text", False)
+
+
+def test_a_viewed_mark_survives_while_the_diff_is_the_same(desk: Desk):
+    old = desk.git.commit({"a.py": changed(20, "reworded"), "b.py": changed(3, "x")}, "Both")
+    for path in ("a.py", "b.py"):
+        viewed.set_viewed(desk.target(old), path, True)
+
+    (moved,) = desk.moves_on({"a.py": text(["top", *LINES])})
+    assert desk.review(moved)["viewed"] == ["a.py", "b.py"]
+
+    amended = desk.git.amend({"b.py": changed(3, "y")})
+    review = desk.review(amended)
+    assert (review["viewed"], review["viewed_stale"]) == (["a.py"], ["b.py"])
+
+
+def test_a_source_that_cannot_be_read_is_told_and_never_taken_over(desk: Desk):
+    old = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
+    tid = desk.comment(old, "Why?", "a.py", 20)
+    (new,) = desk.moves_on({"b.py": "else\n"})
+    assert bodies(desk.review(new)) == ["Why?"]
+    file = desk.world.file(old)
+    file.write_text(file.read_text() + "<<<<<<< ours\n")
+
+    review = desk.review(new)
+
+    assert bodies(review) == ["Why?"]
+    assert review["parse_error"].startswith(f"{old}.yaml: line ")
+    with pytest.raises(Conflict, match=f"reviews/api/{old}.yaml is not valid YAML"):
+        desk.reply(new, tid, "No")
+    assert not desk.world.file(new).exists()
