@@ -33,7 +33,7 @@ class Desk:
         self.git.branch("topic")
         put(
             world.home / "pay" / "project.yaml",
-            f"repos:\n  - name: api\n    path: {world.repo.path}\n    range: main..topic\n".encode(),
+            f"repos: [{{name: api, path: {world.repo.path}, range: main..topic}}]\n".encode(),
         )
 
     def listed(self) -> repos.Repo:
@@ -208,7 +208,7 @@ def test_back_by_reset_and_forward_again_nothing_is_missing_and_nothing_resurrec
     gone = desk.comment(a, "Delete me", "a.py", 10)
     b = desk.git.amend(subject="Said better")
     desk.reply(b, kept, "Said on b")
-    (comment,) = [one for one in desk.review(b)["threads"] if one["id"] == gone][0]["comments"]
+    (comment,) = next(one for one in desk.review(b)["threads"] if one["id"] == gone)["comments"]
     threads.delete(desk.target(b), gone, comment["id"], ME)
     new_on_b = desk.comment(b, "New on b")
 
@@ -239,7 +239,7 @@ def test_what_was_written_into_the_old_file_by_hand_after_going_back_is_shown_to
     kept = desk.comment(a, "Keep")
     gone = desk.comment(a, "Delete me")
     b = desk.git.amend(subject="Said better")
-    (comment,) = [one for one in desk.review(b)["threads"] if one["id"] == gone][0]["comments"]
+    (comment,) = next(one for one in desk.review(b)["threads"] if one["id"] == gone)["comments"]
     threads.delete(desk.target(b), gone, comment["id"], ME)
     desk.git.reset(a)
     file = desk.world.file(a)
