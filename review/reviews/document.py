@@ -17,6 +17,7 @@ from review.reviews.target import Target
 from review.reviews.traces import CarriedFrom
 
 Tree = dict[str, Any]
+Path = tuple[str | int, ...]
 QUOTED = frozenset({
     "sha", "at", "created", "status_over", "resolved_at", "updated_at",
 })  # fmt: skip
@@ -27,16 +28,16 @@ def quoted(text: str | None) -> yamlio.Quoted | None:
     return None if text is None else yamlio.Quoted(text)
 
 
-def text(data: bytes | None, tree: Tree) -> bytes:
-    """`data`, changed so that it holds `tree`; a fresh file for None.
+def text(data: bytes | None, value: Any, path: Path = ()) -> bytes:
+    """`data`, changed so that it holds `value` at `path`; a fresh file for None.
 
     Invalid when the file would grow over the limit of its kind.
     """
     if data is None:
-        made = yamlio.dump(tree)
+        made = yamlio.dump(value)
     else:
         made = yamlio.set_entry(
-            data, (), tree, limit=2 * files.LIMIT, nodes=2 * files.VALUES, shared=True
+            data, path, value, limit=2 * files.LIMIT, nodes=2 * files.VALUES, shared=True
         )
     if len(made) > files.LIMIT:
         raise Invalid(f"The file would be larger than {files.LIMIT >> 20} MB")

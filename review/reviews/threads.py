@@ -11,9 +11,9 @@ from typing import Any
 
 from config.kernel.errors import Denied, Invalid
 from review.reviews import document, ids, limits, placement, places, shown, times, writes
+from review.reviews.page import Page
 from review.reviews.schema import Anchor, Comment, Thread
 from review.reviews.target import Target
-from review.reviews.writes import Page
 
 
 def create(

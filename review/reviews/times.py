@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 
 from django.utils import timezone as clock
 
@@ -23,6 +24,7 @@ def now_exact() -> str:
     return _text(clock.now(), fraction=True)
 
 
+@lru_cache(10_000)
 def read(text: str) -> str | None:
     """Any RFC 3339 time or `YYYY-MM-DD HH:MM` (UTC) in our form; a fraction becomes milliseconds.
 

@@ -12,10 +12,10 @@ from review.git.command import GitError
 from review.git.commits import Commit
 from review.reviews import document, times, writes
 from review.reviews.document import Tree
+from review.reviews.page import Page
 from review.reviews.schema import Mark
 from review.reviews.shown import Shown
 from review.reviews.target import Target
-from review.reviews.writes import Page
 
 
 def valid(target: Target, shown: Shown) -> tuple[list[str], list[str]]:
@@ -46,7 +46,7 @@ def set_viewed(target: Target, path: Any, viewed: Any) -> bool:
             return False
         marks = _marks(target, page)
         document.put(marks, path, document.mark(mark) if mark else None)
-        page.tree["viewed"] = marks
+        page.set("viewed", marks)
         return True
 
     return writes.write(target, operation)

@@ -3,49 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import orjson
 
 from review import files
 from review.reviews import document, renewal, schema, shown, takeover
-from review.reviews.document import Tree
-from review.reviews.schema import Comment, ReviewFile, Thread
+from review.reviews.page import Page
 from review.reviews.target import Target
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A review file in the middle of a write: what it says, and its tree of plain values, which
-    the operation changes. Nodes the operation leaves alone stay as they are written.
-    """
-
-    review: ReviewFile
-    tree: Tree
-
-    @property
-    def names(self) -> set[str]:
-        """Every id in the file."""
-        threads = self.review.threads
-        below = {comment.id for thread in threads for comment in thread.comments}
-        return below | {thread.id for thread in threads}
-
-    def tree_of(self, thread: Thread, comment: Comment | None = None) -> Tree:
-        found: Tree = self.tree["threads"][thread.at]
-        return found if comment is None else found["comments"][comment.at]
-
-    def add(self, thread: Thread) -> None:
-        self.tree["threads"] = [*(self.tree.get("threads") or []), document.thread(thread)]
-
-    def reply(self, thread: Thread, comment: Comment) -> None:
-        self.tree_of(thread)["comments"].append(document.comment(comment))
-
-    def remove(self, thread: Thread, comment: Comment | None = None) -> None:
-        if comment is None:
-            del self.tree["threads"][thread.at]
-        else:
-            del self.tree_of(thread)["comments"][comment.at]
-
 
 Operation = Callable[[Page], bool]
 
@@ -62,39 +26,37 @@ def write(target: Target, operation: Operation, *, backup: bool = False) -> bool
 
     def edit(data: bytes | None) -> bytes | None:
         nonlocal changed
-        whole = _whole(target, data)
-        page = _page(target, whole)
+        page = _page(target, data)
         _name(page)
-        renewal.renew(target, page.review.threads, page.tree)
+        renewal.renew(target, page)
         changed = operation(page)
         if not changed:
             return data
-        if data is not None and (backup or whole != data):
+        if data is not None and (backup or page.data != data):
             files.keep(target.parts, data)
-        return document.text(whole, page.tree)
+        return page.text()
 
     files.change(target.parts, edit)
     return changed
 
 
-def _whole(target: Target, data: bytes | None) -> bytes:
-    """The file with all that is shown on the commit; the same bytes where it says that already."""
-    page = _page(target, data) if data is not None else None
+def _page(target: Target, data: bytes | None) -> Page:
+    """The file with all that is shown on the commit; with the same bytes where it says that."""
+    page = _read(target, data) if data is not None else None
     found = shown.shown(target, own=page.review if page else None)
-    if page is None or not page.tree:
-        return document.text(data, shown.written(target, found))
-    if not found.carried_over:
-        return data or b""
-    return document.text(
-        data, takeover.merged(page.review, page.tree, shown.written(target, found))
-    )
+    if page is not None and page.tree and not found.carried_over:
+        return page
+    wanted = shown.written(target, found)
+    if page is not None and page.tree:
+        wanted = takeover.merged(page.review, page.tree, wanted)
+    return _read(target, document.text(data, wanted))
 
 
-def _page(target: Target, data: bytes) -> Page:
+def _read(target: Target, data: bytes) -> Page:
     texts, found = files.load("/".join(target.parts), data)
     deleted = {file.path for file in target.commit.files if file.new_oid is None}
     review = schema.parse(texts, target.commit.sha, deleted_paths=deleted)
-    return Page(review, orjson.loads(orjson.dumps(found.value or {})))
+    return Page(data, review, orjson.loads(orjson.dumps(found.value or {})))
 
 
 def _name(page: Page) -> None:
