@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from review import markdown, reviewer
@@ -13,10 +15,16 @@ from review.reviews.target import Target
 from review.reviews.traces import CarriedFrom
 
 Record = dict[str, Any]
+Render = Callable[[str], str]
 
 
-def review(target: Target, *, html: bool = False, unresolved_only: bool = False) -> Record:
-    """The answer of GET `{c}/review`. With `html`, comments carry `body_html`, safe to show."""
+def review(
+    target: Target, *, html: bool = False, mount: str = "", unresolved_only: bool = False
+) -> Record:
+    """The answer of GET `{c}/review`. With `html`, comments carry `body_html`, safe to show on
+    pages under `mount`.
+    """
+    render = partial(markdown.html, mount=mount) if html else None
     found = shown.shown(target)
     threads = [
         thread for thread in found.review.conversations if not (unresolved_only and thread.resolved)
@@ -37,7 +45,7 @@ def review(target: Target, *, html: bool = False, unresolved_only: bool = False)
         "viewed": marked,
         "viewed_stale": stale,
         "threads": [
-            _thread(one, where, html=html) for one, where in zip(threads, placed, strict=True)
+            _thread(one, where, render) for one, where in zip(threads, placed, strict=True)
         ],
     }
     return dict(found.review.extra) | made
@@ -64,7 +72,7 @@ def counts(target: Target) -> tuple[int, int, int, int]:
     return len(threads), resolved, len(threads) - resolved, len(viewed.valid(target, found)[0])
 
 
-def _thread(thread: Thread, where: Placed, *, html: bool = False) -> Record:
+def _thread(thread: Thread, where: Placed, render: Render | None = None) -> Record:
     me = reviewer.me()
     made = {
         "id": thread.id,
@@ -84,13 +92,13 @@ def _thread(thread: Thread, where: Placed, *, html: bool = False) -> Record:
         "resolved_at": times.seconds(thread.resolved_at),
         "author": thread.opened_by,
         "created_at": times.seconds(thread.created_at),
-        "comments": [_comment(one, me, html=html) for one in thread.comments],
+        "comments": [_comment(one, me, render) for one in thread.comments],
     }
     source = {"from_sha": thread.from_sha} if thread.from_sha else {}
     return dict(thread.extra) | made | source
 
 
-def _comment(comment: Comment, me: reviewer.Reviewer, *, html: bool = False) -> Record:
+def _comment(comment: Comment, me: reviewer.Reviewer, render: Render | None = None) -> Record:
     own = comment.author == me.id
     made = {
         "id": comment.id,
@@ -101,7 +109,7 @@ def _comment(comment: Comment, me: reviewer.Reviewer, *, html: bool = False) -> 
         "updated_at": times.seconds(comment.updated_at),
         "own": own,
     }
-    return dict(comment.extra) | made | ({"body_html": markdown.html(comment.body)} if html else {})
+    return dict(comment.extra) | made | ({"body_html": render(comment.body)} if render else {})
 
 
 def _fingerprint(value: Fingerprint | None) -> Record | None:
