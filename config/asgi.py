@@ -115,7 +115,7 @@ def review(authenticate: Authenticate | None = None, *, proxied: bool) -> URLRou
     return URLRouter(
         [
             re_path(r"^mcp$", inside(lazily("review.consumers.ReviewEndpoint"), calls)),
-            re_path(r"^api/events$", inside(lazily("review.events.STREAM"))),
+            re_path(r"^api/events$", inside(lazily("review.events.stream"))),
             re_path(r"^api/projects/(?P<slug>[^/]+)/assets$",
                     inside(lazily("review.uploads.upload"), images)),
             re_path(r"", inside(django_app)),

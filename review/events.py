@@ -6,6 +6,10 @@ there (background.py).
 
 from __future__ import annotations
 
+from typing import Any
+
+from config.kernel.errors import MethodNotAllowed
+from config.kernel.web.answers import Receive, Send, refusal, refuse
 from config.kernel.web.events import Broadcaster, EventStream, declare
 
 RESYNC = {"type": "projects", "reason": "resync"}
@@ -32,3 +36,11 @@ def project(slug: str, reason: str) -> None:
 def projects(reason: str) -> None:
     """`reason`: added, removed, changed, examples or resync."""
     EVENTS.publish("", {"type": "projects", "reason": reason})
+
+
+async def stream(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """ASGI: GET /api/events."""
+    if scope["method"] == "GET":
+        await STREAM(scope, receive, send)
+    else:
+        await refuse(send, refusal(MethodNotAllowed("Method not allowed"), (b"allow", b"GET")))
