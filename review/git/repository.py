@@ -91,7 +91,7 @@ def open_repository(path: Path) -> Repository:
     known = _opened.get(path)
     if known is not None and known[0] == _stamp(known[1]):
         return known[1]
-    repository = _ask(path)
+    repository = _plain(path) or _ask(path)
     _opened.put(path, (_stamp(repository), repository))
     return repository
 
@@ -109,6 +109,28 @@ def recall(said: list[Any]) -> None:
     path, git_dir, common_dir = map(Path, parts)
     if _opened.get(path) is None:
         _opened.put(path, (tuple(stamp), Repository(path, git_dir, common_dir, *flags)))
+
+
+def _plain(path: Path) -> Repository | None:
+    """A work tree of the user's own as `git init` or `git clone` leaves it, known by its files.
+
+    None for anything else: a link, an extension, somebody else's. That is for git to judge.
+    """
+    git_dir = path / ".git"
+    try:
+        owners = {path.lstat().st_uid, git_dir.lstat().st_uid}
+        usual = modes.S_ISDIR(git_dir.lstat().st_mode) and (git_dir / "HEAD").stat().st_size
+        config = (git_dir / "config").read_bytes().lower()
+        parts = [modes.S_ISDIR((git_dir / name).stat().st_mode) for name in ("objects", "refs")]
+    except (OSError, ValueError):
+        return None
+    odd = any(word in config for word in (b"extensions", b"include", b"bare = true"))
+    if not usual or odd or not all(parts) or owners != {os.geteuid()}:
+        return None
+    if (git_dir / "commondir").exists() or (git_dir / "shallow").exists():
+        return None
+    real = Path(os.path.realpath(git_dir))
+    return Repository(path, real, real, sha256=False, shallow=False, partial=False)
 
 
 def _ask(path: Path) -> Repository:

@@ -18,6 +18,7 @@ from review.stacks import generated
 
 SUBMODULE = "160000"
 FIRST, MOST = 16, 200  # files of the first portion, of any
+FEW = 200  # files of a commit all of whose folders are looked at
 PORTION = 4 << 20  # bytes of text that a portion aims at
 PROBE = 8000  # bytes in which git looks for a NUL
 
@@ -31,7 +32,7 @@ class Files:
     def __init__(self, repository: Repository, commit: Commit) -> None:
         self.repository = repository
         self.commit = commit
-        self._attributes: dict[str, bytes | None] = {}
+        self._attributes = generated.Attributes(self._read_attributes)
 
     def whole(self, files: Sequence[Changed]) -> Iterator[Record]:
         """These files with contents and edits, in their order."""
@@ -48,8 +49,8 @@ class Files:
                 for file in portion:
                     yield self._record(file, edits.get(file.path, ()), texts)
 
-    def bare(self, file: Changed) -> Record:
-        """A file without contents and edits."""
+    def bare(self, file: Changed, *, deep: bool = False) -> Record:
+        """A file without contents and edits. `deep`: attributes of its own folder count too."""
         return {
             "path": clean(file.path),
             "old_path": None if file.old_path is None else clean(file.old_path),
@@ -57,7 +58,7 @@ class Files:
             "additions": file.additions,
             "deletions": file.deletions,
             "binary": self.commit.counted and file.additions is None and not _submodule(file),
-            "generated": self._generated(file),
+            "generated": self._generated(file, deep or len(self.commit.files) <= FEW),
             "old": None,
             "new": None,
             "old_oid": file.old_oid,
@@ -90,7 +91,7 @@ class Files:
     def _record(self, file: Changed, edits: tuple[Edit, ...], texts: dict[str, bytes]) -> Record:
         old = texts.get(file.old_oid) if file.old_oid else None
         new = texts.get(file.new_oid) if file.new_oid else None
-        shown = self.bare(file)
+        shown = self.bare(file, deep=True)
         shown["truncated"] = False
         shown["edits"] = edits
         shown["binary"] = any(side is not None and _binary(side) for side in (old, new))
@@ -108,19 +109,17 @@ class Files:
         shown["encoding"] = "utf-8" if old_fits and new_fits else "unknown"
         return shown
 
-    def _generated(self, file: Changed) -> bool:
-        said = generated.by_attribute(file.path, self._read_attributes)
+    def _generated(self, file: Changed, deep: bool) -> bool:
+        said = self._attributes.generated(file.path, deep=deep)
         return generated.by_name(file.path) if said is None else said
 
     def _read_attributes(self, folder: str) -> bytes | None:
         """The .gitattributes of a folder in this commit's own tree."""
-        if folder not in self._attributes:
-            path = f"{folder}/.gitattributes" if folder else ".gitattributes"
-            entry = objects.entry(self.repository, self.commit.sha, path)
-            there = entry is not None and entry.kind == "blob"
-            data = objects.blob(self.repository, entry.oid) if entry and there else None
-            self._attributes[folder] = data
-        return self._attributes[folder]
+        path = f"{folder}/.gitattributes" if folder else ".gitattributes"
+        entry = objects.entry(self.repository, self.commit.sha, path)
+        if entry is None or entry.kind != "blob":
+            return None
+        return objects.blob(self.repository, entry.oid)
 
 
 def _submodule(file: Changed) -> bool:

@@ -49,7 +49,7 @@ class Place:
 
     @property
     def counts(self) -> wire.Counts:
-        return counts(self.repo, self.item)
+        return counts(self.repo, [self.item])[0]
 
     @property
     def neighbours(self) -> tuple[Record | None, Record | None]:
@@ -253,9 +253,9 @@ def _pr(place: Place) -> Record:
 
 def _repo(found: Repo) -> Record:
     shorts = wire.shorts([item.commit.sha for item in found.items])
+    counted = zip(found.items, counts(found, found.items), strict=True)
     return wire.repo(
-        found,
-        (wire.listed(item, shorts[item.commit.sha], counts(found, item)) for item in found.items),
+        found, (wire.listed(item, shorts[item.commit.sha], told) for item, told in counted)
     )
 
 

@@ -6,7 +6,7 @@ Attributes are read from the commit's own tree, so the answer for a commit never
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from posixpath import basename
 
@@ -29,6 +29,7 @@ ATTRIBUTE = "linguist-generated"
 FALSE = ("false", "0", "no")
 
 ReadAttributes = Callable[[str], bytes | None]  # the .gitattributes of a folder, "" the root
+Rules = tuple[int, tuple[tuple[Glob, bool], ...]]  # length of the folder cut off, glob and value
 
 
 def by_name(path: str) -> bool:
@@ -42,23 +43,35 @@ def by_header(data: bytes) -> bool:
     return MARKED.search(head) is not None
 
 
-def by_attribute(path: str, read: ReadAttributes) -> bool | None:
-    """What the nearest .gitattributes says of the file, None where none says anything."""
-    for folder in _folders(path):
-        below = path[len(folder) + 1 :] if folder else path
-        if data := read(folder):
-            said = [value for glob, value in _rules(data) if glob.matches(below)]
+class Attributes:
+    """What the .gitattributes of one tree say of its files; each folder is looked up once."""
+
+    def __init__(self, read: ReadAttributes) -> None:
+        self._read = read
+        self._chains: dict[str, tuple[Rules, ...]] = {}
+
+    def generated(self, path: str, *, deep: bool = True) -> bool | None:
+        """What the nearest file says that says anything, None where none does.
+
+        Not `deep`, only the root's file is asked, and those that were looked up before.
+        """
+        folder = path.rpartition("/")[0]
+        for depth, rules in self._chain(folder if deep or folder in self._chains else ""):
+            below = path[depth:]
+            said = [value for glob, value in rules if glob.matches(below)]
             if said:
                 return said[-1]  # "!linguist-generated" counts as said: it ends the search
-    return None
+        return None
 
-
-def _folders(path: str) -> Iterator[str]:
-    """The folders above a file, the nearest first, the root as ""."""
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield path
-    yield ""
+    def _chain(self, folder: str) -> tuple[Rules, ...]:
+        """Where the rules of this folder and those above it begin to count, the nearest first."""
+        known = self._chains.get(folder)
+        if known is None:
+            above = self._chain(folder.rpartition("/")[0]) if folder else ()
+            rules = _rules(self._read(folder) or b"")
+            own = (((len(folder) + 1 if folder else 0), rules),) if rules else ()
+            known = self._chains[folder] = (*own, *above)
+        return known
 
 
 @lru_cache(maxsize=512)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,11 +56,11 @@ def project_list() -> dict[str, Any]:
     }
 
 
-def counts(found: Repo, item: Item) -> tuple[int, int, int, int]:
-    """Threads, resolved, unresolved, viewed of one commit."""
+def counts(found: Repo, items: Iterable[Item]) -> list[tuple[int, int, int, int]]:
+    """Threads, resolved, unresolved, viewed of each of these commits."""
     if not states.stems(found.project.slug, found.entry.name):
-        return (0, 0, 0, 0)
-    return records.counts(repos.target(found, item))
+        return [(0, 0, 0, 0) for _ in items]
+    return [records.counts(repos.target(found, item)) for item in items]
 
 
 def _listed(project: Project) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _made(found: Repo) -> Summary:
         commits=len(found.items) - merged - follow_on,
         follow_on=follow_on,
         merged=merged,
-        unresolved=sum(counts(found, item)[2] for item in found.items),
+        unresolved=sum(unresolved for _, _, unresolved, _ in counts(found, found.items)),
         modified=max([_head_time(found), *_file_times(found)], default=0.0),
     )
 

@@ -47,8 +47,7 @@ def test_the_nearest_attributes_decide_and_their_last_line():
         "api": b"*.go text\nx.go linguist-generated=false\n",
     }
 
-    def said(path: str) -> bool | None:
-        return generated.by_attribute(path, files.get)
+    said = generated.Attributes(files.get).generated
 
     assert said("a.go") is True
     assert said("deep/down/a.go") is True
