@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Literal
 
+from review import caches
 from review.git import diffs, objects
 from review.git.command import GitError
 from review.git.repository import Repository
@@ -91,6 +93,11 @@ def _cut(lines: Sequence[str]) -> str:
     return "\n".join(kept)
 
 
+Lines = tuple[int, int]  # first and last
+_shifts: caches.Memory[tuple[Path, str, str], Shift] = caches.Memory(2048)
+_found: caches.Memory[tuple[object, ...], tuple[Placement, Lines | None]] = caches.Memory(20_000)
+
+
 class _Pair:
     """An old blob and the one it is now, with what was changed between them."""
 
@@ -102,13 +109,17 @@ class _Pair:
     @cached_property
     def shift(self) -> Shift | None:
         """None when the old blob is gone, or either is binary."""
-        if self.old is None or not objects.exists(self.repository, self.old):
+        if self.old is None:
             return None
+        key = (self.repository.common_dir, self.old, self.new)
+        known = _shifts.get(key)
+        if known is not None or not objects.exists(self.repository, self.old):
+            return known
         try:
             edits = diffs.edits(self.repository, self.old, self.new)
         except GitError:
             return None
-        return Shift(edits) if edits else None
+        return _shifts.put(key, Shift(edits)) if edits else None
 
     @cached_property
     def text(self) -> Text | None:
@@ -182,7 +193,7 @@ class _Places:
         line: int,
         *,
         other: bool = False,
-    ) -> tuple[Placement, tuple[int, int] | None]:
+    ) -> tuple[Placement, Lines | None]:
         """Rules 3 to 7 for lines of one side. `other`: not the side of the anchor's blob."""
         assert spot.oid is not None
         old = None if other else thread.anchor.blob
@@ -193,20 +204,17 @@ class _Places:
             return self._as_written(pair, start, line)
         if pair.shift is not None and (moved := pair.shift.moved(start, line)):
             return "moved", moved
-        if pair.lineless:
-            return "file", None
-        near = pair.shift.nearest if pair.shift else lambda at: at
-        wanted = _wanted(thread.anchor, pair, start, line, other=other)
-        if pair.text and wanted and (found := pair.text.find(wanted, near(start))):
-            return "text", found
-        at = near(line)
-        if pair.text is not None:
-            at = max(1, min(at, pair.text.count))
-        return "nearest", (at, at)
+        anchor = thread.anchor
+        wanted = (anchor.text, anchor.before, anchor.after) if not other else None
+        key = (self.repository.common_dir, pair.old, pair.new, start, line, wanted)
+        known = _found.get(key)
+        if known is None:
+            known = _searched(pair, anchor, start, line, other=other)
+            if pair.text is not None and pair.shift is not None:  # objects may arrive later
+                _found.put(key, known)
+        return known
 
-    def _as_written(
-        self, pair: _Pair, start: int, line: int
-    ) -> tuple[Placement, tuple[int, int] | None]:
+    def _as_written(self, pair: _Pair, start: int, line: int) -> tuple[Placement, Lines | None]:
         """A hand-made thread on its own commit, whose lines nobody has checked yet."""
         if pair.lineless:
             return "file", None
@@ -237,6 +245,22 @@ class _Places:
 _ORDER: tuple[Placement, ...] = ("exact", "moved", "text", "nearest", "file", "none", "general")
 
 
+def _searched(
+    pair: _Pair, anchor: Anchor, start: int, line: int, *, other: bool
+) -> tuple[Placement, Lines | None]:
+    """Lines that were changed: by their text, else near where they were."""
+    if pair.lineless:
+        return "file", None
+    near = pair.shift.nearest if pair.shift else lambda at: at
+    wanted = _wanted(anchor, pair, start, line, other=other)
+    if pair.text and wanted and (found := pair.text.find(wanted, near(start))):
+        return "text", found
+    at = near(line)
+    if pair.text is not None:
+        at = max(1, min(at, pair.text.count))
+    return "nearest", (at, at)
+
+
 def _wanted(anchor: Anchor, pair: _Pair, start: int, line: int, *, other: bool) -> Snippet | None:
     """The lines to look for: as written down, or, where that says not all, from the old blob."""
     if anchor.text is None or other or _shortened(anchor.text, line - start + 1):
@@ -264,7 +288,7 @@ def _placed(
     thread: Thread,
     how: Placement,
     path: str | None,
-    lines: tuple[int, int] | None,
+    lines: Lines | None,
     *,
     outdated: bool = False,
 ) -> Placed:

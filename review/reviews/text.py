@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,14 +17,21 @@ SNIFFED = 8000  # bytes in which git looks for a NUL
 class Snippet:
     """Lines to look for, which stood for `span` lines, with those above and below them."""
 
-    lines: Sequence[str]
-    before: Sequence[str]
-    after: Sequence[str]
+    lines: list[str]
+    before: list[str]
+    after: list[str]
     span: int
 
     @property
     def telling(self) -> bool:
         return sum(len("".join(line.split())) for line in self.lines) >= TELLING_CHARS
+
+    @property
+    def trimmed(self) -> Snippet:
+        lines, before, after = (
+            [line.strip() for line in part] for part in (self.lines, self.before, self.after)
+        )
+        return Snippet(lines, before, after, self.span)
 
 
 class Text:
@@ -48,7 +54,7 @@ class Text:
 
     @cached_property
     def trimmed(self) -> list[str]:
-        return [line.strip() for line in self.lines]
+        return list(map(str.strip, self.lines))
 
     def snippet(self, start: int, line: int) -> Snippet:
         """Lines `start` to `line`, as far as there are such, with their surroundings."""
@@ -62,50 +68,38 @@ class Text:
     def find(self, wanted: Snippet, near: int) -> tuple[int, int] | None:
         """First and last line of the place that has these lines: equal ones before ones that are
         equal when trimmed, then the most equal lines around, then the nearest to `near`."""
-        if not wanted.lines:
-            return None
-        start = _best(self.lines, self._rows, wanted, near, _as_is)
+        hits = self._hits([line.strip() for line in wanted.lines]) if wanted.lines else []
+        equal = [at for at in hits if self.lines[at : at + len(wanted.lines)] == wanted.lines]
+        start = _best(self.lines, equal, wanted, near)
         if start is None:
-            start = _best(self.trimmed, self._trimmed_rows, wanted, near, str.strip)
+            start = _best(self.trimmed, hits, wanted.trimmed, near)
         if start is None:
             return None
         return start, min(start + wanted.span - 1, self.count)
 
-    @cached_property
-    def _rows(self) -> Mapping[str, list[int]]:
-        return _rows(self.lines)
+    def _hits(self, text: list[str]) -> list[int]:
+        """The rows, from 0, where these lines stand when trimmed."""
+        if not all(line in self._last for line in text):
+            return []
+        offset = max(range(len(text)), key=lambda at: len(text[at]))  # long lines are rare ones
+        starts = [row - offset for row in self._rows(text[offset]) if row >= offset]
+        return [at for at in starts if self.trimmed[at : at + len(text)] == text]
+
+    def _rows(self, line: str) -> Iterator[int]:
+        at, last = -1, self._last[line]
+        while at < last:
+            at = self.trimmed.index(line, at + 1)
+            yield at
 
     @cached_property
-    def _trimmed_rows(self) -> Mapping[str, list[int]]:
-        return _rows(self.trimmed)
+    def _last(self) -> dict[str, int]:
+        """The last row of each trimmed line: most lines looked for are not there at all."""
+        return dict(zip(self.trimmed, range(self.count), strict=True))
 
 
-def _as_is(line: str) -> str:
-    return line
-
-
-def _rows(lines: Sequence[str]) -> Mapping[str, list[int]]:
-    """The places, from 0, of each line."""
-    rows: dict[str, list[int]] = defaultdict(list)
-    for row, line in enumerate(lines):
-        rows[line].append(row)
-    return rows
-
-
-def _best(
-    lines: list[str],
-    rows: Mapping[str, list[int]],
-    wanted: Snippet,
-    near: int,
-    form: Callable[[str], str],
-) -> int | None:
-    """The line, from 1, where the best place starts."""
-    text = [form(line) for line in wanted.lines]
-    offset = min(range(len(text)), key=lambda at: len(rows.get(text[at], ())))
-    starts = [row - offset for row in rows.get(text[offset], ()) if row >= offset]
-    hits = [at for at in starts if lines[at : at + len(text)] == text]
-    above = [form(line[:MOST_CONTEXT_CHARS]) for line in reversed(wanted.before)]
-    below = [form(line[:MOST_CONTEXT_CHARS]) for line in wanted.after]
+def _best(lines: Sequence[str], hits: Sequence[int], wanted: Snippet, near: int) -> int | None:
+    """The line, from 1, where the best of the hits starts."""
+    above, below = wanted.before[::-1], wanted.after
     ranked = []
     for at in hits:
         up = lines[max(0, at - len(above)) : at][::-1]
@@ -122,5 +116,10 @@ def _neighbour(lines: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def _equal(lines: Sequence[str], wanted: Sequence[str]) -> int:
+    """How many are the same, as far as they are kept."""
     pairs = zip(lines, wanted, strict=False)
-    return sum(line[:MOST_CONTEXT_CHARS] == other for line, other in pairs)
+    return sum(
+        line == other
+        or (len(other) >= MOST_CONTEXT_CHARS and line.startswith(other[:MOST_CONTEXT_CHARS]))
+        for line, other in pairs
+    )
