@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from review import caches
-from review.git import output, partial, rows
+from review.git import objects, output, partial, rows
 from review.git.command import GitError
 from review.git.commits import Commit
 from review.git.ranges import Range, clean, unknown
@@ -81,13 +81,13 @@ def listed(
 
 
 def _one(repository: Repository, sha: str, parent: str | None) -> Commit:
+    if objects.kind(repository, sha) != "commit":
+        raise unknown(sha)
     try:
         found = _of_shas(repository, [sha])[0]
     except GitError as error:
         if error.kind == "timeout":
             raise
-        if not repository.partial:
-            raise unknown(sha) from None
         found = partial.commits(repository, WALK, FILES, ["--no-walk", sha])[0][0]
     if parent == "first":
         return found

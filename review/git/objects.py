@@ -53,6 +53,12 @@ def exists(repository: Repository, sha: str) -> bool:
     return not missing(repository, [sha])
 
 
+def kind(repository: Repository, oid: str) -> str | None:
+    """blob, tree, commit or tag; None when the object is missing."""
+    found = dict(catfile.infos(repository, [oid]))[oid]
+    return found and found[0]
+
+
 def missing(repository: Repository, oids: Iterable[str]) -> set[str]:
     """Those objects that are not here."""
     return {oid for oid, found in catfile.infos(repository, oids) if found is None}

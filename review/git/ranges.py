@@ -136,14 +136,15 @@ class _Resolver:
 
     def _between(self, text: str | None, base: str | None, head: str) -> Range:
         base_sha = None if base is None else self._sha(base)
-        return self._made(text, base, head, base_sha)
+        return self._made(text, base, head, base_sha, trunk=self._trunk(base))
 
     def _since_merge_base(self, text: str, base: str, head: str) -> Range:
         base_sha = merge_base(self.repository, self._sha(base), self._sha(head))
-        if base_sha is not None:
-            return self._made(text, base, head, base_sha)
         warning = f"{clean(base)} and {clean(head)} have no common history"
-        return self._made(text, base, head, None, warning=warning)
+        return self._made(
+            text, base, head, base_sha, trunk=self._trunk(base),
+            warning=warning if base_sha is None else "",
+        )  # fmt: skip
 
     def _computed(self) -> Range:
         """trunk..HEAD; on trunk upstream..HEAD; nothing there: the last commits, with a warning."""
@@ -158,9 +159,9 @@ class _Resolver:
         elif merge_base(self.repository, head, upstream_sha) == head:
             why = f"nothing is ahead of {short(upstream)}"
         else:
-            return self._between(None, short(upstream), "HEAD")
+            return self._made(None, short(upstream), "HEAD", upstream_sha, trunk=trunk)
         warning = f"The last {LAST} commits are shown: {clean(why)}"
-        return self._made(None, None, "HEAD", None, warning=warning, limit=LAST)
+        return self._made(None, None, "HEAD", None, trunk=trunk, warning=warning, limit=LAST)
 
     def _made(
         self,
@@ -169,10 +170,10 @@ class _Resolver:
         head: str,
         base_sha: str | None,
         *,
+        trunk: str | None,
         warning: str = "",
         limit: int | None = None,
     ) -> Range:
-        trunk = self._trunk(base)
         return Range(
             text=text, base=base, head=head, base_sha=base_sha, head_sha=self._sha(head),
             trunk=trunk, trunk_shas=self._trunk_shas(trunk, head),
