@@ -141,7 +141,12 @@ def infos(
 
 
 def close() -> None:
-    """End all processes that nobody uses right now."""
+    """End all processes that nobody uses right now, and the timer that would."""
+    global _sweeper  # noqa: PLW0603
+    with _lock:
+        if _sweeper is not None:
+            _sweeper.cancel()
+            _sweeper = None
     _sweep(older_than=0.0)
 
 
