@@ -355,6 +355,21 @@ def test_an_own_file_that_was_carried_over_is_still_joined_by_an_equal_patch():
     assert found.orphans == ("d",), "an equal subject is too weak for a commit that has its source"
 
 
+@pytest.mark.parametrize(
+    "weak",
+    [{"subject": "x"}, {"lines": lines(*BIG[:7], "a", "b", "c")}],
+    ids=["subject", "similar"],
+)
+def test_a_commit_that_has_its_source_gets_no_other_by_weak_likeness(weak):
+    own = trace("c", subject="x", lines=lines(*BIG), carried=carried("a", T1))
+
+    found = match([trace("a"), trace("d", **weak)], [own])
+
+    assert found.by_commit == {"c": Match("a", "patch-id")}
+    assert found.orphans == ("d",)
+    assert found.warnings == ()
+
+
 KEYS = st.sampled_from([None, "1", "2", "3"])
 PLACES = st.one_of(st.none(), st.tuples(st.just(1), st.integers(1, 4)))
 TRACES = st.builds(
