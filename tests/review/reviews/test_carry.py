@@ -146,6 +146,15 @@ def test_old_versions_of_one_commit_all_go_to_it_the_newest_first():
     assert found.orphans == ()
 
 
+def test_the_same_few_lines_added_by_two_commits_make_them_no_versions_of_one():
+    sources = [trace("s1", patch_id_u0="u"), trace("s2", patch_id_u0="u")]
+
+    found = match(sources, [trace("c1", patch_id_u0="u")])
+
+    assert found.orphans == ("s1", "s2")
+    assert "equal patch-id-u0" in found.warnings[0]
+
+
 def test_two_commits_with_one_author_second_are_told_apart_by_subject():
     sources = [trace("s1", **A, subject="one"), trace("s2", **A, subject="two")]
     targets = [trace("c1", **A, subject="one"), trace("c2", **A, subject="two")]
