@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(NamedTuple):
     """One file that a commit changes. Paths are text with surrogateescape; wire form is cleaned.
 
     `additions` and `deletions` are None for binary files and submodules. Oids and modes are None

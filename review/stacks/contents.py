@@ -35,14 +35,21 @@ class Files:
         self._attributes = generated.Attributes(self._read_attributes)
 
     def whole(self, files: Sequence[Changed]) -> Iterator[Record]:
-        """These files with contents and edits, in their order."""
-        with ThreadPoolExecutor(1, "review-edits") as pool:
+        """These files with contents and edits, in their order. Git sets to work at once."""
+        pool = ThreadPoolExecutor(1, "review-edits")
+        ahead = self._ahead(pool, files[:FIRST])
+        return self._portions(pool, ahead, files)
+
+    def _portions(
+        self, pool: ThreadPoolExecutor, ahead: Future[Edits], files: Sequence[Changed]
+    ) -> Iterator[Record]:
+        with pool:
             at, size = 0, FIRST
-            ahead = self._ahead(pool, files[:size])
             while at < len(files):
-                portion, edits = files[at : at + size], ahead.result()
+                portion = files[at : at + size]
                 at += size
                 texts = self._texts(portion)
+                edits = ahead.result()
                 read = sum(map(len, texts.values()))
                 size = max(1, min(MOST, PORTION * len(portion) // max(read, 1)))
                 ahead = self._ahead(pool, files[at : at + size])

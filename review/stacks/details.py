@@ -193,9 +193,10 @@ class _Listed:
         return head | {"files": first} | tail
 
     def _records(self) -> Iterator[Record]:
-        whole = self.commit.files[: self.most]
-        yield from map(self.marked, self.files.whole(whole))
-        yield from map(self.marked, map(self.files.bare, self.commit.files[len(whole) :]))
+        most = self.most
+        whole = self.files.whole(self.commit.files[:most])
+        bare = [self.marked(self.files.bare(file)) for file in self.commit.files[most:]]
+        return chain(map(self.marked, whole), bare)
 
     def _counted(self, commit: Commit) -> Commit:
         """With line counts where they are not found on the way, unless that takes long."""
