@@ -132,8 +132,8 @@ def test_a_file_saved_in_two_steps_is_not_called_broken(home: Path):
 def test_five_thousand_threads_are_read(home: Path):
     comment = b'{id: "c-%08d", author: a, body: b, created_at: "2026-11-20T10:00:00Z"}'
     thread = b'- {id: "t-%08d", path: a, line: 1, resolved: false, anchor: {commit: a, blob: b, '
-    thread += b"text: c, before: d, after: e}, comments: [" + comment + b"]}\n"
-    data = b"threads:\n" + b"".join(thread % (n, n) for n in range(5000))
+    thread += b"text: c, before: d, after: e}, comments: [" + comment + b", " + comment + b"]}\n"
+    data = b"threads:\n" + b"".join(thread % (n, n, n + 5000) for n in range(5000))
     put(files.path(*FILE), data)
 
     found = files.read(*FILE)
