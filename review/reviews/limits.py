@@ -37,10 +37,9 @@ def side(name: str, value: Any) -> str | None:
 
 
 def line(name: str, value: Any) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise Invalid(f'"{name}" must be a line number from 1')
+    """A line number; whether the file has that line is for places.py to say."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise Invalid(f'"{name}" must be a whole number')
     return value
 
 

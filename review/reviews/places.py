@@ -49,8 +49,11 @@ def checked(
         return Place(found.path, side, line)
     start_side = start_side or side
     if normal_side(start_side) != normal_side(side):
-        _check_line(target, "start_line", start_line, path, _file(target, path, start_side))
-    elif start_line > line:
+        found_start = _file(target, path, start_side)
+        _check_line(target, "start_line", start_line, path, found_start)
+    elif start_line <= line:
+        _check_line(target, "start_line", start_line, path, found)
+    else:
         raise Invalid('"start_line" must not be after "line"')
     return Place(found.path, side, line, start_line, start_side)
 
@@ -96,7 +99,7 @@ def _check_line(target: Target, name: str, line: int, path: str, found: Spot) ->
         raise Invalid(reason + "a binary file")
     if not text.count:
         raise Invalid(reason + "empty")
-    if line > text.count:
+    if not 1 <= line <= text.count:
         raise Invalid(f'"{name}" must be between 1 and {text.count} for {_printable(path)}')
 
 
