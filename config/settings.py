@@ -146,8 +146,11 @@ SVC_BACKGROUND = [
     "workspace.background.Background",
     "workspace.boot.ManagementApi",
     "workspace.boot.Agents",
+    "review.background.Background",
 ]
-SVC_INDEXES = ["workspace.reindex.reindex"]  # () -> one line; `manage.py reindex`
+# () -> one line; `manage.py reindex`
+SVC_INDEXES = ["workspace.reindex.reindex", "review.reindex.reindex"]
+SVC_WORKING_DIR = "workspace.projects.working_dir"  # slug -> where its agents work, or None
 SVC_BACKUP = {"projects": PROJECTS_DIR, "dashboard": DATA_DIR / "dashboard"}
 
 STATIC_URL = "/static/"

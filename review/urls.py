@@ -1,11 +1,60 @@
-"""Routes of the review part, the same on its own port and under its mount."""
+"""Every HTTP route of the review part that Django answers (contract 19), on both mounts.
+
+`/mcp`, `/api/events` and uploads are ASGI consumers, routed in config/asgi.py.
+"""
+
+from __future__ import annotations
 
 from django.urls import path
+from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 from review import pages
-from review.api import health as api
+from review.api.commits import CommitViewSet
+from review.api.instance import InstanceViewSet
+from review.api.projects import ProjectViewSet
+from review.api.threads import ThreadViewSet
+
+READ = ["get", "head"]
+P = "api/projects/<str:project>"
+C = f"{P}/repos/<str:repo>/commits/<str:sha>"
+THREAD = f"{C}/threads/<str:thread>"
+
+described = SpectacularJSONAPIView.as_view
+shown = SpectacularSwaggerSplitView.as_view
+instance = InstanceViewSet.as_view
+project = ProjectViewSet.as_view
+commit = CommitViewSet.as_view
+thread = ThreadViewSet.as_view
 
 urlpatterns = [
     path("", pages.start, name="review-start"),
-    path("api/health", api.Health.as_view({"get": "list"}), name="review-health"),
-]
+    path("api/health", instance({"get": "health"}), name="review-health"),
+    path("api/me", instance({"get": "me"})),
+    path("api/examples", instance({"post": "add"})),
+    path("api/examples/remove", instance({"post": "remove"})),
+    path("api/projects", instance({"get": "projects"})),
+    path(P, project({"get": "retrieve"})),
+    path(f"{P}/description", project({"put": "describe"})),
+    path(f"{P}/repos", project({"post": "add_repo"})),
+    path(f"{P}/repos/<str:repo>/stacks/<str:n>/description", project({"put": "note"})),
+    path(f"{P}/preview", project({"post": "preview"})),
+    path(f"{P}/assets/<str:name>", project({"get": "asset"})),
+    path(f"{P}/stack.svg", project({"get": "picture"}), {"kind": "svg"}),
+    path(f"{P}/stack.png", project({"get": "picture"}), {"kind": "png"}),
+    path(C, commit({"get": "retrieve"})),
+    path(f"{C}/file", commit({"get": "file"})),
+    path(f"{C}/review", commit({"get": "review"})),
+    path(f"{C}/pr", commit({"get": "pr", "put": "set_pr"})),
+    path(f"{C}/viewed", commit({"put": "viewed"})),
+    path(f"{C}/interdiff", commit({"get": "interdiff"})),
+    path(f"{C}/threads.md", commit({"get": "threads_text"})),
+    path(f"{C}/stack.svg", commit({"get": "picture"}), {"kind": "svg"}),
+    path(f"{C}/stack.png", commit({"get": "picture"}), {"kind": "png"}),
+    path(f"{C}/threads", thread({"post": "create"})),
+    path(THREAD, thread({"patch": "resolve"})),
+    path(f"{THREAD}/comments", thread({"post": "reply"})),
+    path(f"{THREAD}/comments/<str:comment>", thread({"patch": "edit", "delete": "remove"})),
+    path("api/schema", described(urlconf="review.urls", http_method_names=READ),
+         name="review-schema"),
+    path("api/docs", shown(url_name="review-schema", http_method_names=READ), name="review-docs"),
+]  # fmt: skip

@@ -36,6 +36,12 @@ def get(slug: str) -> Project:
     return project
 
 
+def working_dir(slug: str) -> Path | None:
+    """Where the agents of a project work, None where there is no such directory."""
+    project = _read(slug) if schema.is_slug(slug) else None
+    return project.working_dir if project and project.working_dir.is_dir() else None
+
+
 def writable(slug: str) -> Project:
     """Like get, but refuses a project whose file cannot be parsed."""
     return sound(get(slug))

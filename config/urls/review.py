@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-handler404 = "config.kernel.web.answers.not_found"
-handler500 = "config.kernel.web.answers.failed"
+handler404 = "review.api.base.not_found"
+handler500 = "review.api.base.failed"
 
 urlpatterns = [path("", include("review.urls"))]

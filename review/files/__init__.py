@@ -5,11 +5,22 @@ through the kernel's writer. What a file means is for projects.py, reviews/ and 
 """
 
 from review.files.backups import keep
-from review.files.places import KINDS, PROJECT, SLUG, Kind, names, path, slugs, state_dir
+from review.files.places import (
+    KINDS,
+    PROJECT,
+    SLUG,
+    Kind,
+    listed,
+    names,
+    path,
+    root,
+    slugs,
+    state_dir,
+)  # fmt: skip
 from review.files.reading import LIMIT, MIRROR, VALUES, load, read, stamp
 from review.files.writing import change, written
 
 __all__ = [
-    "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "Kind",
-    "change", "keep", "load", "names", "path", "read", "slugs", "stamp", "state_dir", "written",
+    "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "Kind", "change", "keep", "listed",
+    "load", "names", "path", "read", "root", "slugs", "stamp", "state_dir", "written",
 ]  # fmt: skip

@@ -1,0 +1,163 @@
+"""What the routes of the review part share: the caller, bodies, tagged answers, its words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers as s
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config import __version__
+from config.kernel import jsonio
+from config.kernel.errors import Invalid, NotFound, SvcError
+from config.kernel.web import answers, rest, wire
+from review import reviewer
+from review.api import shapes
+from review.operations import Local
+from review.stacks import details
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+Answer = Mapping[str, Any] | Iterator[bytes]
+
+DEPTH = 64
+NO_JSON = "Body is not valid JSON"
+WORDS = {
+    "not found": "Not found",
+    "method not allowed": "Method not allowed",
+    "internal error": "Internal error",
+}
+
+
+class Parser(wire.JSONParser):
+    """One JSON object; the sentences of contract 10. An empty body is no object."""
+
+    def parse(
+        self, stream: Any, media_type: str | None = None, parser_context: Any = None
+    ) -> dict[str, Any]:
+        raw = stream.read()
+        try:
+            value = jsonio.loads(raw, depth=DEPTH)
+            if b"\\ud" in raw.lower():
+                json.dumps(value, ensure_ascii=False).encode()
+        except (jsonio.JsonError, UnicodeEncodeError):  # the latter: a lone surrogate
+            raise Invalid(NO_JSON, code="bad_json") from None
+        if not isinstance(value, dict):
+            raise Invalid("Body must be a JSON object", code="bad_json")
+        return value
+
+
+class ViewSet(rest.ViewSet):
+    """Base of the viewsets of this part."""
+
+    parser_classes = (Parser,)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """The body is looked at before the resource is (contract 9.5)."""
+        super().initial(request, *args, **kwargs)
+        if request.method in {"POST", "PUT", "PATCH"}:
+            if not request._request.body:  # which no parser is asked about
+                raise Invalid(NO_JSON, code="bad_json")
+            _ = request.data
+
+    def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:
+        return _worded
+
+
+def _worded(error: Exception, context: dict[str, Any]) -> Response:
+    response = wire.exception_handler(error, context)
+    response.data["error"] = WORDS.get(response.data["error"], response.data["error"])
+    return response
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's handler404 on this surface."""
+    return answers.django(NotFound(WORDS["not found"]))
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """Django's handler500 on this surface."""
+    return answers.django(SvcError(WORDS["internal error"]))
+
+
+def person() -> Local:
+    """Whoever is on this machine, signing as the reviewer."""
+    return Local(reviewer.me().id)
+
+
+def mount(request: Request) -> str:
+    """What stands before every address of this part: "/review" on the main port, else ""."""
+    found: str = request.META.get("SCRIPT_NAME", "")
+    return found
+
+
+def flag(request: Request, name: str) -> bool:
+    """Whether a query parameter is there with any value but 0."""
+    return request.query_params.get(name, "0") not in ("", "0")
+
+
+def documented(
+    answer: type[s.Serializer[Any]],
+    *,
+    status: int = 200,
+    also: int | None = None,
+    errors: Iterable[int] = (),
+    query: type[s.Serializer[Any]] | None = None,
+    body: type[s.Serializer[Any]] | None = None,
+) -> Callable[[Handler], Handler]:
+    """The OpenAPI entry of one handler; refusals all have the one shape.
+
+    `also`: another status with the same answer.
+    """
+    sent = (400, 413, 415) if body else ()
+    good = dict.fromkeys((status, also or status), answer)
+    refusals = dict.fromkeys((403, *sent, *errors), shapes.Error)
+    return extend_schema(
+        request=body,
+        responses={**good, **refusals},
+        parameters=[query] if query else None,
+    )
+
+
+def binary(
+    *types: str, query: type[s.Serializer[Any]] | None = None, errors: Iterable[int] = ()
+) -> Callable[[Handler], Handler]:
+    """The OpenAPI entry of a handler whose answer is no JSON but of one of these types."""
+    good = dict.fromkeys(((200, kind) for kind in types), OpenApiTypes.BINARY)
+    refusals = dict.fromkeys((403, *errors), shapes.Error)
+    return extend_schema(responses={**good, **refusals}, parameters=[query] if query else None)
+
+
+def tagged(
+    request: Request, slug: str, make: Callable[[], Answer], *parts: str
+) -> HttpResponseBase:
+    """The answer with a tag of all it shows; 304, and nothing is made, when the caller has it.
+
+    `parts` tell the answers below one project apart. An answer in pieces is streamed.
+    """
+    etag = tag(request, slug, *parts)
+    if known(request, etag):
+        return HttpResponse(status=304, headers={"ETag": etag})
+    found = make()
+    if isinstance(found, Mapping):
+        return Response(found, headers={"ETag": etag})
+    kind = answers.JSON.decode()
+    return StreamingHttpResponse(found, content_type=kind, headers={"ETag": etag})
+
+
+def tag(request: Request, slug: str, *parts: str) -> str:
+    """Changes with anything that is shown below the project."""
+    kind = request.accepted_renderer.format
+    return f'"{details.etag(slug, __version__, kind, mount(request), *parts)}"'
+
+
+def known(request: Request, etag: str) -> bool:
+    """Whether If-None-Match names this tag."""
+    sent = request.headers.get("If-None-Match", "")
+    return etag in (one.strip().removeprefix("W/") for one in sent.split(","))

@@ -1,0 +1,75 @@
+"""Bodies of the JSON writes, as the OpenAPI description shows them; the nouns check them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers as s
+from rest_framework.request import Request
+
+from config.kernel.web import rest
+from review.api.shapes import Shape
+
+BODY, TITLE, AUTHOR = 65_536, 256, 128
+
+
+class Thread(Shape):
+    body = s.CharField(max_length=BODY)
+    path = s.CharField(required=False, allow_null=True)
+    side = s.ChoiceField(["LEFT", "RIGHT"], required=False, allow_null=True)
+    line = s.IntegerField(required=False, allow_null=True, min_value=1)
+    start_line = s.IntegerField(required=False, allow_null=True, min_value=1)
+    start_side = s.ChoiceField(["LEFT", "RIGHT"], required=False, allow_null=True)
+    author = s.CharField(required=False, allow_null=True, max_length=AUTHOR)
+
+
+class Comment(Shape):
+    body = s.CharField(max_length=BODY)
+    author = s.CharField(required=False, allow_null=True, max_length=AUTHOR)
+
+
+class Edit(Shape):
+    body = s.CharField(max_length=BODY)
+
+
+class Resolved(Shape):
+    resolved = s.BooleanField()
+
+
+class Viewed(Shape):
+    path = s.CharField()
+    viewed = s.BooleanField()
+
+
+class Pr(Shape):
+    title = s.CharField(required=False, allow_null=True, max_length=TITLE)
+    body = s.CharField(required=False, allow_null=True, allow_blank=True, max_length=BODY)
+    branch = s.CharField(required=False, allow_null=True)
+    github = s.JSONField(required=False, allow_null=True)
+    status = s.ChoiceField(["draft", "ready"], required=False, allow_null=True)
+
+
+class StackNote(Shape):
+    description = s.CharField(allow_null=True, allow_blank=True)
+    title = s.CharField(required=False, allow_null=True)
+
+
+class Repo(Shape):
+    path = s.CharField(required=False, allow_null=True)
+    range = s.JSONField(required=False, allow_null=True)
+    name = s.CharField(required=False, allow_null=True)
+
+
+class Preview(Shape):
+    text = s.CharField(allow_blank=True)
+
+
+def sent(request: Request, *names: str) -> dict[str, Any]:
+    """Those of the named values that were sent; others are ignored."""
+    found = rest.body(request)
+    return {name: found[name] for name in names if name in found}
+
+
+def all_of(request: Request, *names: str) -> dict[str, Any]:
+    """The named values, null for what was not sent."""
+    return {name: rest.body(request).get(name) for name in names}

@@ -1,0 +1,99 @@
+"""One commit over REST: detail, one file, review, PR record, viewed marks, what changed since."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.kernel.errors import Invalid
+from config.kernel.web import rest
+from review import operations
+from review.api import bodies, pictures, queries, shapes
+from review.api.base import ViewSet, binary, documented, flag, mount, person, tagged
+
+MARKDOWN = "text/markdown; charset=utf-8"
+
+
+@extend_schema(tags=["review commits"])
+class CommitViewSet(ViewSet):
+    """`{c}` = `/api/projects/:p/repos/:r/commits/:sha` and what it holds, threads aside."""
+
+    @documented(shapes.Commit, query=queries.Contents, errors=(400, 404))
+    def retrieve(self, request: Request, **place: Any) -> HttpResponseBase:
+        """One commit; `contents`: all, none, or for how many files."""
+        contents = request.query_params.get("contents", "all")
+        return tagged(
+            request,
+            place["project"],
+            lambda: operations.get_commit(person(), contents=contents, **place),
+            "commit",
+            contents,
+            *place.values(),
+        )
+
+    @documented(shapes.File, query=queries.Path, errors=(400, 404))
+    def file(self, request: Request, **place: Any) -> Response:
+        """One file of the commit with its contents."""
+        path = request.query_params.get("path")
+        if not path:
+            operations.find(place["project"], place["repo"], place["sha"])
+            raise Invalid('"path" is required')
+        return Response(operations.get_commit(person(), path=path, **place))
+
+    @documented(shapes.Review, query=queries.Html, errors=(400, 404))
+    def review(self, request: Request, **place: Any) -> HttpResponseBase:
+        """The threads placed on this commit, and its viewed marks."""
+        html = flag(request, "html")
+        return tagged(
+            request,
+            place["project"],
+            lambda: operations.get_review(person(), html=html, mount=mount(request), **place),
+            "review",
+            str(html),
+            *place.values(),
+        )
+
+    @documented(shapes.Pr, errors=(400, 404))
+    def pr(self, request: Request, **place: Any) -> HttpResponseBase:
+        """The PR record."""
+        return tagged(
+            request,
+            place["project"],
+            lambda: operations.get_pr(person(), **place),
+            "pr",
+            *place.values(),
+        )
+
+    @documented(shapes.Pr, body=bodies.Pr, errors=(404, 409))
+    def set_pr(self, request: Request, **place: Any) -> Response:
+        """Change the PR record; null clears a field."""
+        return Response(operations.set_pr(person(), patch=rest.body(request), **place))
+
+    @documented(shapes.Viewed, body=bodies.Viewed, errors=(404, 409))
+    def viewed(self, request: Request, **place: Any) -> Response:
+        """Mark a file as viewed, or take the mark off."""
+        mark = bodies.all_of(request, "path", "viewed")
+        return Response(operations.set_viewed(person(), **mark, **place))
+
+    @documented(shapes.Interdiff, query=queries.From, errors=(400, 404))
+    def interdiff(self, request: Request, **place: Any) -> Response:
+        """What changed between the commit this one was carried from, or `from`, and this one."""
+        old = request.query_params.get("from")
+        return Response(operations.get_interdiff(person(), old=old, **place))
+
+    @binary(MARKDOWN, query=queries.Unresolved, errors=(400, 404))
+    def threads_text(self, request: Request, **place: Any) -> HttpResponse:
+        """The threads as Markdown, with path, line and code."""
+        only = flag(request, "unresolved")
+        text = operations.get_threads_text(person(), unresolved_only=only, **place)
+        return HttpResponse(text, content_type=MARKDOWN)
+
+    @binary(*pictures.TYPES.values(), query=queries.CommitPicture, errors=(400, 404))
+    def picture(self, request: Request, kind: str, **place: Any) -> HttpResponse:
+        """The stacks as a picture, this commit's row highlighted."""
+        return pictures.answer(request, kind, **place)

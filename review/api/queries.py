@@ -1,0 +1,43 @@
+"""The query strings of the reads, as the OpenAPI description shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers as s
+
+from review.api.shapes import Shape
+from review.stacks.pictures import SCOPES
+from review.stacks.sheet import SCALES
+
+
+class Contents(Shape):
+    contents = s.CharField(required=False, help_text="all (default), none, or a number of files")
+
+
+class Path(Shape):
+    path = s.CharField()
+
+
+class Html(Shape):
+    html = s.ChoiceField(["0", "1"], required=False)
+
+
+class Unresolved(Shape):
+    unresolved = s.ChoiceField(["0", "1"], required=False)
+
+
+class From(Shape):
+    def get_fields(self) -> dict[str, Any]:
+        """`from` is no name in Python."""
+        return {"from": s.CharField(required=False)}
+
+
+class Picture(Shape):
+    scale = s.ChoiceField(list(SCALES), required=False)
+    title = s.ChoiceField(["0", "1"], required=False)
+    download = s.CharField(required=False)
+
+
+class CommitPicture(Picture):
+    scope = s.ChoiceField(list(SCOPES), required=False)

@@ -1,0 +1,65 @@
+"""The threads of a commit as Markdown, to be pasted to an agent or into a mail (contract 15.13)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from review.reviews import records
+from review.reviews.schema import normal_side
+from review.reviews.target import Target
+
+Record = dict[str, Any]
+
+
+def markdown(target: Target, *, unresolved_only: bool = False) -> str:
+    """Where each thread stands, the code it is about, and what was said."""
+    shown = records.review(target, unresolved_only=unresolved_only)
+    heading = f"# {_line(target.commit.subject) or 'Commit'}\n\nCommit {target.commit.sha}"
+    threads = [_thread(one) for one in shown["threads"]] or ["No threads."]
+    return "\n\n".join([heading, *threads]) + "\n"
+
+
+def _thread(thread: Record) -> str:
+    return "\n\n".join([f"## {_place(thread)}", *_body(thread)])
+
+
+def _body(thread: Record) -> Iterator[str]:
+    yield f"Thread `{thread['id']}`, {_state(thread)}"
+    if thread["anchor_text"]:
+        yield _fenced(thread["anchor_text"])
+    for comment in thread["comments"]:
+        when = f", {comment['created_at']}" if comment["created_at"] else ""
+        quoted = "\n".join(f"> {line}".rstrip() for line in comment["body"].split("\n"))
+        yield f"**{_line(comment['author_name'] or 'unknown')}**{when}:\n\n{quoted}"
+
+
+def _place(thread: Record) -> str:
+    """`src/a.py:40-42`, of the old text where the thread stands there."""
+    path, line, start = thread["path"], thread["line"], thread["start_line"]
+    if path is None:
+        return "General"
+    lines = "" if line is None else f":{start}-{line}" if start not in (None, line) else f":{line}"
+    return f"{_line(path)}{lines}" + (" (old text)" if _is_old(thread["side"]) else "")
+
+
+def _state(thread: Record) -> str:
+    resolved = "resolved" if thread["resolved"] else "open"
+    return f"{resolved}, outdated" if thread["outdated"] else resolved
+
+
+def _is_old(side: str | None) -> bool:
+    return side is not None and normal_side(side) == "LEFT"
+
+
+def _fenced(code: str) -> str:
+    """A code block whose fence is longer than any run of backticks in the code."""
+    longest = max(map(len, re.findall("`+", code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{code}\n{fence}"
+
+
+def _line(text: str) -> str:
+    """The text as one line; what would not print is left out."""
+    return "".join(char for char in " ".join(text.split()) if char.isprintable())

@@ -1,0 +1,42 @@
+"""Images over HTTP: refused before their body is read, or as soon as it is too long (contract 9).
+
+The guard in front has checked Host, Origin, type and Content-Length, and counts while the body
+streams; only then is the image looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs
+
+from config.kernel.errors import MethodNotAllowed, SvcError
+from config.kernel.web import threads
+from config.kernel.web.answers import Receive, Send, refusal, refuse, send_json
+from config.kernel.web.bridge import Gone, read_body
+from config.kernel.web.guard import Headers
+from review import operations, projects, reviewer
+
+
+async def upload(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """ASGI: POST /api/projects/:p/assets."""
+    slug = scope["url_route"]["kwargs"]["slug"]
+    try:
+        if scope["method"] != "POST":
+            raise MethodNotAllowed("Method not allowed")
+        await threads.run(projects.get, slug)
+        stored = await threads.run(_store, scope, slug, await read_body(receive))
+    except Gone:
+        return
+    except MethodNotAllowed as error:
+        await refuse(send, refusal(error, (b"allow", b"POST")))
+    except SvcError as error:
+        await refuse(send, refusal(error))
+    else:
+        await send_json(send, 201 if stored["created"] else 200, stored)
+
+
+def _store(scope: dict[str, Any], slug: str, body: bytes) -> dict[str, Any]:
+    kind = Headers(scope).only(b"content-type").partition(";")[0].strip().lower()
+    alt = parse_qs(scope["query_string"].decode("utf-8", "replace")).get("alt", [""])[-1]
+    caller = operations.Local(reviewer.me().id)
+    return operations.add_asset(caller, project=slug, data=body, kind=kind, alt=alt)

@@ -1,0 +1,246 @@
+"""The review part over real HTTP: a service, projects with real repositories, checked answers.
+
+Every answer is held against the service's own description (/api/schema).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import httpx
+import yaml
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+from config.kernel.storage.files import PREFIX
+from tests.review.places import put
+from tests.review.repos import Repo
+from tests.service import Service, until
+from tests.wire import EventClient
+
+JSON = "application/json"
+APP = """def charge(order):
+    total = order.total
+    if total < 0:
+        raise ValueError(total)
+    return gateway.charge(total)
+"""
+RETRY = """def charge(order):
+    total = order.total
+    if total < 0:
+        raise ValueError(total)
+    for attempt in range(3):
+        if gateway.charge(total):
+            return attempt
+    raise Failed(order)
+"""
+
+
+class Description:
+    """What /api/schema says of every answer."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self.schema = _as_json_schema(schema)
+        self.paths = {
+            re.compile(re.sub(r"\{\w+\}", "[^/]+", path)): item
+            for path, item in self.schema["paths"].items()
+        }
+
+    def check(self, answer: httpx.Response, path: str) -> None:
+        """Fails unless the answer's status, type and body are described for its route."""
+        operation = self._operation(answer.request.method, path)
+        if operation is None or answer.request.method == "HEAD":
+            return
+        where = f"{answer.request.method} {path} {answer.status_code}"
+        described = operation["responses"].get(str(answer.status_code))
+        assert described is not None, f"{where} is not described: {answer.text[:500]}"
+        kind = answer.headers["Content-Type"].partition(";")[0]
+        kinds = {name.partition(";")[0]: inner for name, inner in described["content"].items()}
+        assert kind in kinds, (where, kind)
+        if kind == JSON:
+            shape = kinds[kind]["schema"] | {"components": self.schema["components"]}
+            found = [
+                error.message for error in Draft202012Validator(shape).iter_errors(answer.json())
+            ]
+            assert found == [], where
+
+    def _operation(self, method: str, path: str) -> Any:
+        for pattern, item in self.paths.items():
+            if pattern.fullmatch(path):
+                return item.get(method.lower())
+        return None
+
+
+def _as_json_schema(value: Any) -> Any:
+    """OpenAPI 3.0 says null in a word of its own."""
+    if isinstance(value, list):
+        return [_as_json_schema(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    made = {key: _as_json_schema(inner) for key, inner in value.items() if key != "nullable"}
+    return {"anyOf": [made, {"type": "null"}]} if value.get("nullable") is True else made
+
+
+class Api:
+    """A client of one mount; every answer is checked."""
+
+    def __init__(self, base: str, description: Description) -> None:
+        self.base, self.description = base, description
+        self.client = httpx.Client(timeout=30, trust_env=False)
+
+    def ask(self, method: str, path: str, **kwargs: Any) -> httpx.Response:
+        answer = self.client.request(method, self.base + path, **kwargs)
+        if answer.status_code != 304:
+            self.description.check(answer, path.partition("?")[0])
+        return answer
+
+    def get(self, path: str, **kwargs: Any) -> httpx.Response:
+        return self.ask("GET", path, **kwargs)
+
+    def post(self, path: str, body: Any = None, **kwargs: Any) -> httpx.Response:
+        return self.ask("POST", path, json=body or {}, **kwargs)
+
+    def put(self, path: str, body: Any, **kwargs: Any) -> httpx.Response:
+        return self.ask("PUT", path, json=body, **kwargs)
+
+    def patch(self, path: str, body: Any, **kwargs: Any) -> httpx.Response:
+        return self.ask("PATCH", path, json=body, **kwargs)
+
+    def delete(self, path: str, **kwargs: Any) -> httpx.Response:
+        return self.ask("DELETE", path, **kwargs)
+
+
+@dataclass
+class Project:
+    """One project with one repository `api`: three commits on `feature`, in two stacks."""
+
+    root: Path
+    slug: str
+    repo: Repo
+    shas: list[str] = field(default_factory=list)
+
+    @property
+    def p(self) -> str:
+        return f"/api/projects/{self.slug}"
+
+    def c(self, sha: str | int = 0, below: str = "") -> str:
+        """`{c}` of a commit: the n-th, or any sha."""
+        found = self.shas[sha] if isinstance(sha, int) else sha
+        return f"{self.p}/repos/api/commits/{found}{below}"
+
+    @property
+    def file(self) -> Path:
+        return self.root / self.slug / "project.yaml"
+
+    def review(self, sha: str | int = 0, kind: str = "reviews") -> Path:
+        found = self.shas[sha] if isinstance(sha, int) else sha
+        return self.root / self.slug / kind / "api" / f"{found}.yaml"
+
+    def write(self, **keys: Any) -> None:
+        """project.yaml, as a user writes it."""
+        stacks = [{"title": "Charging", "commits": self.shas[:2]}, {"title": "Docs"}]
+        entry = {"name": "api", "path": str(self.repo.path), "range": "main..feature"}
+        entry |= {"stacks": stacks} | keys.pop("entry", {})
+        text = yaml.safe_dump({"title": "Pay", "repos": [entry], **keys}, sort_keys=False)
+        put(self.file, text.encode())
+
+    def tree(self) -> dict[Path, bytes]:
+        """Every byte of the project; what a write leaves behind for a moment does not count."""
+        found = (path for path in self.file.parent.rglob("*") if path.is_file())
+        return {path: path.read_bytes() for path in found if not path.name.startswith(PREFIX)}
+
+
+class Served:
+    """The running service, its two mounts, and a project for each test that wants one."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.count = 0
+        self.api = Api(service.review_url, self.description)
+        self.mounted = Api(f"{service.url}/review", self.description)
+
+    def close(self) -> None:
+        self.api.client.close()
+        self.mounted.client.close()
+
+    @cached_property
+    def description(self) -> Description:
+        answer = httpx.get(f"{self.service.review_url}/api/schema", timeout=30, trust_env=False)
+        return Description(answer.json())
+
+    def project(self, folder: Path) -> Project:
+        """A new project; its repository lies in `folder`."""
+        self.count += 1
+        model, shas = self._model
+        repo = Repo(Path(shutil.copytree(model.path, folder / "api")))
+        repo.commits = model.commits
+        made = Project(self.service.projects, f"pay-{self.count}", repo, list(shas))
+        made.write()
+        return made
+
+    @cached_property
+    def _model(self) -> tuple[Repo, list[str]]:
+        """The repository that each project gets a copy of, and its three commits."""
+        repo = Repo(self.service.home / "model")
+        repo.commit({"src/pay.py": APP, "README.md": "Pay\n"}, "Start")
+        repo.branch("feature")
+        repo.commit({"src/pay.py": RETRY}, "Try again", body="Three times.")
+        repo.commit({"src/new.py": "".join(f"line {n}\n" for n in range(1, 41))}, "Add lines")
+        repo.commit({"README.md": "Pay\n\nRetries.\n"}, "Say so")
+        return repo, repo.shas("main..feature")
+
+    @contextmanager
+    def listening(self) -> Iterator[Events]:
+        """The event stream, read from now on."""
+        client = EventClient(self.service.ports["review"], "/api/events")
+        client.connect()
+        try:
+            yield Events(client)
+        finally:
+            client.close()
+
+
+class Events:
+    """Events as they come from an open stream."""
+
+    def __init__(self, client: EventClient) -> None:
+        self.client = client
+        self.text = b""
+        self._more(seconds=10)  # the greeting: from here on nothing is missed
+
+    def of(self, slug: str, *, settle: float = 0.4) -> list[dict[str, Any]]:
+        """What was told of one project until nothing came for `settle` seconds."""
+        found: list[dict[str, Any]] = []
+        while self._more(seconds=settle):
+            pass
+        for line in self.text.split(b"\n"):
+            if line.startswith(b"data: "):
+                found.append(json.loads(line[6:]))
+        return [one for one in found if one.get("project", slug) == slug]
+
+    def until(self, wanted: Mapping[str, Any], *, seconds: float = 1.0) -> None:
+        """Fails unless this very event comes in time."""
+
+        def seen() -> bool:
+            self._more(seconds=0.02)
+            return (
+                json.dumps(wanted).encode().replace(b": ", b":").replace(b", ", b",") in self.text
+            )
+
+        until(seen, seconds=seconds, what=f"{wanted} in {self.text.decode()[-500:]}")
+
+    def _more(self, *, seconds: float) -> bool:
+        self.client.socket.settimeout(seconds)
+        try:
+            data = self.client.socket.recv(65536)
+        except TimeoutError:
+            return False
+        self.text += data
+        return bool(data)

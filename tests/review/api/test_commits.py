@@ -1,0 +1,212 @@
+"""Commits over HTTP: detail, files, contents, shas, viewed marks, PR record (contract 7, 8, 12)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from tests.review.api.served import RETRY, Api, Project
+
+
+def test_the_detail_is_complete(api: Api, pay: Project):
+    shown = api.get(pay.c()).json()
+
+    assert (shown["sha"], shown["short"]) == (pay.shas[0], pay.shas[0][:7])
+    assert (shown["subject"], shown["body"]) == ("Try again", "Three times.")
+    assert shown["author"] == {"name": "Ann Author", "email": "ann@example.org"}
+    assert (shown["additions"], shown["deletions"], shown["truncated"]) == (4, 1, False)
+    assert (shown["stack"]["n"], shown["stack"]["position"], shown["stack"]["count"]) == (1, 1, 2)
+    assert shown["prev"] is None
+    assert shown["next"] == {
+        "repo": "api",
+        "sha": pay.shas[1],
+        "short": pay.shas[1][:7],
+        "title": "Add lines",
+    }
+    (file,) = shown["files"]
+    assert (file["path"], file["status"], file["new"]) == ("src/pay.py", "modified", RETRY)
+    assert file["edits"] == [[5, 1, 5, 4]]
+    assert shown["pr"] == api.get(pay.c(0, "/pr")).json()
+    assert shown["review"] == api.get(pay.c(0, "/review")).json()
+
+
+def test_contents_are_for_as_many_files_as_are_asked_for(api: Api, pay: Project):
+    sha = pay.repo.commit({f"f{n}": f"{n}\n" for n in range(5)}, "Five")
+
+    def contents(asked: str) -> tuple[bool, list[bool]]:
+        shown = api.get(pay.c(sha, asked)).json()
+        return shown["truncated"], [file["new"] is not None for file in shown["files"]]
+
+    assert contents("") == (False, [True] * 5)
+    assert contents("?contents=all") == (False, [True] * 5)
+    assert contents("?contents=none") == (True, [False] * 5)
+    assert contents("?contents=0") == (True, [False] * 5)
+    assert contents("?contents=2") == (True, [True, True, False, False, False])
+    assert contents("?contents=9") == (False, [True] * 5)
+
+
+@pytest.mark.parametrize("asked", ["", "some", "-1", "1.5", "1e3", "\u0663", "9" * 30])
+def test_other_contents_are_refused(api: Api, pay: Project, asked: str):
+    answer = api.get(pay.c(0), params={"contents": asked})
+
+    text = '"contents" must be all, none or a number of files'
+    assert (answer.status_code, answer.json()) == (400, {"error": text, "code": "invalid"})
+    assert api.get(pay.c("abcd123"), params={"contents": asked}).status_code == 404
+
+
+def test_a_big_commit_comes_whole_in_pieces(api: Api, pay: Project):
+    text = "".join(f"{n} {'x' * 90}\n" for n in range(10_000))
+    sha = pay.repo.commit({f"big/{n}.txt": f"{n}\n{text}" for n in range(8)}, "Big")
+
+    with api.client.stream("GET", api.base + pay.c(sha)) as answer:
+        assert "ETag" in answer.headers
+        shown = json.loads(answer.read())
+
+    assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
+    assert [file["new"] for file in shown["files"]] == [f"{n}\n{text}" for n in range(8)]
+    assert (shown["additions"], shown["truncated"]) == (80_008, False)
+
+
+def test_one_file_is_answered_alone(api: Api, pay: Project):
+    file = api.get(pay.c(0, "/file?path=src/pay.py")).json()
+
+    assert file == api.get(pay.c()).json()["files"][0]
+    missing = api.get(pay.c(0, "/file?path=nope"))
+    assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
+    assert api.get(pay.c(0, "/file")).json()["error"] == '"path" is required'
+
+
+def test_a_sha_may_be_short_and_in_any_case(api: Api, pay: Project):
+    for sha in (pay.shas[0][:4], pay.shas[0][:9].upper(), pay.shas[0].upper()):
+        assert api.get(pay.c(sha)).json()["sha"] == pay.shas[0]
+
+
+def test_a_sha_outside_the_range_is_told_at_length(api: Api, pay: Project):
+    gone = pay.shas[0]
+    pay.repo.reset("main")
+
+    for sha, shown in ((gone, gone[:7]), ("abc", "abc"), ("zzzzzzz", "zzzzzzz")):
+        answer = api.get(pay.c(sha))
+
+        text = (
+            f"Commit {shown} is not in the range of repo api; it may have been rebased away. "
+            "Look it up again in the project detail."
+        )
+        assert (answer.status_code, answer.json()) == (404, {"error": text, "code": "not_in_range"})
+
+
+def test_a_short_sha_of_several_commits_is_ambiguous(api: Api, pay: Project):
+    head = "commit refs/heads/feature\ncommitter A <a@b> {} +0000\ndata 0\n"
+    while len({sha[:4] for sha in pay.shas}) == len(pay.shas):
+        first, *more = map(head.format, range(300))
+        stream = f"{first}from {pay.repo.sha()}\n" + "".join(more)
+        pay.repo.git("fast-import", "--quiet", "--force", stdin=stream.encode())
+        pay.shas = pay.repo.shas("main..feature")
+    (short, count), *_ = Counter(sha[:4] for sha in pay.shas).most_common(1)
+
+    answer = api.get(pay.c(short))
+
+    text = f'Short sha "{short}" is ambiguous: matches {count} commits'
+    assert (answer.status_code, answer.json()) == (400, {"error": text, "code": "ambiguous_sha"})
+
+
+def test_a_file_is_marked_as_viewed_and_unmarked(api: Api, pay: Project):
+    def mark(*, viewed: bool):
+        return api.put(pay.c(0, "/viewed"), {"path": "src/pay.py", "viewed": viewed}).json()
+
+    assert mark(viewed=True) == {
+        "path": "src/pay.py",
+        "viewed": True,
+        "progress": {"threads": 0, "resolved": 0, "files": 1, "viewed": 1},
+    }
+    assert api.get(pay.c(0, "/review")).json()["viewed"] == ["src/pay.py"]
+    assert api.get(pay.c()).json()["files"][0]["viewed"] is True
+    assert mark(viewed=False)["progress"]["viewed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ({}, '"path" is not a file changed by this commit'),
+        ({"path": "README.md", "viewed": True}, '"path" is not a file changed by this commit'),
+        ({"path": ["x"], "viewed": True}, '"path" is not a file changed by this commit'),
+        ({"path": "src/pay.py"}, '"viewed" must be true or false'),
+        ({"path": "src/pay.py", "viewed": "yes"}, '"viewed" must be true or false'),
+    ],
+)
+def test_a_bad_mark_is_refused(api: Api, pay: Project, body, text: str):
+    answer = api.put(pay.c(0, "/viewed"), body)
+
+    assert (answer.status_code, answer.json()) == (400, {"error": text, "code": "invalid"})
+
+
+def test_the_pr_record_is_set_field_by_field_and_cleared_by_null(api: Api, pay: Project):
+    before = api.get(pay.c(0, "/pr")).json()
+
+    first = api.put(pay.c(0, "/pr"), {"title": " Retry ", "status": "ready", "branch": "retry"})
+    second = api.put(pay.c(0, "/pr"), {"github": "https://github.com/o/r/pull/7", "file": "x"})
+    cleared = api.put(
+        pay.c(0, "/pr"), {"title": None, "status": None, "branch": None, "github": None}
+    )
+
+    assert before["title_source"] == "commit"
+    assert (first.json()["title"], first.json()["title_source"]) == ("Retry", "override")
+    assert (first.json()["status"], first.json()["branch"]) == ("ready", "retry")
+    assert second.json()["github"] == {"number": 7, "url": "https://github.com/o/r/pull/7"}
+    assert (second.json()["title"], second.json()["status"]) == ("Retry", None)
+    assert cleared.json() == before
+    assert not pay.review(0, "prs").exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ({"titel": "x"}, 'Unknown field "titel"'),
+        ({"title": " "}, '"title" must not be blank'),
+        ({"title": 5}, '"title" must be a string or null'),
+        ({"status": "published"}, '"status" must be "draft", "ready" or null'),
+        ({"status": "merged"}, '"status" must be "draft", "ready" or null'),
+        ({"branch": "a..b"}, '"branch" is not a valid branch name: a..b'),
+        ({"github": "x"}, '"github" must be a number, a URL ending /pull/N or an object'),
+    ],
+)
+def test_a_bad_pr_record_is_refused(api: Api, pay: Project, body, text: str):
+    before = pay.tree()
+
+    answer = api.put(pay.c(0, "/pr"), body)
+
+    assert (answer.status_code, answer.json()) == (400, {"error": text, "code": "invalid"})
+    assert pay.tree() == before
+
+
+def test_what_changed_since_the_commit_it_stands_for(api: Api, pay: Project):
+    old = pay.shas[2]
+    api.post(pay.c(old, "/threads"), {"body": "x"})
+    nothing = api.get(pay.c(0, "/interdiff"))
+    new = pay.repo.amend({"README.md": "Pay\n\nRetries, three.\n"})
+
+    shown = api.get(pay.c(new, "/interdiff")).json()
+    named = api.get(pay.c(new, f"/interdiff?from={old[:9]}")).json()
+
+    assert (nothing.status_code, nothing.json()["code"]) == (404, "not_found")
+    assert (shown["from"], shown["to"]) == (old, new)
+    assert "Retries, three." in shown["text"]
+    assert named == shown
+    assert api.get(pay.c(new, "/interdiff?from=abcd1234")).status_code == 404
+    assert api.get(pay.c(new, "/interdiff?from=--output=x")).status_code == 404
+
+
+def test_reading_everything_writes_nothing(api: Api, pay: Project):
+    api.post(pay.c(2, "/threads"), {"body": "x"})
+    pay.repo.amend({"README.md": "Other\n"})
+    before = pay.tree()
+
+    for sha in pay.repo.shas("main..feature"):
+        for below in ("", "/review?html=1", "/pr", "/threads.md", "/stack.svg", "/stack.png"):
+            assert api.get(pay.c(sha, below)).status_code == 200
+    api.get(pay.p)
+    api.get("/api/projects")
+
+    assert pay.tree() == before
