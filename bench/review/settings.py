@@ -1,0 +1,6 @@
+"""The service's own settings, and one more background part: it forgets when the benchmark says."""
+
+from config.settings import *  # noqa: F403
+from config.settings import SVC_BACKGROUND as PARTS
+
+SVC_BACKGROUND = [*PARTS, "bench.review.forgetting.Forgetter"]
