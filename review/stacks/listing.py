@@ -13,7 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.db import OperationalError
 
-from review import caches, files, projects
+from review import caches, examples, files, projects
 from review.git import log as commits
 from review.git import repository
 from review.git.command import GitError
@@ -44,8 +44,6 @@ _known: caches.Memory[str, tuple[str, Summary]] = caches.Memory(2000)
 
 def project_list() -> dict[str, Any]:
     """The answer of GET projects. Of what did not change nothing is parsed and no process runs."""
-    from review import examples
-
     found = projects.all()
     _recall(found)
     return {
