@@ -151,6 +151,12 @@ PROMISES = (
     Promise("G6", "no path leads out of its folder", "0 outside", "config/kernel/storage/paths.py"),
     Promise(
         "G7",
+        "no image costs time or memory, and none acts when it is opened",
+        "< 200 ms, < 50 MB each; 0 scripts, 0 requests",
+        "review/assets.py",
+    ),
+    Promise(
+        "G7",
         "no YAML bomb costs time or memory",
         "< 200 ms, < 50 MB each",
         "config/kernel/storage/yamlio.py",
