@@ -130,7 +130,8 @@ def _plain(path: Path) -> Repository | None:
     if (git_dir / "commondir").exists() or (git_dir / "shallow").exists():
         return None
     real = Path(os.path.realpath(git_dir))
-    return Repository(path, real, real, sha256=False, shallow=False, partial=False)
+    partial = _is_partial(git_dir)
+    return Repository(path, real, real, sha256=False, shallow=False, partial=partial)
 
 
 def _ask(path: Path) -> Repository:
@@ -151,8 +152,13 @@ def _ask(path: Path) -> Repository:
         common_dir=Path(common_dir),
         sha256=object_format == "sha256",
         shallow=shallow == "true",
-        partial=any((Path(common_dir) / "objects" / "pack").glob("*.promisor")),
+        partial=_is_partial(Path(common_dir)),
     )
+
+
+def _is_partial(common_dir: Path) -> bool:
+    """Whether some of its objects were promised only."""
+    return any((common_dir / "objects" / "pack").glob("*.promisor"))
 
 
 def _rev_parse(path: Path, *questions: str) -> str:
