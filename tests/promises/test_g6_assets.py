@@ -61,4 +61,4 @@ def test_a_folder_swapped_for_a_link_while_images_come_gets_none(settings):
 
         assert True not in seen
         assert {False, NotFound, UnsafePath} <= seen
-        assert os.listdir(outside) == [name]
+        assert [path.name for path in outside.iterdir()] == [name]
