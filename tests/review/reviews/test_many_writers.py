@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 from config.kernel.errors import NotFound
-from config.kernel.storage import displaced, files, syscalls, yamlio
+from config.kernel.storage import displaced, syscalls, yamlio
+from config.kernel.storage.files import sweep
+from review import files
 from review.git import log, repository
 from review.reviews import records, threads
 from review.reviews.target import Target
@@ -167,6 +169,27 @@ def test_an_editor_that_saves_through_an_old_handle_loses_nothing(world: World, 
     assert comments(world, sha) == {"first": "Saved late", cid: "By API"}
 
 
+@pytest.mark.parametrize("kind", ["create", "reply"])
+def test_an_operation_done_again_on_its_own_result_adds_nothing(
+    world: World, sha: str, monkeypatch: pytest.MonkeyPatch, kind: str
+):
+    """As the writer does it when a save by hand already holds what it wrote."""
+    path, edits, real = world.put(sha, START), list[Any](), files.change
+
+    def seen(parts: Any, edit: Any) -> None:
+        edits.append(edit)
+        real(parts, edit)
+
+    monkeypatch.setattr(files, "change", seen)
+    if kind == "create":
+        threads.create(world.target(sha), body="Once", author="x")
+    else:
+        threads.reply(world.target(sha), "t", body="Once", author="x")
+
+    assert edits[0](path.read_bytes()) == path.read_bytes()
+    assert edits[0](START.encode()) == path.read_bytes()
+
+
 def test_a_comment_that_a_hand_deletes_meanwhile_is_not_found(
     world: World, sha: str, monkeypatch: pytest.MonkeyPatch
 ):
@@ -238,5 +261,5 @@ def test_a_killed_writer_leaves_a_whole_file_and_all_it_acknowledged(world: Worl
         told |= found
 
     assert len(records.thread(world.target(sha), "t")["comments"]) == len(told)
-    files.sweep([world.file(sha).parent], older_than_s=0)
+    sweep([world.file(sha).parent], older_than_s=0)
     nothing_left_over(world)
