@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from config.kernel.storage import yamlio
 from review.reviews import ids, schema, times
 from review.reviews.schema import Mark, ReviewFile
+from review.stacks import prs
 
 SHA = "ab12" * 10
 
@@ -89,6 +92,20 @@ def test_every_field_of_the_contract_is_read():
     assert (comment.id, comment.body, comment.updated_at) == (
         "c-2m8x0bqa", "Markdown\ntext", "2026-11-20T10:00:00Z",
     )  # fmt: skip
+
+
+def test_the_examples_of_the_documentation_are_read_without_a_warning():
+    text = (Path(__file__).parents[3] / "docs" / "review-files.md").read_text()
+    least, whole, record = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+
+    assert [thread.opened_by for thread in read(least).conversations] == ["agent"]
+    review = read(whole.replace("…", SHA))
+    assert (review.warnings, review.extra) == ((), {})
+    assert review.threads[0].extra == {}
+    pr = prs.parse(yamlio.parse(record.replace("…", SHA).encode()).texts())
+    assert (pr.title, pr.status, pr.extra) == ("Retry payments once", "ready", {})
+    assert (pr.github or {})["number"] == 12
+    assert (pr.landed or {})["sha"] == SHA
 
 
 def test_a_file_that_says_nothing_is_an_empty_review():
