@@ -19,6 +19,7 @@ from django.utils.module_loading import import_string
 from config.kernel.errors import Invalid, NotFound, SvcError
 from config.kernel.jsonio import clean
 from config.kernel.mcp.operations import Operation
+from config.kernel.storage.files import CannotWrite
 from review import assets, events, examples, projects, threads_text
 from review.git.command import GitError
 from review.projects import UNSET
@@ -50,13 +51,13 @@ class Local:
 
 
 def told(call: Callable[P, T]) -> Callable[P, T]:
-    """A git that cannot answer is told in its own sentence."""
+    """A git that cannot answer, or a disk that refuses, is told in its own sentence (500)."""
 
     @wraps(call)
     def telling(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return call(*args, **kwargs)
-        except GitError as error:
+        except (GitError, CannotWrite) as error:
             raise SvcError(error.text) from error
 
     return telling
@@ -253,6 +254,7 @@ def _signed(caller: Local, author: Any) -> Any:
 # -- projects, examples, images ------------------------------------------------------------------
 
 
+@told
 def describe(caller: Local, *, project: str, description: Any = UNSET) -> Record:
     """Set the intro; null or blank removes it."""
     before = projects.get(project).description
@@ -328,6 +330,7 @@ def add_repo(
     return next(one for one in shown if one["name"] == added.name)
 
 
+@told
 def add_examples(caller: Local) -> Record:
     done = examples.add()
     if done["created"] or done["restored"]:
@@ -335,6 +338,7 @@ def add_examples(caller: Local) -> Record:
     return done
 
 
+@told
 def remove_examples(caller: Local) -> Record:
     done = examples.remove()
     if done["removed"]:
@@ -342,6 +346,7 @@ def remove_examples(caller: Local) -> Record:
     return done
 
 
+@told
 def add_asset(caller: Local, *, project: str, data: bytes, kind: str, alt: str) -> Record:
     """Keep an image; `kind` is its content type."""
     stored = assets.store(project, data, kind, alt)

@@ -61,7 +61,8 @@ class ViewSet(rest.ViewSet):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """The body is looked at before the resource is (contract 9.5)."""
         super().initial(request, *args, **kwargs)
-        if request.method in {"POST", "PUT", "PATCH"}:
+        method = request.method or ""
+        if method in {"POST", "PUT", "PATCH"} and hasattr(self, method.lower()):
             if not request._request.body:  # which no parser is asked about
                 raise Invalid(NO_JSON, code="bad_json")
             _ = request.data

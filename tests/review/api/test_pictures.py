@@ -1,0 +1,67 @@
+"""Stack pictures over HTTP: sizes, options, headers (contract 12.4; test case 48)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.review.api.served import Api, Project
+from tests.review.pngs import size
+
+
+def test_an_svg_is_680_wide_and_a_png_twice_that(api: Api, pay: Project):
+    for path in (pay.p, pay.c(1)):
+        svg, png = api.get(f"{path}/stack.svg"), api.get(f"{path}/stack.png")
+
+        assert svg.headers["Content-Type"] == "image/svg+xml"
+        assert 'width="680"' in svg.text
+        assert png.headers["Content-Type"] == "image/png"
+        assert size(png.content)[0] == 1360
+        assert {svg.headers["Cache-Control"], png.headers["Cache-Control"]} == {"no-cache"}
+        assert svg.headers["ETag"] != png.headers["ETag"]
+
+
+def test_each_option_changes_the_picture(api: Api, pay: Project):
+    plain = api.get(pay.c(1, "/stack.svg")).text
+
+    assert "Say so" in plain
+    assert "Say so" not in api.get(pay.c(1, "/stack.svg?scope=stack")).text
+    assert "Say so" in api.get(pay.c(1, "/stack.svg?scope=repo")).text
+    assert api.get(pay.c(1, "/stack.svg?scale=linear")).text != plain
+    assert api.get(pay.c(1, "/stack.svg?scale=sqrt&scope=project&title=1")).text == plain
+    assert ">Pay<" in plain
+    assert ">Pay<" not in api.get(pay.c(1, "/stack.svg?title=0")).text
+    assert api.get(f"{pay.p}/stack.svg").text != plain
+
+
+def test_a_download_has_the_name_of_what_it_shows(api: Api, pay: Project):
+    def disposition(path: str) -> str | None:
+        return api.get(path).headers.get("Content-Disposition")
+
+    short = pay.shas[1][:7]
+    assert disposition(f"{pay.p}/stack.png?download") is None
+    assert disposition(f"{pay.p}/stack.png?download=0") is None
+    assert disposition(f"{pay.p}/stack.png?download=1") == f'attachment; filename="{pay.slug}.png"'
+    assert disposition(pay.c(1, "/stack.svg?download=yes")) == (
+        f'attachment; filename="{pay.slug}-api-{short}.svg"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("scope=all", '"scope" must be project, repo or stack'),
+        ("scope=", '"scope" must be project, repo or stack'),
+        ("scale=log", '"scale" must be sqrt or linear'),
+    ],
+)
+def test_a_bad_option_is_refused(api: Api, pay: Project, query: str, text: str):
+    answer = api.get(pay.c(0, f"/stack.svg?{query}"))
+
+    assert (answer.status_code, answer.json()) == (400, {"error": text, "code": "invalid"})
+    assert api.get(pay.c("abcdefa", f"/stack.svg?{query}")).status_code == 404
+
+
+def test_the_scope_means_nothing_for_a_whole_project(api: Api, pay: Project):
+    assert api.get(f"{pay.p}/stack.svg?scope=all").status_code == 200
+    assert api.get(f"{pay.p}/stack.svg?scale=log").status_code == 400
+    assert api.get("/api/projects/nope/stack.svg?scale=log").status_code == 404
