@@ -127,10 +127,10 @@ _young: dict[str, tuple[str, str]] = {}  # stat and hash of files that were youn
 
 def stamp(slug: str, repo: str) -> str:
     """Changes when project.yaml or any review or PR file of this repo does; parses nothing."""
-    project = places.path(slug, PROJECT)
-    marks = [_mark(str(project))] if places.is_project(slug) else []
+    folder = f"{places.root()}/{slug}"  # text: the list of projects asks this of all of them
+    marks = [_mark(f"{folder}/{PROJECT}")]
     for kind in KINDS if REPO.fullmatch(repo) else ():
-        with contextlib.suppress(OSError), os.scandir(project.parent / kind / repo) as entries:
+        with contextlib.suppress(OSError), os.scandir(f"{folder}/{kind}/{repo}") as entries:
             marks += sorted(
                 _mark(entry.path) for entry in entries if SHA_FILE.fullmatch(entry.name)
             )

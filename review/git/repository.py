@@ -168,29 +168,32 @@ def _rev_parse(path: Path, *questions: str) -> str:
 
 def _stamp(repository: Repository) -> tuple[str, ...]:
     """What stands for the same repository in the same state: a move, `fetch --unshallow`, …"""
-    common = repository.common_dir
-    dot_git = repository.path / ".git"
+    path, git_dir, common = map(
+        os.fspath, (repository.path, repository.git_dir, repository.common_dir)
+    )
+    dot_git = f"{path}/.git"
     return (
-        _inode(repository.path),
+        _inode(path),
         _inode(dot_git),
-        _content(dot_git) if dot_git != repository.git_dir else "",
-        _inode(repository.git_dir),
-        *(_content(common / name) for name in ("config", "shallow")),
+        _content(dot_git) if dot_git != git_dir else "",
+        _inode(git_dir),
+        _content(f"{common}/config"),
+        _content(f"{common}/shallow"),
     )
 
 
-def _inode(path: Path) -> str:
+def _inode(path: str) -> str:
     """A directory's mtime moves with every index lock, its inode does not."""
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116 - looked at before every answer
     except OSError:
         return ""
     return f"{found.st_dev}:{found.st_ino}"
 
 
-def _content(path: Path) -> str:
+def _content(path: str) -> str:
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116
     except OSError:
         return ""
     return f"{found.st_mtime_ns}:{found.st_size}:{found.st_ino}"
