@@ -29,10 +29,15 @@ def clear() -> None:
 
 
 class Memory(Generic[K, V]):
-    """The last `limit` values by key, the least used going first. Safe between threads."""
+    """The last values by key, the least used going first. Safe between threads.
 
-    def __init__(self, limit: int) -> None:
+    They weigh `limit` together, and one each unless `weigh` says what one takes.
+    """
+
+    def __init__(self, limit: int, *, weigh: Callable[[V], int] = lambda _value: 1) -> None:
         self._limit = limit
+        self._weigh = weigh
+        self._weight = 0
         self._lock = threading.Lock()
         self._values: OrderedDict[K, V] = OrderedDict()
         register(self.clear)
@@ -46,12 +51,18 @@ class Memory(Generic[K, V]):
 
     def put(self, key: K, value: V) -> V:
         with self._lock:
+            self._drop(key)
             self._values[key] = value
-            self._values.move_to_end(key)
-            while len(self._values) > self._limit:
-                self._values.popitem(last=False)
+            self._weight += self._weigh(value)
+            while self._weight > self._limit and len(self._values) > 1:
+                self._drop(next(iter(self._values)))
         return value
 
     def clear(self) -> None:
         with self._lock:
             self._values.clear()
+            self._weight = 0
+
+    def _drop(self, key: K) -> None:
+        if key in self._values:
+            self._weight -= self._weigh(self._values.pop(key))

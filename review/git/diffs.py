@@ -29,9 +29,13 @@ FEW = 200  # more paths than this are no shorter than all of them
 TEXT = 8000  # git looks for a NUL in so many bytes to tell binary files
 
 Place = tuple[Path, str, str | None]  # common dir, sha, parent
-_edits: caches.Memory[tuple[Path, str, str], tuple[Edit, ...]] = caches.Memory(4096)
-_commit_edits: caches.Memory[Place, dict[str, tuple[Edit, ...]]] = caches.Memory(64)
-_digests: caches.Memory[Place, dict[str, str]] = caches.Memory(256)
+_edits: caches.Memory[tuple[Path, str, str], tuple[Edit, ...]]
+_edits = caches.Memory(200_000, weigh=lambda found: 1 + len(found))
+_commit_edits: caches.Memory[Place, dict[str, tuple[Edit, ...]]]
+_commit_edits = caches.Memory(
+    200_000, weigh=lambda found: sum(1 + len(edits) for edits in found.values())
+)
+_digests: caches.Memory[Place, dict[str, str]] = caches.Memory(50_000, weigh=len)
 _renames: caches.Memory[tuple[Path, str, str], Mapping[str, str]] = caches.Memory(1024)
 
 

@@ -21,7 +21,9 @@ FILES = (
 LOG = (*WALK, *FILES)
 
 Found = tuple[list[Commit], list[str]]
-_found: caches.Memory[tuple[object, ...], Found] = caches.Memory(256)
+_found: caches.Memory[tuple[object, ...], Found] = caches.Memory(
+    100_000, weigh=lambda found: sum(1 + len(commit.files) for commit in found[0])
+)
 _single: caches.Memory[tuple[object, ...], Commit] = caches.Memory(1024)
 _listed: caches.Memory[tuple[object, ...], Commit] = caches.Memory(8192)
 
@@ -33,13 +35,14 @@ def commits(repository: Repository, span: Range, *, counts: bool = True) -> Foun
     `counts` off, commits nobody counted yet come without (`Commit.counted`), and much sooner.
     GitError timeout or failed.
     """
-    key = (repository.common_dir, repository.shallow, span.base_sha, span.head_sha, span.limit)
+    key = (*_place(repository), span.base_sha, span.head_sha, span.limit)
     found = _found.get((*key, True)) or (None if counts else _found.get((*key, False)))
     if found is None:
         newest, missing = _read(repository, span, counts=counts)
         found = newest, _warnings(repository, span, newest, missing)
-        if not missing:
-            _found.put((*key, all(commit.counted for commit in newest)), found)
+        if not missing or repository.partial:
+            whole = counts or all(commit.counted for commit in newest)
+            _found.put((*key, whole), found)
     shown, warnings = found
     limit = span.limit or MOST
     cap = [f"Only the newest {MOST:,} commits of the range are shown"] * (len(shown) > MOST)
@@ -74,10 +77,22 @@ def listed(
     found = {sha: known for sha in wanted if (known := _listed.get((*place, sha, counts)))}
     missing = [sha for sha in wanted if sha not in found]
     if missing:
-        news = _of_shas(repository, missing, counts=counts)
+        try:
+            news = _of_shas(repository, missing, counts=counts)
+        except GitError as error:
+            if error.kind == "timeout":
+                raise
+            news = partial.commits(repository, WALK, FILES, ["--no-walk=unsorted", *missing])[0]
         rows.put(news, but=boundary(repository))
         found |= {new.sha: _listed.put((*place, new.sha, counts), new) for new in news}
     return found
+
+
+def _place(repository: Repository) -> tuple[object, ...]:
+    """The repository and what it has: in a partial clone, objects arrive in a new pack."""
+    packs = repository.common_dir / "objects" / "pack"
+    arrived = packs.stat().st_mtime_ns if repository.partial else 0
+    return (repository.common_dir, repository.shallow, arrived)
 
 
 def _one(repository: Repository, sha: str, parent: str | None) -> Commit:

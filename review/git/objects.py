@@ -24,7 +24,7 @@ class Entry:
     kind: Kind
 
 
-_trees: caches.Memory[tuple[Path, str], Tree] = caches.Memory(256)
+_trees: caches.Memory[tuple[Path, str], Tree] = caches.Memory(100_000, weigh=len)
 _roots: caches.Memory[tuple[Path, str], str] = caches.Memory(4096)  # commit -> its tree
 
 
@@ -75,15 +75,22 @@ def entry(repository: Repository, commit_sha: str, path: str) -> Entry | None:
     return found
 
 
+def roots(repository: Repository, commit_shas: Iterable[str]) -> dict[str, str]:
+    """The tree of each commit that is here."""
+    return {
+        sha: found[1].partition(b"\n")[0].removeprefix(b"tree ").decode()
+        for sha, found in catfile.contents(repository, commit_shas)
+        if found is not None and found[0] == "commit"
+    }
+
+
 def _root(repository: Repository, commit_sha: str) -> str | None:
     key = (repository.common_dir, commit_sha)
     known = _roots.get(key)
-    if known is not None:
-        return known
-    found = _object(repository, commit_sha)
-    if found is None or found[0] != "commit":
-        return None
-    return _roots.put(key, found[1].partition(b"\n")[0].removeprefix(b"tree ").decode())
+    if known is None:
+        found = roots(repository, [commit_sha])
+        known = _roots.put(key, found[commit_sha]) if found else None
+    return known
 
 
 def _tree(repository: Repository, oid: str) -> Tree:

@@ -24,7 +24,7 @@ def commits(
         listed = list(output.commits(repository.run(*listing, *span)))
     except GitError:
         bare = list(output.commits(repository.run(*walk, *span)))
-        listed = [_listed(repository, listing, commit) for commit in bare]
+        listed = _listed(repository, listing, bare)
     oids = {
         oid
         for commit in listed
@@ -39,13 +39,27 @@ def commits(
     return found, [commit.sha for commit in found if not commit.counted]
 
 
-def _listed(repository: Repository, listing: Sequence[str], bare: Commit) -> Commit:
+def _listed(repository: Repository, listing: Sequence[str], bare: Sequence[Commit]) -> list[Commit]:
+    """The same commits with their files, where both trees are here."""
+    ends = {sha for commit in bare for sha in (commit.sha, *commit.parents[:1])}
+    roots = objects.roots(repository, ends)
+    lacking = objects.missing(repository, roots.values())
+    here = {sha for sha, tree in roots.items() if tree not in lacking}
+    return [
+        _one(repository, listing, commit)
+        if {commit.sha, *commit.parents[:1]} <= here
+        else replace(commit, counted=False)
+        for commit in bare
+    ]
+
+
+def _one(repository: Repository, listing: Sequence[str], bare: Commit) -> Commit:
     try:
         return next(output.commits(repository.run(*listing, "--no-walk", bare.sha)))
     except GitError as error:
         if error.kind == "timeout":
             raise
-        return replace(bare, counted=False)
+        return replace(bare, counted=False)  # a folder of it is missing
 
 
 def _has_all(commit: Commit, missing: set[str]) -> bool:

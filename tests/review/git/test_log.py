@@ -403,3 +403,31 @@ def short_run(run: Any) -> Any:
         return run(repository, *args, **{**kwargs, "timeout": 0.3})
 
     return hurried
+
+
+def test_a_partial_clone_is_read_once_until_objects_arrive(
+    repo: Repo, tmp_path: Path, runs: list[str]
+):
+    clone = repo.clone(tmp_path / "clone", "--filter=tree:0", "--no-checkout")
+    wanted, repository = span(clone, "origin/main..origin/topic"), open_repository(clone.path)
+    log.commits(repository, wanted)
+    runs.clear()
+    log.commits(repository, wanted)
+    assert runs == []
+
+    clone.git("log", "-p", "origin/topic")
+
+    commits, warnings = log.commits(repository, wanted)
+    assert [commit.additions for commit in commits] == [1, 1]
+    assert warnings == []
+
+
+def test_listed_commits_of_a_partial_clone_come_without_counts(repo: Repo, tmp_path: Path):
+    shas = repo.shas("main..topic")
+    clone = repo.clone(tmp_path / "clone", "--filter=blob:none", "--no-checkout")
+
+    found = log.listed(open_repository(clone.path), shas, counts=True)
+
+    assert [(found[sha].subject, found[sha].counted) for sha in shas] == [
+        ("first", False), ("second", False),
+    ]  # fmt: skip
