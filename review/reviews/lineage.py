@@ -6,6 +6,7 @@ Ages rise along a chain, so no two files can take each other over.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 from review.reviews import times
@@ -35,6 +36,9 @@ class Chains:
                 if sha in traces and age(traces[sha]) < age(heir):
                     self.heirs[sha] = heir  # the newest wins
         self.heads = {sha: self._head(sha) for sha in traces}
+        self._older: dict[str, list[str]] = defaultdict(list)
+        for sha in sorted(self.heirs):
+            self._older[self.heads[sha]].append(sha)
 
     def since(self, sha: str) -> str:
         return age(self.heirs[sha])
@@ -42,9 +46,9 @@ class Chains:
     def older(self, head: str) -> list[str]:
         """The commits `head` speaks for besides itself: nearest first, then main before joined
         ones, then newest."""
-        shas = sorted(sha for sha, end in self.heads.items() if end == head != sha)
-        shas.sort(key=lambda sha: age(self.traces[sha]), reverse=True)
-        return sorted(shas, key=lambda sha: (self._depth(sha), self._joined(sha)))
+        shas = self._older.get(head, [])
+        newest = sorted(shas, key=lambda sha: age(self.traces[sha]), reverse=True)
+        return sorted(newest, key=lambda sha: (self._depth(sha), self._joined(sha)))
 
     def _head(self, sha: str) -> str:
         while sha in self.heirs:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from review.reviews.traces import Trace
 
+EVERYWHERE = 50  # a line that more commits change tells none of them apart
 Pair = tuple[str, str]  # sha of the source, sha of the target
 
 
@@ -15,7 +16,7 @@ def overlaps(sources: Sequence[Trace], targets: Sequence[Trace]) -> dict[Pair, f
     left, right = _sizes(sources), _sizes(targets)
     return {
         (source, target): 2 * count / (left[source] + right[target])
-        for (source, target), count in _common(sources, targets).items()
+        for (source, target), count in _common(sources, targets)
     }
 
 
@@ -25,7 +26,7 @@ def contained(
     """The sources of whose lines exactly one target has at least this share: share and target."""
     sizes = _sizes(sources)
     hits: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    for (source, target), count in _common(sources, targets).items():
+    for (source, target), count in _common(sources, targets):
         if count >= least * sizes[source]:
             hits[source].append((count / sizes[source], target))
     return {source: found[0] for source, found in hits.items() if len(found) == 1}
@@ -35,15 +36,19 @@ def _sizes(traces: Iterable[Trace]) -> dict[str, int]:
     return {trace.sha: sum((trace.lines or {}).values()) for trace in traces}
 
 
-def _common(sources: Sequence[Trace], targets: Sequence[Trace]) -> dict[Pair, int]:
-    """How many lines each pair shares, found through the lines and not by comparing all pairs."""
-    having: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for target in targets if sources else ():
-        for line, count in (target.lines or {}).items():
-            having[line].append((target.sha, count))
-    common: dict[Pair, int] = defaultdict(int)
+def _common(sources: Sequence[Trace], targets: Sequence[Trace]) -> Iterator[tuple[Pair, int]]:
+    """How many lines each pair shares that shares one which is not everywhere: other pairs are
+    alike in what all commits are alike in, and comparing all of them would take minutes."""
+    having: dict[str, list[str]] = defaultdict(list)
+    by_sha = {target.sha: target.lines or {} for target in targets}
+    for sha, lines in by_sha.items() if sources else ():
+        for line in lines:
+            having[line].append(sha)
     for source in sources:
-        for line, count in (source.lines or {}).items():
-            for target_sha, its in having.get(line, ()):
-                common[source.sha, target_sha] += min(count, its)
-    return common
+        mine = source.lines or {}
+        found = (having[line] for line in mine if line in having)
+        near = {sha for shas in found if len(shas) <= EVERYWHERE for sha in shas}
+        for sha in sorted(near):
+            few, many = sorted((mine, by_sha[sha]), key=len)
+            common = sum(min(count, many[line]) for line, count in few.items() if line in many)
+            yield (source.sha, sha), common

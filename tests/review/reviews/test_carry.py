@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -362,6 +363,22 @@ def test_an_own_file_that_was_carried_over_is_still_joined_by_an_equal_patch():
 
     assert found.by_commit == {"c": Match("h", "patch-id", before=("a",))}
     assert found.orphans == ("d",), "an equal subject is too weak for a commit that has its source"
+
+
+def test_two_thousand_reworked_commits_are_compared_within_seconds():
+    everywhere = lines(*(f"everywhere {n}" for n in range(10)))
+
+    def changes(n: int) -> Mapping[str, int]:
+        return everywhere | lines(*(f"{n} {at}" for at in range(30)))
+
+    sources = [trace(f"s{n}", lines=changes(n)) for n in range(2000)]
+    targets = [trace(f"c{n}", lines=changes(n) | lines(f"new {n}")) for n in range(2000)]
+
+    started = time.process_time()
+    found = match(sources, targets)
+
+    assert pairs(found) == {f"c{n}": (f"s{n}", "similar") for n in range(2000)}
+    assert time.process_time() - started < 10, "comparing all pairs takes minutes"
 
 
 @pytest.mark.parametrize(
