@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +24,7 @@ def carried(sha: str, at: str, *, by: str = "patch-id", also: tuple[str, ...] = 
     return CarriedFrom(sha=sha, by=by, at=at, also=also)
 
 
-def lines(*texts: str) -> Mapping[str, int]:
+def lines(*texts: str) -> dict[str, int]:
     return dict.fromkeys(texts, 1)
 
 
@@ -368,7 +367,7 @@ def test_an_own_file_that_was_carried_over_is_still_joined_by_an_equal_patch():
 def test_two_thousand_reworked_commits_are_compared_within_seconds():
     everywhere = lines(*(f"everywhere {n}" for n in range(10)))
 
-    def changes(n: int) -> Mapping[str, int]:
+    def changes(n: int) -> dict[str, int]:
         return everywhere | lines(*(f"{n} {at}" for at in range(30)))
 
     sources = [trace(f"s{n}", lines=changes(n)) for n in range(2000)]
