@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from config.kernel.errors import Denied, Invalid
-from review.reviews import document, ids, limits, placement, places, shown, times, writes
-from review.reviews.page import Page
+from review.reviews import document, ids, placement, shown, times
 from review.reviews.schema import Anchor, Comment, Thread
 from review.reviews.target import Target
+from review.reviews.writing import limits, places, writes
+from review.reviews.writing.page import Page
 
 
 def create(

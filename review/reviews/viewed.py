@@ -10,12 +10,13 @@ from config.kernel.jsonio import clean
 from review.git import diffs, log
 from review.git.command import GitError
 from review.git.commits import Commit
-from review.reviews import document, times, writes
+from review.reviews import document, times
 from review.reviews.document import Tree
-from review.reviews.page import Page
 from review.reviews.schema import Mark
 from review.reviews.shown import Shown
 from review.reviews.target import Target
+from review.reviews.writing import writes
+from review.reviews.writing.page import Page
 
 
 def valid(target: Target, shown: Shown) -> tuple[list[str], list[str]]:

@@ -9,11 +9,12 @@ from config.kernel.errors import Invalid
 from config.kernel.jsonio import clean
 from review.git import objects
 from review.git.commits import Commit
-from review.reviews import follow, limits
+from review.reviews import follow
 from review.reviews.follow import Spot
 from review.reviews.schema import normal_side
 from review.reviews.target import Target
 from review.reviews.text import Text
+from review.reviews.writing import limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import orjson
 
 from review import files
-from review.reviews import document, renewal, schema, shown, takeover
-from review.reviews.page import Page
+from review.reviews import document, schema, shown
 from review.reviews.target import Target
+from review.reviews.writing import renewal, takeover
+from review.reviews.writing.page import Page
 
 Operation = Callable[[Page], bool]
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from review.reviews import document, placement
-from review.reviews.page import Page
 from review.reviews.placement import KEPT, Placed
 from review.reviews.schema import Thread, normal_side
 from review.reviews.target import Target
+from review.reviews.writing.page import Page
 
 FIELDS = ("path", "side", "line", "start_line", "start_side", "anchor")
 
