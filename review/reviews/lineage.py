@@ -14,10 +14,9 @@ from review.reviews.traces import CarriedFrom, Trace
 
 
 def age_of(carried: CarriedFrom | None) -> str:
-    """When a file was carried over, comparable as text; "" when it never was."""
-    if carried is None:
-        return ""
-    return times.exact(carried.at) or "0"
+    """When a file was carried over, comparable as text; "" when it never was. Without a time it
+    is older than any other."""
+    return times.exact(carried.at) if carried else ""
 
 
 def age(trace: Trace) -> str:
