@@ -16,6 +16,7 @@ from config.kernel.errors import Invalid, NotFound, TooLarge, UnsupportedMedia
 from config.kernel.storage import files
 from config.kernel.storage.paths import UnsafePath, contains
 from review import projects
+from review.files import expect
 
 FOLDER = "assets"
 LIMIT = 5 * 1024 * 1024
@@ -135,6 +136,7 @@ def _keep(folder: Path, name: str, data: bytes) -> bool:
 
     with files.writing(name):
         folder.mkdir(exist_ok=True)
+        expect(folder / name, data)
         files.change(folder / name, edit, mode=0o666, within=folder.parent)
     return not known
 

@@ -142,14 +142,12 @@ def _refs(slug: str, name: str) -> str:
 
 
 def _echo(path: Path) -> bool:
-    """Whether the file holds exactly what this process last wrote there."""
+    """Whether the file holds exactly what this process just wrote there."""
     wrote = files.written(path)
-    if wrote is None:
-        return False
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest() == wrote
+        return bool(wrote) and hashlib.sha256(path.read_bytes()).hexdigest() in wrote
     except OSError:
-        return wrote == ""
+        return "" in wrote
 
 
 def _tell_commits(slug: str, kind: str, name: str, stem: str) -> None:

@@ -21,6 +21,7 @@ from config.kernel.storage import files, locks
 from config.kernel.storage.drafts import Folder
 from review import projects
 from review.examples import repository
+from review.files import expect
 
 Result = dict[str, list[str]]
 
@@ -118,6 +119,7 @@ def _create(slug: str, home: Path, undo: ExitStack) -> None:
         if not path.exists():
             data = source.read_bytes().replace(PLACE, place.encode())
             undo.callback(path.unlink, missing_ok=True)
+            expect(path, data)
             files.write(path, data, mode=0o666, within=settings.PROJECTS_DIR)
 
 
@@ -148,6 +150,7 @@ def _rename(slug: str, old: str, new: str) -> None:
         files.lock(f"file:{os.path.realpath(path)}"),
         Folder.open(path.parent) as folder,
     ):
+        expect(path, path.with_name(old).read_bytes() if new == FILE else None)
         folder.move(old, new)
         folder.sync()
 

@@ -18,9 +18,9 @@ from review.files.places import (
     state_dir,
 )  # fmt: skip
 from review.files.reading import LIMIT, MIRROR, VALUES, load, read, stamp
-from review.files.writing import change, written
+from review.files.writing import change, expect, written
 
 __all__ = [
-    "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "Kind", "change", "keep", "listed",
-    "load", "names", "path", "read", "root", "slugs", "stamp", "state_dir", "written",
+    "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "Kind", "change", "expect", "keep",
+    "listed", "load", "names", "path", "read", "root", "slugs", "stamp", "state_dir", "written",
 ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,9 @@ from review.files.reading import MIRROR, load
 VERSION = 1
 NUMBER = re.compile(r"[0-9]{1,9}")
 
-_wrote: caches.Memory[Path, str] = caches.Memory(4096)
+ECHO_S = 1.0  # within this time a change that was written is seen
+
+_wrote: caches.Memory[Path, tuple[tuple[float, str], ...]] = caches.Memory(4096)
 
 
 def change(parts: Sequence[str], edit: files.Edit, *, backup: bool = False) -> None:
@@ -50,9 +53,21 @@ def change(parts: Sequence[str], edit: files.Edit, *, backup: bool = False) -> N
         raise Conflict(error.text, code=code) from error
 
 
-def written(file: Path) -> str | None:
-    """The etag of what this process last wrote there, "" for a removal; None for nothing."""
-    return _wrote.get(file)
+def expect(file: Path, data: bytes | None) -> None:
+    """This process is about to write these bytes there, or to remove the file."""
+    etag = "" if data is None else hashlib.sha256(data).hexdigest()
+    now = time.monotonic()
+    recent = [one for one in _wrote.get(file) or () if now - one[0] < ECHO_S]
+    _wrote.put(file, (*recent, (now, etag)))
+
+
+def written(file: Path) -> set[str]:
+    """The etag of what this process last wrote there, "" for a removal; also those it wrote in
+    the last second, for until its next write is on disk the file still holds the one before.
+    """
+    told = _wrote.get(file) or ()
+    now = time.monotonic()
+    return {etag for at, etag in told if now - at < ECHO_S or (at, etag) == told[-1]}
 
 
 def _apply(
@@ -70,7 +85,7 @@ def _apply(
         return data
     if backup and data is not None:
         backups.keep(parts, data)
-    _wrote.put(places.path(*parts), "" if after is None else hashlib.sha256(after).hexdigest())
+    expect(places.path(*parts), after)
     return after
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -64,17 +65,22 @@ def test_a_refused_first_write_leaves_no_folder(home: Path):
     assert sorted(path.name for path in (home / "pay").iterdir()) == ["project.yaml"]
 
 
-def test_what_the_process_wrote_is_known_to_the_watcher(home: Path):
+def test_what_the_process_wrote_is_known_to_the_watcher_while_it_may_not_have_been_seen(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     path = files.path(*FILE)
-    assert files.written(path) is None
+    assert files.written(path) == set()
 
     files.change(FILE, titled("x"))
     found = files.read(*FILE)
     assert found is not None
-    assert files.written(path) == found.etag
-
     files.change(FILE, lambda data: None)
-    assert files.written(path) == ""
+    assert files.written(path) == {found.etag, ""}
+
+    now += 1.0
+    assert files.written(path) == {""}
 
 
 # -- refusals ------------------------------------------------------------------------------------

@@ -35,7 +35,8 @@ def test_each_option_changes_the_picture(api: Api, pay: Project):
 
 def test_a_download_has_the_name_of_what_it_shows(api: Api, pay: Project):
     def disposition(path: str) -> str | None:
-        return api.get(path).headers.get("Content-Disposition")
+        found: str | None = api.get(path).headers.get("Content-Disposition")
+        return found
 
     short = pay.shas[1][:7]
     assert disposition(f"{pay.p}/stack.png?download") is None
