@@ -43,7 +43,7 @@ class Payments:
     def review(self, sha: str, *bodies: str, **keys: Any) -> Path:
         """A review file with one general thread for each body, the least a hand would write."""
         threads = [
-            {"id": f"t-{n}{body}", "comments": [{"author": "ann", "body": body}]}
+            {"id": f"t-{sha[:4]}-{n}", "comments": [{"author": "ann", "body": body}]}
             for n, body in enumerate(bodies)
         ]
         return self.put(f"reviews/api/{sha}.yaml", {"threads": threads, **keys})

@@ -1,0 +1,196 @@
+"""Review, PR record and stack place of a gone commit, each until it is taken over (contract 5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from review.reviews import threads
+from review.stacks import details, prs, repo
+from tests.review.stacks.world import Payments
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def feature(pay: Payments) -> list[str]:
+    """Two commits on `feature` above `main`."""
+    pay.repo.commit({"a.py": "one\n", "b.py": "b\n"}, "Base")
+    pay.repo.branch("feature")
+    pay.repo.commit({"a.py": "one\ntwo\n"}, "First")
+    pay.repo.commit({"b.py": "b\nc\n"}, "Second")
+    pay.describe(range="main..feature", stacks=[])
+    return pay.repo.shas("main..feature")
+
+
+def move(pay: Payments) -> list[str]:
+    """The same two commits on top of one more of main."""
+    pay.repo.checkout("main")
+    pay.repo.commit({f"other{pay.repo.commits}": "x\n"}, "On main")
+    pay.repo.checkout("feature")
+    return pay.repo.rebase("main")
+
+
+def target(pay: Payments, sha: str) -> Any:
+    found = pay.load()
+    return repo.target(found, repo.find(found, sha))
+
+
+def set_title(pay: Payments, sha: str, title: str) -> None:
+    found = pay.load()
+    item = repo.find(found, sha)
+    prs.set_pr(
+        repo.target(found, item),
+        {"title": title},
+        landed_sha=None,
+        pr=item.pr,
+        source_sha=item.pr_source,
+    )
+
+
+def shown(pay: Payments, subject: str) -> tuple[int, str]:
+    one = pay.commits()[subject]
+    return one["unresolved"], one["pr_title"]
+
+
+def test_a_review_that_moved_leaves_the_record_and_the_place_behind_to_follow(
+    pay: Payments, feature: list[str]
+):
+    pay.describe(
+        range="main..feature",
+        stacks=[{"title": "Low", "commits": feature[:1]}, {"title": "High"}],
+    )
+    pay.review(feature[0], "Why?")
+    pay.pr(feature[0], title="One")
+    moved = move(pay)
+    threads.reply(target(pay, moved[0]), f"t-{feature[0][:4]}-0", body="Because.", author="me")
+    assert pay.root.joinpath(f"pay/reviews/api/{moved[0]}.yaml").exists()
+
+    assert shown(pay, "First") == (1, "One")
+    assert pay.stacks() == [["First"], ["Second"]]
+    record = details.pr("pay", "api", moved[0])
+    assert (record["matched_from"], record["carried_over"]) == (feature[0], True)
+
+    again = move(pay)
+
+    assert shown(pay, "First") == (1, "One")
+    assert pay.stacks() == [["First"], ["Second"]]
+    assert details.pr("pay", "api", again[0])["matched_from"] == feature[0]
+    assert pay.shown()["warnings"] == []
+
+
+def test_a_record_that_moved_leaves_the_review_behind_to_follow(pay: Payments, feature: list[str]):
+    pay.review(feature[0], "Why?")
+    pay.pr(feature[0], title="One")
+    moved = move(pay)
+    set_title(pay, moved[0], "One again")
+
+    assert shown(pay, "First") == (1, "One again")
+
+    move(pay)
+
+    assert shown(pay, "First") == (1, "One again")
+    assert pay.shown()["orphaned"] == []
+
+
+def test_going_back_shows_the_record_that_was_written_last(pay: Payments, feature: list[str]):
+    pay.pr(feature[0], title="One")
+    moved = move(pay)
+    set_title(pay, moved[0], "One again")
+
+    pay.repo.reset(feature[1])
+    assert shown(pay, "First") == (0, "One again")
+
+    set_title(pay, feature[0], "One at last")
+    assert shown(pay, "First") == (0, "One at last")
+
+    pay.repo.reset(moved[1])
+    assert shown(pay, "First") == (0, "One at last")
+
+
+def test_commits_of_two_files_that_are_both_listed_keep_their_own(
+    pay: Payments, feature: list[str]
+):
+    pay.pr(feature[0], title="One")
+    moved = move(pay)
+    set_title(pay, moved[0], "One again")
+    both = pay.repo.git(
+        "commit-tree", "-p", feature[1], "-p", moved[1], "-m", "Both", f"{moved[1]}^{{tree}}"
+    )
+    pay.repo.git("update-ref", "refs/heads/feature", both)
+
+    titles = {one["sha"]: one["pr_title"] for one in pay.shown()["commits"]}
+
+    assert (titles[feature[0]], titles[moved[0]]) == ("One", "One again")
+
+
+def test_files_with_short_names_follow_too(pay: Payments, feature: list[str]):
+    pay.review(feature[0][:9], "Why?")
+    pay.pr(feature[0][:7], title="One")
+    assert shown(pay, "First") == (1, "One")
+    set_title(pay, feature[0], "One, full")
+    assert pay.root.joinpath(f"pay/prs/api/{feature[0]}.yaml").exists()
+    assert shown(pay, "First") == (1, "One, full")
+    pay.root.joinpath(f"pay/prs/api/{feature[0]}.yaml").unlink()
+
+    move(pay)
+
+    assert shown(pay, "First") == (1, "One")
+    assert pay.shown()["warnings"] == []
+
+
+def test_squashed_commits_stand_in_the_stack_once(pay: Payments, feature: list[str]):
+    pay.describe(
+        range="main..feature", stacks=[{"title": "Both", "commits": feature}, {"title": "Rest"}]
+    )
+    pay.review(feature[0], "Why?")
+    pay.review(feature[1], "What?")
+    pay.repo.rebase_todo("main", [f"pick {feature[0]}", f"fixup {feature[1]}"])
+
+    assert pay.stacks() == [["First"], []]
+    assert shown(pay, "First")[0] == 2
+    assert pay.shown()["stacks"][0]["warning"] is None
+
+
+def test_reordered_commits_keep_their_stacks_in_their_new_order(pay: Payments, feature: list[str]):
+    pay.describe(range="main..feature", stacks=[{"title": "Both", "commits": feature}])
+    pay.repo.rebase_todo("main", [f"pick {feature[1]}", f"pick {feature[0]}"])
+
+    assert pay.stacks() == [["Second", "First"]]
+
+
+def test_equal_scripted_commits_keep_their_places(pay: Payments, feature: list[str]):
+    """Same author second, same subject, empty diffs: only the place tells them apart."""
+    for number in range(3):
+        pay.repo.commit({}, "Trigger the build", date="2026-01-05T09:00:00+00:00")
+        pay.repo.git("commit", "-q", "--amend", "--no-edit", "--allow-empty", "--reset-author",
+                     GIT_AUTHOR_DATE="2026-01-05T09:00:00+00:00",
+                     GIT_COMMITTER_DATE=f"2026-01-06T0{number}:00:00+00:00")  # fmt: skip
+    shas = pay.repo.shas("main..feature")
+    pay.describe(range="main..feature", stacks=[{"title": "All", "commits": shas}])
+    pay.review(shas[3], "Which one am I?")
+    pay.repo.checkout("main")
+    pay.repo.commit({"z": "z"}, "On main")
+    pay.repo.checkout("feature")
+    pay.repo.git("rebase", "-q", "--keep-empty", "--onto", "main", "main~1")
+
+    unresolved = [one["unresolved"] for one in pay.shown()["commits"]]
+
+    assert unresolved == [0, 0, 0, 1, 0]
+
+
+def test_a_review_with_two_homes_is_told_and_given_to_none(pay: Payments, feature: list[str]):
+    pay.repo.commit({"c.py": "first of two\n"}, "Again")
+    pay.repo.commit({"d.py": "second of two\n"}, "Again")
+    shas = pay.repo.shas("main..feature")
+    pay.review(shas[2], "Why?")
+    pay.repo.reset(feature[1])
+    for n in range(2):
+        pay.repo.commit({f"new{n}.py": f"{n}\n" * 3}, "Again")
+
+    found = pay.shown()
+
+    assert [one["unresolved"] for one in found["commits"]] == [0] * 4
+    assert found["warnings"][0] == "1 review matches no commit"
+    assert "could belong to" in found["warnings"][1]
