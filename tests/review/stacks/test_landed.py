@@ -147,9 +147,7 @@ def test_what_left_the_range_without_a_trace_is_not_listed(pay: Payments, featur
     assert (pay.stacks(), pay.shown()["warnings"]) == ([["Fourth"]], [])
 
 
-def test_a_rebased_merge_keeps_the_landed_and_carries_the_rest(
-    pay: Payments, feature: list[str]
-):
+def test_a_rebased_merge_keeps_the_landed_and_carries_the_rest(pay: Payments, feature: list[str]):
     pay.describe(range="main..feature", stacks=[{"title": "All", "commits": feature}])
     for sha in feature:
         pay.review(sha, f"On {sha[:4]}")
@@ -200,9 +198,7 @@ def test_a_landed_commit_whose_object_is_gone_is_told_by_its_file(
     assert [file["path"] for file in shown["files"]] == ["a.py"]
 
 
-def test_an_explicit_status_holds_against_the_same_landing_only(
-    pay: Payments, feature: list[str]
-):
+def test_an_explicit_status_holds_against_the_same_landing_only(pay: Payments, feature: list[str]):
     set_pr(pay, feature[0], status="ready")
     assert pay.commits()["First"]["status"] == "ready"
 
