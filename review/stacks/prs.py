@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from config.kernel.errors import Conflict
 from review import files
 from review.reviews import document, times
 from review.reviews.carry import CarriedFrom
@@ -32,6 +33,7 @@ class PrFile:
     commit: Fingerprint | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     parse_error: str | None = None
+    version: int = VERSION
 
     @property
     def empty(self) -> bool:
@@ -43,7 +45,7 @@ class PrFile:
 def parse(value: Any) -> PrFile:
     """A PR file whose scalars are text; what is of the wrong type is absent."""
     fields = Fields(value, "the file", [])
-    fields.number("version")
+    version = fields.number("version") or VERSION
     title, body, branch = fields.text("title"), scalar(fields.raw("body")), fields.text("branch")
     stored, landed = fields.text("status"), _landed(fields.raw("landed"))
     return PrFile(
@@ -57,6 +59,7 @@ def parse(value: Any) -> PrFile:
         carried_from=carried_from(fields.raw("carried_from"), []),
         commit=fingerprint(fields.raw("commit"), []),
         extra=fields.extra(),
+        version=version,
     )
 
 
@@ -160,6 +163,7 @@ class _Change:
         if after.empty and data is not None and not self._stands_for(own):
             return None
         if take:
+            self._check_source()
             tree = self._taken(tree)
         for name in FIELDS if take else tuple(self.changes):
             document.put(tree, name, getattr(after, name))
@@ -185,6 +189,20 @@ class _Change:
             or own.carried_from is not None
             or any(sha.startswith(name) and name != sha for name in names)
         )
+
+    def _check_source(self) -> None:
+        """A record that cannot be read whole is not taken over: that would lose the rest."""
+        source = self.source_sha or self.target.commit.sha
+        names = files.names(self.target.slug, "prs", self.target.repo)
+        stem = max((name for name in names if source.startswith(name)), key=len, default=source)
+        name = f"prs/{self.target.repo}/{stem}.yaml"
+        if self.pr.parse_error:
+            where = self.pr.parse_error.partition(": ")[0]
+            text = f"{name} is not valid YAML ({where}). Fix the file by hand; nothing was changed."
+            raise Conflict(text, code="invalid_file")
+        if self.pr.version > VERSION:
+            text = f"{name} was written by a newer version; nothing was changed."
+            raise Conflict(text, code="newer_file")
 
     def _taken(self, tree: dict[str, Any]) -> dict[str, Any]:
         """The tree with everything of the record shown but the fields that can be set."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import Any
 
@@ -390,6 +391,27 @@ def test_a_put_of_what_is_shown_takes_nothing_over(world: World, sha: str):
 
     assert not carried(world, sha, title="Old title")
 
+    assert not world.file(sha, "prs").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "told"),
+    [
+        ("title: [\n", "invalid_file", f"prs/api/{OLD}.yaml is not valid YAML (line 2, column 1)"),
+        ("version: 2\ntitle: x\n", "newer_file", f"prs/api/{OLD}.yaml was written by a newer"),
+    ],
+)
+def test_a_record_that_cannot_be_read_whole_is_not_taken_over(
+    world: World, sha: str, text: str, code: str, told: str
+):
+    world.put(OLD, SOURCE, "prs")
+    assert stored(OLD).title == "Old title"
+    world.put(OLD, text, "prs")
+
+    with pytest.raises(Conflict, match=re.escape(told)) as caught:
+        carried(world, sha, body="New")
+
+    assert caught.value.code == code
     assert not world.file(sha, "prs").exists()
 
 
