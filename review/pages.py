@@ -1,4 +1,4 @@
-"""The start page of the review surface. It says honestly what this version does not do."""
+"""The pages of the review part. Their scripts are clients of its JSON API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from config.kernel.web.pages import page
 
 
 def start(request: HttpRequest) -> HttpResponse:
-    health = f"{request.path.rstrip('/')}/api/health"
-    return page(
-        request, "review/start.html", part="review", title="Review", data={"health": health}
-    )
+    """Every project under review."""
+    base = request.path.rstrip("/")
+    return page(request, "review/start.html", part="review", title="Review", data={"base": base})

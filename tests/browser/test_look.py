@@ -29,7 +29,7 @@ PAGES = {
     "/audit": "No call.",
     "/clients": "The endpoint is off",
     "/nothing-here": "There is no page",
-    "/review/": "Review is not here yet",
+    "/review/": "Nothing is under review",
     "/dashboard/": "Apps is not here yet",
 }
 Theme = Literal["light", "dark"]
