@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import tempfile
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from review import caches
 from review.git import command, hunks, objects, output
@@ -28,6 +29,7 @@ TREES = ("diff-tree", "-r", "--raw", "-z", "--no-abbrev", "-l1000", *RAW)
 FEW = 200  # more paths than this are no shorter than all of them
 TEXT = 8000  # git looks for a NUL in so many bytes to tell binary files
 
+T = TypeVar("T")
 Place = tuple[Path, str, str | None]  # common dir, sha, parent
 _edits: caches.Memory[tuple[Path, str, str], tuple[Edit, ...]]
 _edits = caches.Memory(200_000, weigh=lambda found: 1 + len(found))
@@ -70,8 +72,7 @@ def commit_edits(
     known = _commit_edits.get(key)
     wanted = [file for file in commit.files if paths is None or file.path in paths]
     if known is None:
-        patches = _patches(repository, commit, wanted)
-        known = {file.path: hunks.edits(patch) for file, patch in patches.items()}
+        known = _read(repository, commit, wanted, lambda _file, patch: hunks.edits(patch))
         if len(known) == len(commit.files):
             _commit_edits.put(key, known)
     return {file.path: known[file.path] for file in wanted if file.path in known}
@@ -86,11 +87,10 @@ def hunk_digests(repository: Repository, commit: Commit) -> dict[str, str]:
     key = (repository.common_dir, commit.sha, commit.parent)
     known = _digests.get(key)
     if known is None:
-        patches = _patches(repository, commit, commit.files)
-        known = {file.path: _digest(file, patches.get(file)) for file in commit.files}
-        if len(patches) == len(commit.files):
+        known = _read(repository, commit, commit.files, _digest)
+        if len(known) == len(commit.files):
             _digests.put(key, known)
-    return known
+    return {file.path: known.get(file.path) or _digest(file, None) for file in commit.files}
 
 
 def renames(repository: Repository, old_commit: str, new_commit: str) -> Mapping[str, str]:
@@ -165,13 +165,19 @@ def _whole(repository: Repository, old_oid: str | None, new_oid: str | None) -> 
     return ((0, 0, 1, count),) if old_oid is None else ((1, count, 0, 0),)
 
 
-def _patches(
-    repository: Repository, commit: Commit, files: Collection[Changed]
-) -> dict[Changed, bytes]:
-    """The hunks of these files; in a partial clone of those whose objects are all here."""
+def _read(
+    repository: Repository,
+    commit: Commit,
+    files: Collection[Changed],
+    read: Callable[[Changed, bytes], T],
+) -> dict[str, T]:
+    """What `read` makes of each file's hunks, by path.
+
+    In a partial clone, of those files whose objects are all here.
+    """
     limited = len(files) < len(commit.files) and len(files) <= FEW
     try:
-        found = _diff_tree(repository, commit, files, limited=limited)
+        found = _diff_tree(repository, commit, files, read, limited=limited)
     except GitError as error:
         if error.kind == "timeout":
             raise
@@ -179,15 +185,20 @@ def _patches(
         here = [file for file in files if missing.isdisjoint(_oids([file]))]
         if len(here) == len(files):
             raise
-        return _diff_tree(repository, commit, here, limited=True)
+        return _diff_tree(repository, commit, here, read, limited=True)
     if limited and len(found) < len(files):  # among fewer files, renames may pair otherwise
-        return _diff_tree(repository, commit, files, limited=False)
+        return _diff_tree(repository, commit, files, read, limited=False)
     return found
 
 
 def _diff_tree(
-    repository: Repository, commit: Commit, files: Collection[Changed], *, limited: bool
-) -> dict[Changed, bytes]:
+    repository: Repository,
+    commit: Commit,
+    files: Collection[Changed],
+    read: Callable[[Changed, bytes], T],
+    *,
+    limited: bool,
+) -> dict[str, T]:
     if not files:
         return {}
     paths = [path for file in files for path in (file.path, file.old_path) if path]
@@ -195,9 +206,11 @@ def _diff_tree(
         *TREES, "-p", "-U0", "-M", commit.parent or repository.empty_tree, commit.sha, "--",
         *(paths if limited else ()),
     )  # fmt: skip
-    told = {(file.path, file.old_path): patch for file, patch in hunks.sections(data)}
+    wanted = {(file.path, file.old_path) for file in files}
     return {
-        file: told[file.path, file.old_path] for file in files if (file.path, file.old_path) in told
+        file.path: read(file, patch)
+        for file, patch in hunks.sections(data)
+        if (file.path, file.old_path) in wanted
     }
 
 

@@ -12,7 +12,7 @@ Edit = tuple[int, int, int, int]  # old_start, old_count, new_start, new_count a
 
 HUNK = re.compile(rb"\n@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 HUNK_LINE = re.compile(rb"\n@@ [^\n]*")
-SECTION = b"\ndiff --git "
+FILE = b"diff --git "
 
 
 def sections(data: bytes) -> Iterator[tuple[Changed, bytes]]:
@@ -20,15 +20,22 @@ def sections(data: bytes) -> Iterator[tuple[Changed, bytes]]:
 
     A line of a file never starts one of git's own, as each has its sign before it.
     """
-    raw, _, patch = data.partition(b"\0\0")
-    parts = iter((b"\n" + patch).split(SECTION)[1:])
-    for file in output.files(raw + b"\0"):
-        part = next(parts, b"")
+    end = data.find(b"\0\0") + 1 or len(data)
+    parts = _parts(data, end)
+    for file in output.files(data[:end]):
+        patch = _hunks(next(parts, b""))
         if file.status == "type":  # told as a deleted and an added file
-            part = _hunks(part) + _hunks(next(parts, b""))
-            yield file, part
-        else:
-            yield file, _hunks(part)
+            patch += _hunks(next(parts, b""))
+        yield file, patch
+
+
+def _parts(data: bytes, at: int) -> Iterator[bytes]:
+    """What git says of one file after the other; a slice at a time, as there may be much of it."""
+    at = data.find(FILE, at)
+    while at >= 0:
+        end = data.find(b"\n" + FILE, at)
+        yield data[at:end] if end >= 0 else data[at:]
+        at = end + 1 if end >= 0 else -1
 
 
 def edits(patch: bytes) -> tuple[Edit, ...]:
