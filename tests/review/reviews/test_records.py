@@ -274,6 +274,27 @@ def test_a_hand_made_file_beside_a_matching_source_keeps_its_own_words(
     assert world.backups(new) == [own]
 
 
+def test_what_the_service_does_not_understand_in_a_file_is_kept_when_it_takes_over(
+    world: World, old: str, new: str
+):
+    world.put(old, "threads:\n- {id: a, comments: [{body: x}], stars: 5}\nmood: good\n")
+    world.put(
+        new,
+        "mine: 0x10\nthreads:\n- just a line\n- id: b\n  stars: 007\n  comments:\n"
+        "  - another line\n  - {body: y, id: c}\n",
+    )
+
+    threads.reply(world.target(new, Match(old, "patch-id")), "b", body="z", author="me")
+
+    text = world.text(new)
+    for kept in ("mine: 0x10\n", "- just a line\n", "  - another line\n", "  stars: 007\n"):
+        assert kept in text
+    first, second = review(world, new)["threads"]
+    assert (first["id"], first["stars"], second["id"], second["stars"]) == ("b", "007", "a", "5")
+    assert [c["body"] for c in first["comments"]] == ["y", "z"]
+    assert review(world, new)["mood"] == "good"
+
+
 def test_going_back_with_reset_loses_nothing_and_brings_nothing_back(
     world: World, old: str, new: str
 ):

@@ -303,6 +303,13 @@ def test_the_later_of_two_equal_ids_is_addressed_by_a_number():
     assert 'thread 2 has the id "a" too; it is "a~2" here' in file.warnings
 
 
+def test_an_id_that_was_told_apart_is_read_as_it_was_written_down():
+    file = read("threads: [{id: a, comments: [{body: x}]}, {id: a~2, comments: [{body: y}]}]")
+
+    assert [thread.id for thread in file.threads] == ["a", "a~2"]
+    assert file.warnings == ()
+
+
 def test_an_id_that_cannot_stand_in_an_address_is_replaced():
     file = read('threads: [{id: "a/b", comments: [{body: y}]}]')
 
