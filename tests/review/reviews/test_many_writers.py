@@ -157,6 +157,20 @@ def test_a_save_between_reading_and_swapping_is_merged(
     nothing_left_over(world)
 
 
+def test_a_half_saved_file_is_waited_for(world: World, sha: str):
+    path = world.put(sha, START)
+    target = world.target(sha)
+    assert len(records.review(target)["threads"]) == 1
+    path.write_bytes(START.encode()[:-10])
+    rest = threading.Timer(0.1, path.write_bytes, [START.encode()])
+    rest.start()
+
+    cid = threads.reply(target, "t", body="By API", author="x")
+
+    rest.join()
+    assert comments(world, sha) == {"first": "First", cid: "By API"}
+
+
 def test_an_editor_that_saves_through_an_old_handle_loses_nothing(world: World, sha: str):
     path = world.put(sha, START)
     with path.open("r+b") as editor:
