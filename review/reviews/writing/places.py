@@ -8,7 +8,6 @@ from typing import Any
 from config.kernel.errors import Invalid
 from config.kernel.jsonio import clean
 from review.git import objects
-from review.git.commits import Commit
 from review.reviews import follow
 from review.reviews.follow import Spot
 from review.reviews.schema import normal_side
@@ -71,21 +70,11 @@ def _default_side(target: Target, path: str) -> str:
 
 
 def _file(target: Target, path: str, side: str) -> Spot:
-    """The file of that path on that side; the old path of a rename stands for its new one."""
-    commit = target.shown_commit
-    stored = _new_path(commit, path) if normal_side(side) == "LEFT" else path
-    found = follow.spot(target.repository, commit, stored, normal_side(side))
+    """The file of that path on that side; there, the old path of a rename leads to its new one."""
+    found = follow.spot(target.repository, target.shown_commit, path, normal_side(side))
     if found is None:
         raise Invalid(f"No such file in this commit: {_printable(path)}")
     return found
-
-
-def _new_path(commit: Commit, path: str) -> str:
-    """The path's new name, unless the commit changes a file that bears the path itself."""
-    if any(file.path == path and file.old_oid is not None for file in commit.files):
-        return path
-    renamed = (file for file in commit.files if file.status == "renamed")
-    return next((file.path for file in renamed if file.old_path == path), path)
 
 
 def _check_line(target: Target, name: str, line: int, path: str, found: Spot) -> None:
