@@ -102,21 +102,28 @@ def test_a_rebuild_looks_at_the_folders_again(tmp_path: Path, told: Told):
         watcher.stop()
 
 
-def test_without_notifications_the_poll_finds_every_change(
-    tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+def test_without_notifications_a_poll_each_second_finds_every_change(
+    tmp_path: Path,
+    told: Told,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ):
     def broken(*_: object) -> None:
         raise OSError("no inotify instances left")
 
     monkeypatch.setattr(watch, "RustNotify", broken)
-    (tmp_path / "target").write_bytes(b"1")
-    watcher = Watcher(lambda: [tmp_path], told.put, poll_s=0.05)
+    watcher = Watcher(lambda: [tmp_path], told.put)
+    began = time.monotonic()
     watcher.start()
     try:
-        (tmp_path / "a").write_bytes(b"1")
-        seen(told, tmp_path / "a")
+        for number in range(3):
+            (tmp_path / f"{number}").write_bytes(b"1")
+            seen(told, tmp_path / f"{number}")
     finally:
         watcher.stop()
+
+    assert time.monotonic() - began < 4.5  # three polls, and not one of 5 s
+    assert caplog.text.count("no inotify instances left\n") == 2  # said once, and its traceback
 
 
 def test_the_poll_follows_symlinked_files(tmp_path: Path, told: Told):

@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 STEP_MS, DEBOUNCE_MS = 25, 50  # every step costs a wake-up; idle cost counts (S13)
 POLL_S = 5.0
+BLIND_S = 1.0  # between two polls where the system notifies of nothing
 
 Folders = Callable[[], Iterable[Path]]
 Seen = dict[Path, str]
@@ -65,16 +66,21 @@ class Watcher:
         self._again.set()
 
     def _run(self) -> None:
+        blind = False
         while True:
             self._again.clear()
             if self._stop.is_set():
                 return
             try:
                 self._watch(self._existing())
-            except Exception:
-                log.exception("file watching failed; polling goes on")
+                blind = False
+            except Exception as error:
+                if not blind:
+                    log.warning("file watching failed; polling goes on: %s", error, exc_info=True)
+                blind = True
                 self._compare()
-                self._again.wait(self._poll_s)
+                self._ready.set()
+                self._again.wait(min(self._poll_s, BLIND_S))
             self._ready.set()
 
     def _existing(self) -> frozenset[Path]:
