@@ -201,6 +201,18 @@ def test_what_only_bears_the_name_is_not_served(home: Path, tmp_path: Path, trap
             look("pay", place.name)
 
 
+def test_a_link_that_comes_after_the_look_is_not_followed(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    place = home / "pay" / "assets" / f"{NAME}.png"
+    place.parent.mkdir()
+    place.symlink_to(put(tmp_path / "secret.png", PNG))
+    monkeypatch.setattr(assets, "_is_ours", lambda _path: True)
+
+    with pytest.raises(NotFound):
+        assets.read("pay", place.name)
+
+
 def test_an_assets_folder_that_leads_away_is_neither_read_nor_written(home: Path, tmp_path: Path):
     outside = tmp_path / "outside"
     put(outside / f"{NAME}.png", PNG)
@@ -254,6 +266,7 @@ def test_svg_as_programs_write_it_is_taken(home: Path, data: bytes):
         (SVG + SVG, "line 1"),
         (b'<svg xmlns="http://www.w3.org/2000/svg" a="1" a="2"/>', "line 1"),
         (b"", None),
+        (opened("<g>" * 256 + "</g>" * 256, ""), "deeper than 256"),
         (b'<!DOCTYPE svg [<!ENTITY a "b">]>' + SVG, "DOCTYPE"),
         (b'<!DOCTYPE svg [<!ENTITY % a SYSTEM "file:///etc/passwd"> %a;]>' + SVG, "DOCTYPE"),
         (b'<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + SVG, "DOCTYPE"),
