@@ -114,7 +114,9 @@ def anchor(value: Anchor) -> Tree:
 
 
 def mark(value: Mark) -> Tree:
-    return _present({"diff": quoted(value.diff), "at": quoted(value.at)})
+    """Without a hash, the commit it stands for: the next file that holds it is another one's."""
+    of = value.of if value.diff is None else None
+    return _present({"diff": quoted(value.diff), "at": quoted(value.at), "of": quoted(of)})
 
 
 def carried_from(value: CarriedFrom) -> Tree:

@@ -235,8 +235,8 @@ def _mark(path: str, value: Any, sha: str, warnings: list[str]) -> Mark | None:
     fields = Fields(value, f'"viewed" of {path}', warnings)
     if not isinstance(value, Mapping):
         return None
-    digest = fields.hex("diff")
-    return Mark(path, digest, fields.time("at"), None if digest else sha)
+    digest, at, of = fields.hex("diff"), fields.time("at"), fields.hex("of")
+    return Mark(path, digest, at, None if digest else of or sha)
 
 
 class _Threads:

@@ -8,7 +8,7 @@ import pytest
 
 from config.kernel.errors import Invalid
 from config.kernel.storage import yamlio
-from review.reviews import records, viewed
+from review.reviews import records, threads, viewed
 from review.reviews.traces import Match
 from tests.review.world import World
 
@@ -140,6 +140,18 @@ def test_a_hand_made_list_is_compared_with_the_commit_it_was_written_on(
     new = world.repo.amend({"a.py": TEN.replace("line 5", "fünf")})
 
     assert marks(world, new, Match(sha, "author-date")) == (["c.bin"], ["a.py"])
+
+
+def test_a_hand_made_list_means_the_same_after_it_was_taken_over(world: World, base: str, sha: str):
+    world.put(sha, "viewed: [a.py, c.bin]\n")
+    new = world.repo.amend({"a.py": TEN.replace("line 5", "fünf")})
+
+    threads.create(world.target(new, Match(sha, "author-date")), body="x", author="me")
+    assert marks(world, new) == (["c.bin"], ["a.py"])
+    newer = world.repo.amend({"a.py": TEN.replace("line 5", "five")})
+    threads.create(world.target(newer, Match(new, "author-date")), body="y", author="me")
+
+    assert marks(world, newer) == (["a.py", "c.bin"], [])
 
 
 def test_a_hand_made_list_of_a_commit_that_is_gone_counts_as_changed(world: World, sha: str):
