@@ -12,7 +12,9 @@ from config.kernel.errors import TooLarge
 from config.kernel.mcp.operations import Argument, Operation, Registry
 from review import operations
 from review.operations import Local, Record
+from review.stacks import details
 
+MOST_TEXT = details.AT_ONCE
 PROJECT = Argument("project", "string", "Slug of the project", required=True)
 PLACE = (
     PROJECT,
@@ -29,12 +31,16 @@ def _same(value: Record) -> Record:
 
 
 def _commit(caller: Local, **arguments: Any) -> Record:
-    """One commit, or TooLarge: nothing that REST would stream fits into one tool result."""
+    """One commit or one file; TooLarge when it holds more text than fits into one tool result."""
     found = operations.get_commit(caller, **arguments)
     if isinstance(found, Iterator):
         raise TooLarge(
-            "The files of this commit hold more than 4 MB of text; ask for fewer with a smaller "
+            f"The files hold more than {MOST_TEXT:,} characters; ask for fewer with a smaller "
             "number as `contents`, or for one file with `path`"
+        )
+    if sum(len(found.get(side) or "") for side in ("old", "new")) > MOST_TEXT:
+        raise TooLarge(
+            f"The file holds more than {MOST_TEXT:,} characters; read it from the repository"
         )
     return found
 

@@ -178,14 +178,14 @@ class _Listed:
         return record
 
     def answer(self, head: Record, tail: Record) -> Record | Iterator[bytes]:
-        """In one piece if it is small or its size was asked for."""
+        """In one piece if it is small."""
         found = self._records()
         first: list[Record] = []
         size = 0
         for one in found:
             first.append(one)
             size += len(one["old"] or "") + len(one["new"] or "")
-            if size > AT_ONCE and self.contents == "all":
+            if size > AT_ONCE:
                 return _streamed(head, chain(first, found), tail)
         if head["additions"] is None and not self.truncated:
             head["additions"] = sum(one["additions"] or 0 for one in first)
@@ -208,7 +208,7 @@ class _Listed:
 def _streamed(head: Record, files: Iterator[Record], tail: Record) -> Iterator[bytes]:
     """The answer as JSON in pieces; the sums stand behind the files they are of."""
     added = deleted = 0
-    counted = head["additions"] is not None
+    counted = head["additions"] is not None or tail["truncated"]  # then they stay unknown
     if not counted:
         head = {key: value for key, value in head.items() if key not in ("additions", "deletions")}
     piece = bytearray(dumps(head)[:-1] + b',"files":[')

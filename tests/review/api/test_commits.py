@@ -67,6 +67,9 @@ def test_a_big_commit_comes_whole_in_pieces(api: Api, pay: Project):
     assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
     assert [file["new"] for file in shown["files"]] == [f"{n}\n{text}" for n in range(8)]
     assert (shown["additions"], shown["truncated"]) == (80_008, False)
+    first = api.get(pay.c(sha, "?contents=7")).json()  # too much for one piece as well
+    assert [file["truncated"] for file in first["files"]] == [False] * 7 + [True]
+    assert (first["additions"], first["truncated"]) == (80_008, True)
 
 
 def test_one_file_is_answered_alone(api: Api, pay: Project):

@@ -1,4 +1,4 @@
-"""Events: hand edits are told within a second, server writes exactly once (contract 11; case 41)."""
+"""Events: hand edits are told within a second, server writes once (contract 11; case 41)."""
 
 from __future__ import annotations
 

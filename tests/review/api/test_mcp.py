@@ -1,0 +1,198 @@
+"""MCP beside REST: the same operations and records, failures in-band (contract 13; case 50)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from config import __version__
+from tests.review.api.served import Api, Project, Served
+
+ACCEPT = {"Accept": "application/json, text/event-stream"}
+TOOLS = ["list_projects", "get_project", "get_commit", "get_review", "add_thread", "reply",
+         "resolve_thread", "set_viewed", "set_pr"]  # fmt: skip
+
+
+def rpc(api: Api, method: str, params: dict[str, Any] | None = None) -> Any:
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+    answer = api.client.post(f"{api.base}/mcp", json=message, headers=ACCEPT)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["Content-Type"].startswith("text/event-stream")
+    return json.loads(answer.text.partition("data: ")[2])["result"]
+
+
+def call(api: Api, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    """The structured result, which is also its text."""
+    result = rpc(api, "tools/call", {"name": tool, "arguments": arguments})
+    assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+    found: dict[str, Any] = result["structuredContent"]
+    assert result.get("isError", False) == ("status" in found and "error" in found)
+    return found
+
+
+@pytest.fixture(params=["port", "mount"])
+def mcp(served: Served, request: pytest.FixtureRequest) -> Callable[..., dict[str, Any]]:
+    api = served.api if request.param == "port" else served.mounted
+    return lambda tool, /, **arguments: call(api, tool, **arguments)
+
+
+def test_it_names_itself_and_lists_the_nine_tools(served: Served):
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {},
+             "clientInfo": {"name": "t", "version": "1"}}  # fmt: skip
+
+    assert rpc(served.api, "initialize", hello)["serverInfo"] == {
+        "name": "svc-review",
+        "version": __version__,
+    }
+    tools = rpc(served.mounted, "tools/list")["tools"]
+    assert [tool["name"] for tool in tools] == TOOLS
+    assert [tool["name"] for tool in tools if tool.get("annotations")] == TOOLS[:4]
+    github = tools[-1]["inputSchema"]["properties"]["github"]
+    assert "type" not in github
+
+
+def test_reads_answer_what_rest_answers(served: Served, mcp, pay: Project):
+    api, place = served.api, {"project": pay.slug, "repo": "api", "sha": pay.shas[0][:8]}
+    done = api.post(pay.c(0, "/threads"), {"body": "done"}).json()["id"]
+    api.post(pay.c(0, "/threads"), {"body": "open"})
+    api.patch(pay.c(0, f"/threads/{done}"), {"resolved": True})
+
+    assert mcp("list_projects") == api.get("/api/projects").json()
+    assert mcp("get_project", project=pay.slug) == api.get(pay.p).json()
+    assert mcp("get_commit", **place) == api.get(pay.c(0, "?contents=none")).json()
+    assert mcp("get_commit", **place, contents="all") == api.get(pay.c()).json()
+    assert mcp("get_commit", **place, contents=1) == api.get(pay.c(0, "?contents=1")).json()
+    assert mcp("get_commit", **place, contents="1") == api.get(pay.c(0, "?contents=1")).json()
+    file = api.get(pay.c(0, "/file?path=src/pay.py")).json()
+    assert mcp("get_commit", **place, path="src/pay.py") == file
+    review = api.get(pay.c(0, "/review")).json()
+    assert mcp("get_review", **place) == review
+    threads = mcp("get_review", **place, unresolved_only=True)["threads"]
+    assert threads == [one for one in review["threads"] if not one["resolved"]]
+
+
+def test_writes_answer_what_rest_answers(served: Served, mcp, pay: Project):
+    api, place = served.api, {"project": pay.slug, "repo": "api", "sha": pay.shas[0]}
+
+    made = mcp("add_thread", **place, body="Why?", path="src/pay.py", line=5)
+    reply = mcp("reply", **place, thread=made["id"], body="Because", author="you")
+    resolved = mcp("resolve_thread", **place, thread=made["id"])
+    viewed = mcp("set_viewed", **place, path="src/pay.py", viewed=True)
+    pr = mcp("set_pr", **place, title="T", github={"number": 7}, status="ready")
+
+    review = api.get(pay.c(0, "/review")).json()
+    assert review["threads"] == [resolved]
+    assert (resolved["resolved"], resolved["resolved_by"]) == (True, "agent")
+    assert [one["author"] for one in resolved["comments"]] == ["agent", "you"]
+    assert reply == resolved["comments"][1] | {"thread_id": made["id"]}
+    assert made | {"placement": "exact", "line": 5, "author": "agent"} == made
+    assert viewed == api.put(pay.c(0, "/viewed"), {"path": "src/pay.py", "viewed": True}).json()
+    assert pr == api.get(pay.c(0, "/pr")).json()
+    assert (pr["github"], pr["status"]) == ({"number": 7, "url": ""}, "ready")
+    assert mcp("resolve_thread", **place, thread=made["id"], resolved=False)["resolved"] is False
+    cleared = mcp("set_pr", **place, title=None, github=None, status=None)
+    assert (cleared["title_source"], cleared["github"], cleared["status"]) == ("commit", None, None)
+
+
+def test_failures_are_told_in_band_as_rest_tells_them(served: Served, mcp, pay: Project):
+    place = {"project": pay.slug, "repo": "api", "sha": pay.shas[0]}
+
+    def told(method: str, path: str, body: object) -> dict[str, Any]:
+        answer = served.api.ask(method, path, json=body)
+        return {**answer.json(), "status": answer.status_code}
+
+    assert mcp("get_project", project="nope") == told("GET", "/api/projects/nope", None)
+    assert mcp("get_commit", **place | {"sha": "abcdefa"}) == told("GET", pay.c("abcdefa"), None)
+    assert mcp("add_thread", **place, body="x", line=3) == told(
+        "POST", pay.c(0, "/threads"), {"body": "x", "line": 3}
+    )
+    assert mcp("set_pr", **place, status="merged") == told(
+        "PUT", pay.c(0, "/pr"), {"status": "merged"}
+    )
+    assert mcp("set_pr", **place, github={"x": 1})["error"] == 'Unknown field "github.x"'
+    assert mcp("reply", **place, thread="t-none", body="x") == {
+        "error": "No such thread",
+        "code": "not_found",
+        "status": 404,
+    }
+    assert mcp("add_thread", **place)["status"] == 400
+    assert mcp("get_review", **place, bogus=1)["code"] == "invalid"
+
+
+def test_a_broken_file_is_told_in_band(served: Served, mcp, pay: Project):
+    pay.review().parent.mkdir(parents=True)
+    pay.review().write_text("[")
+
+    refused = mcp("add_thread", project=pay.slug, repo="api", sha=pay.shas[0], body="x")
+
+    assert (refused["code"], refused["status"]) == ("invalid_file", 409)
+
+
+def test_an_unknown_tool_is_a_tool_error(served: Served):
+    result = rpc(served.api, "tools/call", {"name": "drop", "arguments": {}})
+
+    assert result == {"content": [{"type": "text", "text": "Unknown tool: drop"}], "isError": True}
+
+
+def test_a_commit_too_big_for_one_result_is_refused_and_its_files_are_not(
+    served: Served, mcp, pay: Project
+):
+    text = "".join(f"{n} {'x' * 90}\n" for n in range(8_000))
+    sha = pay.repo.commit({f"big/{n}.txt": f"{n}\n{text}" for n in range(8)}, "Big")
+    place = {"project": pay.slug, "repo": "api", "sha": sha}
+
+    for contents in ("all", 8):
+        refused = mcp("get_commit", **place, contents=contents)
+        assert (refused["status"], refused["code"]) == (413, "too_large")
+        assert "`path`" in refused["error"]
+    assert len(mcp("get_commit", **place, contents=2)["files"]) == 8
+    assert mcp("get_commit", **place, path="big/0.txt")["new"] == f"0\n{text}"
+    one = pay.repo.commit({"big.txt": text * 7}, "Bigger")
+    refused = mcp("get_commit", **place | {"sha": one}, path="big.txt")
+    assert (refused["status"], refused["code"]) == (413, "too_large")
+
+
+def test_other_methods_and_types_are_refused_as_json_rpc_errors(served: Served):
+    for api in (served.api, served.mounted):
+        url = f"{api.base}/mcp"
+        for method in ("GET", "DELETE"):
+            answer = api.client.request(method, url)
+            assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
+            assert answer.json()["error"]["code"] == -32000
+        accept = api.client.post(url, json={}, headers={"Accept": "application/json"})
+        assert (accept.status_code, accept.json()["error"]["code"]) == (406, -32000)
+        kind = api.client.post(url, content=b"{}", headers=ACCEPT | {"Content-Type": "text/plain"})
+        assert (kind.status_code, kind.json()["error"]["code"]) == (415, -32000)
+        broken = api.client.post(
+            url, content=b"{", headers=ACCEPT | {"Content-Type": "application/json"}
+        )
+        assert (broken.status_code, broken.json()["error"]["code"]) == (400, -32700)
+        said = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        assert api.client.post(url, json=said, headers=ACCEPT).status_code == 202
+
+
+def test_a_foreign_page_calls_no_tool(served: Served):
+    for api in (served.api, served.mounted):
+        answer: httpx.Response = api.client.post(
+            f"{api.base}/mcp", json={}, headers=ACCEPT | {"Origin": "https://evil.example"}
+        )
+        assert (answer.status_code, answer.json()["code"]) == (403, "origin_not_allowed")
+
+
+def test_a_call_is_told_as_an_event_once(served: Served, mcp, pay: Project):
+    with served.listening() as events:
+        events.of(pay.slug)
+        events.text = b""
+        mcp("add_thread", project=pay.slug, repo="api", sha=pay.shas[0], body="x")
+
+        (event,) = events.of(pay.slug)
+        assert event == {
+            "type": "review",
+            "project": pay.slug,
+            "repo": "api",
+            "sha": pay.shas[0],
+        }
