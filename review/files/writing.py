@@ -94,6 +94,8 @@ def _check_project(slug: str) -> None:
     found = MIRROR.get(f"{slug}/{PROJECT}")
     if found is None:
         raise NotFound(f"No such project: {slug}")
+    if found.error.startswith("cannot be read"):
+        raise Conflict(f"{PROJECT} {found.error}; nothing was changed.", code="invalid_file")
     if found.error:
         raise _invalid(PROJECT, found.error.partition(": ")[0])
 

@@ -156,6 +156,18 @@ def test_a_broken_project_file_refuses_writes_below_it(home: Path):
     assert not files.path(*FILE).exists()
 
 
+def test_a_project_file_that_cannot_be_read_refuses_writes_below_it(home: Path):
+    put(home / "pay" / "project.yaml", b"#" * (9 << 20))
+
+    with pytest.raises(Conflict) as caught:
+        files.change(FILE, titled("x"))
+
+    assert caught.value.text == (
+        "project.yaml cannot be read: larger than 8388608 bytes; nothing was changed."
+    )
+    assert not files.path(*FILE).exists()
+
+
 def test_nothing_is_written_below_what_is_no_project(home: Path):
     (home / "loose").mkdir()
 
