@@ -114,8 +114,8 @@ def set_pr(
     """
     changes = _with_rules(pr_fields.checked(patch), landed_sha)
     own = read(target.slug, target.repo, target.commit.sha)
-    change = _Change(target, changes, pr, source_sha, own.carried_from if own else None)
-    files.change(parts(target), change.edit, backup=change.may_lose(own))
+    change = _Change(target, changes, pr, source_sha, own)
+    files.change(parts(target), change.edit, backup=change.may_lose)
     return change.changed
 
 
@@ -137,24 +137,26 @@ def _with_rules(changes: dict[str, Any], landed_sha: str | None) -> dict[str, An
 class _Change:
     """One PUT, done on whatever the file holds at that moment.
 
-    `seen` is what the file said of its source when `pr` was read: while it says the same, the
-    record of another commit is still to be taken over.
+    `own` is what the file said when `pr` was read: while it names the same source, the record of
+    another commit is still to be taken over.
     """
 
     target: Target
     changes: Mapping[str, Any]
     pr: PrFile
     source_sha: str | None
-    seen: CarriedFrom | None
+    own: PrFile | None
     changed: bool = False
 
-    def may_lose(self, own: PrFile | None) -> bool:
+    @property
+    def may_lose(self) -> bool:
         """Whether the text before may hold what the text after does not."""
+        own = self.own
         return own is not None and (self._foreign or replace(own, **self.changes).empty)
 
     def edit(self, data: bytes | None) -> bytes | None:
         tree, own = self._read(data)
-        take = data is None or (self._foreign and own.carried_from == self.seen)
+        take = data is None or (self._foreign and self._unchanged(own))
         before = self.pr if take else own
         after = replace(before, **self.changes)
         self.changed = after != before
@@ -173,6 +175,9 @@ class _Change:
     def _foreign(self) -> bool:
         """Whether the record shown lies in the file of another commit."""
         return self.source_sha not in {None, self.target.commit.sha}
+
+    def _unchanged(self, now: PrFile) -> bool:
+        return self.own is not None and self.own.carried_from == now.carried_from
 
     def _read(self, data: bytes | None) -> tuple[dict[str, Any], PrFile]:
         if data is None:

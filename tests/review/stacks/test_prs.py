@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from config.kernel.errors import Conflict, Invalid
+from review import files
 from review.reviews.traces import Match
 from review.stacks import prs, status
 from review.stacks.prs import PrFile
@@ -217,12 +218,12 @@ def test_read_only_fields_of_the_record_may_be_sent_back(world: World, sha: str)
 
 def test_a_put_of_what_is_there_writes_nothing(world: World, sha: str):
     assert put(world, sha, title="Mine", github=3)
-    before = world.file(sha, "prs").stat()
+    before = world.version(sha, "prs")
 
     assert not put(world, sha, title=" Mine ", github={"number": 3})
     assert not put(world, sha)
 
-    assert world.file(sha, "prs").stat() == before
+    assert world.version(sha, "prs") == before
 
 
 def test_clearing_a_record_that_is_not_there_makes_no_file(world: World, sha: str):
@@ -384,6 +385,23 @@ def test_the_first_write_takes_the_whole_record_over(world: World, sha: str):
     assert len(pr.carried_from.at) == len("2026-11-20T10:00:00.000Z")
     assert world.text(OLD, "prs") == SOURCE
     assert (shown(world, sha)["matched_from"], shown(world, sha)["carried_over"]) == (OLD, False)
+
+
+def test_a_file_that_appears_meanwhile_keeps_its_words(
+    world: World, sha: str, monkeypatch: pytest.MonkeyPatch
+):
+    world.put(OLD, SOURCE, "prs")
+    real = files.change
+
+    def late(*args: Any, **kwargs: Any) -> None:
+        world.put(sha, "title: By hand\n", "prs")
+        real(*args, **kwargs)
+
+    monkeypatch.setattr(files, "change", late)
+
+    assert carried(world, sha, body="New body")
+
+    assert (stored(sha).title, stored(sha).body) == ("By hand", "New body")
 
 
 def test_a_put_of_what_is_shown_takes_nothing_over(world: World, sha: str):
