@@ -35,6 +35,11 @@ class World:
     def text(self, sha: str, kind: str = "reviews") -> str:
         return self.file(sha, kind).read_bytes().decode()
 
+    def version(self, sha: str, kind: str = "reviews") -> tuple[int, int, bytes]:
+        """Changes with every write, also of the same bytes."""
+        path = self.file(sha, kind)
+        return path.stat().st_ino, path.stat().st_mtime_ns, path.read_bytes()
+
     def backups(self, sha: str, kind: str = "reviews") -> list[str]:
         """The texts put aside for a file, oldest first."""
         folder = files.state_dir() / "backups" / "pay" / kind / "api" / f"{sha}.yaml"
