@@ -25,7 +25,7 @@ from review.git.repository import Repository
 
 KEPT = 2  # idle ones per repository; whoever finds none idle starts one
 IDLE_S = 60.0
-WINDOW = 256  # requests on their way: their lines fit a pipe, so neither side waits forever
+WINDOW = 800  # requests on their way: their lines fit a pipe, so neither side waits forever
 READ = 1 << 18
 NO_OID = "0" * 40
 
@@ -51,6 +51,7 @@ class Reader:
         assert self.process.stdout is not None
         self._in = self.process.stdin.fileno()
         self._out = self.process.stdout.fileno()
+        command.widen(self._out)
         self._poll = select.poll()
         self._poll.register(self._out, select.POLLIN)
         self._said, self._at = b"", 0

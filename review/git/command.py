@@ -7,15 +7,18 @@ is killed with all it started when its time is over.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
+import select
 import signal
 import subprocess
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Literal
 
 TIMEOUT_S = 20.0
+PIPE = 1 << 20  # bytes
 REAP_S = 1.0  # a killed git that the kernel holds (dead network disk) is left to it after this
 Kind = Literal["missing", "not_git", "unreadable", "timeout", "revision", "failed"]
 
@@ -167,6 +170,30 @@ def spawn(
         raise GitError("unreadable", f"Cannot read {directory}: permission denied") from None
     except (ValueError, OSError) as error:  # NUL or a lone surrogate; no process to be had
         raise GitError("failed", f"git could not be started: {error}") from None
+
+
+def pieces(process: subprocess.Popen[bytes], timeout: float = TIMEOUT_S) -> Iterator[bytes]:
+    """What a spawned git prints, as it does. GitError when it fails, or is silent for so long."""
+    assert process.stdout is not None
+    out = process.stdout.fileno()
+    widen(out)
+    poll = select.poll()
+    poll.register(out, select.POLLIN)
+    while True:
+        if not poll.poll(timeout * 1000):
+            raise GitError("timeout", f"git said nothing for {timeout:g} seconds")
+        piece = os.read(out, PIPE)
+        if not piece:
+            break
+        yield piece
+    if process.wait(timeout):
+        raise GitError("failed", f"git ended with {process.returncode}")
+
+
+def widen(pipe: int) -> None:
+    """Room for a megabyte, so that git works ahead; where there is none, it waits more often."""
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE)
 
 
 def environment(directory: Path) -> dict[str, str]:

@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import subprocess
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 from review import caches
-from review.git import command, hunks, objects, output
+from review.git import command, hunks, hunkstream, objects, output
 from review.git.command import GitError
 from review.git.commits import Changed, Commit
 from review.git.hunks import Edit
 from review.git.ranges import unknown
 from review.git.repository import Repository
 
-__all__ = ["Edit", "commit_edits", "edits", "hunk_digests", "interdiff", "renames"]
+__all__ = [
+    "Edit", "commit_edits", "edits", "hunk_digests", "interdiff", "renames", "streamed_edits",
+]  # fmt: skip
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +80,30 @@ def commit_edits(
         if len(known) == len(commit.files):
             _commit_edits.put(key, known)
     return {file.path: known[file.path] for file in wanted if file.path in known}
+
+
+@contextmanager
+def streamed_edits(
+    repository: Repository, commit: Commit, paths: Collection[str] | None = None
+) -> Iterator[Iterator[tuple[str, tuple[Edit, ...]]]]:
+    """The same, file by file in the commit's order. Git sets out at once and works meanwhile.
+
+    GitError timeout or failed, as it is read.
+    """
+    known = _commit_edits.get((repository.common_dir, commit.sha, commit.parent))
+    wanted = [file for file in commit.files if paths is None or file.path in paths]
+    if known is not None:
+        yield ((file.path, known[file.path]) for file in wanted if file.path in known)
+        return
+    limited = len(wanted) < len(commit.files) and len(wanted) <= FEW
+    process = command.spawn(
+        repository.common_dir, _patches(repository, commit, wanted, limited=limited),
+        environ=repository.environ, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        yield _followed(repository, commit, wanted, process)
+    finally:
+        command.end(process)
 
 
 def hunk_digests(repository: Repository, commit: Commit) -> dict[str, str]:
@@ -191,6 +219,29 @@ def _read(
     return found
 
 
+def _followed(
+    repository: Repository,
+    commit: Commit,
+    files: Collection[Changed],
+    process: subprocess.Popen[bytes],
+) -> Iterator[tuple[str, tuple[Edit, ...]]]:
+    """What the process tells of these files; of those it does not tell, what commit_edits does."""
+    wanted = {(file.path, file.old_path) for file in files}
+    found: dict[str, tuple[Edit, ...]] = {}
+    try:
+        for file, edits in hunkstream.edits(command.pieces(process)):
+            if (file.path, file.old_path) in wanted:
+                found[file.path] = edits
+                yield file.path, edits
+    except GitError as error:
+        if error.kind == "timeout":
+            raise
+    if len(found) == len(commit.files):
+        _commit_edits.put((repository.common_dir, commit.sha, commit.parent), found)
+    elif missing := [file.path for file in files if file.path not in found]:
+        yield from commit_edits(repository, commit, missing).items()
+
+
 def _diff_tree(
     repository: Repository,
     commit: Commit,
@@ -201,17 +252,22 @@ def _diff_tree(
 ) -> dict[str, T]:
     if not files:
         return {}
-    paths = [path for file in files for path in (file.path, file.old_path) if path]
-    data = repository.run(
-        *TREES, "-p", "-U0", "-M", commit.parent or repository.empty_tree, commit.sha, "--",
-        *(paths if limited else ()),
-    )  # fmt: skip
+    data = repository.run(*_patches(repository, commit, files, limited=limited))
     wanted = {(file.path, file.old_path) for file in files}
     return {
         file.path: read(file, patch)
         for file, patch in hunks.sections(data)
         if (file.path, file.old_path) in wanted
     }
+
+
+def _patches(
+    repository: Repository, commit: Commit, files: Iterable[Changed], *, limited: bool
+) -> list[str]:
+    """The command that tells the hunks of these files, or of all."""
+    paths = [path for file in files for path in (file.path, file.old_path) if path]
+    trees = (commit.parent or repository.empty_tree, commit.sha)
+    return [*TREES, "-p", "-U0", "-M", *trees, "--", *(paths if limited else ())]
 
 
 def _oids(files: Iterable[Changed]) -> list[str]:

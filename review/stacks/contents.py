@@ -1,12 +1,11 @@
-"""The files of a commit with their texts and edits (contract 8.2-8.4), a few at a time.
+"""The files of a commit with their texts and edits (contract 8.2-8.4), one at a time.
 
-Nothing here holds more than one portion of a commit's files, however many it changes.
+Nothing here holds more than one of a commit's files, however many it changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from config.kernel.jsonio import clean
@@ -17,9 +16,7 @@ from review.git.repository import Repository
 from review.stacks import generated
 
 SUBMODULE = "160000"
-FIRST, MOST = 16, 200  # files of the first portion, of any
 FEW = 200  # files of a commit all of whose folders are looked at
-PORTION = 4 << 20  # bytes of text that a portion aims at
 PROBE = 8000  # bytes in which git looks for a NUL
 
 Record = dict[str, Any]
@@ -35,26 +32,15 @@ class Files:
         self._attributes = generated.Attributes(self._read_attributes)
 
     def whole(self, files: Sequence[Changed]) -> Iterator[Record]:
-        """These files with contents and edits, in their order. Git sets to work at once."""
-        pool = ThreadPoolExecutor(1, "review-edits")
-        ahead = self._ahead(pool, files[:FIRST])
-        return self._portions(pool, ahead, files)
-
-    def _portions(
-        self, pool: ThreadPoolExecutor, ahead: Future[Edits], files: Sequence[Changed]
-    ) -> Iterator[Record]:
-        with pool:
-            at, size = 0, FIRST
-            while at < len(files):
-                portion = files[at : at + size]
-                at += size
-                texts = self._texts(portion)
-                edits = ahead.result()
-                read = sum(map(len, texts.values()))
-                size = max(1, min(MOST, PORTION * len(portion) // max(read, 1)))
-                ahead = self._ahead(pool, files[at : at + size])
-                for file in portion:
-                    yield self._record(file, edits.get(file.path, ()), texts)
+        """These files with contents and edits, in their order, one at a time in memory."""
+        some = {file.path for file in files} if len(files) < len(self.commit.files) else None
+        with diffs.streamed_edits(self.repository, self.commit, some) as told:
+            texts = objects.blobs(self.repository, [oid for file in files for oid in _oids(file)])
+            early: Edits = {}
+            for file in files:
+                sides = dict(next(texts) for _ in _oids(file))
+                yield self._record(file, _taken(told, file.path, early), sides)
+            next(texts, None)  # nothing: at their end the process is given back
 
     def bare(self, file: Changed, *, deep: bool = False) -> Record:
         """A file without contents and edits. `deep`: attributes of its own folder count too."""
@@ -77,25 +63,9 @@ class Files:
             "edits": [],
         }
 
-    def _ahead(self, pool: ThreadPoolExecutor, files: Sequence[Changed]) -> Future[Edits]:
-        """Git finds the edits of the next portion while this one is sent."""
-        if len(files) == len(self.commit.files):
-            return pool.submit(diffs.commit_edits, self.repository, self.commit)
-        paths = {file.path for file in files}
-        return pool.submit(diffs.commit_edits, self.repository, self.commit, paths)
-
-    def _texts(self, files: Sequence[Changed]) -> dict[str, bytes]:
-        """The blobs of a portion by oid; missing ones are left out."""
-        oids = dict.fromkeys(
-            oid
-            for file in files
-            for oid, mode in ((file.old_oid, file.old_mode), (file.new_oid, file.new_mode))
-            if oid is not None and mode != SUBMODULE
-        )
-        found = objects.blobs(self.repository, oids)
-        return {oid: data for oid, data in found if data is not None}
-
-    def _record(self, file: Changed, edits: tuple[Edit, ...], texts: dict[str, bytes]) -> Record:
+    def _record(
+        self, file: Changed, edits: tuple[Edit, ...], texts: Mapping[str, bytes | None]
+    ) -> Record:
         old = texts.get(file.old_oid) if file.old_oid else None
         new = texts.get(file.new_oid) if file.new_oid else None
         shown = self.bare(file, deep=True)
@@ -127,6 +97,24 @@ class Files:
         if entry is None or entry.kind != "blob":
             return None
         return objects.blob(self.repository, entry.oid)
+
+
+def _oids(file: Changed) -> list[str]:
+    """The blobs of a file, the old one first."""
+    sides = ((file.old_oid, file.old_mode), (file.new_oid, file.new_mode))
+    return [oid for oid, mode in sides if oid is not None and mode != SUBMODULE]
+
+
+def _taken(
+    told: Iterator[tuple[str, tuple[Edit, ...]]], path: str, early: Edits
+) -> tuple[Edit, ...]:
+    """The edits of the next file. `early` keeps those that came before their turn."""
+    while path not in early:
+        found = next(told, None)
+        if found is None:
+            return ()
+        early[found[0]] = found[1]
+    return early.pop(path)
 
 
 def _submodule(file: Changed) -> bool:

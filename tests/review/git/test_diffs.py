@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import random
+import subprocess
+import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from review import caches
-from review.git import diffs, log
+from review.git import command, diffs, hunkstream, log
 from review.git.command import GitError
 from review.git.commits import Commit
 from review.git.repository import Repository, open_repository
@@ -160,17 +164,23 @@ def test_the_edits_of_some_files_equal_those_of_all(busy: Commit, opened: Reposi
     assert diffs.commit_edits(opened, busy, ["nowhere", "."]) == {}
 
 
-def test_renames_pair_as_in_the_whole_commit_when_few_files_are_asked(repo: Repo):
-    repo.commit({"x1": "same\n" * 9, "x2": "same\n" * 9})
+def test_files_past_the_rename_limit_stay_apart_when_few_of_them_are_asked(
+    repo: Repo, opened: Repository, monkeypatch: pytest.MonkeyPatch
+):
+    for module, name in ((log, "LOG"), (diffs, "TREES")):
+        lower = ["-l1" if word == "-l1000" else word for word in getattr(module, name)]
+        monkeypatch.setattr(module, name, lower)
+    texts = ["".join(f"{name} {number}\n" for number in range(9)) for name in "xy"]
+    repo.commit({"one": texts[0], "two": texts[1]})
     made = commit(
-        repo, repo.commit({"x1": None, "x2": None, "y1": "same\n" * 9, "y2": "same\n" * 9 + "z\n"})
+        repo,
+        repo.commit({"one": None, "two": None, "1": f"{texts[0]}more\n", "2": f"{texts[1]}more\n"}),
     )
-    opened = open_repository(repo.path)
-    everything = diffs.commit_edits(opened, made)
+    assert {file.status for file in made.files} == {"added", "deleted"}
 
-    for file in made.files:
-        caches.clear()
-        assert diffs.commit_edits(opened, made, [file.path]) == {file.path: everything[file.path]}
+    found = diffs.commit_edits(opened, made, ["one", "1"])
+
+    assert found == {"one": ((1, 9, 0, 0),), "1": ((0, 0, 1, 10),)}
 
 
 def test_a_root_commit_adds_all_lines(repo: Repo, opened: Repository):
@@ -266,6 +276,7 @@ def test_in_a_partial_clone_files_without_objects_are_left_out(repo: Repo, tmp_p
     made = commit(clone, clone.sha())
     opened = open_repository(clone.path)
 
+    assert dict(streamed(opened, made)) == {"here": ((1, 1, 1, 1),)}
     assert diffs.commit_edits(opened, made) == {"here": ((1, 1, 1, 1),)}
     assert set(diffs.hunk_digests(opened, made)) == {"here", "new", "there"}
 
