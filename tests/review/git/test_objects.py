@@ -179,7 +179,7 @@ def test_a_process_killed_in_the_middle_loses_no_answer(repo: Repo, opened: Repo
     assert found == [*sizes, (big, 1 << 20), (big, 1 << 20), *sizes]
 
 
-def test_an_object_that_git_dies_of_counts_as_missing(repo: Repo, opened: Repository):
+def test_a_damaged_object_counts_as_missing(repo: Repo, opened: Repository):
     good, bad = oid(repo, b"good"), oid(repo, b"bad")
     file = repo.path / ".git/objects" / bad[:2] / bad[2:]
     file.chmod(0o644)
@@ -188,6 +188,23 @@ def test_an_object_that_git_dies_of_counts_as_missing(repo: Repo, opened: Reposi
     found = dict(objects.blobs(opened, [good, bad, "1" * 40]))
 
     assert found == {good: b"good", bad: None, "1" * 40: None}
+
+
+def test_an_object_that_git_dies_of_counts_as_missing(
+    opened: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    good, bad = "a" * 40, "b" * 40
+    script = tmp_path / "git"
+    script.write_text(
+        "#!/bin/sh\nwhile read verb oid; do case $oid in "
+        f"{bad}) exit 1;; ?*) printf '%s blob 4\\ngood\\n' $oid;; esac; done\n"
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    found = list(objects.blobs(opened, [bad, good, bad, bad, good]))
+
+    assert [data for _, data in found] == [None, b"good", None, None, b"good"]
 
 
 def test_a_process_that_hangs_is_a_timeout_and_is_ended(repo: Repo, opened: Repository):
