@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from review import markdown
@@ -189,12 +189,14 @@ def test_nothing_hostile_comes_through(text: str):
     harmless(markdown.html(text))
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 @example("[a](<https://localhost\n>)")
 def test_no_mixture_of_pieces_comes_through(text: str):
     harmless(markdown.html(text))
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_no_text_at_all_comes_through(text: str):
     harmless(markdown.html(text))

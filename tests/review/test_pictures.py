@@ -259,6 +259,7 @@ def test_the_smallest_bar_is_seen():
     assert bars(found["Ready: Both"]) == [("f-add", 1.0), ("f-del", 1.0)]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 10**7), st.integers(0, 10**7)), min_size=1, max_size=6))
 def test_no_bar_is_longer_than_112_or_loses_a_part(sizes: list[tuple[int, int]]):
     commits = [commit("x", "ready", added, removed) for added, removed in sizes]
@@ -460,7 +461,7 @@ def test_widths_are_those_of_the_drawn_text():
         assert fonts.width(line, 16, font) - 4 < last < fonts.width(line, 16, font)
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=80), st.floats(20, 300))
 def test_a_cut_text_fits_and_begins_as_it_did(text: str, room: float):
     cut = fonts.fit(text, 12, room)
