@@ -183,6 +183,68 @@ def test_files_past_the_rename_limit_stay_apart_when_few_of_them_are_asked(
     assert found == {"one": ((1, 9, 0, 0),), "1": ((0, 0, 1, 10),)}
 
 
+def streamed(
+    opened: Repository, made: Commit, paths: list[str] | None = None
+) -> Iterator[tuple[str, tuple[diffs.Edit, ...]]]:
+    with diffs.streamed_edits(opened, made, paths) as told:
+        yield from told
+
+
+def test_streamed_edits_are_the_same_in_the_order_of_the_commit(busy: Commit, opened: Repository):
+    told = list(streamed(opened, busy))
+    again = list(streamed(opened, busy))  # from memory now
+    caches.clear()
+
+    assert told == again
+    assert [path for path, _ in told] == [file.path for file in busy.files]
+    assert dict(told) == diffs.commit_edits(opened, busy)
+    for path, edits in told:
+        caches.clear()
+        assert list(streamed(opened, busy, [path])) == [(path, edits)]
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 1000, 1 << 20])
+def test_a_stream_may_be_cut_anywhere(busy: Commit, opened: Repository, size: int):
+    command_line = diffs._patches(opened, busy, busy.files, limited=False)
+    data = opened.run(*command_line)
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+
+    found = {file.path: edits for file, edits in hunkstream.edits(pieces)}
+
+    assert found == diffs.commit_edits(opened, busy)
+
+
+def test_a_stream_left_early_leaves_no_process(
+    busy: Commit, opened: Repository, monkeypatch: pytest.MonkeyPatch
+):
+    started: list[subprocess.Popen[bytes]] = []
+    spawn = command.spawn
+
+    def kept(*args: Any, **kwargs: Any) -> subprocess.Popen[bytes]:
+        started.append(spawn(*args, **kwargs))
+        return started[-1]
+
+    monkeypatch.setattr(command, "spawn", kept)
+    with diffs.streamed_edits(opened, busy) as told:
+        next(told)
+
+    assert [process.poll() is not None for process in started] == [True]
+
+
+def test_a_stream_holds_no_patch_in_memory(repo: Repo, opened: Repository):
+    lines = "".join(f"a line of text, number {number}\n" for number in range(300_000))
+    made = commit(repo, repo.commit({"big": lines, "small": "1\n"}))
+    tracemalloc.start()
+    try:
+        told = dict(streamed(opened, made))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert told == {"big": ((0, 0, 1, 300_000),), "small": ((0, 0, 1, 1),)}
+    assert peak < len(lines) / 2
+
+
 def test_a_root_commit_adds_all_lines(repo: Repo, opened: Repository):
     assert diffs.commit_edits(opened, commit(repo, repo.sha("main"))) == {"a.txt": ((0, 0, 1, 3),)}
 
