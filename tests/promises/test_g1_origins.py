@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import socket
 
+import httpx
 import pytest
 
 from tests.promises.rings import SLOW
@@ -44,16 +45,21 @@ SURFACES = [("main", ""), ("main", "/review"), ("main", "/dashboard")]
 SURFACES += [("review", ""), ("dashboard", "")]
 
 
+SURFACE_PATHS = [(name, f"{mount}/api/projects/none") for name, mount in SURFACES]
+for mount in (("main", "/review"), ("review", "")):  # machine paths with rules of their own
+    SURFACE_PATHS += [(mount[0], mount[1] + path) for path in ("/mcp", "/api/projects/none/assets")]
+
+
 @pytest.mark.promise("G1")
-@pytest.mark.parametrize(("name", "mount"), SURFACES)
-def test_only_this_machine_s_pages_and_programs_reach_a_handler(shared_service, name, mount):
+@pytest.mark.parametrize(("name", "path"), SURFACE_PATHS)
+def test_only_this_machine_s_pages_and_programs_reach_a_handler(shared_service, name, path):
     port = shared_service.ports[name]
     wrong = []
     cells = itertools.product(HOSTS, ORIGINS, SITES, METHODS)
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         for host, origin, site, method in cells:
             good = HOSTS[host] and (method == "GET" or (ORIGINS[origin] and SITES[site]))
-            head = f"{method} {mount}/api/projects/none HTTP/1.1\nContent-Type: application/json"
+            head = f"{method} {path} HTTP/1.1\nContent-Type: application/json"
             head += f"\nOrigin: {origin.format(port=port)}" if origin else ""
             head += f"\nSec-Fetch-Site: {site}" if site else ""
             body = b"{}" if method != "GET" else b""
@@ -92,6 +98,25 @@ def test_a_refused_write_changes_nothing(shared_service: Service):
         assert answer.status_code == 403
 
     assert shared_service.http.get("/api/projects").json() == before
+
+
+@pytest.mark.promise("G1")
+@pytest.mark.parametrize("mount", ["port", "mount"])
+def test_a_refused_write_of_the_review_part_changes_nothing(shared_service: Service, mount: str):
+    base = shared_service.review_url if mount == "port" else f"{shared_service.url}/review"
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "set_pr"}}
+    with httpx.Client(base_url=base, trust_env=False) as client:
+        for headers in (
+            {"Host": "evil.example"},
+            {"Origin": "https://evil.example"},
+            {"Origin": "null"},
+            {"Sec-Fetch-Site": "cross-site"},
+        ):
+            for path, body in (("/api/examples", {}), ("/mcp", call)):
+                answer = client.post(path, json=body, headers=headers)
+                assert (answer.status_code, list(answer.json())) == (403, ["error", "code"])
+
+        assert client.get("/api/projects").json()["examples"] == "none"
 
 
 @pytest.mark.promise("G1")

@@ -94,6 +94,29 @@ def test_a_body_is_not_even_asked_for_before_the_gate(gated):
         assert received(connection).startswith(b"HTTP/1.1 401 ")
 
 
+IMAGE = 5 * 1024 * 1024  # bytes that are allowed
+
+
+@pytest.mark.promise("G3")
+@pytest.mark.parametrize("chunks", [False, True], ids=["by length", "chunked"])
+def test_an_image_over_five_megabytes_is_refused_before_six_have_come(gated: Service, chunks):
+    project = gated.projects / "pictures"
+    project.mkdir(parents=True, exist_ok=True)
+    (project / "project.yaml").write_text("title: Pictures\n")
+    length = "Transfer-Encoding: chunked" if chunks else f"Content-Length: {IMAGE + 1}"
+    head = f"POST /api/projects/pictures/assets HTTP/1.1\n{length}\nContent-Type: image/png"
+    with socket.create_connection(("127.0.0.1", gated.ports["review"]), timeout=10) as connection:
+        connection.sendall(request(head))
+        if chunks:
+            connection.sendall(chunked(b"\x89PNG\r\n\x1a\n", b" " * IMAGE))
+
+        answer, body = read_answer(connection)  # of a body that never ended
+
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert b"Image is larger than 5 MB" in body
+    assert [path.name for path in project.iterdir()] == ["project.yaml"]
+
+
 def pour(connection: socket.socket, sent: list[int], *, chunks: bool = False) -> None:
     """Send 100 MB of body, or as much as the server takes; `sent` tells how far it is."""
     piece = b" " * (MB // 10)
