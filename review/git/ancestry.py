@@ -50,7 +50,9 @@ def resolve(repository: Repository, names: Iterable[str]) -> dict[str, str]:
 
 
 def merge_base(repository: Repository, shas: Collection[str]) -> str | None:
-    """The best commit that all of these descend from, None where their histories never meet."""
+    """The best commit that all of these descend from. None where one of them is gone, or their
+    histories never meet.
+    """
     key = (repository.common_dir, frozenset(shas))
     known = _bases.get(key)
     if known is None:

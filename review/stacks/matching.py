@@ -116,8 +116,7 @@ class _Search:
         if not shas or not self.tips:
             return {}
         repository = self.scene.repository
-        whole = all(sha in self.objects for sha in shas)
-        base = ancestry.merge_base(repository, [*self.tips, *shas]) if whole else None
+        base = ancestry.merge_base(repository, [*self.tips, *shas])  # None when one is gone
         commits = landing.since(repository, self.tips, base)
         trunk = landing.indexed(commits)
         ids = {sha: trace.patch_id for sha, trace in self._traces(shas).items()}

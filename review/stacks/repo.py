@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -36,7 +37,7 @@ def load(project: Project, entry: RepoEntry, *, counts: bool = False) -> Repo:
     Without `counts` the commits may lack their line counts, which spares a diff of every file.
     """
     opened, mark = _opened(project, entry)
-    key = (project.slug, entry.name if not entry.errors else f"{entry.name} {entry.index}")
+    key = _key(project, entry)
     with _locks[hash(key) % len(_locks)]:
         known = _repos.get(key)
         if known is not None and known.stamp == mark and (known.counted or not counts):
@@ -46,7 +47,13 @@ def load(project: Project, entry: RepoEntry, *, counts: bool = False) -> Repo:
 
 
 def stamp(project: Project, entry: RepoEntry) -> str:
-    """Changes with anything that the repo is made from; stats only."""
+    """Changes with anything that the repo is made from; stats only.
+
+    No two are equal while the repo shows a failure that may be over.
+    """
+    known = _repos.get(_key(project, entry))
+    if known is not None and not known.stamp:
+        return f"{time.perf_counter_ns()}"
     return _opened(project, entry)[1]
 
 
@@ -84,6 +91,10 @@ def target(repo: Repo, item: Item) -> Target:
         match=item.match,
         trace=item.trace,
     )
+
+
+def _key(project: Project, entry: RepoEntry) -> tuple[str, str]:
+    return project.slug, f"{entry.name} {entry.index}" if entry.errors else entry.name
 
 
 def _opened(project: Project, entry: RepoEntry) -> tuple[Repository | GitError, str]:

@@ -6,7 +6,7 @@ the range. Its review, PR record and stack place follow it to the commit that st
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -71,15 +71,20 @@ class States:
         Its own, unless that was taken over by a commit that is gone again (the user went back);
         else that of the nearest gone commit it stands for.
         """
-        own, name = self.get(sha).pr, self.get(sha).pr_name
-        heirs = [heir for heir in self.heirs.get(sha, ()) if heir not in listed]
-        if own is not None and not heirs:
-            return own, name
-        for one in (*heirs, *(match.shas if match else ())):
-            found = self.get(one).pr
-            if found is not None and one not in listed and not self.heirs.get(one):
-                return found, one
-        return (own or PrFile(), name)
+        state = self.get(sha)
+        left = self._free(self.heirs.get(sha, ()), listed)
+        found = left or (None if state.pr else self._free(match.shas if match else (), listed))
+        if found is not None:
+            return found
+        return state.pr or PrFile(), state.pr_name
+
+    def _free(self, shas: Iterable[str], listed: Collection[str]) -> tuple[PrFile, str] | None:
+        """The first record that is of a gone commit and that none was made from."""
+        for sha in shas:
+            record = self.get(sha).pr
+            if record is not None and sha not in listed and not self.heirs.get(sha):
+                return record, sha
+        return None
 
 
 def read(slug: str, repo: str, full: Mapping[str, str]) -> States:

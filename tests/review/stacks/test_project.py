@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from review.git import command
-from review.stacks import details
+from review.git.command import GitError
+from review.stacks import details, items
 from tests.review.repos import Repo
 from tests.review.stacks.world import Payments
 
@@ -263,3 +264,23 @@ def test_reading_writes_nothing_below_the_projects_directory(pay: Payments, feat
     details.project("pay")
 
     assert {path: path.read_bytes() for path in pay.root.rglob("*") if path.is_file()} == before
+
+
+def test_a_git_that_took_too_long_once_is_asked_again(
+    pay: Payments, feature: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    pay.describe(range="main..feature")
+    pay.age()
+
+    def slow(*_: object) -> None:
+        raise GitError("timeout", "git log took more than 20 seconds")
+
+    with monkeypatch.context() as hung:
+        hung.setattr(items, "filled", slow)
+        first, tag = pay.shown(), details.etag("pay")
+
+    assert first["errors"] == ["git log took more than 20 seconds"]
+    assert (first["stacks"], first["commits"]) == ([], [])
+    assert pay.shown()["errors"] == []
+    assert len(pay.shown()["commits"]) == 3
+    assert details.etag("pay") != tag
