@@ -28,7 +28,8 @@ def size(data: bytes) -> tuple[int, int]:
     return width, height
 
 
-def read(data: bytes) -> Image:
+def read(data: bytes, rows: int = 1 << 30) -> Image:
+    """The image, or as many rows of it from the top: they are unpacked one pixel at a time."""
     width, height, depth, colour = struct.unpack_from(">IIBB", data, 16)
     assert (data[:8], depth, colour) == (b"\x89PNG\r\n\x1a\n", 8, 6)
     packed, at = b"", 8
@@ -37,13 +38,13 @@ def read(data: bytes) -> Image:
         packed += data[at + 8 : at + 8 + size] if kind == b"IDAT" else b""
         at += size + 12
     flat, stride = zlib.decompress(packed), 4 * width
-    rows: list[bytes] = []
+    lines: list[bytes] = []
     above = bytes(stride)
-    for y in range(height):
+    for y in range(min(height, rows)):
         start = y * (stride + 1)
         above = _line(flat[start], bytearray(flat[start + 1 : start + 1 + stride]), above)
-        rows.append(above)
-    return Image(width, height, tuple(rows))
+        lines.append(above)
+    return Image(width, height, tuple(lines))
 
 
 def _line(filtered: int, line: bytearray, above: bytes) -> bytes:
