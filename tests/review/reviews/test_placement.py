@@ -232,6 +232,16 @@ def test_without_the_old_objects_the_stored_text_is_looked_for(repo: Repo):
     assert where(placed(changed, pruned)) == ("nearest", True, None, 10)
 
 
+def test_no_diff_is_tried_of_a_blob_that_is_gone(repo: Repo, monkeypatch):
+    one = thread(target(repo.path, repo.sha()), "a.py", 20)
+    pruned = replace(one, anchor=replace(one.anchor, commit="1" * 40, blob="2" * 40))
+    new = target(repo.path, repo.amend({"a.py": text(["top", *EDITED])}))
+
+    monkeypatch.setattr(diffs, "edits", lambda *_: pytest.fail("a process for nothing"))
+
+    assert where(placed(new, pruned)) == ("text", False, None, 21)
+
+
 def test_a_hand_made_thread_is_placed_from_the_commit_of_its_file(repo: Repo):
     old = target(repo.path, repo.sha())
     bare = replace(thread(old, "a.py", 20), anchor=Anchor(old.commit.sha, None, None, None, None))

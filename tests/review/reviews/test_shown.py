@@ -289,6 +289,7 @@ def test_what_is_written_reads_back_as_what_was_shown(world: World, shas):
     )
     target = world.target(here, Match(one, "author-date"))
     before = shown.shown(target)
+    assert before.review.carried_from is None, "that of the source is its own affair"
 
     world.put(here, yamlio.dump(shown.written(target, before)).decode())
     after = shown.shown(target)
