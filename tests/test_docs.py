@@ -10,6 +10,7 @@ from django.core.management import find_commands
 from django.urls import URLPattern, get_resolver
 
 from config.options import OPTIONS
+from review.tools import REGISTRY as REVIEW_REGISTRY
 from workspace.operations import REGISTRY
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,21 +21,21 @@ PARAMETERS = {"session_id": "id", "message": "messageId", "run_id": "runId"}
 P, C = "/api/projects/:slug", "/api/projects/:slug/chats/:id"
 
 
-def documented_routes() -> set[tuple[str, str]]:
-    """(method, path) of every row of the table of docs/api.md, its shorthands written out."""
-    rows = re.findall(r"^\| ([A-Z ]+?) `([^|]+)` \|", DOCS["api.md"], re.MULTILINE)
+def documented_routes(page: str = "api.md", p: str = P, c: str = C) -> set[tuple[str, str]]:
+    """(method, path) of every row of the table of a page, its shorthands written out."""
+    rows = re.findall(r"^\| ([A-Z ]+?) `([^|]+)` \|", DOCS[page], re.MULTILINE)
     found = set()
     for methods, paths in rows:
         for path in re.split(r"`, `", paths):
-            whole = re.sub(r"^C(?=/|$)", C, re.sub(r"^P(?=/|$)", P, path))
+            whole = re.sub(r"^C(?=/|$)", c, re.sub(r"^P(?=/|$)", p, path))
             found |= {(method, whole) for method in methods.split()}
     return found
 
 
-def routes() -> list[tuple[str, str]]:
-    """Every (method, path) that the viewsets of the main surface answer."""
+def routes(urlconf: str = "workspace.urls") -> list[tuple[str, str]]:
+    """Every (method, path) that the viewsets of a surface answer."""
     found = []
-    for pattern in get_resolver("workspace.urls").url_patterns:
+    for pattern in get_resolver(urlconf).url_patterns:
         actions = getattr(getattr(pattern, "callback", None), "actions", None)
         if isinstance(pattern, URLPattern) and actions:
             path = re.sub(r"<str:(\w+)>", r":\1", f"/{pattern.pattern}")
@@ -77,10 +78,28 @@ def test_every_command_is_in_the_command_reference():
     assert {name for name in names if f"| `{name}` |" not in DOCS["commands.md"]} == set()
 
 
-def test_every_tool_and_its_arguments_are_in_the_mcp_reference():
+def test_the_review_reference_names_every_route_and_no_other():
+    p = "/api/projects/:project"
+    machine = {("POST", f"{p}/assets"), ("GET", "/api/events"), ("POST", "/mcp"),
+               ("GET", "/api/schema"), ("GET", "/api/docs")}  # fmt: skip
+    claimed = documented_routes("review-api.md", p, f"{p}/repos/:repo/commits/:sha")
+
+    assert claimed == {*routes("review.urls"), *machine}
+
+
+@pytest.mark.parametrize("name", ["SVC_PROJECTS_DIR", "SVC_REVIEW_PORT", "SVC_REVIEWER"])
+def test_the_settings_of_the_review_part_are_in_its_reference(name):
+    assert f"| `{name}` |" in DOCS["review-api.md"]
+
+
+@pytest.mark.parametrize(
+    ("page", "registry"), [("mcp.md", REGISTRY), ("review-api.md", REVIEW_REGISTRY)]
+)
+def test_every_tool_and_its_arguments_are_in_the_mcp_reference(page, registry):
     missing = []
-    for operation in REGISTRY:
-        rows = [line for line in DOCS["mcp.md"].splitlines() if f"`{operation.name}`" in line]
+    for operation in registry:
+        rows = [line for line in DOCS[page].splitlines() if f"| `{operation.name}`" in line]
+        rows += [line for line in DOCS[page].splitlines() if f", `{operation.name}` |" in line]
         row = next((line for line in rows if line.startswith("| ")), "")
         for argument in operation.arguments:
             mark = "*" if argument.required else ""

@@ -144,7 +144,7 @@ def test_hostile_bodies_and_addresses_break_nothing(world: World):
 
         def ask(method: str, url: str, content: bytes, kind: str) -> None:
             nonlocal sent
-            headers = {"Content-Type": kind.encode("latin-1")} if kind else {}
+            headers = {b"Content-Type": kind.encode("latin-1")} if kind else {}
             answer = http.request(method, url, content=content, headers=headers)
             sent += 1
             assert answer.status_code < 500, (method, url[:200], content[:200], kind, answer.text)
