@@ -18,7 +18,7 @@ from config import __version__
 from config.kernel import jsonio
 from config.kernel.errors import Invalid, NotFound, SvcError
 from config.kernel.web import answers, rest, wire
-from review import reviewer
+from review import caches, reviewer
 from review.api import shapes
 from review.operations import Local
 from review.stacks import details
@@ -27,6 +27,8 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 Answer = Mapping[str, Any] | Iterator[bytes]
 
 DEPTH = 64
+KEPT, MOST_KEPT = 1 << 20, 32 << 20  # bytes of an answer that is kept, of all of them
+_sent: caches.Memory[tuple[str, str], bytes] = caches.Memory(MOST_KEPT, weigh=len)
 NO_JSON = "Body is not valid JSON"
 WORDS = {
     "not found": "Not found",
@@ -140,16 +142,35 @@ def tagged(
 ) -> HttpResponseBase:
     """The answer with a tag of all it shows; 304, and nothing is made, when the caller has it.
 
-    `parts` tell the answers below one project apart. An answer in pieces is streamed.
+    `parts` tell the answers below one project apart. An answer in pieces is streamed; others are
+    kept as they were sent, until their tag changes.
     """
     etag = tag(request, slug, *parts)
+    headers = {"ETag": etag}
     if known(request, etag):
-        return HttpResponse(status=304, headers={"ETag": etag})
-    found = make()
-    if isinstance(found, Mapping):
-        return Response(found, headers={"ETag": etag})
+        return HttpResponse(status=304, headers=headers)
     kind = answers.JSON.decode()
-    return StreamingHttpResponse(found, content_type=kind, headers={"ETag": etag})
+    if body := kept(slug, etag):
+        return HttpResponse(body, content_type=kind, headers=headers)
+    found = make()
+    if not isinstance(found, Mapping):
+        return StreamingHttpResponse(found, content_type=kind, headers=headers)
+    if request.accepted_renderer.format != "json":
+        return Response(found, headers=headers)
+    body = jsonio.dumps(found)
+    keep(request, slug, etag, body, *parts)
+    return HttpResponse(body, content_type=kind, headers=headers)
+
+
+def kept(slug: str, etag: str) -> bytes | None:
+    """The body that was made for this tag, if it is still here."""
+    return _sent.get((slug, etag))
+
+
+def keep(request: Request, slug: str, etag: str, body: bytes, *parts: str) -> None:
+    """Remember what was made, unless something changed meanwhile or it is big."""
+    if len(body) <= KEPT and tag(request, slug, *parts) == etag:
+        _sent.put((slug, etag), body)
 
 
 def tag(request: Request, slug: str, *parts: str) -> str:
