@@ -126,6 +126,8 @@ def read_everything(repository: Repository, found: refs.Refs, wanted: str) -> No
     for commit in commits:
         log.commit(repository, commit.sha)
         log.commit(repository, commit.sha, None)
+        with diffs.streamed_edits(repository, commit) as told:
+            assert len(list(told)) == len(commit.files)
         diffs.commit_edits(repository, commit)
         diffs.hunk_digests(repository, commit)
         diffs.renames(repository, commits[0].sha, commit.sha)
