@@ -336,6 +336,7 @@ def test_an_anchor_keeps_at_most_200_lines_and_4000_characters(repo: Repo):
     assert thread(here, "a.py", 300, start=1).anchor.text == text(many[:200])[:-1]
     assert thread(here, "b.py", 10, start=1).anchor.text == text(wide[:4])[:-1]
     assert thread(here, "b.py", 11).anchor.text == "y" * 4000
+    assert thread(here, "b.py", 11).anchor.before == text(["x" * 500] * 3)[:-1]
 
 
 @pytest.mark.parametrize("line", [300, 5], ids=["long range", "one line"])
