@@ -6,6 +6,7 @@ Nothing here holds more than one of a commit's files, however many it changes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from config.kernel.jsonio import clean
@@ -21,6 +22,7 @@ PROBE = 8000  # bytes in which git looks for a NUL
 
 Record = dict[str, Any]
 Edits = dict[str, tuple[Edit, ...]]
+Told = Iterator[tuple[str, tuple[Edit, ...]]]
 
 
 class Files:
@@ -32,9 +34,17 @@ class Files:
         self._attributes = generated.Attributes(self._read_attributes)
 
     def whole(self, files: Sequence[Changed]) -> Iterator[Record]:
-        """These files with contents and edits, in their order, one at a time in memory."""
+        """These files with contents and edits, in their order, one at a time in memory.
+
+        Git sets out at once, and works until the first one is asked for.
+        """
         some = {file.path for file in files} if len(files) < len(self.commit.files) else None
-        with diffs.streamed_edits(self.repository, self.commit, some) as told:
+        with ExitStack() as started:
+            told = started.enter_context(diffs.streamed_edits(self.repository, self.commit, some))
+            return self._whole(files, told, started.pop_all())
+
+    def _whole(self, files: Sequence[Changed], told: Told, started: ExitStack) -> Iterator[Record]:
+        with started:
             texts = objects.blobs(self.repository, [oid for file in files for oid in _oids(file)])
             early: Edits = {}
             for file in files:
@@ -105,9 +115,18 @@ def _oids(file: Changed) -> list[str]:
     return [oid for oid, mode in sides if oid is not None and mode != SUBMODULE]
 
 
-def _taken(
-    told: Iterator[tuple[str, tuple[Edit, ...]]], path: str, early: Edits
-) -> tuple[Edit, ...]:
+def complete(record: Record) -> bool:
+    """Whether nothing is left out of a file because an object is missing, which may arrive."""
+    if record["truncated"] or record["binary"]:
+        return True
+    sides = (("old", "old_oid", "old_mode"), ("new", "new_oid", "new_mode"))
+    return not any(
+        record[text] is None and record[oid] is not None and record[mode] != SUBMODULE
+        for text, oid, mode in sides
+    )
+
+
+def _taken(told: Told, path: str, early: Edits) -> tuple[Edit, ...]:
     """The edits of the next file. `early` keeps those that came before their turn."""
     while path not in early:
         found = next(told, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -19,7 +19,7 @@ from review.projects import Project
 from review.reviews import records, shown, viewed
 from review.reviews.target import Target
 from review.stacks import prs, repo, wire
-from review.stacks.contents import Files
+from review.stacks.contents import Files, complete
 from review.stacks.listing import counts, project_list
 from review.stacks.values import Item, Repo
 
@@ -30,9 +30,12 @@ Contents = Literal["all", "none"] | int
 
 COUNTED = 200  # files of a commit that are counted for a first look
 AT_ONCE = 4 << 20  # characters of text in an answer that is made in one piece
+KEPT = 1 << 20  # characters of text in an answer that is remembered
 PIECE = 256 << 10  # bytes of a streamed answer's piece
 
 _projects: caches.Memory[str, tuple[str, Record]] = caches.Memory(128)
+
+_small: caches.Memory[tuple[object, ...], list[Record]] = caches.Memory(16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +156,9 @@ def etag(slug: str, *parts: str) -> str:
 class _Listed:
     """The files of one commit, as many of them whole as are asked for."""
 
-    def __init__(self, place: Place, contents: Contents) -> None:
+    def __init__(self, place: Place, asked: Contents) -> None:
         self.target = place.target
-        self.contents = contents
+        self.asked = asked
         self.commit = self._counted(self.target.shown_commit)
         marked, stale = viewed.valid(self.target, shown.shown(self.target))
         self.viewed, self.stale = frozenset(marked), frozenset(stale)
@@ -167,40 +170,50 @@ class _Listed:
 
     @property
     def most(self) -> int:
-        if isinstance(self.contents, int):
-            return self.contents
-        return len(self.commit.files) if self.contents == "all" else 0
+        if isinstance(self.asked, int):
+            return self.asked
+        return len(self.commit.files) if self.asked == "all" else 0
 
     def marked(self, record: Record) -> Record:
         path = record["path"]
-        record["viewed"] = path in self.viewed
-        record["changed_since_viewed"] = path in self.stale
-        return record
+        return record | {
+            "viewed": path in self.viewed,
+            "changed_since_viewed": path in self.stale,
+        }
 
     def answer(self, head: Record, tail: Record) -> Record | Iterator[bytes]:
         """In one piece if it is small."""
-        found = self._records()
-        first: list[Record] = []
-        size = 0
+        found, first, size = iter(self._records()), [], 0
         for one in found:
             first.append(one)
             size += len(one["old"] or "") + len(one["new"] or "")
             if size > AT_ONCE:
-                return _streamed(head, chain(first, found), tail)
+                return _streamed(head, map(self.marked, chain(first, found)), tail)
+        if size <= KEPT and all(map(complete, first)):
+            _small.put(self._key, first)
         if head["additions"] is None and not self.truncated:
             head["additions"] = sum(one["additions"] or 0 for one in first)
             head["deletions"] = sum(one["deletions"] or 0 for one in first)
-        return head | {"files": first} | tail
+        return head | {"files": [self.marked(one) for one in first]} | tail
 
-    def _records(self) -> Iterator[Record]:
-        most = self.most
-        whole = self.files.whole(self.commit.files[:most])
-        bare = [self.marked(self.files.bare(file)) for file in self.commit.files[most:]]
-        return chain(map(self.marked, whole), bare)
+    @property
+    def _key(self) -> tuple[object, ...]:
+        commit = self.commit
+        place = self.target.repository.common_dir
+        return (place, commit.sha, commit.parent, commit.counted, self.most)
+
+    def _records(self) -> Iterable[Record]:
+        """The files without marks, those asked for whole; a small answer is remembered."""
+        known = _small.get(self._key)
+        if known is not None:
+            return known
+        whole = self.files.whole(self.commit.files[: self.most])
+        bare = [self.files.bare(file) for file in self.commit.files[self.most :]]
+        return chain(whole, bare)
 
     def _counted(self, commit: Commit) -> Commit:
         """With line counts where they are not found on the way, unless that takes long."""
-        if commit.counted or self.contents == "all" or len(commit.files) > COUNTED:
+        if commit.counted or self.asked == "all" or len(commit.files) > COUNTED:
             return commit
         return log.commit(self.target.repository, commit.sha)
 
@@ -226,7 +239,9 @@ def _streamed(head: Record, files: Iterator[Record], tail: Record) -> Iterator[b
 
 
 def _header(place: Place, commit: Commit) -> Record:
-    own = place.item.commit if place.item.commit.counted else commit
+    own = place.item.commit
+    if not own.counted:
+        own = commit if own.sha == commit.sha else log.commit(place.target.repository, own.sha)
     counted = own.counted
     stack = place.repo.stacks[place.item.stack - 1]
     return wire.commit(place.item, _short(place.repo, place.item), place.counts) | {
