@@ -104,6 +104,12 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "ProjectStatus": "workspace.schema.STATUSES",
         "RunStatus": "workspace.api.shapes.RUN_STATUSES",
+        "CommitStatus": "review.api.shapes.STATUSES",
+        "FileStatus": "review.api.shapes.FILE_STATUSES",
+        "BranchStatus": "review.api.shapes.BRANCH_STATUSES",
+        "StoredStatus": "review.api.shapes.STORED",
+        "Source": "review.api.shapes.SOURCES",
+        "Side": "review.api.shapes.SIDES",
     },
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",

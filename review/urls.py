@@ -6,20 +6,19 @@
 from __future__ import annotations
 
 from django.urls import path
-from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from review import pages
 from review.api.commits import CommitViewSet
+from review.api.description import DescriptionView
 from review.api.instance import InstanceViewSet
 from review.api.projects import ProjectViewSet
 from review.api.threads import ThreadViewSet
 
-READ = ["get", "head"]
 P = "api/projects/<str:project>"
 C = f"{P}/repos/<str:repo>/commits/<str:sha>"
 THREAD = f"{C}/threads/<str:thread>"
 
-described = SpectacularJSONAPIView.as_view
 shown = SpectacularSwaggerSplitView.as_view
 instance = InstanceViewSet.as_view
 project = ProjectViewSet.as_view
@@ -54,7 +53,6 @@ urlpatterns = [
     path(THREAD, thread({"patch": "resolve"})),
     path(f"{THREAD}/comments", thread({"post": "reply"})),
     path(f"{THREAD}/comments/<str:comment>", thread({"patch": "edit", "delete": "remove"})),
-    path("api/schema", described(urlconf="review.urls", http_method_names=READ),
-         name="review-schema"),
-    path("api/docs", shown(url_name="review-schema", http_method_names=READ), name="review-docs"),
+    path("api/schema", DescriptionView.as_view(), name="review-schema"),
+    path("api/docs", shown(url_name="review-schema", http_method_names=("get", "head"))),
 ]  # fmt: skip

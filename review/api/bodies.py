@@ -8,59 +8,59 @@ from rest_framework import serializers as s
 from rest_framework.request import Request
 
 from config.kernel.web import rest
-from review.api.shapes import Shape
+from review.api.shapes import SIDES, STORED, Shape
 
 BODY, TITLE, AUTHOR = 65_536, 256, 128
 
 
-class Thread(Shape):
+class ThreadBody(Shape):
     body = s.CharField(max_length=BODY)
     path = s.CharField(required=False, allow_null=True)
-    side = s.ChoiceField(["LEFT", "RIGHT"], required=False, allow_null=True)
+    side = s.ChoiceField(SIDES, required=False, allow_null=True)
     line = s.IntegerField(required=False, allow_null=True, min_value=1)
     start_line = s.IntegerField(required=False, allow_null=True, min_value=1)
-    start_side = s.ChoiceField(["LEFT", "RIGHT"], required=False, allow_null=True)
+    start_side = s.ChoiceField(SIDES, required=False, allow_null=True)
     author = s.CharField(required=False, allow_null=True, max_length=AUTHOR)
 
 
-class Comment(Shape):
+class CommentBody(Shape):
     body = s.CharField(max_length=BODY)
     author = s.CharField(required=False, allow_null=True, max_length=AUTHOR)
 
 
-class Edit(Shape):
+class EditBody(Shape):
     body = s.CharField(max_length=BODY)
 
 
-class Resolved(Shape):
+class ResolvedBody(Shape):
     resolved = s.BooleanField()
 
 
-class Viewed(Shape):
+class ViewedBody(Shape):
     path = s.CharField()
     viewed = s.BooleanField()
 
 
-class Pr(Shape):
+class PrBody(Shape):
     title = s.CharField(required=False, allow_null=True, max_length=TITLE)
     body = s.CharField(required=False, allow_null=True, allow_blank=True, max_length=BODY)
     branch = s.CharField(required=False, allow_null=True)
     github = s.JSONField(required=False, allow_null=True)
-    status = s.ChoiceField(["draft", "ready"], required=False, allow_null=True)
+    status = s.ChoiceField(STORED, required=False, allow_null=True)
 
 
-class StackNote(Shape):
+class StackNoteBody(Shape):
     description = s.CharField(allow_null=True, allow_blank=True)
     title = s.CharField(required=False, allow_null=True)
 
 
-class Repo(Shape):
+class RepoBody(Shape):
     path = s.CharField(required=False, allow_null=True)
     range = s.JSONField(required=False, allow_null=True)
     name = s.CharField(required=False, allow_null=True)
 
 
-class Preview(Shape):
+class PreviewBody(Shape):
     text = s.CharField(allow_blank=True)
 
 

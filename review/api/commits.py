@@ -69,12 +69,12 @@ class CommitViewSet(ViewSet):
             *place.values(),
         )
 
-    @documented(shapes.Pr, body=bodies.Pr, errors=(404, 409))
+    @documented(shapes.Pr, body=bodies.PrBody, errors=(404, 409))
     def set_pr(self, request: Request, **place: Any) -> Response:
         """Change the PR record; null clears a field."""
         return Response(operations.set_pr(person(), patch=rest.body(request), **place))
 
-    @documented(shapes.Viewed, body=bodies.Viewed, errors=(404, 409))
+    @documented(shapes.Viewed, body=bodies.ViewedBody, errors=(404, 409))
     def viewed(self, request: Request, **place: Any) -> Response:
         """Mark a file as viewed, or take the mark off."""
         mark = bodies.all_of(request, "path", "viewed")

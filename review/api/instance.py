@@ -26,6 +26,7 @@ class InstanceViewSet(ViewSet):
         me = reviewer.me()
         return Response({"id": me.id, "name": me.name})
 
+    @extend_schema(operation_id="projects_list")
     @documented(shapes.ProjectList)
     def projects(self, request: Request) -> Response:
         """Every project under review, with its counts."""

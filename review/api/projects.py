@@ -43,19 +43,19 @@ class ProjectViewSet(ViewSet):
         wanted = bodies.sent(request, "description")
         return Response(operations.describe(person(), project=project, **wanted))
 
-    @documented(shapes.StackNote, body=bodies.StackNote, errors=(404, 409))
+    @documented(shapes.StackNote, body=bodies.StackNoteBody, errors=(404, 409))
     def note(self, request: Request, **place: Any) -> Response:
         """Set the note of a stack; `title` guards against a stack that moved."""
         wanted = bodies.sent(request, "description", "title")
         return Response(operations.annotate(person(), **place, **wanted))
 
-    @documented(shapes.Repo, status=201, body=bodies.Repo, errors=(404, 409))
+    @documented(shapes.Repo, status=201, body=bodies.RepoBody, errors=(404, 409))
     def add_repo(self, request: Request, project: str) -> Response:
         """Open a repository for review in this project."""
         wanted = bodies.all_of(request, "path", "range", "name")
         return Response(operations.add_repo(person(), project=project, **wanted), status=201)
 
-    @documented(shapes.Html, body=bodies.Preview, errors=(404,))
+    @documented(shapes.Html, body=bodies.PreviewBody, errors=(404,))
     def preview(self, request: Request, project: str) -> Response:
         """Markdown as it will look."""
         projects.get(project)

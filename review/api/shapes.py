@@ -12,6 +12,10 @@ from rest_framework import serializers as s
 
 STATUSES = ("draft", "ready", "published", "merged")
 FILE_STATUSES = ("added", "modified", "deleted", "renamed", "copied", "mode", "type")
+BRANCH_STATUSES = ("ok", "moved", "missing", "discovered", "merged")
+STORED = ("draft", "ready")
+SOURCES = ("commit", "override")
+SIDES = ("LEFT", "RIGHT")
 PLACEMENTS = ("general", "none", "file", "exact", "moved", "text", "nearest")
 
 
@@ -105,7 +109,7 @@ class Progress(Shape):
 
 class Branch(Shape):
     name = s.CharField()
-    status = s.ChoiceField(["ok", "moved", "missing", "discovered", "merged"])
+    status = s.ChoiceField(BRANCH_STATUSES)
     points_at = s.CharField(required=False)
     discovered = s.ListField(child=s.CharField())
 
@@ -251,13 +255,13 @@ class Review(Shape):
 class Pr(Shape):
     title = s.CharField(allow_blank=True)
     body = s.CharField(allow_blank=True)
-    title_source = s.ChoiceField(["commit", "override"])
-    body_source = s.ChoiceField(["commit", "override"])
+    title_source = s.ChoiceField(SOURCES)
+    body_source = s.ChoiceField(SOURCES)
     commit_subject = s.CharField(allow_blank=True)
     commit_body = s.CharField(allow_blank=True)
     branch = s.CharField(allow_null=True)
     github = Github(allow_null=True)
-    status = s.ChoiceField(["draft", "ready"], allow_null=True)
+    status = s.ChoiceField(STORED, allow_null=True)
     landed = Landed(allow_null=True)
     file = s.CharField()
     matched_from = s.CharField(allow_null=True)

@@ -19,25 +19,25 @@ PLACE = ("path", "side", "line", "start_line", "start_side")
 class ThreadViewSet(ViewSet):
     """`{c}/threads` and below."""
 
-    @documented(shapes.Thread, status=201, body=bodies.Thread, errors=(404, 409))
+    @documented(shapes.Thread, status=201, body=bodies.ThreadBody, errors=(404, 409))
     def create(self, request: Request, **place: Any) -> Response:
         """Start a thread: general, on a file, on a line or on a range."""
         wanted = bodies.all_of(request, "body", "author", *PLACE)
         return Response(operations.add_thread(person(), **wanted, **place), status=201)
 
-    @documented(shapes.NewComment, status=201, body=bodies.Comment, errors=(404, 409))
+    @documented(shapes.NewComment, status=201, body=bodies.CommentBody, errors=(404, 409))
     def reply(self, request: Request, **place: Any) -> Response:
         """Add a comment."""
         wanted = bodies.all_of(request, "body", "author")
         return Response(operations.reply(person(), **wanted, **place), status=201)
 
-    @documented(shapes.Thread, body=bodies.Resolved, errors=(404, 409))
+    @documented(shapes.Thread, body=bodies.ResolvedBody, errors=(404, 409))
     def resolve(self, request: Request, **place: Any) -> Response:
         """Resolve the thread, or open it again."""
         wanted = bodies.all_of(request, "resolved")
         return Response(operations.resolve_thread(person(), **wanted, **place))
 
-    @documented(shapes.Comment, body=bodies.Edit, errors=(404, 409))
+    @documented(shapes.Comment, body=bodies.EditBody, errors=(404, 409))
     def edit(self, request: Request, **place: Any) -> Response:
         """Edit a comment of one's own."""
         wanted = bodies.all_of(request, "body")

@@ -19,6 +19,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         made = Served(service)
         yield made
         made.close()
+        assert "/review/api/" not in service.log()  # what the description's maker complains of
         assert [line for line in service.log().splitlines() if '"level":"error"' in line] == []
 
 

@@ -250,3 +250,5 @@ def test_the_description_is_that_of_this_part_alone(served: Served):
     assert "/api/projects/{project}" in schema["paths"]
     assert not any("chats" in path for path in schema["paths"])
     assert served.mounted.get("/api/docs").status_code == 200
+    assert "servers" not in schema
+    assert served.mounted.get("/api/schema").json()["servers"] == [{"url": "/review"}]
