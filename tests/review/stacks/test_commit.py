@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from config.kernel.errors import Invalid, NotFound
-from review.git import objects
+from review.git import command, objects
 from review.stacks import details, repo
 from tests.review.repos import Repo
 from tests.review.stacks.world import Payments
@@ -352,3 +352,32 @@ def test_a_repo_is_loaded_without_counts_first_and_with_them_when_asked(
     assert [item.commit.additions for item in whole.items] == [2, 1]
     assert pay.load(counts=False) is whole
     assert repo.find(whole, shas[0]).shown_commit.counted
+
+
+def test_a_commit_that_was_shown_costs_no_git(
+    pay: Payments, shas: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    pay.age()
+    before = detail(shas[0])
+    monkeypatch.setattr(command, "spawn", None)
+    monkeypatch.setattr(objects, "blobs", None)
+
+    assert detail(shas[0]) == before
+
+    pay.review(shas[0], "Why?")
+
+    assert detail(shas[0])["progress"]["threads"] == 1
+    assert detail(shas[0])["files"] == before["files"]
+
+
+def test_what_was_missing_once_is_looked_for_again(pay: Payments, shas: list[str]):
+    oid = pay.repo.git("rev-parse", f"{shas[0]}:a.py")
+    stored = Path(pay.repo.path, ".git", "objects", oid[:2], oid[2:])
+    pay.age()
+    assert pay.commits()["Change a"]["additions"] == 2
+    stored.rename(stored.with_name("away"))
+    assert files(shas[0])["a.py"]["new"] is None
+
+    stored.with_name("away").rename(stored)
+
+    assert files(shas[0])["a.py"]["new"] == "one\n2\nthree\nfour\n"
