@@ -17,10 +17,11 @@ from review.files.places import (
     slugs,
     state_dir,
 )  # fmt: skip
-from review.files.reading import LIMIT, MIRROR, VALUES, load, read, stamp
+from review.files.reading import LIMIT, MIRROR, VALUES, load, read, read_all, stamp
 from review.files.writing import change, expect, written
 
 __all__ = [
     "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "Kind", "change", "expect", "keep",
-    "listed", "load", "names", "path", "read", "root", "slugs", "stamp", "state_dir", "written",
+    "listed", "load", "names", "path", "read", "read_all", "root", "slugs", "stamp", "state_dir",
+    "written",
 ]  # fmt: skip

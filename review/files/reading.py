@@ -89,8 +89,20 @@ def read(*parts: str) -> Mirrored | None:
     `data` holds every scalar as its source text (null is None). With an `error` ("line 3, column
     1: ..."), `data` is what was last read well.
     """
+    return _watched(parts, MIRROR.get("/".join(parts)))
+
+
+def read_all(slug: str, kind: places.Kind, repo: str) -> list[Mirrored]:
+    """Every file of this kind, in the order of `names`."""
+    parts = [(slug, kind, repo, f"{name}.yaml") for name in places.names(slug, kind, repo)]
+    found = MIRROR.get_many("/".join(one) for one in parts)
+    read = (_watched(one, found.get("/".join(one))) for one in parts)
+    return [one for one in read if one is not None]
+
+
+def _watched(parts: tuple[str, ...], found: Mirrored | None) -> Mirrored | None:
+    """The file, once what vanished from it is in the backups."""
     key = "/".join(parts)
-    found = MIRROR.get(key)
     if parts[1:2] == ("reviews",) and (found is None or not found.error):
         _keep_vanished(parts, _good.get(key), found)
         if found is not None:

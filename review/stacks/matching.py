@@ -25,6 +25,7 @@ from review.stacks import landing, states
 from review.stacks.landing import Clues, Trunk
 from review.stacks.states import State, States
 
+NOTHING: Mapping[str, Patch] = {}
 CERTAIN = ("lineage", "change-id", "patch-id", "patch-id-u0")  # rungs a landing does not overrule
 
 
@@ -132,17 +133,38 @@ class _Search:
         return Clues(sha, change_id=change_id, equal=equal, number=number)
 
     def _ladder(self, sources: Sequence[str]) -> tuple[dict[str, Trace], Matches]:
-        traces = self._traces([*sources, *(commit.sha for commit in self.scene.commits)])
-        matches = carry.match(
-            [traces[sha] for sha in sources],
-            [traces[commit.sha] for commit in self.scene.commits],
-        )
+        """What the files remember of the old patches is enough where every source finds its commit:
+        only the last rung, similar lines, has to see the patches themselves.
+        """
+        remembered = {sha: patch for sha in sources if (patch := self._remembered(sha))}
+        traces, matches = self._climbed(sources, remembered)
+        if remembered and matches.orphans:
+            traces, matches = self._climbed(sources, {})
         return traces, matches
 
-    def _traces(self, shas: Sequence[str]) -> dict[str, Trace]:
+    def _climbed(
+        self, sources: Sequence[str], remembered: Mapping[str, Patch]
+    ) -> tuple[dict[str, Trace], Matches]:
+        ranged = [commit.sha for commit in self.scene.commits]
+        traces = self._traces([*sources, *ranged], remembered)
+        return traces, carry.match(
+            [traces[sha] for sha in sources], [traces[sha] for sha in ranged]
+        )
+
+    def _remembered(self, sha: str) -> Patch | None:
+        """The ids of a commit's patch, as its own file has them."""
+        known = self.states.get(sha).fingerprint
+        if known is None or known.sha != sha or not (known.patch_id and known.patch_id_u0):
+            return None
+        return Patch(sha, known.patch_id, known.patch_id_u0, known.change_id)
+
+    def _traces(
+        self, shas: Sequence[str], remembered: Mapping[str, Patch] = NOTHING
+    ) -> dict[str, Trace]:
         ranged = {commit.sha: commit for commit in self.scene.commits}
         commits = {sha: ranged.get(sha) or self.objects.get(sha) for sha in shas}
-        made = patches.of(self.scene.repository, [sha for sha in shas if commits[sha]])
+        asked = [sha for sha in shas if commits[sha] and sha not in remembered]
+        made = {**remembered, **patches.of(self.scene.repository, asked)}
         places = self._places()
         return {
             sha: self._traced(sha, commit, made.get(sha), places.get(sha))

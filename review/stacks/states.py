@@ -124,9 +124,8 @@ def _files(
     slug: str, kind: files.Kind, repo: str, full: Mapping[str, str]
 ) -> Iterator[tuple[str, Mirrored]]:
     """Each file there is, short names first, so that a full name replaces them."""
-    for stem in sorted(files.names(slug, kind, repo), key=len):
-        if found := files.read(slug, kind, repo, f"{stem}.yaml"):
-            yield full.get(stem, stem), found
+    for found in sorted(files.read_all(slug, kind, repo), key=lambda found: len(found.key)):
+        yield full.get(found.path.stem, found.path.stem), found
 
 
 def _review(found: Mirrored, sha: str) -> ReviewFile:

@@ -50,6 +50,25 @@ def test_a_row_is_made_changed_and_dropped_with_its_file(mirror: Mirror[Project]
     assert mirror.refresh("a") is None
 
 
+def test_many_files_are_read_with_two_queries(
+    mirror: Mirror[Project], tmp_path: Path, django_assert_max_num_queries: Any
+):
+    for number in range(50):
+        path = tmp_path / f"p{number}.yaml"
+        path.write_bytes(b"name: %d\n" % number)
+        os.utime(path, (1, 1))
+
+    with django_assert_max_num_queries(2 + 2):  # and a savepoint
+        found = mirror.get_many([*(f"p{number}" for number in range(50)), "gone"])
+
+    assert [one.data for one in found.values()] == [{"name": number} for number in range(50)]
+    assert {row.slug: row.data for row in Project.objects.all()} == {
+        key: one.data for key, one in found.items()
+    }
+    with django_assert_max_num_queries(0):
+        assert mirror.get_many(found) == found
+
+
 def test_a_broken_file_keeps_its_last_good_value_even_in_a_new_process(
     mirror: Mirror[Project], tmp_path: Path
 ):

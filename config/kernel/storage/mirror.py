@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 M = TypeVar("M", bound=models.Model)
 Read = Callable[[str, bytes], tuple[dict[str, Any], yamlio.Document]]
 Told = tuple[str, str, str, str]  # what a row says: path, stat, etag, error
+CHUNK = 200  # rows of one query: SQLite bounds its parameters
 RACY_NS = 50_000_000  # a file changed this recently may change again without a new stat
 
 
@@ -78,11 +79,26 @@ class Mirror(Generic[M]):
 
     def get(self, key: str) -> Mirrored | None:
         """The file as it is now, None when there is none. A row that lags is brought up."""
-        before = self._known.get(key)
-        found = self._look(key)
-        if found is not None and found is not before:
-            self._write(found, self._rows_as_told(key).get(key))
-        return found  # the row of a vanished file goes at the next scan: a read deletes nothing
+        return self.get_many([key]).get(key)
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, Mirrored]:
+        """Those of the files that there are, as `get` tells them; rows are brought up together.
+
+        The row of a vanished file goes at the next scan: a read deletes nothing.
+        """
+        found, news = {}, []
+        for key in keys:
+            before = self._known.get(key)
+            one = self._look(key)
+            if one is not None:
+                found[key] = one
+                if one is not before:
+                    news.append(one)
+        for start in range(0, len(news), CHUNK):
+            chunk = news[start : start + CHUNK]
+            rows = self._rows_as_told(*(one.key for one in chunk))
+            self._write(*(one for one in chunk if not _says(rows.get(one.key), one)))
+        return found
 
     def refresh(self, key: str) -> Change | None:
         """Look at one file; what became of it since its row was written, None for nothing."""
@@ -116,7 +132,8 @@ class Mirror(Generic[M]):
         if found is None:
             self.forget(key)
             return Change("removed", key) if row else None
-        self._write(found, row)
+        if not _says(row, found):
+            self._write(found)
         if row is not None and row[2:] == (found.etag, found.error):
             return None
         if found.error:
@@ -185,11 +202,22 @@ class Mirror(Generic[M]):
             data = row[0] if row else {}
         return replace(read, data=data, error=error, error_line=line)
 
-    def _write(self, found: Mirrored, row: Told | None) -> None:
-        """Bring the row up, unless it already says the same."""
-        if row == (str(found.path), found.stat, found.etag, found.error):
-            return
-        columns: dict[str, Any] = {
+    def _write(self, *found: Mirrored) -> None:
+        """Bring the rows up."""
+        others = [field.name for field in self.model._meta.concrete_fields if not field.primary_key]
+        try:
+            self._rows().bulk_create(
+                [self.model(**self._columns(one)) for one in found],
+                update_conflicts=True,
+                unique_fields=[self.key],
+                update_fields=others,
+            )
+        except OperationalError as error:  # full or read-only: the file was read all the same
+            for one in found:
+                log.warning("an index row lags", extra={"file": str(one.path), "why": str(error)})
+
+    def _columns(self, found: Mirrored) -> dict[str, Any]:
+        return {
             self.key: found.key,
             "path": str(found.path),
             "stat": found.stat,
@@ -198,16 +226,11 @@ class Mirror(Generic[M]):
             "error": found.error,
             "error_line": found.error_line,
         }
-        others = [field.name for field in self.model._meta.concrete_fields if not field.primary_key]
-        try:
-            self._rows().bulk_create(
-                [self.model(**columns)],
-                update_conflicts=True,
-                unique_fields=[self.key],
-                update_fields=others,
-            )
-        except OperationalError as error:  # full or read-only: the file was read all the same
-            log.warning("an index row lags", extra={"file": str(found.path), "why": str(error)})
+
+
+def _says(row: Told | None, found: Mirrored) -> bool:
+    """Whether the row already says the same as the file."""
+    return row == (str(found.path), found.stat, found.etag, found.error)
 
 
 def _half(found: Mirrored) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from review.git import patches
 from review.reviews import threads
 from review.stacks import details, prs, repo
 from tests.review.stacks.world import Payments
@@ -194,3 +195,57 @@ def test_a_review_with_two_homes_is_told_and_given_to_none(pay: Payments, featur
     assert [one["unresolved"] for one in found["commits"]] == [0] * 4
     assert found["warnings"][0] == "1 review matches no commit"
     assert "could belong to" in found["warnings"][1]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The commits whose patches are asked of git or its table."""
+    found: list[str] = []
+    of = patches.of
+
+    def noted(repository: Any, shas: Any) -> Any:
+        found.extend(shas)
+        return of(repository, shas)
+
+    monkeypatch.setattr(patches, "of", noted)
+    return found
+
+
+def test_a_patch_that_the_review_file_remembers_is_not_read_again(
+    pay: Payments, feature: list[str], asked: list[str]
+):
+    for sha in feature:
+        threads.create(target(pay, sha), body="Why?", author="ann")
+    moved = move(pay)
+    asked.clear()
+
+    found = pay.load()
+
+    assert [(item.match and item.match.by) for item in found.items] == ["patch-id"] * 2
+    assert asked == moved
+
+
+def test_all_patches_are_read_where_a_review_is_left_over(
+    pay: Payments, feature: list[str], asked: list[str]
+):
+    for sha in feature:
+        threads.create(target(pay, sha), body="Why?", author="ann")
+    pay.repo.reset(feature[0])
+    asked.clear()
+
+    (orphan,) = pay.load().orphans
+
+    assert orphan.sha == feature[1]
+    assert set(asked) == set(feature)
+
+
+def test_the_patch_of_another_commit_is_not_believed(pay: Payments, feature: list[str]):
+    threads.create(target(pay, feature[0]), body="Why?", author="ann")
+    wrong = (pay.root / f"pay/reviews/api/{feature[0]}.yaml").read_text().replace("Why?", "Wrong?")
+    pay.put(f"reviews/api/{feature[1]}.yaml", wrong)
+    (pay.root / f"pay/reviews/api/{feature[0]}.yaml").unlink()
+    move(pay)
+
+    assert {subject: one["unresolved"] for subject, one in pay.commits().items()} == {
+        "First": 0, "Second": 1,
+    }  # fmt: skip
