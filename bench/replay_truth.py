@@ -95,7 +95,7 @@ class Truth:
 
     def _by_blame(self, old: str, path: str, line: int, new: str) -> Fate:
         before, after = self.text(old, path), self.text(new, path)
-        if before is None or after is None or not before[line - 1].strip():
+        if before is None or after is None:
             return None
         ours = self._blame(old, path)
         origin = ours[line - 1]
