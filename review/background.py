@@ -51,11 +51,14 @@ class Background:
     def folders(self) -> Iterable[Path]:
         """Every folder that is watched, each for the files directly in it."""
         git: dict[Path, set[Place]] = {}
+        known: dict[Place, str] = {}
         for project in projects.all():
             for entry in project.repos:
+                place = (project.slug, entry.name)
+                known[place] = self._refs[place] if place in self._refs else _refs(*place)
                 for folder in _ref_folders(entry.path):
-                    git.setdefault(folder, set()).add((project.slug, entry.name))
-        self._git = git
+                    git.setdefault(folder, set()).add(place)
+        self._git, self._refs = git, known
         return [*_review_folders(), *git]
 
     def changed(self, paths: set[Path]) -> None:

@@ -161,3 +161,15 @@ def test_a_broken_link_among_the_projects_stops_nothing(world: World, sha: str, 
     with running():
         world.repo.git("update-ref", "refs/heads/x", "HEAD")
         come(told, {"type": "project", "project": "pay", "reason": "git"})
+
+
+def test_a_repository_that_is_first_seen_has_not_moved(world: World, sha: str, told: Told):
+    with running() as background:
+        background.changed({world.repo.path / ".git" / "HEAD"})
+        world.repo.git("update-ref", "refs/heads/x", "HEAD")
+        come(told, {"type": "project", "project": "pay", "reason": "git"})
+        background.changed({world.repo.path / ".git" / "HEAD"})
+        put(world.home / "new" / "project.yaml", b"title: New\n")
+        come(told, {"type": "projects", "reason": "added"})
+
+    assert told.count({"type": "project", "project": "pay", "reason": "git"}) == 1

@@ -128,7 +128,6 @@ def test_refs_that_move_are_told_packed_ones_and_those_of_a_linked_worktree(
         {"name": "api", "path": str(pay.repo.path), "range": "main..feature"},
         {"name": "linked", "path": str(linked.path), "range": "main..HEAD"},
     ]
-    put(pay.file, yaml.safe_dump({"repos": entries}).encode())
     moved = {"type": "project", "project": pay.slug, "reason": "git"}
 
     def moves(repo: Repo, *command: str) -> None:
@@ -138,6 +137,8 @@ def test_refs_that_move_are_told_packed_ones_and_those_of_a_linked_worktree(
         events.until(moved)
 
     with served.listening() as events:
+        events.of(pay.slug)
+        put(pay.file, yaml.safe_dump({"repos": entries}).encode())
         events.until({"type": "project", "project": pay.slug, "reason": "config"})
         moves(pay.repo, "commit", "-q", "--allow-empty", "-m", "loose")
         moves(linked, "commit", "-q", "--allow-empty", "-m", "linked")
