@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 RUN_DIR = Path(tempfile.mkdtemp(prefix="svc-tests-"))
-KEPT = {"SVC_RING", "SVC_SEED", "SVC_CI"}
+KEPT = {"SVC_RING", "SVC_SEED", "SVC_CI", "SVC_BENCH_REPOS", "SVC_BENCH_BRANCHES"}
 for name in [name for name in os.environ if name.startswith("SVC_") and name not in KEPT]:
     del os.environ[name]
 os.environ |= {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from random import Random
 
@@ -13,6 +16,7 @@ from bench.replay_measure import replayed
 from bench.replay_truth import Truth, Wanted
 from tests.review.repos import Repo
 
+ROOT = Path(replay_bench.__file__).parent.parent
 LINES = [f"statement {n} of the module" for n in range(60)]
 
 
@@ -84,3 +88,13 @@ def test_without_repositories_the_replay_is_skipped_with_a_sentence(monkeypatch,
 
     assert replay_bench.main() == []
     assert "SVC_BENCH_REPOS" in capsys.readouterr().out
+
+
+def test_the_bench_replays_the_repositories_it_is_told(history: Repo):
+    env = {**os.environ, "SVC_BENCH_REPOS": str(history.path), "SVC_BENCH_BRANCHES": "1"}
+    argv = [sys.executable, "-m", "bench", "replay"]
+
+    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "rebase: 3 commits, led to their successor (wrongly: 0) | 100.0%" in done.stdout
