@@ -1,0 +1,41 @@
+"""The database holds nothing that files and git do not say again (contract 14.4; case 50)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.review.api.served import Api, Project, Served
+from tests.service import Service
+
+
+def answers(api: Api, pay: Project) -> list[dict[str, Any]]:
+    paths = ["/api/projects", pay.p]
+    for sha in pay.repo.shas("main..feature"):
+        paths += [pay.c(sha), pay.c(sha, "/review"), pay.c(sha, "/pr")]
+    return [api.get(path).json() for path in paths]
+
+
+def test_after_a_reindex_and_without_the_old_database_all_answers_are_the_same(tmp_path: Path):
+    with Service(tmp_path, scheduler=False) as service:
+        served = Served(service)
+        pay = served.project(tmp_path)
+        for number in range(3):
+            place = {"path": "src/new.py", "line": 7 + number}
+            served.api.post(pay.c(1, "/threads"), {"body": f"{number}", **place})
+        served.api.put(pay.c(1, "/viewed"), {"path": "src/new.py", "viewed": True})
+        served.api.put(pay.c(2, "/pr"), {"title": "T", "status": "ready", "branch": "gone"})
+        pay.repo.amend({"README.md": "Pay\n\nOther.\n"})
+        before = answers(served.api, pay)
+
+        done = service.run("reindex")
+
+        assert done.returncode == 0, done.stderr
+        assert "review: 1 projects, " in done.stdout
+        assert answers(served.api, pay) == before
+        service.stop()
+        for file in service.data.glob("svc.sqlite3*"):
+            file.unlink()
+        service.start()
+        assert answers(served.api, pay) == before
+        served.close()
