@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from config.kernel.errors import NotFound
+from review import caches
 from review.reviews import ids
 from review.reviews.fields import Fields, hex_of, scalar
 from review.reviews.traces import CarriedFrom
@@ -142,6 +143,10 @@ class ReviewFile:
         raise NotFound("No such thread")
 
 
+_parsed: caches.Memory[tuple[str, str, frozenset[str]], ReviewFile]
+_parsed = caches.Memory(100_000, weigh=lambda review: 1 + len(review.threads))
+
+
 def normal_side(side: str | None) -> Literal["LEFT", "RIGHT"]:
     """LEFT or RIGHT for every accepted spelling; RIGHT when there is none."""
     return SIDES.get((side or "").lower(), "RIGHT")
@@ -166,6 +171,19 @@ def parse(value: Any, sha: str, *, deleted_paths: Collection[str] = ()) -> Revie
         warnings=tuple(warnings),
         extra=root.extra(),
     )
+
+
+def parse_once(
+    value: Any, etag: str, sha: str, *, deleted_paths: Collection[str] = ()
+) -> ReviewFile:
+    """`parse` of a file's content; `etag` is the hash of its bytes, "" for one not to be kept."""
+    key = (etag, sha, frozenset(deleted_paths))
+    known = _parsed.get(key) if etag else None
+    if known is None:
+        known = parse(value, sha, deleted_paths=deleted_paths)
+        if etag:
+            _parsed.put(key, known)
+    return known
 
 
 def check(value: Any) -> None:

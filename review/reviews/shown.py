@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from config.kernel.errors import Conflict
-from config.kernel.storage.mirror import Mirrored
-from review import caches, files
+from review import files
 from review.git import log
 from review.git.command import GitError
 from review.reviews import document, joining, lineage, schema, times
@@ -21,8 +21,6 @@ from review.reviews.document import Tree
 from review.reviews.schema import VERSION, ReviewFile
 from review.reviews.target import Target
 from review.reviews.traces import CarriedFrom, Match
-
-_parsed: caches.Memory[tuple[str, str, str], ReviewFile] = caches.Memory(1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,19 +172,23 @@ def _read(target: Target, sha: str) -> Read | None:
         ]
         found = files.read(*where, f"{max(names, key=len)}.yaml") if names else None
     return (
-        Read(sha, found.path, _review(target, found, sha), found.error or None) if found else None
+        Read(
+            sha,
+            found.path,
+            parsed(target, found.data, "" if found.error else found.etag, sha),
+            found.error or None,
+        )
+        if found
+        else None
     )
 
 
-def _review(target: Target, found: Mirrored, sha: str) -> ReviewFile:
-    key = (found.key, found.etag, sha)
-    known = _parsed.get(key)
-    if known is None:
-        review = schema.parse(found.data, sha)
-        if any(thread.path and thread.side is None for thread in review.threads):
-            review = schema.parse(found.data, sha, deleted_paths=_deleted(target, sha))
-        known = _parsed.put(key, review)
-    return known
+def parsed(target: Target, texts: Any, etag: str, sha: str) -> ReviewFile:
+    """The content of the file of commit `sha`, with the sides that its deleted files ask for."""
+    review = schema.parse_once(texts, etag, sha)
+    if any(thread.path and thread.side is None for thread in review.threads):
+        return schema.parse_once(texts, etag, sha, deleted_paths=_deleted(target, sha))
+    return review
 
 
 def _deleted(target: Target, sha: str) -> set[str]:

@@ -12,14 +12,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from config.kernel.storage.mirror import Mirrored
-from review import caches, files
+from review import files
 from review.reviews import schema
 from review.reviews.carry import CarriedFrom, Match
 from review.reviews.schema import Fingerprint, ReviewFile
 from review.stacks import prs
 from review.stacks.prs import PrFile
-
-_parsed: caches.Memory[tuple[str, str, str], ReviewFile] = caches.Memory(10_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +128,10 @@ def _files(
 
 def _review(found: Mirrored, sha: str) -> ReviewFile:
     """The file as values; an empty one when its structure is wrong."""
-    key = (found.key, found.etag, sha)
-    if known := _parsed.get(key):
-        return known
     try:
-        return _parsed.put(key, schema.parse(found.data, sha))
+        return schema.parse_once(found.data, "" if found.error else found.etag, sha)
     except schema.BadStructure:
-        return _parsed.put(key, ReviewFile())
+        return ReviewFile()
 
 
 def _time(found: Mirrored) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 
 import orjson
 
 from review import files
-from review.reviews import document, schema, shown
+from review.reviews import document, shown
 from review.reviews.target import Target
 from review.reviews.writing import renewal, takeover
 from review.reviews.writing.page import Page
@@ -55,8 +56,8 @@ def _page(target: Target, data: bytes | None) -> Page:
 
 def _read(target: Target, data: bytes) -> Page:
     texts, found = files.load("/".join(target.parts), data)
-    deleted = {file.path for file in target.commit.files if file.new_oid is None}
-    review = schema.parse(texts, target.commit.sha, deleted_paths=deleted)
+    etag = hashlib.sha256(data).hexdigest()
+    review = shown.parsed(target, texts, etag, target.commit.sha)
     return Page(data, review, orjson.loads(orjson.dumps(found.value or {})))
 
 
