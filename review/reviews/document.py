@@ -12,9 +12,9 @@ from config.kernel.errors import Invalid
 from config.kernel.storage import yamlio
 from review import files
 from review.git import patches
+from review.reviews.carry.traces import CarriedFrom
 from review.reviews.schema import VERSION, Anchor, Comment, Mark, ReviewFile, Thread
 from review.reviews.target import Target
-from review.reviews.traces import CarriedFrom
 
 Tree = dict[str, Any]
 Path = tuple[str | int, ...]

@@ -9,10 +9,10 @@ from typing import Any
 
 from review import markdown, reviewer
 from review.reviews import placement, shown, times, viewed
+from review.reviews.carry.traces import CarriedFrom
 from review.reviews.placement import Placed
 from review.reviews.schema import Comment, Fingerprint, Thread
 from review.reviews.target import Target
-from review.reviews.traces import CarriedFrom
 
 Record = dict[str, Any]
 Render = Callable[[str], str]

@@ -13,8 +13,8 @@ from typing import Any, Literal
 from config.kernel.errors import NotFound
 from review import caches
 from review.reviews import ids
+from review.reviews.carry.traces import CarriedFrom
 from review.reviews.fields import Fields, hex_of, scalar
-from review.reviews.traces import CarriedFrom
 
 VERSION = 1
 SIDES: Mapping[str, Literal["LEFT", "RIGHT"]] = {

@@ -16,11 +16,12 @@ from config.kernel.errors import Conflict
 from review import files
 from review.git import log
 from review.git.command import GitError
-from review.reviews import document, joining, lineage, schema, times
+from review.reviews import document, joining, schema, times
+from review.reviews.carry import lineage
+from review.reviews.carry.traces import CarriedFrom, Match
 from review.reviews.document import Tree
 from review.reviews.schema import VERSION, ReviewFile
 from review.reviews.target import Target
-from review.reviews.traces import CarriedFrom, Match
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from review.git.commits import Commit
-from review.reviews.traces import Match, Trace
+from review.reviews.carry.traces import Match, Trace
 
 if TYPE_CHECKING:
     from review.git.repository import Repository

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from review import files
 from review.git import log, repository
+from review.reviews.carry.traces import Match, Trace
 from review.reviews.target import Target
-from review.reviews.traces import Match, Trace
 from tests.review.places import put
 from tests.review.repos import Repo
 

@@ -9,10 +9,10 @@ from review.git import log
 from review.git.commits import Commit
 from review.git.repository import open_repository
 from review.reviews import placement
+from review.reviews.carry.traces import Match, Trace
 from review.reviews.placement import Placed
 from review.reviews.schema import Comment, Thread
 from review.reviews.target import Target
-from review.reviews.traces import Match, Trace
 
 
 def commit(path: Path, sha: str) -> Commit:

@@ -20,8 +20,8 @@ from config.kernel.storage.files import sweep
 from review import files
 from review.git import log, repository
 from review.reviews import records, threads
+from review.reviews.carry.traces import Match, Trace
 from review.reviews.target import Target
-from review.reviews.traces import Match, Trace
 from tests.promises.rings import ring, seeded
 from tests.review.world import World
 

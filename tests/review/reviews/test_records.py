@@ -10,7 +10,7 @@ from config.kernel.errors import Conflict, NotFound
 from config.kernel.storage import yamlio
 from review.reviewer import me
 from review.reviews import records, threads, viewed
-from review.reviews.traces import Match
+from review.reviews.carry.traces import Match
 from tests.review.world import World
 
 pytestmark = pytest.mark.django_db

@@ -9,8 +9,8 @@ import pytest
 from config.kernel.errors import Conflict
 from config.kernel.storage import yamlio
 from review.reviews import joining, shown
+from review.reviews.carry.traces import CarriedFrom, Match
 from review.reviews.schema import Anchor, Comment, Mark, ReviewFile, Thread
-from review.reviews.traces import CarriedFrom, Match
 from tests.review.world import World
 
 T1, T2, T3 = (f"2026-11-20T10:00:0{second}.000Z" for second in (1, 2, 3))

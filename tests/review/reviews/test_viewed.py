@@ -9,7 +9,7 @@ import pytest
 from config.kernel.errors import Invalid
 from config.kernel.storage import yamlio
 from review.reviews import records, threads, viewed
-from review.reviews.traces import Match
+from review.reviews.carry.traces import Match
 from tests.review.world import World
 
 pytestmark = pytest.mark.django_db

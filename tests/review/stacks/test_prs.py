@@ -10,7 +10,7 @@ import pytest
 
 from config.kernel.errors import Conflict, Invalid
 from review import files
-from review.reviews.traces import Match
+from review.reviews.carry.traces import Match
 from review.stacks import prs, status
 from review.stacks.prs import PrFile
 from tests.review.world import World

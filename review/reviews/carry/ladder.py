@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from review.reviews.similar import contained, overlaps
-from review.reviews.traces import Trace
+from review.reviews.carry.similar import contained, overlaps
+from review.reviews.carry.traces import Trace
 
 Key = Callable[[Trace], Hashable]
 PREFIX = re.compile(r"(?:(?:fixup|squash|amend)!\s*)+")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from review.reviews.traces import Trace
+from review.reviews.carry.traces import Trace
 
 EVERYWHERE = 50  # a line that more commits change tells none of them apart
 Pair = tuple[str, str]  # sha of the source, sha of the target

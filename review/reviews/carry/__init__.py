@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from review.reviews.ladder import Ladder, Tie
-from review.reviews.lineage import Chains
-from review.reviews.traces import CarriedFrom, Match, Matches, Trace
+from review.reviews.carry.ladder import Ladder, Tie
+from review.reviews.carry.lineage import Chains
+from review.reviews.carry.traces import CarriedFrom, Match, Matches, Trace
 
 __all__ = ["CarriedFrom", "Match", "Matches", "Trace", "match"]
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from review.reviews import times
-from review.reviews.traces import CarriedFrom, Trace
+from review.reviews.carry.traces import CarriedFrom, Trace
 
 
 def age_of(carried: CarriedFrom | None) -> str:
