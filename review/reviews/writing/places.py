@@ -8,11 +8,11 @@ from typing import Any
 from config.kernel.errors import Invalid
 from config.kernel.jsonio import clean
 from review.git import objects
-from review.reviews import follow
-from review.reviews.follow import Spot
+from review.reviews.placement import follow
+from review.reviews.placement.follow import Spot
+from review.reviews.placement.text import Text
 from review.reviews.schema import normal_side
 from review.reviews.target import Target
-from review.reviews.text import Text
 from review.reviews.writing import limits
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from review.reviews.shift import Edit, Shift
-from review.reviews.text import Snippet, Text
+from review.reviews.placement.shift import Edit, Shift
+from review.reviews.placement.text import Snippet, Text
 
 INSERT = (5, 0, 6, 2)  # two lines after line 5
 CHANGE = (5, 2, 5, 3)  # lines 5 and 6 become three

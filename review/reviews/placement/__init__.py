@@ -16,12 +16,19 @@ from review import caches
 from review.git import diffs, objects
 from review.git.command import GitError
 from review.git.repository import Repository
-from review.reviews import follow
-from review.reviews.follow import Side, Spot
+from review.reviews.placement import follow
+from review.reviews.placement.follow import Side, Spot
+from review.reviews.placement.shift import Shift
+from review.reviews.placement.text import (
+    CONTEXT,
+    MOST_CHARS,
+    MOST_CONTEXT_CHARS,
+    MOST_LINES,
+    Snippet,
+    Text,
+)
 from review.reviews.schema import Anchor, Thread, normal_side
-from review.reviews.shift import Shift
 from review.reviews.target import Target
-from review.reviews.text import CONTEXT, MOST_CHARS, MOST_CONTEXT_CHARS, MOST_LINES, Snippet, Text
 
 Placement = Literal["general", "none", "file", "exact", "moved", "text", "nearest"]
 KEPT: frozenset[Placement] = frozenset({"exact", "moved", "text"})  # anchors that may be renewed
