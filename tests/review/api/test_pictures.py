@@ -39,9 +39,9 @@ def test_a_download_has_the_name_of_what_it_shows(api: Api, pay: Project):
         return found
 
     short = pay.shas[1][:7]
-    assert disposition(f"{pay.p}/stack.png?download") is None
+    assert disposition(f"{pay.p}/stack.png") is None
     assert disposition(f"{pay.p}/stack.png?download=0") is None
-    assert disposition(f"{pay.p}/stack.png?download=1") == f'attachment; filename="{pay.slug}.png"'
+    assert disposition(f"{pay.p}/stack.png?download") == f'attachment; filename="{pay.slug}.png"'
     assert disposition(pay.c(1, "/stack.svg?download=yes")) == (
         f'attachment; filename="{pay.slug}-api-{short}.svg"'
     )
