@@ -1,4 +1,4 @@
-"""Index tables of the review part. All can be rebuilt: files and git hold the truth (contract 14)."""
+"""Index tables of the review part, all rebuildable: files and git hold the truth (contract 14)."""
 
 from __future__ import annotations
 

@@ -14,10 +14,10 @@ from tests.review.world import World
 @pytest.fixture
 def home(tmp_path: Path, settings) -> Path:
     """A projects directory with one project, `pay`, and a data directory of its own."""
-    settings.PROJECTS_DIR = tmp_path / "projects"
+    projects = settings.PROJECTS_DIR = tmp_path / "projects"
     settings.DATA_DIR = tmp_path / "data"
-    put(settings.PROJECTS_DIR / "pay" / "project.yaml", b"title: Pay\n")
-    return settings.PROJECTS_DIR
+    put(projects / "pay" / "project.yaml", b"title: Pay\n")
+    return projects
 
 
 @pytest.fixture
