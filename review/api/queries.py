@@ -8,7 +8,7 @@ from rest_framework import serializers as s
 
 from review.api.shapes import Shape
 from review.stacks.pictures import SCOPES
-from review.stacks.sheet import SCALES
+from review.stacks.pictures.sheet import SCALES
 
 
 class Contents(Shape):

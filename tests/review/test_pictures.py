@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from config.kernel.errors import Invalid
 from review import caches, fonts
-from review.stacks import drawing, pictures
+from review.stacks import pictures
+from review.stacks.pictures import drawing
 from tests.review import pngs
 
 SVG = "{http://www.w3.org/2000/svg}"

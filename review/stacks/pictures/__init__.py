@@ -17,8 +17,8 @@ import resvg_py
 
 from config.kernel.errors import Invalid
 from review import caches, fonts
-from review.stacks import drawing as pen
-from review.stacks.sheet import MINUS, SCALES, Columns, Part, Row, Sheet, Stack, count
+from review.stacks.pictures import drawing as pen
+from review.stacks.pictures.sheet import MINUS, SCALES, Columns, Part, Row, Sheet, Stack, count
 
 ZOOM = 2
 MOST_ROWS = 200  # a PNG of them takes about 50 MB while it is drawn

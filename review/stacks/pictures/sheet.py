@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from review import fonts
-from review.stacks import drawing as pen
+from review.stacks.pictures import drawing as pen
 
 WIDTH = 680
 ROW = 24
