@@ -186,8 +186,24 @@ def pieces(process: subprocess.Popen[bytes], timeout: float = TIMEOUT_S) -> Iter
         if not piece:
             break
         yield piece
-    if process.wait(timeout):
+    if _code(process, timeout):
         raise GitError("failed", f"git ended with {process.returncode}")
+
+
+def _code(process: subprocess.Popen[bytes], timeout: float) -> int:
+    """How it ended, told at once: Popen.wait would look only every few milliseconds."""
+    with contextlib.suppress(OSError):  # gone already, or a kernel that has no such descriptor
+        descriptor = os.pidfd_open(process.pid)
+        try:
+            poll = select.poll()
+            poll.register(descriptor, select.POLLIN)
+            poll.poll(timeout * 1000)
+        finally:
+            os.close(descriptor)
+    try:
+        return process.wait(REAP_S)
+    except subprocess.TimeoutExpired:
+        raise GitError("timeout", "git has said everything, and does not end") from None
 
 
 def widen(pipe: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,3 +50,18 @@ def test_a_git_that_fails_has_not_told_all(tmp_path: Path):
     command.end(failing)
 
     assert told.value.kind == "failed"
+
+
+def test_a_git_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(command, "REAP_S", 0.05)
+    script = "import os, time; os.close(1); time.sleep(60)"
+    silent = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, process_group=0
+    )
+    try:
+        with pytest.raises(GitError) as told:
+            list(command.pieces(silent, timeout=1))
+    finally:
+        command.end(silent)
+
+    assert told.value.kind == "timeout"
