@@ -38,7 +38,7 @@ Tree = dict[str, Lines]
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A bare repository and one range of it, as two shas and as text."""
+    """A repository and one range of it, as two shas and as text."""
 
     path: Path
     range: str
@@ -69,7 +69,7 @@ def sha(path: Path, revision: str) -> str:
 
 def stacked(folder: Path) -> tuple[History, History]:
     """S as main..feature, and rebased as onto..rebased of the same repository."""
-    with Import(folder / "s.git") as made:
+    with Import(folder / "s") as made:
         dice = random.Random(50)
         pool = _pool(dice)
         tree = {
@@ -87,8 +87,8 @@ def stacked(folder: Path) -> tuple[History, History]:
         for number, step in enumerate(steps, 1):
             after = step | _headed(step, headed)
             made.commit("rebased", f"Step {number} of the work", after, parent="onto", hour=number)
-    work = History.at(folder / "s.git", "main..feature")
-    rebased = History.at(folder / "s.git", "onto..rebased")
+    work = History.at(folder / "s", "main..feature")
+    rebased = History.at(folder / "s", "onto..rebased")
     return _checked("S", work), _checked("S rebased", rebased)
 
 
@@ -105,10 +105,10 @@ def wide(folder: Path) -> History:
                 lines[own.randrange(WIDE_LINES)] = own.choice(pool)
             yield f"lib/{WORDS[number % 50]}/file{number:04}.py", lines
 
-    with Import(folder / "w.git") as made:
+    with Import(folder / "w") as made:
         made.commit("main", "Start", files(changed=False))
         made.commit("feature", "Change every file", files(changed=True), parent="main")
-    return _checked("W", History.at(folder / "w.git", "main..feature"))
+    return _checked("W", History.at(folder / "w", "main..feature"))
 
 
 def long(folder: Path) -> History:
@@ -129,10 +129,10 @@ def long(folder: Path) -> History:
                 moved = [line]
             case _:
                 after.append(line)
-    with Import(folder / "l.git") as made:
+    with Import(folder / "l") as made:
         made.commit("main", "Start", {"long.py": lines})
         made.commit("feature", "Change it here and there", {"long.py": after}, parent="main")
-    return _checked("L", History.at(folder / "l.git", "main..feature"))
+    return _checked("L", History.at(folder / "l", "main..feature"))
 
 
 def small(folder: Path, number: int) -> History:
@@ -140,7 +140,7 @@ def small(folder: Path, number: int) -> History:
     dice = random.Random(number)
     pool = _pool(dice)
     tree = {f"{word}.py": dice.choices(pool, k=60) for word in WORDS[:20]}
-    path = folder / f"small{number}.git"
+    path = folder / f"small{number}"
     with Import(path) as made:
         made.commit("main", "Start", tree)
         for step in range(5):
@@ -151,10 +151,10 @@ def small(folder: Path, number: int) -> History:
 
 
 class Import:
-    """A new bare repository that `git fast-import` fills."""
+    """A new repository that `git fast-import` fills; nothing of it is checked out."""
 
     def __init__(self, path: Path) -> None:
-        subprocess.run(["git", "init", "-q", "--bare", "-b", "main", path], check=True)
+        subprocess.run(["git", "init", "-q", "-b", "main", path], check=True)
         command = ["git", "fast-import", "--quiet", "--done"]
         self.process = subprocess.Popen(command, cwd=path, stdin=subprocess.PIPE)
         self.tips: set[str] = set()
