@@ -13,7 +13,8 @@ from review.reviews.carry import CarriedFrom
 from review.reviews.fields import Fields, scalar
 from review.reviews.schema import VERSION, Fingerprint, carried_from, fingerprint
 from review.reviews.target import Target
-from review.stacks import pr_fields, status
+from review.stacks import status
+from review.stacks.prs import rules
 
 FIELDS = ("title", "body", "branch", "status", "status_over", "github")
 
@@ -51,10 +52,10 @@ def parse(value: Any) -> PrFile:
     return PrFile(
         title=title.strip() if title else None,
         body=body.replace("\r\n", "\n").strip() if body is not None else None,
-        branch=pr_fields.branch_name(branch) if branch else None,
-        status=stored if stored in pr_fields.STATUSES else None,
+        branch=rules.branch_name(branch) if branch else None,
+        status=stored if stored in rules.STATUSES else None,
         status_over=fields.hex("status_over"),
-        github=pr_fields.github_of(fields.raw("github")),
+        github=rules.github_of(fields.raw("github")),
         landed=landed,
         carried_from=carried_from(fields.raw("carried_from"), []),
         commit=fingerprint(fields.raw("commit"), []),
@@ -112,7 +113,7 @@ def set_pr(
     `pr` is the record shown and `source_sha` the sha whose file holds it. Invalid for a bad field,
     Conflict while the file is no valid YAML.
     """
-    changes = _with_rules(pr_fields.checked(patch), landed_sha)
+    changes = _with_rules(rules.checked(patch), landed_sha)
     own = read(target.slug, target.repo, target.commit.sha)
     change = _Change(target, changes, pr, source_sha, own)
     files.change(parts(target), change.edit, backup=change.may_lose)
