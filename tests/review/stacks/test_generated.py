@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from review.stacks import generated
-from review.stacks.globs import Glob
+from review.stacks.contents import generated
+from review.stacks.contents.globs import Glob
 
 
 @pytest.mark.parametrize(

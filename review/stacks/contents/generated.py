@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from posixpath import basename
 
-from review.stacks.globs import Glob
+from review.stacks.contents.globs import Glob
 
 LOCKS = frozenset(
     (

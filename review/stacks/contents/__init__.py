@@ -14,7 +14,7 @@ from review.git import diffs, objects
 from review.git.commits import Changed, Commit
 from review.git.diffs import Edit
 from review.git.repository import Repository
-from review.stacks import generated
+from review.stacks.contents import generated
 
 SUBMODULE = "160000"
 FEW = 200  # files of a commit all of whose folders are looked at
