@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from review.entries import PALETTE, StackEntry
+from review.projects.entries import PALETTE, StackEntry
 
 COLORS = tuple(PALETTE.values())
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from review.entries import StackEntry
 from review.git import ancestry, log, patches
 from review.git.commits import Commit
 from review.git.patches import Patch
 from review.git.ranges import Range
 from review.git.refs import Refs
 from review.git.repository import Repository
+from review.projects.entries import StackEntry
 from review.reviews import carry
 from review.reviews.carry import Match, Matches, Trace
 from review.reviews.schema import Fingerprint

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from config.kernel.errors import NotFound
-from review import entries, projects
+from review import projects
+from review.projects import entries
 from tests.review.places import aged, put
 
 pytestmark = pytest.mark.django_db

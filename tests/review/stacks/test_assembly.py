@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from review.entries import PALETTE, StackEntry
+from review.projects.entries import PALETTE, StackEntry
 from review.stacks.assembly import COLORS, assemble
 
 

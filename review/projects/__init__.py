@@ -13,12 +13,13 @@ from typing import Any
 from config.kernel.errors import Conflict, Invalid, NotFound
 from config.kernel.storage import yamlio
 from config.kernel.storage.mirror import Mirrored
-from review import entries, files
-from review.entries import RepoEntry, StackEntry
+from review import files
 from review.files import slugs, state_dir
 from review.git import ranges, refs
 from review.git.command import GitError
 from review.git.repository import open_repository
+from review.projects import entries
+from review.projects.entries import RepoEntry, StackEntry
 
 __all__ = [
     "UNSET", "Project", "RepoEntry", "StackEntry",
