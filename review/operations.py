@@ -20,10 +20,10 @@ from config.kernel.errors import Invalid, NotFound, SvcError
 from config.kernel.jsonio import clean
 from config.kernel.mcp.operations import Operation
 from config.kernel.storage.files import CannotWrite
-from review import assets, events, examples, projects, threads_text
+from review import assets, events, examples, projects
 from review.git.command import GitError
 from review.projects import UNSET
-from review.reviews import records, threads
+from review.reviews import records, threads, threads_text
 from review.reviews import viewed as marks
 from review.reviews.target import Target
 from review.stacks import details, prs
