@@ -15,7 +15,7 @@ import pytest
 from config.kernel.storage import watch
 from review import events
 from review.background import Background
-from review.telling import QUIET_S, Teller
+from review.background.telling import QUIET_S, Teller
 from tests.review.places import put
 from tests.review.world import World
 from tests.service import until

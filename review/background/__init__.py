@@ -17,12 +17,12 @@ from config.kernel.errors import NotFound
 from config.kernel.storage.files import sweep
 from config.kernel.storage.watch import Watcher
 from review import events, files, projects
+from review.background.telling import Teller
 from review.git import catfile, refs
 from review.git.command import GitError
 from review.git.repository import open_repository
 from review.projects import Project
 from review.stacks import repo as repos
-from review.telling import Teller
 
 Place = tuple[str, str]  # slug, repo
 
