@@ -117,7 +117,7 @@ def review(authenticate: Authenticate | None = None, *, proxied: bool) -> URLRou
             re_path(r"^mcp$", inside(lazily("review.consumers.ReviewEndpoint"), calls)),
             re_path(r"^api/events$", inside(lazily("review.events.stream"))),
             re_path(r"^api/projects/(?P<slug>[^/]+)/assets$",
-                    inside(lazily("review.uploads.upload"), images)),
+                    inside(lazily("review.api.uploads.upload"), images)),
             re_path(r"", inside(django_app)),
         ]
     )  # fmt: skip
