@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from review import caches
-from review.git import command, diffs, hunkstream, log
+from review.git import command, diffs, log
 from review.git.command import GitError
 from review.git.commits import Commit
+from review.git.diffs import hunkstream
 from review.git.repository import Repository, open_repository
 from tests.review.repos import Repo
 

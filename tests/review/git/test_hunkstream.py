@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from review.git import command, hunkstream
+from review.git import command
 from review.git.command import GitError
+from review.git.diffs import hunkstream
 
 
 def test_a_line_without_an_end_is_not_kept():

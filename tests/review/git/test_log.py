@@ -10,9 +10,10 @@ import pytest
 from django.db import OperationalError
 
 from review import caches
-from review.git import log, rows
+from review.git import log
 from review.git.command import GitError
 from review.git.commits import Changed, Commit
+from review.git.log import rows
 from review.git.output import NEVER
 from review.git.repository import open_repository
 from review.models import CommitRow

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from review import caches
-from review.git import command, hunks, hunkstream, objects, output
+from review.git import command, objects, output
 from review.git.command import GitError
 from review.git.commits import Changed, Commit
-from review.git.hunks import Edit
+from review.git.diffs import hunks, hunkstream
+from review.git.diffs.hunks import Edit
 from review.git.ranges import unknown
 from review.git.repository import Repository
 

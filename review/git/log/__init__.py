@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from review import caches
-from review.git import objects, output, partial, rows
+from review.git import objects, output
 from review.git.command import GitError
 from review.git.commits import Commit
+from review.git.log import partial, rows
 from review.git.ranges import Range, clean, unknown
 from review.git.repository import Repository
 

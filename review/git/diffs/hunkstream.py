@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from review.git import output
 from review.git.commits import Changed
-from review.git.hunks import Edit
+from review.git.diffs.hunks import Edit
 
 MARK = re.compile(rb"\n(?:diff --git |@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@)")
 LONGEST = 200  # bytes of a line that MARK looks at, and more
