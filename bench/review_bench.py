@@ -36,11 +36,11 @@ def main(repo: Path | None = None, span: str | None = None) -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
         made = world.build(here)
-        own = world.given(made.root, repo, span) if repo else None
         figures = _measured(inside.rows(made))
         with served.client(here / "service", made.root) as client:
             figures += _measured(served.rows(made, client))
-            if own:
+            if repo:
+                own = world.given(made.root, repo, span)
                 figures += _measured(served.stacked(client, world.GIVEN, own))
     return sorted(figures, key=lambda one: int(one.id[1:]))
 
