@@ -129,7 +129,7 @@ def _made(
             repository=opened,
             refs=pointers,
             range=span,
-            warnings=(*entry.warnings, *span.warnings, *warnings),
+            warnings=(*entry.warnings, *warnings),
         )
         return items.filled(base, commits)
     except GitError as error:

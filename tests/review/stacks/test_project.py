@@ -210,6 +210,13 @@ def test_an_empty_range_is_told(pay: Payments, feature: list[str]):
     assert repo["warnings"] == ["The range feature..main is empty"]
 
 
+def test_that_only_the_last_commits_are_shown_is_told_once(pay: Payments, feature: list[str]):
+    pay.repo.checkout("main")
+    pay.describe()
+
+    assert pay.shown()["warnings"] == ["The last 20 commits are shown: main has no upstream"]
+
+
 def test_a_project_that_breaks_goes_on_showing_what_was_read_last(
     pay: Payments, feature: list[str]
 ):
