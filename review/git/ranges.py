@@ -15,6 +15,7 @@ from review.git.repository import Repository
 
 LAST = 20  # commits shown where nothing says where the work began
 ORIGIN_HEAD = "refs/remotes/origin/HEAD"
+SHOWN = 200  # characters of a revision that an error repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def merge_base(repository: Repository, one: str, other: str) -> str | None:
 
 
 def unknown(text: str) -> GitError:
-    return GitError("revision", f"Unknown revision: {clean(text)}")
+    return GitError("revision", f"Unknown revision: {clean(text[:SHOWN])}")
 
 
 def clean(text: str) -> str:

@@ -250,8 +250,8 @@ def _stack_in(entry: RepoEntry, index: int | None) -> StackEntry | None:
 
 
 def _retitled(n: int, *, now: str | None, wanted: str | None) -> Conflict:
-    said = f'titled "{now}"' if now else "untitled"
-    meant = f'"{wanted}"' if wanted else "untitled"
+    said = f'titled "{_printable(now)}"' if now else "untitled"
+    meant = f'"{_printable(wanted)}"' if wanted else "untitled"
     return Conflict(f"Stack {n} is now {said}, not {meant}", code="changed")
 
 

@@ -119,6 +119,22 @@ def test_a_stack_note_is_guarded_by_the_title(api: Api, pay: Project):
     assert removed.json()["description"] is None
 
 
+def test_a_refusal_repeats_no_more_of_what_was_sent_than_a_person_reads(api: Api, pay: Project):
+    long, sent = "y" * 70_000, {"path": str(pay.repo.path), "name": "b"}
+
+    refused = [
+        api.put(f"{pay.p}/repos/api/stacks/1/description", {"description": "x", "title": long}),
+        api.post(f"{pay.p}/repos", sent | {"range": long}),
+        api.post(f"{pay.p}/repos", sent | {"path": long}),
+        api.put(pay.c(0, "/pr"), {"branch": long}),
+        api.put(pay.c(0, "/pr"), {long: 1}),
+        api.post(pay.c(0, "/threads"), {"body": "x", "path": long}),
+    ]
+
+    assert [answer.status_code for answer in refused] == [409, 400, 400, 400, 400, 400]
+    assert [answer.text for answer in refused if len(answer.text) > 400] == []
+
+
 def test_the_implicit_stack_gets_an_entry_with_its_note(api: Api, pay: Project):
     pay.write(entry={"stacks": [{"title": "Charging", "commits": pay.shas[:2]}]})
 
