@@ -160,8 +160,9 @@ class Project:
 class Served:
     """The running service, its two mounts, and a project for each test that wants one."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, *, patience_s: float = 1.0) -> None:
         self.service = service
+        self.patience_s = patience_s  # within this time an edit by hand must have been told
         self.count = 0
         self.api = Api(service.review_url, self.description)
         self.mounted = Api(f"{service.url}/review", self.description)
@@ -202,7 +203,7 @@ class Served:
         client = EventClient(self.service.ports["review"], "/api/events")
         client.connect()
         try:
-            yield Events(client)
+            yield Events(client, self.patience_s)
         finally:
             client.close()
 
@@ -210,14 +211,15 @@ class Served:
 class Events:
     """Events as they come from an open stream."""
 
-    def __init__(self, client: EventClient) -> None:
-        self.client = client
+    def __init__(self, client: EventClient, patience_s: float) -> None:
+        self.client, self.patience_s = client, patience_s
         self.text = b""
         self._more(seconds=10)  # the greeting: from here on nothing is missed
 
-    def of(self, slug: str, *, settle: float = 0.4) -> list[dict[str, Any]]:
+    def of(self, slug: str, *, settle: float | None = None) -> list[dict[str, Any]]:
         """What was told of one project until nothing came for `settle` seconds."""
         found: list[dict[str, Any]] = []
+        settle = settle or self.patience_s * 0.4
         while self._more(seconds=settle):
             pass
         for line in self.text.split(b"\n"):
@@ -225,7 +227,7 @@ class Events:
                 found.append(json.loads(line[6:]))
         return [one for one in found if one.get("project", slug) == slug]
 
-    def until(self, wanted: Mapping[str, Any], *, seconds: float = 1.0) -> None:
+    def until(self, wanted: Mapping[str, Any]) -> None:
         """Fails unless this very event comes in time."""
 
         def seen() -> bool:
@@ -234,7 +236,7 @@ class Events:
                 json.dumps(wanted).encode().replace(b": ", b":").replace(b", ", b",") in self.text
             )
 
-        until(seen, seconds=seconds, what=f"{wanted} in {self.text.decode()[-500:]}")
+        until(seen, seconds=self.patience_s, what=f"{wanted} in {self.text.decode()[-500:]}")
 
     def _more(self, *, seconds: float) -> bool:
         self.client.socket.settimeout(seconds)
