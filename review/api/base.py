@@ -120,7 +120,7 @@ def documented(
     """
     sent = (400, 413, 415) if body else ()
     good = dict.fromkeys((status, also or status), answer)
-    refusals = dict.fromkeys((403, *sent, *errors), shapes.Error)
+    refusals = dict.fromkeys((403, *sent, *errors, 500), shapes.Error)
     return extend_schema(
         request=body,
         responses={**good, **refusals},
@@ -133,7 +133,7 @@ def binary(
 ) -> Callable[[Handler], Handler]:
     """The OpenAPI entry of a handler whose answer is no JSON but of one of these types."""
     good = dict.fromkeys(((200, kind) for kind in types), OpenApiTypes.BINARY)
-    refusals = dict.fromkeys((403, *errors), shapes.Error)
+    refusals = dict.fromkeys((403, *errors, 500), shapes.Error)
     return extend_schema(responses={**good, **refusals}, parameters=[query] if query else None)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from config.kernel.errors import Denied, Invalid
+from config.kernel.errors import Denied, Invalid, NotFound
 from review.reviews import document, ids, placement, shown, times
 from review.reviews.schema import Anchor, Comment, Thread
 from review.reviews.target import Target
@@ -127,7 +127,14 @@ def delete(target: Target, tid: str, cid: str, me: str) -> bool:
 
 
 def _shown(target: Target, tid: str) -> Thread:
-    return shown.shown(target).review.thread(tid)
+    """The thread; of a file that cannot be read nobody knows what it lacks, so that is told."""
+    found = shown.shown(target)
+    try:
+        return found.review.thread(tid)
+    except NotFound:
+        if found.parse_error:
+            writes.write(target, lambda _page: False)
+        raise
 
 
 def _new_comment(body: Any, author: Any) -> Comment:

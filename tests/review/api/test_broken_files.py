@@ -1,0 +1,121 @@
+"""Files that cannot be read or written, over HTTP (test cases 33, 34)."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.review.api.served import Api, Project, Served
+from tests.review.places import aged, put
+from tests.service import Service
+
+BOMB = b"a: &a [x, x]\n" + b"".join(
+    b"%c: &%c [%s]\n" % (n + 1, n + 1, b", ".join([b"*%c" % n] * 9)) for n in range(97, 107)
+)
+BROKEN = {
+    "invalid": b"threads: [\n",
+    "a key given twice": b"threads: []\nthreads: []\n",
+    "conflict markers": b"<<<<<<< HEAD\nthreads: []\n=======\nthreads: []\n>>>>>>> other\n",
+    "100,000 brackets": b"[" * 100_000,
+    "100,000 brackets below a key": b"threads: " + b"[" * 100_000,
+    "an alias bomb": BOMB,
+    "a bomb of merged keys": b"a: &a {x: 1}\n"
+    + b"".join(b"%c: &%c {<<: [%s]}\n" % (n + 1, n + 1, b", ".join([b"*%c" % n] * 9))
+               for n in range(97, 107)),
+    "no text": b"\xff\xfe\x00\x01",
+    "no mapping": b"- 1\n",
+    "over 8 MB": b"# " + b"x" * (8 << 20) + b"\nthreads: []\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+@pytest.mark.parametrize("known", [True, False], ids=["read before", "never read"])
+def test_a_file_that_cannot_be_read_is_told_and_left_as_it_is(
+    api: Api, served: Served, pay: Project, kind: str, known: bool
+):
+    tid, cid = "t-1", "c-1"
+    good = b"threads: [{id: t-1, comments: [{id: c-1, author: ada, body: Kept}]}]\n"
+    if known:
+        put(pay.review(), good)
+        put(pay.review(0, "prs"), b"title: Kept\n")
+        assert api.get(pay.c()).json()["review"]["parse_error"] is None
+    for file in (pay.review(), pay.review(0, "prs")):
+        aged(put(file, BROKEN[kind]))
+    before, pid = pay.tree(), served.service.pid
+
+    review, pr = api.get(pay.c(0, "/review")).json(), api.get(pay.c(0, "/pr")).json()
+    detail, project = api.get(pay.c()), api.get(pay.p)
+
+    assert (detail.status_code, project.status_code) == (200, 200)
+    assert (detail.json()["review"], detail.json()["pr"]) == (review, pr)
+    told = r"line \d+, column \d+: ." if kind not in ("over 8 MB",) else "cannot be read: ."
+    for record in (review, pr):
+        assert re.match(told, record["parse_error"])
+    assert [one["id"] for one in review["threads"]] == ([tid] if known else [])
+    assert pr["title"] == ("Kept" if known else "Try again")
+    comments = f"/threads/{tid}/comments"
+    writes: list[Callable[[], Any]] = [
+        lambda: api.post(pay.c(0, "/threads"), {"body": "x"}),
+        lambda: api.post(pay.c(0, comments), {"body": "x"}),
+        lambda: api.patch(pay.c(0, f"/threads/{tid}"), {"resolved": True}),
+        lambda: api.patch(pay.c(0, f"{comments}/{cid}"), {"body": "x"}),
+        lambda: api.delete(pay.c(0, f"{comments}/{cid}")),
+        lambda: api.put(pay.c(0, "/viewed"), {"path": "src/pay.py", "viewed": True}),
+        lambda: api.put(pay.c(0, "/pr"), {"title": "x"}),
+    ]
+    for write in writes:
+        answer = write()
+        assert (answer.status_code, answer.json()["code"]) == (409, "invalid_file"), answer.text
+    assert pay.tree() == before
+    assert served.service.pid == pid
+
+
+CAPBSET_DROP, DAC_OVERRIDE = 24, 1
+
+
+def bound() -> None:
+    """Root writes where modes forbid it by one capability; an ordinary user has none to lose."""
+    ctypes.CDLL(None).prctl(CAPBSET_DROP, DAC_OVERRIDE)
+
+
+def test_a_folder_that_is_read_only_is_told_and_heals_without_a_restart(
+    stopped_service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    spawn = partial(stopped_service.spawn, preexec_fn=bound)
+    monkeypatch.setattr(stopped_service, "spawn", spawn)
+    served = Served(stopped_service.start())
+    pay = served.project(tmp_path)
+    post = partial(served.api.post, pay.c(0, "/threads"), {"body": "x"})
+    describe = partial(served.api.put, f"{pay.p}/description", {"description": "x"})
+    assert post().status_code == 201
+    before, folders = pay.tree(), (pay.review().parent, pay.file.parent)
+
+    for folder in folders:
+        folder.chmod(0o555)
+    answers = {f"reviews/api/{pay.shas[0]}.yaml": post(), "project.yaml": describe()}
+
+    for name, answer in answers.items():
+        told = {"error": f"Cannot write {name}: Permission denied", "code": "internal"}
+        assert (answer.status_code, answer.json()) == (500, told)
+    assert pay.tree() == before
+    for folder in folders:
+        folder.chmod(0o755)
+    assert (post().status_code, describe().status_code) == (201, 200)
+    served.close()
+
+
+def test_a_linked_review_file_is_written_through_its_link(api: Api, pay: Project, tmp_path: Path):
+    target = put(tmp_path / "elsewhere.yaml", b"threads: [] # mine\n")
+    pay.review().parent.mkdir(parents=True)
+    pay.review().symlink_to(target)
+
+    assert api.post(pay.c(0, "/threads"), {"body": "Through"}).status_code == 201
+
+    assert pay.review().is_symlink()
+    assert b"Through" in target.read_bytes()
