@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import yaml
@@ -209,23 +208,6 @@ def test_a_file_of_a_newer_version_is_not_written(api: Api, pay: Project):
 
     text = f"reviews/api/{pay.shas[0]}.yaml was written by a newer version; nothing was changed."
     assert (answer.status_code, answer.json()) == (409, {"error": text, "code": "newer_file"})
-
-
-def test_eight_clients_that_reply_at_once_lose_nothing(api: Api, pay: Project):
-    tid = api.post(pay.c(0, "/threads"), {"body": "first"}).json()["id"]
-    path = pay.c(0, f"/threads/{tid}/comments")
-
-    def reply(number: int) -> str:
-        answer = api.post(path, {"body": f"reply {number}"})
-        assert answer.status_code == 201, answer.text
-        return str(answer.json()["id"])
-
-    with ThreadPoolExecutor(8) as pool:
-        ids = list(pool.map(reply, range(80)))
-
-    (thread,) = api.get(pay.c(0, "/review")).json()["threads"]
-    assert len(set(ids)) == 80
-    assert {one["body"] for one in thread["comments"][1:]} == {f"reply {n}" for n in range(80)}
 
 
 def test_comments_are_shown_as_html_for_the_mount_that_asks(served, pay: Project):
