@@ -61,13 +61,15 @@ class Fields:
 
     def hexes(self, key: str) -> tuple[str, ...]:
         """A list of shas; what is none is left out."""
+        return tuple(_valid(map(scalar, self.items(key, "a list of shas"))))
+
+    def items(self, key: str, wanted: str = "a list") -> list[Any]:
         found = self.raw(key)
-        if found is None:
-            return ()
-        if not isinstance(found, list):
-            self.warn(key, "a list of shas")
-            return ()
-        return tuple(_valid(map(scalar, found)))
+        if isinstance(found, list):
+            return found
+        if found is not None:
+            self.warn(key, wanted)
+        return []
 
     def _read(self, key: str, wanted: str, convert: Callable[[str], T | None]) -> T | None:
         found = self.raw(key)

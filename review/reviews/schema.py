@@ -1,7 +1,7 @@
 """What a review file holds, as typed values (contract 3). Reads hand-made files kindly.
 
 Field by field from text: what is of the wrong type is absent and warned of, what is unknown is
-kept. Only a wrong structure is an error.
+kept. Whether a file has the structure of one at all is for review.files to say.
 """
 
 from __future__ import annotations
@@ -21,15 +21,6 @@ SIDES: Mapping[str, Literal["LEFT", "RIGHT"]] = {
     "left": "LEFT", "old": "LEFT", "base": "LEFT",
     "right": "RIGHT", "new": "RIGHT", "head": "RIGHT",
 }  # fmt: skip
-
-
-class BadStructure(Exception):
-    """The file cannot be read as a review file; `path` leads to the node that is wrong."""
-
-    def __init__(self, text: str, path: tuple[str | int, ...]) -> None:
-        super().__init__(text)
-        self.text = text
-        self.path = path
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +147,11 @@ def parse(value: Any, sha: str, *, deleted_paths: Collection[str] = ()) -> Revie
     """The content of the review file of commit `sha`, its scalars as text.
 
     `deleted_paths` are the files that commit deletes: there threads stand on the old side unless
-    they say otherwise. BadStructure when the root, `threads` or `comments` is of the wrong kind.
+    they say otherwise.
     """
-    check(value)
     warnings: list[str] = []
     root = Fields(value, "the file", warnings)
-    threads = _Threads(sha, frozenset(deleted_paths), warnings).read(root.raw("threads") or [])
+    threads = _Threads(sha, frozenset(deleted_paths), warnings).read(root.items("threads"))
     return ReviewFile(
         version=root.number("version") or VERSION,
         commit=fingerprint(root.raw("commit"), warnings),
@@ -184,18 +174,6 @@ def parse_once(
         if etag:
             _parsed.put(key, known)
     return known
-
-
-def check(value: Any) -> None:
-    """Raise BadStructure unless root, `threads` and every `comments` are what they must be."""
-    if value is None:
-        return
-    if not isinstance(value, Mapping):
-        raise BadStructure("the file must hold a mapping", ())
-    threads = _listed(value, "threads", ())
-    for index, thread in enumerate(threads):
-        if isinstance(thread, Mapping):
-            _listed(thread, "comments", ("threads", index))
 
 
 def fingerprint(value: Any, warnings: list[str]) -> Fingerprint | None:
@@ -224,13 +202,6 @@ def carried_from(value: Any, warnings: list[str]) -> CarriedFrom | None:
         return None
     by, at = fields.text("by") or "", fields.time("at") or ""
     return CarriedFrom(sha=sha, by=by, at=at, also=fields.hexes("also"))
-
-
-def _listed(value: Mapping[str, Any], key: str, path: tuple[str | int, ...]) -> list[Any]:
-    found = value.get(key)
-    if found is not None and not isinstance(found, list):
-        raise BadStructure(f'"{key}" must be a list', (*path, key))
-    return found or []
 
 
 def _viewed(value: Any, sha: str, warnings: list[str]) -> tuple[Mark, ...]:
@@ -283,7 +254,7 @@ class _Threads:
         )
 
     def _comment_fields(self, thread: Fields) -> list[tuple[int, Fields]]:
-        items = thread.raw("comments") or []
+        items = thread.items("comments")
         found = [
             (at, Fields(item, f"comment {at + 1} of {thread.where}", self.warnings))
             for at, item in enumerate(items)

@@ -127,11 +127,7 @@ def _files(
 
 
 def _review(found: Mirrored, sha: str) -> ReviewFile:
-    """The file as values; an empty one when its structure is wrong."""
-    try:
-        return schema.parse_once(found.data, "" if found.error else found.etag, sha)
-    except schema.BadStructure:
-        return ReviewFile()
+    return schema.parse_once(found.data, "" if found.error else found.etag, sha)
 
 
 def _time(found: Mirrored) -> str:
