@@ -223,7 +223,7 @@ def delete_comment(
 
 @told
 def set_viewed(
-    caller: Local, *, project: str, repo: str, sha: str, path: Any, viewed: Any
+    caller: Local, *, project: str, repo: str, sha: str, path: Any = None, viewed: Any = None
 ) -> Record:
     before = target(project, repo, sha)
     if marks.set_viewed(before, path, viewed):

@@ -6,6 +6,7 @@ REST calls the same functions of operations.py; the list is the same for every c
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from config.kernel.errors import TooLarge
@@ -22,8 +23,9 @@ PLACE = (
     Argument("sha", "string", "Short or full sha of the commit", required=True),
 )
 THREAD = Argument("thread", "string", "Id of the thread", required=True)
-BODY = Argument("body", "text", "Markdown", required=True)
-AUTHOR = Argument("author", "name", "Who signs it; agent when left out")
+field = partial(Argument, as_sent=True)  # the nouns refuse it as they do over REST
+BODY = field("body", "text", "Markdown", required=True)
+AUTHOR = field("author", "name", "Who signs it; agent when left out")
 
 
 def _same(value: Record) -> Record:
@@ -66,7 +68,7 @@ OPERATIONS = (
         "files the texts are shown; `path` gives that one file with its contents.",
         arguments=(
             *PLACE,
-            Argument("contents", "json", "none, all, or of how many files", default="none"),
+            field("contents", "json", "none, all, or of how many files", default="none"),
             Argument("path", "text"),
         ),
     ),
@@ -80,11 +82,11 @@ OPERATIONS = (
         description="Start a thread: general, on a file, on a line (`path`, `side`, `line`) or on "
         "a range (`start_line` too). Side RIGHT is the new text, LEFT the old.",
         arguments=(
-            *PLACE, BODY, Argument("path", "text"),
-            Argument("side", "string", choices=("LEFT", "RIGHT")),
-            Argument("line", "integer", "Last line of the range, from 1"),
-            Argument("start_line", "integer"),
-            Argument("start_side", "string", choices=("LEFT", "RIGHT")), AUTHOR,
+            *PLACE, BODY, field("path", "text"),
+            field("side", "string", choices=("LEFT", "RIGHT")),
+            field("line", "integer", "Last line of the range, from 1"),
+            field("start_line", "integer"),
+            field("start_side", "string", choices=("LEFT", "RIGHT")), AUTHOR,
         ),
     ),
     Operation(
@@ -94,24 +96,24 @@ OPERATIONS = (
     Operation(
         name="resolve_thread", group="write", run=operations.resolve_thread, render=_same,
         description="Resolve a thread, or open it again with `resolved: false`.",
-        arguments=(*PLACE, THREAD, Argument("resolved", "boolean", default=True)),
+        arguments=(*PLACE, THREAD, field("resolved", "boolean", default=True)),
     ),
     Operation(
         name="set_viewed", group="write", run=operations.set_viewed, render=_same,
         description="Mark a file of the commit as viewed, or take the mark off.",
         arguments=(
-            *PLACE, Argument("path", "text", required=True),
-            Argument("viewed", "boolean", required=True),
+            *PLACE, field("path", "text", required=True),
+            field("viewed", "boolean", required=True),
         ),
     ),
     Operation(
         name="set_pr", group="write", run=_pr, render=_same,
         description="Change the PR record of the commit; null clears a field.",
         arguments=(
-            *PLACE, Argument("title", "text", nullable=True),
-            Argument("branch", "string", nullable=True), Argument("body", "text", nullable=True),
-            Argument("github", "json", "{number, url, …}, a number or a URL", nullable=True),
-            Argument("status", "string", choices=("draft", "ready"), nullable=True),
+            *PLACE, field("title", "text", nullable=True),
+            field("branch", "string", nullable=True), field("body", "text", nullable=True),
+            field("github", "json", "{number, url, …}, a number or a URL", nullable=True),
+            field("status", "string", choices=("draft", "ready"), nullable=True),
         ),
     ),
 )  # fmt: skip

@@ -227,3 +227,33 @@ def test_anything_is_read_or_refused_with_a_sentence(given_: dict[str, Any]):
 
     assert text.endswith(".")
     assert len(text) < 400
+
+
+HANDED_ON = Operation(
+    name="say",
+    group="write",
+    description="",
+    run=lambda caller: None,
+    render=lambda value: {},
+    arguments=(
+        Argument("body", "text", required=True, as_sent=True),
+        Argument("title", "text", nullable=True, as_sent=True),
+        Argument("side", "string", as_sent=True),
+        Argument("line", "integer", as_sent=True),
+        Argument("link", "json", as_sent=True),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "read_as"),
+    [
+        ({}, {}),
+        ({"body": " ", "title": "", "side": " "}, {"body": " ", "title": ""}),
+        ({"body": 5, "side": ["LEFT"], "line": 1.5}, {"body": 5, "side": ["LEFT"], "line": 1.5}),
+        ({"body": "a\0b", "line": "7", "link": "[1"}, {"body": "a\0b", "line": 7, "link": "[1"}),
+        ({"body": "\ud800\0", "title": None, "line": None}, {"body": "\ufffd\0", "title": None}),
+    ],
+)
+def test_what_cannot_be_read_is_handed_on_where_the_operation_refuses_it(given, read_as):
+    assert read(HANDED_ON, given, {}) == read_as

@@ -37,7 +37,7 @@ def read(
     values: dict[str, Any] = {}
     for argument in operation.arguments:
         value = _value(argument, named.get(argument.name, _ABSENT))
-        if value is _ABSENT and argument.required:
+        if value is _ABSENT and argument.required and not argument.as_sent:
             value = defaults.get(argument.name, _ABSENT)
             if value is _ABSENT:
                 raise _required(argument)
@@ -77,7 +77,19 @@ def _value(argument: Argument, value: Any) -> Any:
         return _ABSENT
     if value is None:
         return None
-    return _READERS[argument.kind](argument, value)
+    read_as = _as_sent if argument.as_sent else _READERS[argument.kind]
+    return read_as(argument, value)
+
+
+def _as_sent(argument: Argument, value: Any) -> Any:
+    """Read if it can be. A blank is absent only where leaving it out means nothing else."""
+    try:
+        found = _READERS[argument.kind](argument, value)
+    except Invalid:
+        found = value
+    if found is _ABSENT and (argument.required or argument.nullable):
+        found = value
+    return clean(found) if isinstance(found, str) else found
 
 
 def _string(argument: Argument, value: Any) -> Any:

@@ -123,6 +123,52 @@ def test_failures_are_told_in_band_as_rest_tells_them(served: Served, mcp, pay: 
     assert mcp("get_review", **place, bogus=1)["code"] == "invalid"
 
 
+@pytest.mark.parametrize(
+    ("tool", "method", "below", "sent", "text"),
+    [
+        ("add_thread", "POST", "/threads", {}, '"body" is required'),
+        ("add_thread", "POST", "/threads", {"body": " "}, '"body" is required'),
+        ("add_thread", "POST", "/threads", {"body": 5}, '"body" is required'),
+        ("add_thread", "POST", "/threads", {"body": "x", "author": 5},
+         '"author" must be 1 to 128 printable characters'),
+        ("add_thread", "POST", "/threads", {"body": "x", "path": 5}, '"path" must be a string'),
+        ("add_thread", "POST", "/threads", {"body": "x", "path": "README.md", "side": 5},
+         '"side" must be LEFT or RIGHT'),
+        ("add_thread", "POST", "/threads", {"body": "x", "path": "README.md", "line": [1]},
+         '"line" must be a whole number'),
+        ("set_viewed", "PUT", "/viewed", {"viewed": True},
+         '"path" is not a file changed by this commit'),
+        ("set_viewed", "PUT", "/viewed", {"path": "src/pay.py", "viewed": 1},
+         '"viewed" must be true or false'),
+        ("set_viewed", "PUT", "/viewed", {"path": "src/pay.py"}, '"viewed" must be true or false'),
+        ("set_pr", "PUT", "/pr", {"title": ""}, '"title" must not be blank'),
+        ("set_pr", "PUT", "/pr", {"title": 5}, '"title" must be a string or null'),
+        ("set_pr", "PUT", "/pr", {"branch": " "}, '"branch" is not a valid branch name:  '),
+        ("set_pr", "PUT", "/pr", {"github": "[1"},
+         '"github" must be a number, a URL ending /pull/N or an object'),
+        ("set_pr", "PUT", "/pr", {"status": ""}, '"status" must be "draft", "ready" or null'),
+    ],
+)  # fmt: skip
+def test_a_field_is_refused_in_the_words_of_rest(
+    served: Served, mcp, pay: Project, tool: str, method: str, below: str, sent, text: str
+):
+    before = pay.tree()
+
+    told = mcp(tool, project=pay.slug, repo="api", sha=pay.shas[0], **sent)
+
+    rest = served.api.ask(method, pay.c(0, below), json=sent)
+    assert told == {**rest.json(), "status": rest.status_code}
+    assert (told["error"], told["status"]) == (text, 400)
+    assert pay.tree() == before
+
+
+def test_an_agent_empties_a_body_as_a_person_does(served: Served, mcp, pay: Project):
+    emptied = mcp("set_pr", project=pay.slug, repo="api", sha=pay.shas[0], body="")
+
+    assert (emptied["body"], emptied["body_source"]) == ("", "override")
+    assert emptied == served.api.put(pay.c(0, "/pr"), {"body": ""}).json()
+
+
 def test_a_broken_file_is_told_in_band(served: Served, mcp, pay: Project):
     pay.review().parent.mkdir(parents=True)
     pay.review().write_text("[")
