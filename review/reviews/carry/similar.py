@@ -39,10 +39,11 @@ def _sizes(traces: Iterable[Trace]) -> dict[str, int]:
 def _common(sources: Sequence[Trace], targets: Sequence[Trace]) -> Iterator[tuple[Pair, int]]:
     """How many lines each pair shares that shares one which is not everywhere: other pairs are
     alike in what all commits are alike in, and comparing all of them would take minutes."""
+    wanted = {line for source in sources for line in source.lines or ()}
     having: dict[str, list[str]] = defaultdict(list)
-    by_sha = {target.sha: target.lines or {} for target in targets}
-    for sha, lines in by_sha.items() if sources else ():
-        for line in lines:
+    by_sha = {target.sha: target.lines or {} for target in targets} if wanted else {}
+    for sha, lines in by_sha.items():
+        for line in filter(wanted.__contains__, lines):
             having[line].append(sha)
     for source in sources:
         mine = source.lines or {}
