@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from config.kernel.storage.files import PREFIX
 from tests.review.api.served import RETRY, Api, Project
+from tests.review.places import put
+
+GIF = "image/gif"
 
 
 def test_the_detail_is_complete(api: Api, pay: Project):
@@ -202,14 +207,29 @@ def test_what_changed_since_the_commit_it_stands_for(api: Api, pay: Project):
 
 
 def test_reading_everything_writes_nothing(api: Api, pay: Project):
-    api.post(pay.c(2, "/threads"), {"body": "x"})
+    """Every GET that is described, of every commit, on a carried-over review and a broken one."""
+    thread = api.post(pay.c(2, "/threads"), {"body": "x"}).json()
+    put(pay.review(1), b"threads: [\n")
+    image = api.ask("POST", f"{pay.p}/assets", content=b"GIF89a", headers={"Content-Type": GIF})
     pay.repo.amend({"README.md": "Other\n"})
-    before = pay.tree()
+    before, asked = tree(pay.root), 0
 
     for sha in pay.repo.shas("main..feature"):
-        for below in ("", "/review?html=1", "/pr", "/threads.md", "/stack.svg", "/stack.png"):
-            assert api.get(pay.c(sha, below)).status_code == 200
-    api.get(pay.p)
-    api.get("/api/projects")
+        named = {"project": pay.slug, "repo": "api", "sha": sha, "n": "1", "thread": thread["id"],
+                 "name": image.json()["name"]}  # fmt: skip
+        for path, methods in api.description.schema["paths"].items():
+            if "get" not in methods:
+                continue
+            for query in ("", "?html=1", "?path=README.md", "?contents=none", "?scope=stack"):
+                status = api.get(path.format(**named) + query).status_code
+                asked += status == 200
+                assert status in (200, 304, 400, 404), path
 
-    assert pay.tree() == before
+    assert asked > 3 * 5 * 10
+    assert tree(pay.root) == before
+
+
+def tree(root: Path) -> dict[Path, bytes]:
+    """Every byte of every project, but for what a write leaves behind for a moment."""
+    found = (path for path in root.rglob("*") if path.is_file())
+    return {path: path.read_bytes() for path in found if not path.name.startswith(PREFIX)}

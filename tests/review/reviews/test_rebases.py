@@ -13,6 +13,7 @@ import pytest
 from config.kernel.errors import Conflict
 from review import caches, projects
 from review.reviews import records, shown, threads, viewed
+from review.stacks import details
 from review.stacks import repo as repos
 from tests.review.places import put
 from tests.review.world import World
@@ -349,6 +350,38 @@ def test_an_own_file_made_by_hand_beside_a_matching_source_shows_and_then_writes
     assert source(after) == (old, "patch-id", False)
     assert bodies(after) == ["By hand", "From before", "After"]
     assert desk.world.file(new).read_text().startswith("# the agent's notes\n")
+
+
+def test_a_thread_whose_file_left_is_counted_until_the_file_is_back_and_then_in_place(desk: Desk):
+    sha = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
+    tid = desk.comment(sha, "Why?", "a.py", 20)
+
+    without = desk.git.amend({"a.py": None, "c.py": changed(3, "instead")})
+
+    (thread,) = desk.review(without)["threads"]
+    assert (thread["id"], thread["placement"], thread["line"]) == (tid, "none", None)
+    assert (thread["outdated"], thread["path"], thread["original_line"]) == (True, "a.py", 20)
+    assert details.progress("pay", "api", without)["threads"] == 1
+    assert details.project("pay")["repos"][0]["commits"][0]["unresolved"] == 1
+
+    back = desk.git.amend({"a.py": changed(20, "reworded"), "c.py": text(LINES)})
+    (thread,) = desk.review(back)["threads"]
+    assert (thread["id"], thread["placement"], thread["line"]) == (tid, "exact", 20)
+
+
+def test_empty_commits_are_not_taken_for_each_other(desk: Desk):
+    kept = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
+    empty = desk.git.commit({}, "Nothing yet")
+    desk.comment(empty, "Why empty?")
+    desk.git.reset(kept)
+
+    other = desk.git.commit({}, "Trigger the build", author="Bo <bo@example.org>")
+
+    assert source(desk.review(other)) == (None, None, False)
+    assert [orphan.sha for orphan in desk.listed().orphans] == [empty]
+    detail = details.commit("pay", "api", other)
+    assert isinstance(detail, dict)
+    assert (detail["files"], detail["additions"]) == ([], 0)
 
 
 def test_a_pruned_commit_is_found_by_its_fingerprint_and_placed_by_its_text(desk: Desk):
