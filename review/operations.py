@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from config.kernel.errors import Invalid, NotFound, SvcError
+from config.kernel.errors import Invalid, NotFound, SvcError, printable
 from config.kernel.jsonio import clean
 from config.kernel.mcp.operations import Operation
 from config.kernel.storage.files import CannotWrite
@@ -300,8 +300,7 @@ def _stacks(slug: str, name: str) -> tuple[repos.Stack, ...]:
 def _stack(slug: str, name: str, n: str) -> repos.Stack:
     found = next((one for one in _stacks(slug, name) if str(one.n) == n), None)
     if found is None:
-        shown = "".join(char for char in n[:20] if char.isprintable())
-        raise NotFound(f"No such stack: {shown}")
+        raise NotFound(f"No such stack: {printable(n, 20)}")
     return found
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from django.conf import settings
 
-from config.kernel.errors import Conflict, Invalid, NotFound, Problem
+from config.kernel.errors import Conflict, Invalid, NotFound, Problem, printable
 from config.kernel.storage import files, paths, yamlio
 from config.kernel.storage.mirror import Mirror
 from workspace import cloning, ids, models, schema
@@ -31,8 +31,7 @@ def get(slug: str) -> Project:
     """The project as its file is now. NotFound when there is none."""
     project = _read(slug) if schema.is_slug(slug) else None
     if project is None:
-        shown = "".join(c for c in slug[:100] if c.isprintable())
-        raise NotFound(f"Project not found: {shown}")
+        raise NotFound(f"Project not found: {printable(slug)}")
     return project
 
 

@@ -51,6 +51,11 @@ class SvcError(Exception):
         return {"error": self.text, "code": self.code, **self.extra}
 
 
+def printable(text: str, most: int = 100, *, instead: str = "") -> str:
+    """What a caller sent, as a sentence may repeat it: so many characters, on one line."""
+    return "".join(char if char.isprintable() else instead for char in text[:most])
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One mistake in one field. `str()` is the sentence a person reads."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from config.kernel.errors import printable
 from review import caches
 from review.git import command
 from review.git.command import GitError
@@ -15,7 +16,7 @@ from review.git.repository import Repository
 
 LAST = 20  # commits shown where nothing says where the work began
 ORIGIN_HEAD = "refs/remotes/origin/HEAD"
-SHOWN = 200  # characters of a revision that an error repeats
+SHOWN = 200  # characters of a name that an error repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +92,12 @@ def merge_base(repository: Repository, one: str, other: str) -> str | None:
 
 
 def unknown(text: str) -> GitError:
-    return GitError("revision", f"Unknown revision: {clean(text[:SHOWN])}")
+    return GitError("revision", f"Unknown revision: {named(text)}")
 
 
-def clean(text: str) -> str:
-    """A text from a file or from git, so that it can be shown and sent."""
-    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+def named(text: str) -> str:
+    """A path, a revision or a range, from a caller or from git, as a sentence repeats it."""
+    return printable(text, SHOWN, instead="\ufffd")
 
 
 class _Resolver:
@@ -141,7 +142,7 @@ class _Resolver:
 
     def _since_merge_base(self, text: str, base: str, head: str) -> Range:
         base_sha = merge_base(self.repository, self._sha(base), self._sha(head))
-        warning = f"{clean(base)} and {clean(head)} have no common history"
+        warning = f"{named(base)} and {named(head)} have no common history"
         return self._made(
             text, base, head, base_sha, trunk=self._trunk(base),
             warning=warning if base_sha is None else "",
@@ -161,7 +162,7 @@ class _Resolver:
             why = f"nothing is ahead of {short(upstream)}"
         else:
             return self._made(None, short(upstream), "HEAD", upstream_sha, trunk=trunk)
-        warning = f"The last {LAST} commits are shown: {clean(why)}"
+        warning = f"The last {LAST} commits are shown: {named(why)}"
         return self._made(None, None, "HEAD", None, trunk=trunk, warning=warning, limit=LAST)
 
     def _made(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from config.kernel.errors import Conflict, Invalid, NotFound
+from config.kernel.errors import Conflict, Invalid, NotFound, printable
 from config.kernel.storage import yamlio
 from config.kernel.storage.mirror import Mirrored
 from review import files
@@ -60,7 +60,7 @@ def get(slug: str) -> Project:
     """The project as its file is now. NotFound when there is none."""
     found = _read(slug) if files.SLUG.fullmatch(slug) else None
     if found is None:
-        raise NotFound(f"No such project: {_printable(slug)}")
+        raise NotFound(f"No such project: {printable(slug)}")
     return found
 
 
@@ -73,12 +73,8 @@ def repo(project: Project, name: str) -> RepoEntry:
     """The first repo of that name. NotFound when there is none."""
     found = next((entry for entry in project.repos if entry.name == name), None)
     if found is None:
-        raise NotFound(f"No such repo: {_printable(name)}")
+        raise NotFound(f"No such repo: {printable(name)}")
     return found
-
-
-def _printable(text: str) -> str:
-    return "".join(char for char in text[:100] if char.isprintable())
 
 
 def _read(slug: str) -> Project | None:
@@ -238,7 +234,7 @@ def _repo_in(data: bytes, project: Project, name: str) -> tuple[dict[str, Any], 
     found = entries.repos(values.get("repos"), project.dir)
     entry = next((one for one in found if one.name == name), None)
     if entry is None:
-        raise NotFound(f"No such repo: {_printable(name)}")
+        raise NotFound(f"No such repo: {printable(name)}")
     return values, entry
 
 
@@ -250,8 +246,8 @@ def _stack_in(entry: RepoEntry, index: int | None) -> StackEntry | None:
 
 
 def _retitled(n: int, *, now: str | None, wanted: str | None) -> Conflict:
-    said = f'titled "{_printable(now)}"' if now else "untitled"
-    meant = f'"{_printable(wanted)}"' if wanted else "untitled"
+    said = f'titled "{printable(now)}"' if now else "untitled"
+    meant = f'"{printable(wanted)}"' if wanted else "untitled"
     return Conflict(f"Stack {n} is now {said}, not {meant}", code="changed")
 
 
@@ -284,7 +280,7 @@ def _place(project: Project, path: str | None, working_dir: Path | None) -> Path
         return working_dir
     found = entries.place(path, project.dir)
     if found is None:
-        raise Invalid(f"Not a git repository: {_printable(path)}")
+        raise Invalid(f"Not a git repository: {printable(path)}")
     return found
 
 
@@ -313,5 +309,5 @@ def _check_repository(place: Path, shown: str, wanted: str | dict[str, str | Non
             ranges.resolve(repository, refs.read(repository), wanted, None)
     except GitError as error:
         if error.kind in ("missing", "not_git"):
-            raise Invalid(f"Not a git repository: {_printable(shown)}") from None
+            raise Invalid(f"Not a git repository: {printable(shown)}") from None
         raise Invalid(error.text) from None

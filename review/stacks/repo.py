@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from config.kernel.errors import Invalid, NotFound
+from config.kernel.errors import Invalid, NotFound, printable
 from review import caches, files
 from review.git import log, ranges, refs, repository
 from review.git.command import GitError
@@ -66,10 +66,9 @@ def find(repo: Repo, sha: str) -> Item:
         return item
     hits = [item for item in repo.items if item.commit.sha.startswith(wanted)]
     if not HEX.fullmatch(wanted) or not hits:
-        shown = "".join(char for char in sha[:7] if char.isprintable())
         raise NotFound(
-            f"Commit {shown} is not in the range of repo {repo.entry.name}; it may have been "
-            "rebased away. Look it up again in the project detail.",
+            f"Commit {printable(sha, 7)} is not in the range of repo {repo.entry.name}; it may have "
+            "been rebased away. Look it up again in the project detail.",
             code="not_in_range",
         )
     if len(hits) > 1:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from config.kernel.errors import Conflict, NotFound
+from config.kernel.errors import Conflict, NotFound, printable
 from config.kernel.logs import timestamp
 from config.kernel.storage import files, paths, yamlio
 from workspace import ids
@@ -79,8 +79,7 @@ def now() -> str:
 
 
 def missing(project: str, session_id: str) -> NotFound:
-    shown = "".join(c for c in str(session_id)[:100] if c.isprintable())
-    return NotFound(f"Chat not found: {shown} in project {project}")
+    return NotFound(f"Chat not found: {printable(str(session_id))} in project {project}")
 
 
 def record_path(project: Project, session_id: str) -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Q
 from django_q.tasks import async_task
 
-from config.kernel.errors import NotFound
+from config.kernel.errors import NotFound, printable
 from config.kernel.logs import timestamp
 from workspace.chats.turns import endings, queue
 from workspace.models import Run, TriggerState, Turn
@@ -36,8 +36,7 @@ QUEUE = "svc"  # named, because a worker of `turns` would otherwise hand over to
 def get(run_id: str) -> Run:
     run = Run.objects.filter(id=run_id[:32]).first()
     if run is None:
-        shown = "".join(c for c in run_id[:100] if c.isprintable())
-        raise NotFound(f"Run not found: {shown}")
+        raise NotFound(f"Run not found: {printable(run_id)}")
     return run
 
 

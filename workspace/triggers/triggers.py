@@ -10,7 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from config.kernel.errors import Conflict, Invalid, NotFound, Problem, Stale, Unavailable, Upstream
+from config.kernel.errors import (
+    Conflict,
+    Invalid,
+    NotFound,
+    Problem,
+    Stale,
+    Unavailable,
+    Upstream,
+    printable,
+)
 from workspace import projects
 from workspace.access.principals import Principal
 from workspace.models import Run
@@ -62,7 +71,7 @@ def get(project: Project, name: str) -> Seen:
 
 
 def missing(entries: TriggerSet, name: str) -> NotFound:
-    shown = "".join(c for c in name[:100] if c.isprintable())
+    shown = printable(name)
     broken = entries.broken(name)
     if broken is None:
         return NotFound(f"No such trigger: {shown}")

@@ -10,7 +10,7 @@ from review.git import objects, output
 from review.git.command import GitError
 from review.git.commits import Commit
 from review.git.log import partial, rows
-from review.git.ranges import Range, clean, unknown
+from review.git.ranges import Range, named, unknown
 from review.git.repository import Repository
 
 MOST = 2000
@@ -173,7 +173,7 @@ def _warnings(
 ) -> list[str]:
     warnings = []
     if not found:
-        warnings.append(f"The range {clean(span.text or f'{span.base}..{span.head}')} is empty")
+        warnings.append(f"The range {named(span.text or f'{span.base}..{span.head}')} is empty")
     merges = sum(len(commit.parents) > 1 for commit in found)
     if merges:
         warnings.append(
@@ -186,6 +186,6 @@ def _warnings(
         seems = f"; {', '.join(cut[:5])} only seems to add every file" if cut else ""
         warnings.append(f"The clone is shallow: it has no older commits{seems}")
     if lacking := list(missing):
-        named = ", ".join(sha[:7] for sha in lacking[:5])
-        warnings.append(f"Objects are missing here, so counts are incomplete: {named}")
+        some = ", ".join(sha[:7] for sha in lacking[:5])
+        warnings.append(f"Objects are missing here, so counts are incomplete: {some}")
     return warnings

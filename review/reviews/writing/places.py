@@ -8,6 +8,7 @@ from typing import Any
 from config.kernel.errors import Invalid
 from config.kernel.jsonio import clean
 from review.git import objects
+from review.git.ranges import named
 from review.reviews.placement import follow
 from review.reviews.placement.follow import Spot
 from review.reviews.placement.text import Text
@@ -73,12 +74,12 @@ def _file(target: Target, path: str, side: str) -> Spot:
     """The file of that path on that side; there, the old path of a rename leads to its new one."""
     found = follow.spot(target.repository, target.shown_commit, path, normal_side(side))
     if found is None:
-        raise Invalid(f"No such file in this commit: {_printable(path)}")
+        raise Invalid(f"No such file in this commit: {named(path)}")
     return found
 
 
 def _check_line(target: Target, name: str, line: int, path: str, found: Spot) -> None:
-    reason = f'"{name}" cannot be given: {_printable(path)} is '
+    reason = f'"{name}" cannot be given: {named(path)} is '
     if found.oid is None:
         raise Invalid(reason + "a submodule")
     data = objects.blob(target.repository, found.oid)
@@ -90,8 +91,4 @@ def _check_line(target: Target, name: str, line: int, path: str, found: Spot) ->
     if not text.count:
         raise Invalid(reason + "empty")
     if not 1 <= line <= text.count:
-        raise Invalid(f'"{name}" must be between 1 and {text.count} for {_printable(path)}')
-
-
-def _printable(path: str) -> str:
-    return "".join(char if char.isprintable() else "\ufffd" for char in path[:200])
+        raise Invalid(f'"{name}" must be between 1 and {text.count} for {named(path)}')
