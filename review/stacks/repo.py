@@ -67,8 +67,8 @@ def find(repo: Repo, sha: str) -> Item:
     hits = [item for item in repo.items if item.commit.sha.startswith(wanted)]
     if not HEX.fullmatch(wanted) or not hits:
         raise NotFound(
-            f"Commit {printable(sha, 7)} is not in the range of repo {repo.entry.name}; it may have "
-            "been rebased away. Look it up again in the project detail.",
+            f"Commit {printable(sha, 7)} is not in the range of repo {repo.entry.name}; it may "
+            "have been rebased away. Look it up again in the project detail.",
             code="not_in_range",
         )
     if len(hits) > 1:
