@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+SUBMODULE = "160000"  # its mode
+
 
 class Changed(NamedTuple):
     """One file that a commit changes. Paths are text with surrogateescape; wire form is cleaned.
@@ -22,6 +24,17 @@ class Changed(NamedTuple):
     new_oid: str | None
     old_mode: str | None
     new_mode: str | None
+
+    @property
+    def is_submodule(self) -> bool:
+        """On either side."""
+        return SUBMODULE in (self.old_mode, self.new_mode)
+
+    @property
+    def blobs(self) -> list[str]:
+        """Ids of its contents, the old one first; a submodule has none here."""
+        sides = ((self.old_oid, self.old_mode), (self.new_oid, self.new_mode))
+        return [oid for oid, mode in sides if oid and mode != SUBMODULE]
 
 
 @dataclass(frozen=True, slots=True)

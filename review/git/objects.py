@@ -9,8 +9,10 @@ from typing import Literal
 
 from review import caches
 from review.git import catfile
+from review.git.commits import SUBMODULE
 from review.git.repository import Repository
 
+SNIFFED = 8000  # bytes
 Kind = Literal["blob", "tree", "commit"]
 Tree = dict[bytes, "Entry"]
 
@@ -37,6 +39,11 @@ def blobs(repository: Repository, oids: Iterable[str]) -> Iterator[tuple[str, by
     """Many files' bytes in the order asked, each as soon as git has said it."""
     for oid, found in catfile.contents(repository, oids):
         yield oid, found[1] if found is not None and found[0] == "blob" else None
+
+
+def is_binary(data: bytes) -> bool:
+    """As git tells it, attributes aside: a NUL near the beginning."""
+    return b"\0" in data[:SNIFFED]
 
 
 def size(repository: Repository, oid: str) -> int | None:
@@ -119,6 +126,6 @@ def _parsed(data: bytes, oid_size: int) -> Tree:
         end = data.index(b"\0", space)
         mode = data[at:space].decode().zfill(6)
         at = end + 1 + oid_size
-        kind: Kind = {"040000": "tree", "160000": "commit"}.get(mode, "blob")  # type: ignore[assignment]
+        kind: Kind = {"040000": "tree", SUBMODULE: "commit"}.get(mode, "blob")  # type: ignore[assignment]
         found[data[space + 1 : end]] = Entry(mode, data[end + 1 : at].hex(), kind)
     return found

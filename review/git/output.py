@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from review.git.commits import Changed, Commit
+from review.git.commits import SUBMODULE, Changed, Commit
 
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-SUBMODULE = "160000"
 STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "type"}
 IDENT = re.compile(rb"(.*?) ?<([^>]*)>(?: (-?\d+))?")
 CHANGE_ID = re.compile(r"^change-id:[ \t]*(\S+)[ \t]*$", re.IGNORECASE | re.MULTILINE)

@@ -32,7 +32,6 @@ log = logging.getLogger(__name__)
 RAW = ("--no-ext-diff", "--no-textconv", "--no-color", "--diff-algorithm=myers")
 TREES = ("diff-tree", "-r", "--raw", "-z", "--no-abbrev", "-l1000", *RAW)
 FEW = 200  # more paths than this are no shorter than all of them
-TEXT = 8000  # git looks for a NUL in so many bytes to tell binary files
 
 T = TypeVar("T")
 Place = tuple[Path, str, str | None]  # common dir, sha, parent
@@ -189,7 +188,7 @@ def _whole(repository: Repository, old_oid: str | None, new_oid: str | None) -> 
     if data is None:
         raise unknown(oid)
     count = data.count(b"\n") + (not data.endswith(b"\n"))
-    if not data or b"\0" in data[:TEXT]:
+    if not data or objects.is_binary(data):
         return ()
     return ((0, 0, 1, count),) if old_oid is None else ((1, count, 0, 0),)
 
@@ -210,8 +209,8 @@ def _read(
     except GitError as error:
         if error.kind == "timeout":
             raise
-        missing = objects.missing(repository, _oids(files))
-        here = [file for file in files if missing.isdisjoint(_oids([file]))]
+        missing = objects.missing(repository, (oid for file in files for oid in file.blobs))
+        here = [file for file in files if missing.isdisjoint(file.blobs)]
         if len(here) == len(files):
             raise
         return _diff_tree(repository, commit, here, read, limited=True)
@@ -269,15 +268,6 @@ def _patches(
     paths = [path for file in files for path in (file.path, file.old_path) if path]
     trees = (commit.parent or repository.empty_tree, commit.sha)
     return [*TREES, "-p", "-U0", "-M", *trees, "--", *(paths if limited else ())]
-
-
-def _oids(files: Iterable[Changed]) -> list[str]:
-    return [
-        oid
-        for file in files
-        for oid, mode in ((file.old_oid, file.old_mode), (file.new_oid, file.new_mode))
-        if oid and mode != output.SUBMODULE
-    ]
 
 
 def _digest(file: Changed, patch: bytes | None) -> str:

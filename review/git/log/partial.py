@@ -8,7 +8,6 @@ from dataclasses import replace
 from review.git import objects, output
 from review.git.command import GitError
 from review.git.commits import Commit
-from review.git.output import SUBMODULE
 from review.git.repository import Repository
 
 
@@ -25,14 +24,8 @@ def commits(
     except GitError:
         bare = list(output.commits(repository.run(*walk, *span)))
         listed = _listed(repository, listing, bare)
-    oids = {
-        oid
-        for commit in listed
-        for file in commit.files
-        for oid, mode in ((file.old_oid, file.old_mode), (file.new_oid, file.new_mode))
-        if oid and mode != SUBMODULE
-    }
-    missing = objects.missing(repository, oids)
+    blobs = {oid for commit in listed for file in commit.files for oid in file.blobs}
+    missing = objects.missing(repository, blobs)
     whole = [commit.sha for commit in listed if _has_all(commit, missing)]
     counted = _counted(repository, [*walk, *files], whole)
     found = [counted.get(commit.sha, commit) for commit in listed]

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from review.git import objects
+
 CONTEXT = 3  # lines kept above and below
 MOST_LINES, MOST_CHARS = 200, 4000  # of the commented text that is kept (contract 3.6)
 MOST_CONTEXT_CHARS = 500  # of each line above and below
 TELLING_CHARS = 4  # a text with fewer of them could stand anywhere
-SNIFFED = 8000  # bytes in which git looks for a NUL
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Text:
 
     @property
     def binary(self) -> bool:
-        return b"\0" in self.data[:SNIFFED]
+        return objects.is_binary(self.data)
 
     @cached_property
     def count(self) -> int:

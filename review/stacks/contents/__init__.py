@@ -11,14 +11,12 @@ from typing import Any
 
 from config.kernel.jsonio import clean
 from review.git import diffs, objects
-from review.git.commits import Changed, Commit
+from review.git.commits import SUBMODULE, Changed, Commit
 from review.git.diffs import Edit
 from review.git.repository import Repository
 from review.stacks.contents import generated
 
-SUBMODULE = "160000"
 FEW = 200  # files of a commit all of whose folders are looked at
-PROBE = 8000  # bytes in which git looks for a NUL
 
 Record = dict[str, Any]
 Edits = dict[str, tuple[Edit, ...]]
@@ -45,10 +43,10 @@ class Files:
 
     def _whole(self, files: Sequence[Changed], told: Told, started: ExitStack) -> Iterator[Record]:
         with started:
-            texts = objects.blobs(self.repository, [oid for file in files for oid in _oids(file)])
+            texts = objects.blobs(self.repository, [oid for file in files for oid in file.blobs])
             early: Edits = {}
             for file in files:
-                sides = dict(next(texts) for _ in _oids(file))
+                sides = dict(next(texts) for _ in file.blobs)
                 yield self._record(file, _taken(told, file.path, early), sides)
             next(texts, None)  # nothing: at their end the process is given back
 
@@ -60,7 +58,7 @@ class Files:
             "status": file.status,
             "additions": file.additions,
             "deletions": file.deletions,
-            "binary": self.commit.counted and file.additions is None and not _submodule(file),
+            "binary": self.commit.counted and file.additions is None and not file.is_submodule,
             "generated": self._generated(file, deep or len(self.commit.files) <= FEW),
             "old": None,
             "new": None,
@@ -81,10 +79,10 @@ class Files:
         shown = self.bare(file, deep=True)
         shown["truncated"] = False
         shown["edits"] = edits
-        shown["binary"] = any(side is not None and _binary(side) for side in (old, new))
+        shown["binary"] = any(side is not None and objects.is_binary(side) for side in (old, new))
         if shown["binary"]:
             return shown
-        if file.additions is None and not _submodule(file):
+        if file.additions is None and not file.is_submodule:
             shown["additions"] = sum(edit[3] for edit in edits)
             shown["deletions"] = sum(edit[1] for edit in edits)
         present = next((side for side in (new, old) if side is not None), None)
@@ -109,12 +107,6 @@ class Files:
         return objects.blob(self.repository, entry.oid)
 
 
-def _oids(file: Changed) -> list[str]:
-    """The blobs of a file, the old one first."""
-    sides = ((file.old_oid, file.old_mode), (file.new_oid, file.new_mode))
-    return [oid for oid, mode in sides if oid is not None and mode != SUBMODULE]
-
-
 def complete(record: Record) -> bool:
     """Whether nothing is left out of a file because an object is missing, which may arrive."""
     if record["truncated"] or record["binary"]:
@@ -134,14 +126,6 @@ def _taken(told: Told, path: str, early: Edits) -> tuple[Edit, ...]:
             return ()
         early[found[0]] = found[1]
     return early.pop(path)
-
-
-def _submodule(file: Changed) -> bool:
-    return SUBMODULE in (file.old_mode, file.new_mode)
-
-
-def _binary(data: bytes) -> bool:
-    return b"\0" in data[:PROBE]
 
 
 def _text(data: bytes | None) -> tuple[str | None, bool]:
