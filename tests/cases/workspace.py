@@ -1,15 +1,10 @@
-"""The edge cases of the contracts and the tests that show them; checked by test_cases.py.
-
-E1..E40 are those of workspace.md part E, N1..N30 those of engine.md 14. A case may stand in both
-tables: what this version has is shown, what waits for an engine of a later one says so.
-"""
+"""E1..E40: the edge cases of workspace.md part E."""
 
 from __future__ import annotations
 
 ACCESS = "tests/workspace/access/"
 CHATS = "tests/workspace/chats/"
 TRIGGERS = "tests/workspace/triggers/"
-ENGINES = "tests/workspace/engines/"
 API = "tests/workspace/api/"
 KERNEL = "tests/kernel/"
 CLIENTS = "tests/clients/"
@@ -218,125 +213,4 @@ CASES: dict[str, tuple[str, ...]] = {
         "test_cut_inside_a_line_and_resumed_with_the_last_id_nothing_is_missed_or_repeated",
         f"{CHATS}test_stream.py::test_a_place_that_is_none_gives_resync_and_everything",
     ),
-    "N1": (f"{CHATS}test_worker.py::test_delivered_to_three_workers_at_once_it_runs_once",),
-    "N2": ("tests/workspace/test_turn.py::test_a_killed_worker_takes_its_turn_along",),
-    "N3": (
-        f"{CHATS}test_worker.py::test_worker_and_turn_process_killed_together_keep_the_message",
-        f"{CHATS}test_ends.py::"
-        "test_a_second_delivery_of_a_turn_whose_worker_is_lost_kills_what_it_left_and_settles_it",
-        f"{CHATS}test_worker.py::test_a_worker_that_dies_leaves_a_chat_that_the_sweep_settles",
-        f"{CHATS}test_real_service.py::"
-        "test_after_a_crash_the_turn_is_interrupted_and_what_waits_runs_once",
-    ),
-    "N4": (
-        f"{CHATS}test_worker.py::test_killed_between_claim_and_start_the_turn_is_written_down_once",
-    ),
-    "N5": (
-        "tests/workspace/test_turn.py::"
-        "test_a_turn_that_is_in_the_transcript_already_exits_4_and_appends_nothing",
-        f"{CHATS}test_worker.py::test_a_turn_the_transcript_knows_already_is_not_run_again",
-    ),
-    "N6": (
-        f"{CHATS}test_transcript.py::test_a_torn_line_that_is_whole_json_becomes_a_record",
-        f"{CHATS}test_transcript.py::"
-        "test_a_torn_line_that_is_half_a_record_is_counted_and_passed_over",
-        f"{CHATS}test_index.py::test_a_torn_last_line_is_not_served_and_counted_once_it_is_healed",
-    ),
-    "N7": (
-        "tests/workspace/test_turn.py::test_a_second_writer_on_a_chat_exits_3_and_changes_no_byte",
-    ),
-    "N8": (
-        "tests/workspace/test_turn.py::test_a_full_disk_exits_6_and_heals_at_the_next_turn",
-        f"{CHATS}test_ends.py::"
-        "test_a_turn_whose_disk_is_full_fails_in_the_queue_and_the_next_one_heals_the_chat",
-    ),
-    "N9": (
-        "tests/workspace/test_turn.py::"
-        "test_a_turn_past_its_time_while_it_waits_for_an_answer_is_a_timeout",
-        f"{CHATS}test_ends.py::test_an_answer_after_the_turn_ran_out_of_time_is_not_pending",
-    ),
-    "N10": (
-        "tests/workspace/test_turn.py::"
-        "test_a_question_nobody_answers_is_denied_and_the_turn_goes_on",
-    ),
-    "N11": (
-        f"{ENGINES}test_policy.py::test_what_is_not_listed_does_not_exist_in_any_mode",
-        f"{ENGINES}test_runbook.py::test_no_tool_at_all_is_offered_by_an_empty_list",
-        f"{CHATS}test_ends.py::test_an_empty_list_of_tools_reaches_the_engine_as_an_empty_list",
-    ),
-    "N12": ("tests/workspace/test_turn.py::test_a_gate_that_raises_denies",),
-    "N13": (
-        f"{ENGINES}test_policy.py::test_paths_outside_are_denied_except_in_bypass",
-        f"{ENGINES}test_tools.py::test_a_link_swapped_between_check_and_open_leads_nowhere",
-        f"{ENGINES}test_tools.py::test_the_folder_of_a_swapped_link_is_judged_when_it_is_open",
-    ),
-    "N14": (
-        f"{ENGINES}test_policy.py::test_transcripts_are_protected_in_every_mode",
-        f"{ENGINES}test_sandbox.py::test_transcripts_cannot_be_changed_from_inside",
-    ),
-    "N16": (
-        "tests/workspace/test_turn.py::test_bypass_as_root_without_a_sandbox_is_marked",
-        f"{ENGINES}test_sandbox.py::test_root_in_bypass_is_not_marked_when_it_is_confined",
-    ),
-    "N17": (f"{ENGINES}test_select.py::test_a_named_engine_that_cannot_run_is_never_replaced",),
-    "N18": (f"{ENGINES}test_runbook.py::test_each_step_counts_and_text_does_not",),
-    "N21": (
-        "tests/workspace/test_turn.py::"
-        "test_secrets_stay_out_of_the_command_line_the_log_and_error_texts",
-        f"{ACCESS}test_turns.py::test_the_endpoint_serves_the_turn_and_is_not_found_for_others",
-        f"{ACCESS}test_turns.py::test_the_token_is_void_when_the_row_is_not_running",
-        f"{CHATS}test_worker.py::test_a_turn_runs_and_its_row_is_done",
-    ),
-    "N22": ("tests/workspace/test_turn.py::test_code_in_the_project_never_runs_by_itself",),
-    "N23": (
-        f"{ENGINES}test_runbook.py::test_a_syntax_error_runs_nothing_and_names_the_line",
-        f"{ENGINES}test_grammar.py::test_a_fault_names_its_line",
-    ),
-    "N24": (f"{ENGINES}test_runbook.py::test_output_is_data_and_never_read_again",),
-    "N25": (
-        f"{ENGINES}test_runbook.py::test_the_summary_on_archive_reads_the_chat_that_was_archived",
-        f"{ENGINES}test_runbook.py::test_a_forks_prompt_is_run_as_a_runbook_behind_its_line",
-        f"{ENGINES}test_grammar.py::test_only_the_first_line_makes_a_runbook",
-    ),
-    "N26": (f"{ENGINES}test_runbook.py::test_a_denied_step_goes_on_only_with_allow_failure",),
-    "N27": (
-        f"{CHATS}test_forks.py::test_a_fork_holds_the_bytes_up_to_the_last_finished_turn",
-        f"{CHATS}test_forks.py::test_a_fork_of_a_fork_goes_on_where_it_was_cut",
-        f"{CHATS}test_forks.py::test_an_empty_chat_forks_to_an_empty_chat",
-        f"{CHATS}test_stream.py::test_every_id_of_a_fork_of_a_fork_resumes_exactly",
-    ),
-    "N28": (
-        f"{CHATS}test_stream.py::test_live_text_comes_once_also_to_who_joins_late",
-        f"{CHATS}test_stream.py::test_text_of_the_turn_before_is_never_shown",
-        f"{CHATS}test_live.py::test_a_reader_stalled_across_a_turn_change_starts_again",
-        f"{CHATS}test_stream.py::"
-        "test_a_reader_stalled_across_a_turn_change_sees_the_new_text_whole",
-    ),
-    "N29": (
-        f"{ENGINES}test_sandbox.py::"
-        "test_a_forced_sandbox_that_is_missing_is_unavailable_and_auto_is_off",
-        f"{ENGINES}test_sandbox.py::test_a_bwrap_that_fails_says_why",
-        f"{ENGINES}test_sandbox.py::test_an_unavailable_sandbox_starts_no_turn",
-        f"{ENGINES}test_sandbox.py::test_names_resolve_when_the_resolver_file_is_a_link_into_run",
-        f"{ENGINES}test_select.py::test_every_page_says_when_commands_are_not_confined",
-        "tests/workspace/test_pages.py::test_a_missing_sandbox_is_said_on_every_page",
-        "tests/workspace/test_boot.py::test_a_missing_sandbox_is_one_warning_at_the_start",
-    ),
-    "N30": (
-        f"{CHATS}test_ends.py::test_text_waits_for_an_engine_while_the_projects_runbooks_run",
-        "tests/workspace/test_turn.py::test_plain_text_without_an_engine_ends_as_needs_engine",
-        "tests/browser/test_chat.py::test_a_denied_command_fails_the_turn_and_it_can_be_run_again",
-    ),
-}
-
-LATER: dict[str, tuple[str, ...]] = {
-    "N11": ("claude and builtin offer no tool, acp refuses to start: engines of a later version",),
-    "N12": ("a gate that raises under claude, builtin and acp: engines of a later version",),
-    "N15": ("subagents exist under claude and builtin only: engines of a later version",),
-    "N16": ("the permission mode of the Claude CLI: an engine of a later version",),
-    "N17": ("claude without a key, and a key taken away: an engine of a later version",),
-    "N18": ("the exception claude raises at its bound: an engine of a later version",),
-    "N19": ("background subagents of claude: an engine of a later version",),
-    "N20": ("the conversation file of claude: an engine of a later version",),
-    "N30": ("a model key that is set later: engines of a later version",),
 }
