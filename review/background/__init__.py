@@ -16,7 +16,7 @@ from django.conf import settings
 from config.kernel.errors import NotFound
 from config.kernel.storage.files import sweep
 from config.kernel.storage.watch import Watcher
-from review import events, files, projects
+from review import caches, events, files, projects
 from review.background.telling import Teller
 from review.git import catfile, refs
 from review.git.command import GitError
@@ -35,6 +35,7 @@ class Background:
         self._teller = Teller()
         self._projects: dict[str, Project] = {}
         self._refs: dict[Place, str] = {}
+        self._seen: caches.Memory[Path, str] = caches.Memory(4096)  # etags of files
         self._git: dict[Path, set[Place]] = {}  # which repos a folder of refs belongs to
 
     def start(self) -> None:
@@ -77,9 +78,9 @@ class Background:
         match parts:
             case (slug,) | (slug, files.PROJECT):
                 self._project(slug)
-            case (slug, "assets", _) if not _echo(path):
+            case (slug, "assets", _) if self._news(path):
                 later(("assets", slug), partial(events.project, slug, "assets"))
-            case (slug, "reviews" | "prs" as kind, repo, name) if not _echo(path):
+            case (slug, "reviews" | "prs" as kind, repo, name) if self._news(path):
                 if name.endswith(".yaml"):
                     tell = partial(_tell_commits, slug, kind, repo, name.removesuffix(".yaml"))
                     later((kind, slug, repo, name), tell)
@@ -89,7 +90,7 @@ class Background:
         before, now = self._projects.pop(slug, None), _project(slug)
         if now is not None:
             self._projects[slug] = now
-        if before == now or _echo(files.path(slug, files.PROJECT)):
+        if not self._news(files.path(slug, files.PROJECT)) or before == now:
             return
         if before is None:
             self._teller.later(("added",), partial(events.projects, "added"))
@@ -97,6 +98,13 @@ class Background:
             self._teller.later(("removed",), partial(events.projects, "removed"))
         else:
             self._teller.later(("config", slug), partial(events.project, slug, "config"))
+
+    def _news(self, path: Path) -> bool:
+        """Whether the file holds what it did not when last looked at, and nobody here wrote."""
+        etag = _etag(path)
+        before, ours = self._seen.get(path), files.arrived(path, etag)
+        self._seen.put(path, etag)
+        return not ours and etag != before
 
     def _moved(self, place: Place) -> bool:
         """Whether the refs of a repo say something else than when last looked at."""
@@ -144,13 +152,14 @@ def _refs(slug: str, name: str) -> str:
         return ""
 
 
-def _echo(path: Path) -> bool:
-    """Whether the file holds exactly what this process just wrote there."""
-    wrote = files.written(path)
+def _etag(path: Path) -> str:
+    """Of what the file holds, "" when it is not there."""
     try:
-        return bool(wrote) and hashlib.sha256(path.read_bytes()).hexdigest() in wrote
-    except OSError:
-        return "" in wrote
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return str(error.errno)
 
 
 def _tell_commits(slug: str, kind: str, name: str, stem: str) -> None:

@@ -18,10 +18,10 @@ from review.files.places import (
     state_dir,
 )  # fmt: skip
 from review.files.reading import LIMIT, MIRROR, VALUES, load, read, read_all, stamp
-from review.files.writing import change, expect, written
+from review.files.writing import arrived, change, expect
 
 __all__ = [
-    "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "Kind", "change", "expect", "keep",
-    "listed", "load", "names", "path", "read", "read_all", "root", "slugs", "stamp", "state_dir",
-    "written",
+    "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "Kind", "arrived", "change", "expect",
+    "keep", "listed", "load", "names", "path", "read", "read_all", "root", "slugs", "stamp",
+    "state_dir",
 ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import threading
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -22,8 +23,10 @@ VERSION = 1
 NUMBER = re.compile(r"[0-9]{1,9}")
 
 ECHO_S = 1.0  # within this time a change that was written is seen
+MOST_EXPECTED = 64  # of one file; more are written only where nobody watches
 
-_wrote: caches.Memory[Path, tuple[tuple[float, str], ...]] = caches.Memory(4096)
+_expected: caches.Memory[Path, tuple[tuple[float, str], ...]] = caches.Memory(4096)
+_lock = threading.Lock()
 
 
 def change(parts: Sequence[str], edit: files.Edit, *, backup: bool = False) -> None:
@@ -56,18 +59,28 @@ def change(parts: Sequence[str], edit: files.Edit, *, backup: bool = False) -> N
 def expect(file: Path, data: bytes | None) -> None:
     """This process is about to write these bytes there, or to remove the file."""
     etag = "" if data is None else hashlib.sha256(data).hexdigest()
-    now = time.monotonic()
-    recent = [one for one in _wrote.get(file) or () if now - one[0] < ECHO_S]
-    _wrote.put(file, (*recent, (now, etag)))
+    with _lock:
+        waiting = _expected.get(file) or ()
+        _expected.put(file, (*waiting, (time.monotonic(), etag))[-MOST_EXPECTED:])
 
 
-def written(file: Path) -> set[str]:
-    """The etag of what this process last wrote there, "" for a removal; also those it wrote in
-    the last second, for until its next write is on disk the file still holds the one before.
+def arrived(file: Path, etag: str) -> bool:
+    """Whether what the file now holds, "" for nothing, is what this process wrote there.
+
+    It is so once: neither this nor what was written before is expected again. When something else
+    has come, what was written over a second ago is not expected either, for it has been and gone.
     """
-    told = _wrote.get(file) or ()
     now = time.monotonic()
-    return {etag for at, etag in told if now - at < ECHO_S or (at, etag) == told[-1]}
+    with _lock:
+        waiting = _expected.get(file) or ()
+        known = [place for place, (_at, one) in enumerate(waiting) if one == etag]
+        left = (
+            waiting[known[-1] + 1 :]
+            if known
+            else (tuple(one for one in waiting if now - one[0] < ECHO_S))
+        )
+        _expected.put(file, left)
+    return bool(known)
 
 
 def _apply(

@@ -65,22 +65,41 @@ def test_a_refused_first_write_leaves_no_folder(home: Path):
     assert sorted(path.name for path in (home / "pay").iterdir()) == ["project.yaml"]
 
 
-def test_what_the_process_wrote_is_known_to_the_watcher_while_it_may_not_have_been_seen(
+def etag_of(home: Path) -> str:
+    found = files.read(*FILE)
+    return found.etag if found else ""
+
+
+def test_what_the_process_wrote_arrives_once_and_takes_what_was_before_it_along(home: Path):
+    path = files.path(*FILE)
+    assert not files.arrived(path, "")
+
+    files.change(FILE, titled("x"))
+    first = etag_of(home)
+    files.change(FILE, titled("y"))
+    second = etag_of(home)
+    files.change(FILE, lambda data: None)
+
+    assert files.arrived(path, second)
+    assert not files.arrived(path, first)
+    assert files.arrived(path, "")
+    assert not files.arrived(path, "")
+
+
+def test_what_arrived_before_something_else_did_is_not_expected_any_more(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ):
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     path = files.path(*FILE)
-    assert files.written(path) == set()
-
     files.change(FILE, titled("x"))
-    found = files.read(*FILE)
-    assert found is not None
-    files.change(FILE, lambda data: None)
-    assert files.written(path) == {found.etag, ""}
-
+    first = etag_of(home)
     now += 1.0
-    assert files.written(path) == {""}
+    files.change(FILE, titled("y"))
+
+    assert not files.arrived(path, "by hand")
+    assert not files.arrived(path, first)
+    assert files.arrived(path, etag_of(home)), "it may still have to come"
 
 
 # -- refusals ------------------------------------------------------------------------------------

@@ -108,6 +108,39 @@ def test_hand_edits_are_told_within_a_second(served: Served, pay: Project):
         events.until({"type": "projects", "reason": "removed"})
 
 
+def test_a_hand_edit_that_is_taken_back_is_told_too(served: Served, pay: Project):
+    """The file then holds what the server once wrote."""
+    review = {"type": "review", "project": pay.slug, "repo": "api", "sha": pay.shas[0]}
+    served.api.put(f"{pay.p}/description", {"description": "x"})
+    served.api.post(pay.c(0, "/threads"), {"body": "x"})
+    described, reviewed = pay.file.read_bytes(), pay.review().read_bytes()
+
+    with served.listening() as events:
+
+        def told(wanted: dict[str, str]) -> None:
+            events.until(wanted)
+            events.of(pay.slug)
+            events.text = b""
+
+        events.of(pay.slug)
+        pay.review().write_bytes(reviewed + b"by: hand\n")
+        told(review)
+        pay.review().write_bytes(reviewed)
+        told(review)
+        pay.review().unlink()
+        told(review)
+        put(pay.review(), reviewed)
+        told(review)
+        pay.file.write_bytes(described.replace(b"Pay", b"Payments"))
+        told({"type": "project", "project": pay.slug, "reason": "config"})
+        pay.file.write_bytes(described)
+        told({"type": "project", "project": pay.slug, "reason": "config"})
+        away = pay.file.rename(pay.file.with_suffix(".away"))
+        told({"type": "projects", "reason": "removed"})
+        away.rename(pay.file)
+        told({"type": "projects", "reason": "added"})
+
+
 def test_a_new_project_is_told_of_however_it_is_made(served: Served):
     folder = served.service.projects / "by-hand"
     with served.listening() as events:
