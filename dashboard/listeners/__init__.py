@@ -1,0 +1,1 @@
+"""What listens on this machine: found by asking the kernel, known by its process and files."""

@@ -1,0 +1,120 @@
+"""The git repository around a directory, read from its files; git is never run (section 7.8).
+
+Whatever stands in those files is a stranger's: sizes are bounded, nothing is followed twice.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from config.kernel.storage import files
+from dashboard.listeners.shown import masked, plain
+
+MOST_LEVELS = 64
+LINE, CONFIG = 8 * 1024, 256 * 1024  # bytes
+NAME, REMOTE = 255, 1_000  # characters
+
+_HEAD = re.compile(r"ref: refs/heads/(\S[^\r\n]*)")
+_SECTION = re.compile(r'\s*\[\s*remote\s+"([^"]*)"\s*\]', re.IGNORECASE)
+_URL = re.compile(r"\s*url\s*=\s*(.*\S)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """`name` is the directory of the repository, also in a worktree; `branch` None when detached.
+
+    `worktree` is the name of a linked worktree, None in the main one.
+    """
+
+    root: Path
+    name: str
+    branch: str | None
+    worktree: str | None
+    remote: str | None
+
+    def wire(self) -> dict[str, Any]:
+        return {
+            "root": plain(str(self.root)),
+            "name": plain(self.name, NAME),
+            "branch": plain(self.branch, NAME) if self.branch else None,
+            "worktree": plain(self.worktree, NAME) if self.worktree else None,
+            "remote": plain(masked(self.remote), REMOTE) if self.remote else None,
+        }
+
+
+def levels(cwd: Path) -> Iterator[Path]:
+    """The directory and those above it, nearest first, the root of the file system not."""
+    for folder, _ in zip((cwd, *cwd.parents), range(MOST_LEVELS), strict=False):
+        if folder != folder.parent:
+            yield folder
+
+
+def find(cwd: Path) -> Git | None:
+    """The nearest repository at or above `cwd`; None where there is none."""
+    for root in levels(cwd):
+        folder = _git_dir(root)
+        if folder is not None and (head := _line(folder / "HEAD")) is not None:
+            return _described(root, folder, head)
+    return None
+
+
+def _git_dir(root: Path) -> Path | None:
+    """`.git` itself, or where a `.git` file of a worktree or submodule points: one step only."""
+    entry = root / ".git"
+    try:
+        if entry.is_dir():
+            return entry
+    except OSError:
+        return None
+    told = _line(entry)
+    if told is None or not told.startswith("gitdir:"):
+        return None
+    return root / told.removeprefix("gitdir:").strip()
+
+
+def _described(root: Path, folder: Path, head: str) -> Git:
+    common = folder / (_line(folder / "commondir") or ".")
+    linked = folder.parent.name == "worktrees"
+    home = Path(os.path.normpath(common)) if linked else root
+    name = (home.parent if home.name == ".git" else home).name.removesuffix(".git")
+    branch = _HEAD.fullmatch(head)
+    return Git(
+        root=root,
+        name=name or root.name,
+        branch=branch[1] if branch and branch[1] != ".invalid" else None,
+        worktree=folder.name if linked else None,
+        remote=_remote(common / "config"),
+    )
+
+
+def _remote(config: Path) -> str | None:
+    """The URL of `origin`, else of the first remote."""
+    found: dict[str, str] = {}
+    section: str | None = None
+    for line in (_text(config, CONFIG) or "").splitlines():
+        if line.lstrip().startswith("["):
+            named = _SECTION.match(line)
+            section = named[1] if named else None
+        elif section is not None and (url := _URL.match(line)):
+            found.setdefault(section, url[1].strip('"'))
+    return found.get("origin") or next(iter(found.values()), None)
+
+
+def _line(path: Path) -> str | None:
+    """A file of one line, None when there is none or it is no such file."""
+    text = _text(path, LINE)
+    return None if text is None else text.strip("\r\n")
+
+
+def _text(path: Path, limit: int) -> str | None:
+    """A small regular file as text; None for everything else, which is never waited for."""
+    try:
+        snapshot = files.read(path, limit=limit)
+    except (OSError, ValueError):
+        return None
+    return None if snapshot is None else os.fsdecode(snapshot.data)

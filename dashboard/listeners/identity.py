@@ -1,0 +1,123 @@
+"""Who listens: process, directory, repository, package, framework and title in one record (7).
+
+Everything comes from /proc and from small files; nothing is run and nothing is waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+from typing import Any, Literal
+
+from dashboard.listeners import framework, git, package, processes
+from dashboard.listeners.container import ENGINES, PROXIES, Container, Engines
+from dashboard.listeners.framework import Framework
+from dashboard.listeners.git import Git
+from dashboard.listeners.package import Package
+from dashboard.listeners.processes import Process
+from dashboard.listeners.shown import masked, plain
+
+Protocol = Literal["http", "https", "tcp", "unknown"]
+TITLE, FAVICON = 200, 2_000  # characters
+
+# What a person types to start a server that another process then is (7.8: wrappers collapse).
+WRAPPERS = {
+    "npm", "npx", "pnpm", "yarn", "bun", "deno", "make", "just", "task", "uv", "uvx", "poetry",
+    "pdm", "pipenv", "hatch", "cargo", "go", "air", "foreman", "overmind", "honcho", "bundle",
+    "rake", "composer", "mix", "nodemon", "watchexec", "entr", "dotnet", "gradle", "mvn",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a listener said when asked once: `headers` have lower-case names, `markup` is text."""
+
+    protocol: Protocol
+    title: str | None = None
+    favicon: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    markup: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The record of section 7; `cwd` is "" when unknown, `partial` when something was refused."""
+
+    process: Process
+    cwd: str
+    git: Git | None = None
+    package: Package | None = None
+    framework: Framework | None = None
+    title: str | None = None
+    favicon: str | None = None
+    container: Container | None = None
+    partial: bool = False
+
+    def wire(self) -> dict[str, Any]:
+        """As it is sent: secrets masked, control characters replaced, long values cut."""
+        return {
+            "process": self.process.wire(),
+            "cwd": plain(self.cwd) or None,
+            "git": self.git.wire() if self.git else None,
+            "package": self.package.wire() if self.package else None,
+            "framework": self.framework.wire() if self.framework else None,
+            "title": plain(self.title, TITLE) if self.title else None,
+            "favicon": plain(masked(self.favicon), FAVICON) if self.favicon else None,
+            "container": self.container.wire() if self.container else None,
+            "partial": self.partial,
+        }
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The arguments that start it again: those of the topmost wrapper, else its own."""
+        for parent in reversed(self.process.parents):
+            words = {PurePath(argument).stem for argument in parent.argv[:2]}
+            if words & WRAPPERS:
+                return parent.argv
+        return self.process.argv
+
+    def with_answer(self, answer: Answer | None) -> Identity:
+        """The same with what the listener says of itself."""
+        if answer is None:
+            return self
+        found = framework.by_answer(answer.headers, answer.markup)
+        return replace(
+            self,
+            title=answer.title or self.title,
+            favicon=answer.favicon or self.favicon,
+            framework=framework.surer(self.framework, found),
+        )
+
+
+def identify(
+    pid: int | None, port: int, *, uid: int | None = None, engines: Engines = ENGINES
+) -> Identity:
+    """Who listens on `port`; of a process that is not told, its user and its container at most."""
+    process = processes.read(pid, uid)
+    hidden = not process.cwd and not process.argv
+    container = engines.publishing(port) if hidden or process.name in PROXIES else None
+    cwd = Path(process.cwd) if process.cwd.startswith("/") and not container else None
+    repository = git.find(cwd) if cwd else None
+    manifest = package.find(_folders(cwd, repository)) if cwd else None
+    return Identity(
+        process=process,
+        cwd=process.cwd,
+        git=repository,
+        package=manifest,
+        framework=framework.by_files(process.argv, manifest),
+        container=container,
+        partial=not process.whole or (manifest is not None and not manifest.whole),
+    )
+
+
+def _folders(cwd: Path, repository: Git | None) -> list[Path]:
+    """Where a manifest may lie: up to the repository's root, else up to below the user's home."""
+    found = []
+    for folder in git.levels(cwd):
+        if folder == Path.home() and folder != cwd:
+            break
+        found.append(folder)
+        if repository and folder == repository.root:
+            break
+    return found

@@ -1,0 +1,62 @@
+"""What a listener is called until somebody names it (section 7.8)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator
+
+from django.utils.text import slugify
+
+from dashboard.listeners.identity import Identity
+from dashboard.listeners.shown import plain
+
+MOST, NAME = 63, 80
+_MAJOR = re.compile(r"v\d+")
+
+
+def name(identity: Identity, port: int) -> str:
+    """Package, else container, else git directory, else title, else process."""
+    for found in _names(identity):
+        if text := plain(found, NAME).strip():
+            return text
+    return f"App {port}"
+
+
+def _names(identity: Identity) -> Iterator[str]:
+    if identity.package and identity.package.name:
+        yield short(identity.package.name)
+    if identity.container:
+        one = identity.container
+        named = "-".join(filter(None, (one.project, one.service))) if one.service else one.name
+        yield named or ""
+    if identity.git:
+        yield identity.git.name
+    yield identity.title or ""
+    yield identity.process.name
+
+
+def short(package: str) -> str:
+    """`@acme/shop` and `github.com/acme/shop/v2` are shop."""
+    parts = [part for part in package.split("/") if part]
+    if len(parts) > 1 and _MAJOR.fullmatch(parts[-1]):
+        parts.pop()
+    return parts[-1] if parts else ""
+
+
+def slug(identity: Identity, port: int, taken: Container[str] = ()) -> str:
+    """A free slug of section 2.1: from the name, in a worktree with its branch, then -2, -3 …"""
+    base = _slugified(name(identity, port)) or f"app-{port}"
+    if identity.git and identity.git.worktree:
+        branch = identity.git.branch or identity.git.worktree
+        base = _slugified(f"{base}-{branch.replace('/', '-')}")
+    found, number = base, 1
+    while found in taken:
+        number += 1
+        tail = f"-{number}"
+        found = base[: MOST - len(tail)].rstrip("-") + tail
+    return found
+
+
+def _slugified(text: str) -> str:
+    dashed = re.sub(r"[^a-z0-9]+", "-", slugify(text.replace(".", "-")))
+    return dashed[:MOST].strip("-")

@@ -1,0 +1,239 @@
+"""The listeners of this machine over time: seen, asked, gone (sections 6.7, 7, 7.9).
+
+Used from one thread at a time. `now` is seconds of a monotonic clock; moments shown to people
+come with the scan.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from config.kernel.logs import timestamp
+from dashboard.listeners import names
+from dashboard.listeners.identity import Answer, Identity, identify
+from dashboard.listeners.kinds import SILENT_PORTS, Kind, kind
+from dashboard.listeners.scan import Listener, Scan
+
+PORTS = (range(80, 81), range(443, 444), range(1024, 65536))
+STAYS_S = 30.0
+ASKED_S = (0.5, 2.0, 5.0, 15.0)  # after a listener is first seen
+TITLE_S = 600.0
+IDENTIFIED_S = 60.0  # a branch may be switched under a running server
+MOST_AGAIN = 20  # identities renewed in one update
+
+Identify = Callable[[Listener], Identity]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Ids, in the order of the list. `changed`: another process, address or identity."""
+
+    added: tuple[str, ...]
+    gone: tuple[str, ...]
+    changed: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Sighting:
+    """One listener as it is known now.
+
+    `found` is its identity from files alone, `identity` that with its `answer`; `since` is when
+    this process of it was first seen.
+    """
+
+    listener: Listener
+    first_seen: datetime
+    last_seen: datetime
+    seen: float
+    since: float
+    identified: float
+    found: Identity
+    identity: Identity
+    kind: Kind
+    answer: Answer | None = None
+    asks: int = 0
+    present: bool = True
+
+    @property
+    def id(self) -> str:
+        return self.listener.id
+
+    def know(self, found: Identity, answer: Answer | None) -> bool:
+        """Take in what was learnt; whether that changes what is shown."""
+        before = (self.identity, self.answer and self.answer.protocol)
+        self.found, self.answer = found, answer
+        self.identity = found.with_answer(answer)
+        self.kind = kind(self.identity, self.listener.port)
+        return before != (self.identity, answer and answer.protocol)
+
+    @property
+    def foreign(self) -> bool:
+        """Another user's; a published port of a container is whoever's can see the container."""
+        return self.listener.uid != os.geteuid() and self.found.container is None
+
+    @property
+    def next_ask(self) -> float:
+        """When to ask it again: often while it looks like a dev server that is coming up."""
+        times = ASKED_S if self.kind == "dev" else ASKED_S[:1]
+        if self.asks < len(times):
+            return self.since + times[self.asks]
+        return self.since + times[-1] + TITLE_S * (self.asks - len(times) + 1)
+
+
+class Observed:
+    """`own_pids`: processes whose listeners, and whose children's, are never listed."""
+
+    def __init__(
+        self,
+        *,
+        own_pids: Collection[int] = (),
+        own_ports: Collection[int] = (),
+        ports: Iterable[range] = PORTS,
+        hide_system: bool = True,
+        identify: Identify = lambda one: identify(one.pid, one.port, uid=one.uid),
+    ) -> None:
+        self._own_pids, self._own_ports = frozenset(own_pids), frozenset(own_ports)
+        self._ports, self._hide_system = tuple(ports), hide_system
+        self._identify = identify
+        self._known: dict[str, Sighting] = {}
+
+    def update(self, scan: Scan, now: float) -> Changes:
+        """Take in a scan. Reads files of new listeners, so not for an event loop."""
+        before = {one.id for one in self.all()}
+        present = {one.id: one for one in scan.listeners if self._wanted(one)}
+        changed = [
+            one.id
+            for one in self._known.values()
+            if (listener := present.get(one.id)) and self._seen_again(one, listener, scan.at, now)
+        ]
+        for listener in present.values():
+            if listener.id not in self._known:
+                self._known[listener.id] = self._first(listener, scan.at, now)
+        self._forget(present, now)
+        changed += self._renew(now)
+        after = [one.id for one in self.all()]
+        return Changes(
+            added=tuple(one for one in after if one not in before),
+            gone=tuple(sorted(before.difference(after))),
+            changed=tuple(one for one in after if one in before and one in changed),
+        )
+
+    def all(self) -> list[Sighting]:
+        """Every listener that is not our own, those gone less than 30 s ago included, by port."""
+        listed = (one for one in self._known.values() if not self._is_own(one))
+        return sorted(listed, key=lambda one: (one.listener.port, one.first_seen, one.id))
+
+    def get(self, id: str) -> Sighting | None:  # noqa: A002 - the word of the contract
+        found = self._known.get(id)
+        return None if found is None or self._is_own(found) else found
+
+    def due(self, now: float) -> list[Sighting]:
+        """The listeners to be asked now; each is told once for each time it is due."""
+        found = [one for one in self.all() if self._may_be_asked(one) and one.next_ask <= now]
+        for one in found:
+            while one.next_ask <= now:
+                one.asks += 1
+        return found
+
+    def answered(self, id: str, answer: Answer) -> bool:  # noqa: A002
+        """Keep what a listener said; whether that changes what is shown of it."""
+        found = self.get(id)
+        return found is not None and found.know(found.found, answer)
+
+    def hidden(self, one: Sighting) -> bool:
+        """Whether it is another user's or the system's (scan.hideSystem)."""
+        return self._hide_system and (one.foreign or one.kind == "system")
+
+    def slugs(
+        self, taken: Container[str] = (), bound: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
+        """The suggested slug of each id, none twice: `bound` ones first, none that is `taken`."""
+        kept = {one.id: bound[one.id] for one in self.all() if bound and one.id in bound}
+        used = _Used(taken, {*kept.values(), *(bound or {}).values()})
+        for one in sorted(self.all(), key=lambda one: one.first_seen):
+            if one.id not in kept:
+                kept[one.id] = names.slug(one.identity, one.listener.port, used)
+                used.here.add(kept[one.id])
+        return kept
+
+    def wire(self, one: Sighting, slug: str) -> dict[str, Any]:
+        """The record Observed of section 7."""
+        identity, listener = one.identity, one.listener
+        return {
+            "id": one.id,
+            "addresses": [{"ip": ip, "port": port} for ip, port in listener.addresses],
+            "port": listener.port,
+            "scope": listener.scope,
+            "protocol": one.answer.protocol if one.answer else "unknown",
+            "identity": identity.wire(),
+            "firstSeen": timestamp(one.first_seen),
+            "lastSeen": timestamp(one.last_seen),
+            "suggested": {
+                "slug": slug,
+                "name": names.name(identity, listener.port),
+                "expected": "sometimes",
+            },
+            "kind": one.kind,
+            "hidden": self.hidden(one),
+            "lanExposed": listener.scope != "loopback",
+        }
+
+    def _wanted(self, listener: Listener) -> bool:
+        return listener.port not in self._own_ports and any(listener.port in p for p in self._ports)
+
+    def _is_own(self, one: Sighting) -> bool:
+        process = one.found.process
+        chain = {process.pid, *(parent.pid for parent in process.parents)}
+        return not self._own_pids.isdisjoint(chain)
+
+    def _may_be_asked(self, one: Sighting) -> bool:
+        silent = one.listener.port in SILENT_PORTS or one.kind == "database"
+        return one.present and not silent and not self.hidden(one)
+
+    def _first(self, listener: Listener, at: datetime, now: float) -> Sighting:
+        found = self._identify(listener)
+        sort = kind(found, listener.port)
+        return Sighting(listener, at, at, now, now, now, found, found, sort)
+
+    def _seen_again(self, one: Sighting, listener: Listener, at: datetime, now: float) -> bool:
+        """Whether it differs; a restarted one is identified and asked anew."""
+        was, one.listener = one.listener, listener
+        came_back = not one.present
+        one.last_seen, one.seen, one.present = at, now, True
+        if (was.pid, was.started) != (listener.pid, listener.started):
+            one.know(self._identify(listener), one.answer)
+            one.identified, one.since, one.asks = now, now, 0
+        return came_back or was != listener
+
+    def _forget(self, present: Container[str], now: float) -> None:
+        for one in [*self._known.values()]:
+            if one.id not in present:
+                one.present = False
+                if now - one.seen >= STAYS_S:
+                    del self._known[one.id]
+
+    def _renew(self, now: float) -> list[str]:
+        """Look again at files of the longest unread; the ids of those that differ."""
+        known = (one for one in self._known.values() if one.present)
+        old = [one for one in known if now - one.identified >= IDENTIFIED_S]
+        differ = []
+        for one in sorted(old, key=lambda one: one.identified)[:MOST_AGAIN]:
+            one.identified = now
+            if one.know(self._identify(one.listener), one.answer):
+                differ.append(one.id)
+        return differ
+
+
+@dataclass(frozen=True, slots=True)
+class _Used:
+    """The slugs that are not free."""
+
+    taken: Container[str]
+    here: set[str]
+
+    def __contains__(self, slug: object) -> bool:
+        return slug in self.here or slug in self.taken

@@ -1,0 +1,85 @@
+"""Which process a listening socket belongs to, remembered from scan to scan (section 6.6).
+
+All descriptors of all processes are walked only for a socket not seen before; sockets whose
+holder may not be seen are looked for again after 30 s at the earliest, all in one walk.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from dashboard.listeners import procfs
+from dashboard.listeners.procfs import Held
+from dashboard.listeners.sockets import Socket
+
+RETRY_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The oldest process that holds a socket. `exe` is a base name; "" where it is not told."""
+
+    pid: int
+    started: float
+    exe: str
+    cwd: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    held: Held
+    owner: Owner
+
+
+class Owners:
+    """A cache; `walks` counts how often all descriptors were walked."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.walks = 0
+        self._clock = clock
+        self._seen: dict[int, _Seen | None] = {}
+        self._walked = float("-inf")
+
+    def of(self, sockets: Iterable[Socket]) -> dict[int, Owner | None]:
+        """The owner of each inode; None where this user may not know it."""
+        uids = {socket.inode: socket.uid for socket in sockets}
+        self._seen = {
+            inode: seen
+            for inode, seen in self._seen.items()
+            if inode in uids and (seen is None or procfs.holds(seen.held, inode))
+        }
+        if self._must_walk(uids):
+            self._walk(set(uids))
+        found = ((inode, self._seen.get(inode)) for inode in uids)
+        return {inode: seen.owner if seen else None for inode, seen in found}
+
+    def _must_walk(self, uids: dict[int, int]) -> bool:
+        """At once for a new socket of a user whose processes can be seen, else every 30 s."""
+        if all(self._seen.get(inode) for inode in uids):
+            return False
+        mine = os.geteuid()
+        if any(inode not in self._seen and mine in {0, uid} for inode, uid in uids.items()):
+            return True
+        return self._clock() - self._walked >= RETRY_S
+
+    def _walk(self, inodes: set[int]) -> None:
+        self.walks += 1
+        self._walked = self._clock()
+        unknown = {inode for inode in inodes if not self._seen.get(inode)}
+        found = procfs.holders(unknown)
+        for inode in unknown:
+            self._seen[inode] = _oldest(found.get(inode, []))
+
+
+def _oldest(holders: list[Held]) -> _Seen | None:
+    known = ((procfs.started(held.pid), held) for held in holders)
+    aged = [(started, held) for started, held in known if started is not None]
+    if not aged:
+        return None
+    started, held = min(aged)
+    exe = PurePath(procfs.link(held.pid, "exe")).name
+    return _Seen(held, Owner(held.pid, started, exe, procfs.link(held.pid, "cwd")))

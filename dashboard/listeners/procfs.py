@@ -1,0 +1,127 @@
+"""What /proc tells: listening sockets where netlink is refused, and who holds which socket."""
+
+# ruff: noqa: PTH115, PTH116, PTH208 - thousands of descriptors a walk: paths stay text here
+
+from __future__ import annotations
+
+import os
+import stat as modes
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from dashboard.listeners.sockets import Socket, address
+
+PROC = Path("/proc")
+LISTEN = "0A"
+_DELETED = " (deleted)"
+
+
+class Held(NamedTuple):
+    """A process has the socket open as descriptor `fd`."""
+
+    pid: int
+    fd: int
+
+
+def listening() -> list[Socket]:
+    """Every TCP socket in LISTEN, from /proc/net/tcp and tcp6. OSError where there is none."""
+    found = list(_table(PROC / "net/tcp"))
+    if (PROC / "net/tcp6").exists():
+        found += _table(PROC / "net/tcp6")
+    return found
+
+
+def _table(path: Path) -> Iterator[Socket]:
+    """The listening sockets stand first: reading ends at the first other one."""
+    with path.open(encoding="ascii") as lines:
+        next(lines, None)
+        for line in lines:
+            words = line.split()
+            if words[3] != LISTEN:
+                return
+            packed, port = words[1].split(":")
+            yield Socket(address(_packed(packed)), int(port, 16), int(words[7]), int(words[9]))
+
+
+def _packed(digits: str) -> bytes:
+    """The file shows an address as numbers of 32 bits in the machine's own byte order."""
+    parts = (int(digits[at : at + 8], 16) for at in range(0, len(digits), 8))
+    return b"".join(part.to_bytes(4, sys.byteorder) for part in parts)
+
+
+def holders(inodes: set[int]) -> dict[int, list[Held]]:
+    """Who holds these sockets: a walk over all descriptors this user may see (30 ms and more)."""
+    names = {f"socket:[{inode}]": inode for inode in inodes}
+    found: dict[int, list[Held]] = {}
+    for pid in filter(str.isdigit, os.listdir(PROC)):
+        for fd, name in _descriptors(f"{PROC}/{pid}/fd"):
+            if (inode := names.get(name)) is not None:
+                found.setdefault(inode, []).append(Held(int(pid), int(fd)))
+    return found
+
+
+def _descriptors(folder: str) -> Iterator[tuple[str, str]]:
+    """Number and target of each descriptor; nothing of a process that is another's or gone."""
+    try:
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        for fd in os.listdir(opened):
+            try:
+                yield fd, os.readlink(fd, dir_fd=opened)
+            except OSError:
+                continue
+    except OSError:
+        return
+    finally:
+        os.close(opened)
+
+
+def holds(held: Held, inode: int) -> bool:
+    """Whether that descriptor of that process still is this socket: one system call."""
+    try:
+        found = os.stat(f"{PROC}/{held.pid}/fd/{held.fd}")
+    except OSError:
+        return False
+    return found.st_ino == inode and modes.S_ISSOCK(found.st_mode)
+
+
+def started(pid: int) -> int | None:
+    """When a process started, in clock ticks since boot; None when it is gone."""
+    try:
+        text = (PROC / str(pid) / "stat").read_bytes()
+    except OSError:
+        return None
+    return int(text[text.rindex(b")") + 2 :].split()[19])  # the name before it may hold anything
+
+
+def link(pid: int, name: str) -> str:
+    """Where /proc/<pid>/exe or cwd leads, without the mark of a deleted one; "" when not told."""
+    try:
+        target = os.readlink(f"{PROC}/{pid}/{name}")
+    except OSError:
+        return ""
+    if target.endswith(_DELETED) and _unlinked(pid, name):
+        return target.removesuffix(_DELETED)
+    return target
+
+
+def _unlinked(pid: int, name: str) -> bool:
+    try:
+        return os.stat(f"{PROC}/{pid}/{name}").st_nlink == 0
+    except OSError:
+        return True
+
+
+def argv(pid: int, limit: int) -> tuple[list[bytes], bool]:
+    """The arguments as the process was given them, at most `limit` bytes, and whether that is all.
+
+    Empty for a zombie or a kernel thread. OSError when it may not be read.
+    """
+    with (PROC / str(pid) / "cmdline").open("rb") as file:
+        text = file.read(limit + 1)
+    whole = len(text) <= limit
+    return (text.removesuffix(b"\0").split(b"\0") if text else []), whole

@@ -1,0 +1,128 @@
+"""One look at everything that listens now (sections 6.6, 7.9). Nothing is sent to anybody.
+
+`scan()` remembers who holds which socket, so a steady machine costs two netlink dumps.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from dashboard.listeners import netlink, portable, procfs
+from dashboard.listeners.owners import Owner, Owners
+from dashboard.listeners.sockets import Scope, Socket, scope
+
+Address = tuple[str, int]
+Held = tuple[Socket, Owner | None]
+_EVERY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - recognised, not bound
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """One server on one port: its binds on several addresses and its forked workers are one.
+
+    `pid` is the oldest process, None when it is not told; `started` tells it from a later one
+    with the same number. `exe` is a base name; it and `cwd` are "" when unknown.
+    """
+
+    id: str
+    addresses: tuple[Address, ...]
+    port: int
+    scope: Scope
+    uid: int
+    pid: int | None
+    started: float | None
+    exe: str
+    cwd: str
+
+    @property
+    def reach(self) -> tuple[Address, ...]:
+        """Where to connect to: its addresses, with loopback in the place of "every address"."""
+        return tuple((_EVERY.get(ip, ip), port) for ip, port in self.addresses)
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """`partial`: sentences that say what could not be seen; `ms`: how long the look took."""
+
+    listeners: tuple[Listener, ...]
+    at: datetime
+    ms: float
+    partial: tuple[str, ...]
+
+
+class Scanner:
+    """Scans one after another; `owners` is what it remembers between them."""
+
+    def __init__(self, owners: Owners | None = None) -> None:
+        self.owners = owners or Owners()
+        self._lock = threading.Lock()
+
+    def scan(self) -> Scan:
+        at = datetime.now(UTC)
+        with self._lock:
+            began = time.perf_counter()
+            listeners = merged(self._held())
+        hidden = sum(one.pid is None for one in listeners)
+        told = (
+            (f"{hidden} of {len(listeners)} listeners: their processes may not be seen.",)
+            if hidden
+            else ()
+        )
+        return Scan(listeners, at, (time.perf_counter() - began) * 1000, told)
+
+    def _held(self) -> list[Held]:
+        for listening in (netlink.listening, procfs.listening):
+            try:
+                sockets = listening()
+            except OSError:
+                continue
+            owners = self.owners.of(sockets)
+            return [(socket, owners[socket.inode]) for socket in sockets]
+        return [*portable.listening()]
+
+
+_SCANNER = Scanner()
+
+
+def scan() -> Scan:
+    """What listens now, with the memory of the earlier scans of this process."""
+    return _SCANNER.scan()
+
+
+def observed_id(port: int, exe: str, cwd: str) -> str:
+    """Stable over restarts: no pid in it (section 7.9)."""
+    key = f"{port}\0{exe}\0{cwd}".encode(errors="surrogateescape")
+    return "o-" + hashlib.sha256(key).hexdigest()[:12]
+
+
+def merged(held: Iterable[Held]) -> tuple[Listener, ...]:
+    """Sockets of the same port, program and directory as one listener, ordered by port."""
+    groups: dict[tuple[int, str, str], list[Held]] = {}
+    for socket, owner in held:
+        key = (socket.port, owner.exe, owner.cwd) if owner else (socket.port, "", "")
+        groups.setdefault(key, []).append((socket, owner))
+    return tuple(_listener(key, groups[key]) for key in sorted(groups))
+
+
+def _listener(key: tuple[int, str, str], held: list[Held]) -> Listener:
+    port, exe, cwd = key
+    oldest = min(
+        (owner for _, owner in held if owner), key=lambda o: (o.started, o.pid), default=None
+    )
+    ips = sorted({socket.ip for socket, _ in held}, key=lambda ip: (":" in ip, ip))
+    return Listener(
+        id=observed_id(port, exe, cwd),
+        addresses=tuple((ip, port) for ip in ips),
+        port=port,
+        scope=scope(ips),
+        uid=held[0][0].uid,
+        pid=oldest.pid if oldest else None,
+        started=oldest.started if oldest else None,
+        exe=exe,
+        cwd=cwd,
+    )
