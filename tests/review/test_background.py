@@ -155,6 +155,20 @@ def test_a_folder_in_place_of_a_file_is_no_echo_and_no_failure(
     assert "not handled" not in caplog.text
 
 
+def test_a_file_that_holds_what_it_held_is_not_told_again(world: World, sha: str, told: Told):
+    review = {"type": "review", "project": "pay", "repo": "api", "sha": sha}
+    with running() as background:
+        path = world.put(sha, "threads: []\n")
+        come(told, review)
+        told.clear()
+        path.touch()
+        background.changed({path})
+        world.put(sha, "title: T\n", "prs")
+        come(told, review | {"type": "pr"})
+
+    assert review not in told
+
+
 def test_a_broken_link_among_the_projects_stops_nothing(world: World, sha: str, told: Told):
     (world.home / "gone").symlink_to(Path("/nowhere"))
 
