@@ -26,8 +26,9 @@ from review.projects import UNSET
 from review.reviews import records, threads, threads_text
 from review.reviews import viewed as marks
 from review.reviews.target import Target
-from review.stacks import details, prs
+from review.stacks import details, listing, prs
 from review.stacks import repo as repos
+from review.stacks.values import Item, Repo, Stack
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -63,7 +64,7 @@ def told(call: Callable[P, T]) -> Callable[P, T]:
     return telling
 
 
-def find(slug: str, name: str, sha: str) -> tuple[repos.Repo, repos.Item]:
+def find(slug: str, name: str, sha: str) -> tuple[Repo, Item]:
     """One commit of one repo as both are now."""
     project = projects.get(slug)
     found = repos.load(project, projects.repo(project, name))
@@ -79,7 +80,7 @@ def target(slug: str, name: str, sha: str) -> Target:
 
 @told
 def list_projects(caller: Local) -> Record:
-    return details.project_list()
+    return listing.project_list()
 
 
 @told
@@ -292,12 +293,12 @@ def annotate(
     return {"n": after.n, "title": after.title, "description": after.description}
 
 
-def _stacks(slug: str, name: str) -> tuple[repos.Stack, ...]:
+def _stacks(slug: str, name: str) -> tuple[Stack, ...]:
     project = projects.get(slug)
     return repos.load(project, projects.repo(project, name)).stacks
 
 
-def _stack(slug: str, name: str, n: str) -> repos.Stack:
+def _stack(slug: str, name: str, n: str) -> Stack:
     found = next((one for one in _stacks(slug, name) if str(one.n) == n), None)
     if found is None:
         raise NotFound(f"No such stack: {printable(n, 20)}")

@@ -13,8 +13,8 @@ from bench.review.timing import alternately, git_calls, parses
 from bench.review.world import World
 from review import caches, operations, projects
 from review.reviews import placement
-from review.stacks import details
 from review.stacks import repo as repos
+from review.stacks.listing import project_list
 
 REPLY = "It is empty only before the first run.\n\nI added a test for it.\n"
 
@@ -69,11 +69,11 @@ def listing(made: World) -> list[Figure]:
     files = made.indexed
     caches.clear()
     with parses() as sizes:
-        found = details.project_list()["projects"]
+        found = project_list()["projects"]
     assert len(found) == world.PROJECTS, len(found)
     assert not any(one["error"] for one in found)
     with parses() as again, git_calls() as asked:
-        details.project_list()
+        project_list()
     most = len(sizes) / len(files)
     return [
         Figure("C8", f"project list, {len(found)} projects, cold: YAML parses : files",

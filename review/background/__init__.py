@@ -23,6 +23,7 @@ from review.git.command import GitError
 from review.git.repository import open_repository
 from review.projects import Project
 from review.stacks import repo as repos
+from review.stacks.values import Item
 
 Place = tuple[str, str]  # slug, repo
 
@@ -177,6 +178,6 @@ def _tell_commits(slug: str, kind: str, name: str, stem: str) -> None:
         events.project(slug, "reviews")
 
 
-def _shows(item: repos.Item, stem: str) -> bool:
+def _shows(item: Item, stem: str) -> bool:
     sources = item.match.shas if item.match else ()
     return any(sha.startswith(stem) for sha in (item.commit.sha, *sources, item.pr_source or ""))

@@ -21,7 +21,7 @@ from config.kernel.storage import files, locks
 from config.kernel.storage.drafts import Folder
 from review import projects
 from review.examples import repository
-from review.files import expect
+from review.files import expect, state_dir
 
 Result = dict[str, list[str]]
 
@@ -83,7 +83,7 @@ def _add() -> Result:
             if _is_taken(slug) and not _is_live(slug):
                 text = f'A project named "{slug}" already exists and is not an example'
                 raise Conflict(text, code="exists")
-        home = projects.state_dir() / "examples"
+        home = state_dir() / "examples"
         if repository.ensure(home):
             undo.callback(repository.discard, home)
         for slug in EXAMPLES:

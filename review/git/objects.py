@@ -46,16 +46,6 @@ def is_binary(data: bytes) -> bool:
     return b"\0" in data[:SNIFFED]
 
 
-def size(repository: Repository, oid: str) -> int | None:
-    """A file's size in bytes, None when the object is missing."""
-    return sizes(repository, [oid])[oid]
-
-
-def sizes(repository: Repository, oids: Iterable[str]) -> dict[str, int | None]:
-    """The same of many."""
-    return {oid: found and found[1] for oid, found in catfile.infos(repository, oids)}
-
-
 def exists(repository: Repository, sha: str) -> bool:
     return not missing(repository, [sha])
 

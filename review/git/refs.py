@@ -55,11 +55,6 @@ class Refs:
         name = name.removeprefix(HEADS)
         return self.shas.get(HEADS + name) or self._remote.get(name)
 
-    def remote_only(self, name: str) -> bool:
-        """Whether the branch exists, but on remotes alone."""
-        name = name.removeprefix(HEADS)
-        return HEADS + name not in self.shas and name in self._remote
-
     def full_name(self, name: str) -> str | None:
         """The ref a short name stands for, by git's own rules; None when there is none."""
         return next((full for rule in RULES if (full := rule.format(name)) in self.shas), None)

@@ -14,7 +14,6 @@ from config.kernel.errors import Conflict, Invalid, NotFound, printable
 from config.kernel.storage import yamlio
 from config.kernel.storage.mirror import Mirrored
 from review import files
-from review.files import slugs, state_dir
 from review.git import ranges, refs
 from review.git.command import GitError
 from review.git.repository import open_repository
@@ -23,7 +22,7 @@ from review.projects.entries import RepoEntry, StackEntry
 
 __all__ = [
     "UNSET", "Project", "RepoEntry", "StackEntry",
-    "add_repo", "all", "get", "repo", "set_description", "set_stack_note", "slugs", "state_dir",
+    "add_repo", "all", "get", "repo", "set_description", "set_stack_note",
 ]  # fmt: skip
 
 UNSET: Any = object()
@@ -66,7 +65,7 @@ def get(slug: str) -> Project:
 
 def all() -> list[Project]:  # noqa: A001 - projects.all() reads as it should
     """Every project, by slug."""
-    return [found for slug in slugs() if (found := _read(slug))]
+    return [found for slug in files.slugs() if (found := _read(slug))]
 
 
 def repo(project: Project, name: str) -> RepoEntry:

@@ -20,10 +20,10 @@ from review.reviews import records, shown, viewed
 from review.reviews.target import Target
 from review.stacks import prs, repo, wire
 from review.stacks.contents import Files, complete
-from review.stacks.listing import counts, project_list
+from review.stacks.listing import counts
 from review.stacks.values import Item, Repo
 
-__all__ = ["commit", "etag", "file", "interdiff", "pr", "progress", "project", "project_list"]
+__all__ = ["commit", "etag", "file", "interdiff", "pr", "progress", "project"]
 
 Record = dict[str, Any]
 Contents = Literal["all", "none"] | int

@@ -20,9 +20,7 @@ from review.git.repository import Repository
 from review.projects import Project, RepoEntry
 from review.reviews.target import Target
 from review.stacks import items
-from review.stacks.values import Item, Landed, Orphan, Repo, Stack
-
-__all__ = ["Item", "Landed", "Orphan", "Repo", "Stack", "find", "load", "stamp", "target"]
+from review.stacks.values import Item, Repo
 
 HEX = re.compile("[0-9a-f]{4,64}")
 PASSING = ("timeout", "failed", "unreadable")  # what may be over at the next try

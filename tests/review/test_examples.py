@@ -14,6 +14,7 @@ from config.kernel.errors import Conflict, SvcError, Unavailable
 from config.kernel.storage import files, yamlio
 from review import examples, projects
 from review.examples import repository
+from review.files import state_dir
 from review.git import command
 from review.git.command import GitError
 from tests.review.places import put
@@ -34,7 +35,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def repo_dir() -> Path:
-    return projects.state_dir() / "examples"
+    return state_dir() / "examples"
 
 
 def test_both_are_created_in_an_empty_place(home: Path):
@@ -199,7 +200,7 @@ def test_a_failure_removes_what_it_made(home: Path, monkeypatch: pytest.MonkeyPa
     assert tree(home) == before
     assert sorted(path.name for path in home.iterdir()) == [BOTH[0], "pay"]
     assert [path.name for path in (home / BOTH[0]).iterdir()] == ["notes.txt"]
-    assert list(projects.state_dir().glob("*examples*")) == []
+    assert list(state_dir().glob("*examples*")) == []
     monkeypatch.undo()
     assert examples.add()["created"] == BOTH
 
@@ -234,7 +235,7 @@ def test_without_git_the_reason_is_told_and_nothing_is_made(
     with pytest.raises(SvcError, match="git is not installed"):
         examples.add()
     assert tree(home) == before
-    assert list(projects.state_dir().iterdir()) == []
+    assert list(state_dir().iterdir()) == []
 
 
 @pytest.mark.parametrize("damage", ["gone", "branch", "objects", "file"])
@@ -253,7 +254,7 @@ def test_a_repository_that_is_damaged_is_made_anew(home: Path, damage: str):
 
     assert examples.add()["existing"] == BOTH
     command.run(repo_dir(), "fsck", "--strict")
-    kept = list(projects.state_dir().glob("examples.damaged-*"))
+    kept = list(state_dir().glob("examples.damaged-*"))
     assert len(kept) == (damage != "gone")
 
 
@@ -269,11 +270,11 @@ def test_a_repository_somebody_works_in_is_left_alone(home: Path):
 
 
 def test_what_a_killed_run_left_is_removed(home: Path):
-    put(projects.state_dir() / ".examples-0123" / "HEAD", b"half")
+    put(state_dir() / ".examples-0123" / "HEAD", b"half")
 
     examples.add()
 
-    assert [path.name for path in projects.state_dir().iterdir()] == ["examples"]
+    assert [path.name for path in state_dir().iterdir()] == ["examples"]
 
 
 class Held:

@@ -8,6 +8,7 @@ import pytest
 
 from config.kernel.errors import NotFound
 from review import projects
+from review.files import state_dir
 from review.projects import entries
 from tests.review.places import aged, put
 
@@ -227,4 +228,4 @@ def test_projects_are_equal_when_only_keys_of_others_differ(home: Path):
 
 
 def test_the_state_folder_is_for_its_user_alone(home: Path):
-    assert projects.state_dir().stat().st_mode & 0o777 == 0o700
+    assert state_dir().stat().st_mode & 0o777 == 0o700

@@ -30,7 +30,7 @@ def titled(title: str):
 
 
 def backups() -> list[bytes]:
-    folder = projects.state_dir() / "backups" / "pay" / "reviews" / "api" / f"{SHA}.yaml"
+    folder = files.state_dir() / "backups" / "pay" / "reviews" / "api" / f"{SHA}.yaml"
     return [path.read_bytes() for path in sorted(folder.iterdir())] if folder.is_dir() else []
 
 
@@ -321,7 +321,7 @@ def test_the_last_twenty_texts_are_kept_and_none_twice_in_a_row(home: Path):
 
 def test_without_a_backup_there_is_no_change(home: Path):
     put(files.path(*FILE), b"a: 1\n")
-    put(projects.state_dir() / "backups", b"in the way")
+    put(files.state_dir() / "backups", b"in the way")
 
     with pytest.raises(SvcError, match=f"^Cannot write {NAME}: "):
         files.change(FILE, lambda data: None, backup=True)
@@ -379,7 +379,7 @@ def test_a_hand_edit_that_takes_no_id_away_is_not_kept(home: Path):
 def test_a_read_goes_on_when_no_backup_can_be_made(home: Path):
     path = put(files.path(*FILE), THREADS)
     files.read(*FILE)
-    put(projects.state_dir() / "backups", b"in the way")
+    put(files.state_dir() / "backups", b"in the way")
     path.write_bytes(b"threads: []\n")
 
     found = files.read(*FILE)

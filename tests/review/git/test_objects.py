@@ -54,7 +54,6 @@ def test_a_blob_is_its_bytes(repo: Repo, opened: Repository, data: bytes):
     sha = oid(repo, data)
 
     assert objects.blob(opened, sha) == data
-    assert objects.size(opened, sha) == len(data)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +61,7 @@ def test_a_blob_is_its_bytes(repo: Repo, opened: Repository, data: bytes):
 )
 def test_what_is_no_object_is_missing(opened: Repository, name: str):
     assert objects.blob(opened, name) is None
-    assert objects.size(opened, name) is None
+    assert objects.kind(opened, name) is None
     assert not objects.exists(opened, name)
     assert objects.entry(opened, name, "a.txt") is None
 

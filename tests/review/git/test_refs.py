@@ -97,11 +97,9 @@ def test_a_branch_of_a_remote_counts_where_no_local_one_has_its_name(repo: Repo,
     found = read(clone)
 
     assert found.branch("main") == repo.sha("main")
-    assert found.remote_only("main")
     assert found.branch("topic") == found.branch("refs/heads/topic") == moved
-    assert not found.remote_only("topic")
     assert found.branch("HEAD") is None
-    assert not found.remote_only("nowhere")
+    assert found.branch("nowhere") is None
     assert found.upstreams == {"refs/heads/topic": "refs/remotes/origin/topic"}
     assert found.symbolic == {"refs/remotes/origin/HEAD": "refs/remotes/origin/topic"}
 

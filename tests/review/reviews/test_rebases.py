@@ -15,6 +15,7 @@ from review import caches, projects
 from review.reviews import records, shown, threads, viewed
 from review.stacks import details
 from review.stacks import repo as repos
+from review.stacks.values import Repo
 from tests.review.places import put
 from tests.review.world import World
 
@@ -37,7 +38,7 @@ class Desk:
             f"repos: [{{name: api, path: {world.repo.path}, range: main..topic}}]\n".encode(),
         )
 
-    def listed(self) -> repos.Repo:
+    def listed(self) -> Repo:
         project = projects.get("pay")
         return repos.load(project, projects.repo(project, "api"))
 

@@ -13,7 +13,7 @@ from config.kernel.storage import yamlio
 from review import caches
 from review.git import command
 from review.models import RepoRow
-from review.stacks import details
+from review.stacks import listing
 from tests.review.repos import Repo
 from tests.review.stacks.world import Payments
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def listed() -> dict[str, dict[str, Any]]:
-    return {one["slug"]: one for one in details.project_list()["projects"]}
+    return {one["slug"]: one for one in listing.project_list()["projects"]}
 
 
 def forget() -> None:
@@ -53,7 +53,7 @@ def test_the_list_is_what_the_contract_shows(pay: Payments, feature: list[str], 
     pay.repo.git("branch", "-f", "main", feature[0])
     pay.age()
 
-    found = details.project_list()
+    found = listing.project_list()
 
     newest = max(
         (pay.root / "pay" / name).stat().st_mtime
@@ -131,7 +131,7 @@ def test_fifty_unchanged_projects_cost_no_parse_and_no_process(
     if restarted:
         forget()
         monkeypatch.setattr(command, "spawn", None)
-        details.project_list()
+        listing.project_list()
     monkeypatch.setattr(command, "spawn", None)
     monkeypatch.setattr(yamlio, "parse", None)
 

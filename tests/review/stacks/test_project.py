@@ -6,7 +6,7 @@ import pytest
 
 from review.git import command
 from review.git.command import GitError
-from review.stacks import details, items
+from review.stacks import details, items, listing
 from tests.review.repos import Repo
 from tests.review.stacks.world import Payments
 
@@ -239,11 +239,11 @@ def test_nothing_is_asked_of_git_again_while_nothing_changes(
     pay.review(feature[0], "Why?")
     pay.age()
     before = pay.project()
-    details.project_list()
+    listing.project_list()
     monkeypatch.setattr(command, "spawn", None)
 
     assert pay.project() == before
-    assert details.project_list()["projects"][0]["commitCount"] == 3
+    assert listing.project_list()["projects"][0]["commitCount"] == 3
 
 
 def test_a_new_comment_costs_no_log(

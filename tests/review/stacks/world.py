@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from review import projects
-from review.stacks import details
+from review.stacks import details, values
 from review.stacks import repo as repos
 from tests.review.repos import Repo
 
@@ -83,7 +83,7 @@ class Payments:
                 if path.is_file():
                     os.utime(path, (path.stat().st_atime, path.stat().st_mtime - 60))
 
-    def load(self, *, counts: bool = True) -> repos.Repo:
+    def load(self, *, counts: bool = True) -> values.Repo:
         project = projects.get("pay")
         return repos.load(project, projects.repo(project, "api"), counts=counts)
 
