@@ -1,7 +1,7 @@
-"""The README's console walk-through runs as it stands: each command, and what it is said to print.
+"""The console walk-throughs run as they stand: each command, and what it is said to print.
 
-In an expected line `…` stands for anything. `localhost:8000` becomes the address of the service
-under test; nothing else is changed.
+In an expected line `…` stands for anything. `localhost:8000` and `localhost:5622` become the
+addresses of the service under test; nothing else is changed.
 """
 
 from __future__ import annotations
@@ -11,9 +11,13 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from tests.service import ROOT, Service
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {
+    name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/review.md")
+}
 MARK = "printf '\\n--- step ---\\n'"
 
 
@@ -29,10 +33,10 @@ class Step:
         return re.fullmatch(pattern, output.strip()) is not None
 
 
-def steps() -> list[Step]:
+def steps(page: str) -> list[Step]:
     found: list[Step] = []
     ending = ""
-    for block in re.findall(r"^```console\n(.*?)^```", README, re.MULTILINE | re.DOTALL):
+    for block in re.findall(r"^```console\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
         for line in block.splitlines():
             if ending:
                 found[-1].command += f"\n{line}"
@@ -46,12 +50,14 @@ def steps() -> list[Step]:
     return found
 
 
-def test_the_walk_through_prints_what_the_readme_says(
-    shared_service: Service, tmp_path: Path
+@pytest.mark.parametrize("name", PAGES)
+def test_a_walk_through_prints_what_its_page_says(
+    shared_service: Service, tmp_path: Path, name: str
 ) -> None:
-    walk = steps()
-    lines = [f"{MARK}\n{step.command}" for step in walk]
-    script = "\n".join(lines).replace("localhost:8000", f"127.0.0.1:{shared_service.ports['main']}")
+    walk, ports = steps(PAGES[name]), shared_service.ports
+    script = "\n".join(f"{MARK}\n{step.command}" for step in walk)
+    for said, port in (("localhost:8000", ports["main"]), ("localhost:5622", ports["review"])):
+        script = script.replace(said, f"127.0.0.1:{port}")
 
     done = subprocess.run(
         ["bash", "-eu", "-c", script],
@@ -69,6 +75,6 @@ def test_the_walk_through_prints_what_the_readme_says(
 
 
 def test_every_relative_link_of_the_readme_leads_to_a_file() -> None:
-    links = re.findall(r"\]\((?!https?:)([^)#]+)", README)
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", PAGES["README.md"])
 
     assert [link for link in links if not (ROOT / link).exists()] == []
