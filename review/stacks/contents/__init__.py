@@ -78,7 +78,7 @@ class Files:
         new = texts.get(file.new_oid) if file.new_oid else None
         shown = self.bare(file, deep=True)
         shown["truncated"] = False
-        shown["edits"] = edits
+        shown["edits"] = _of_texts(file, edits)
         shown["binary"] = any(side is not None and objects.is_binary(side) for side in (old, new))
         if shown["binary"]:
             return shown
@@ -126,6 +126,19 @@ def _taken(told: Told, path: str, early: Edits) -> tuple[Edit, ...]:
             return ()
         early[found[0]] = found[1]
     return early.pop(path)
+
+
+def _of_texts(file: Changed, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """Edits that lead from the text of one side to that of the other.
+
+    Git tells of a submodule as of a file of one line, and of a file that changes its type as of a
+    deleted and an added one.
+    """
+    if file.status != "type" and not file.is_submodule:
+        return edits
+    old = 0 if file.old_mode == SUBMODULE else sum(edit[1] for edit in edits)
+    new = 0 if file.new_mode == SUBMODULE else sum(edit[3] for edit in edits)
+    return ((min(old, 1), old, min(new, 1), new),) if old or new else ()
 
 
 def _text(data: bytes | None) -> tuple[str | None, bool]:

@@ -150,6 +150,29 @@ def test_every_kind_of_change_is_told(pay: Payments, shas: list[str]):
     assert detail(pay.repo.sha())["truncated"] is False
 
 
+def test_edits_lead_from_the_old_text_to_the_new_one_whatever_the_file_was(
+    pay: Payments, shas: list[str]
+):
+    """Git tells of a submodule as of a line, of a change of type as of two files."""
+    base = pay.repo.commit({"file": "1\n2\n", "filled": "", "module": "1\n"}, "Before")
+    for path in ("file", "filled"):
+        (pay.repo.path / path).unlink()
+        (pay.repo.path / path).symlink_to("a.py")
+    pay.repo.git("add", "-A")
+    for path in ("added", "module"):
+        pay.repo.git("update-index", "--add", "--cacheinfo", f"160000,{base},{path}")
+    pay.repo.git("commit", "-q", "-m", "Types")
+
+    found = files(pay.repo.sha())
+
+    assert {path: (file["status"], file["edits"]) for path, file in found.items()} == {
+        "added": ("added", []),
+        "file": ("type", [[1, 2, 1, 1]]),
+        "filled": ("type", [[0, 0, 1, 1]]),
+        "module": ("type", [[1, 1, 0, 0]]),
+    }
+
+
 def test_names_that_are_no_utf8_come_with_replacement_marks_and_are_found_by_them(
     pay: Payments, shas: list[str]
 ):
