@@ -1,0 +1,35 @@
+"""Scans beside a listener that cannot be seen into; prints walks and what was told, as JSON.
+
+Run in a process namespace of its own: sockets are shared with the outside, /proc is not.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from dashboard.listeners.owners import RETRY_S, Owners
+from dashboard.listeners.scan import Scanner
+
+
+def main(port: int) -> None:
+    now = 0.0
+    owners = Owners(clock=lambda: now)
+    scanner = Scanner(owners)
+    walks = []
+    for _ in range(200):
+        found = scanner.scan()
+    walks.append(owners.walks)
+    now = RETRY_S - 0.1
+    scanner.scan()
+    walks.append(owners.walks)
+    now = RETRY_S
+    scanner.scan()
+    scanner.scan()
+    walks.append(owners.walks)
+    pids = [one.pid for one in found.listeners if one.port == port]
+    print(json.dumps({"walks": walks, "pids": pids, "partial": found.partial}))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,5 @@
+"""Fixtures of the listener tests."""
+
+from tests.dashboard.listeners.servers import servers
+
+__all__ = ["servers"]
