@@ -1,7 +1,7 @@
 """What clients of the review part are told (contract 11): ids of what changed, never contents.
 
 A write through the API is told at once by whoever made it; its echo from the watcher is dropped
-there (background.py).
+there (background/).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The YAML files of the review part: project.yaml, review files, PR files (contract 2, 6).
 
 The one place that knows where they lie, reads them with every scalar as text, and changes them
-through the kernel's writer. What a file means is for projects.py, reviews/ and stacks/ to say.
+through the kernel's writer. What a file means is for projects/, reviews/ and stacks/ to say.
 """
 
 from review.files.backups import keep
@@ -11,6 +11,7 @@ from review.files.places import (
     SLUG,
     Kind,
     listed,
+    name_of,
     names,
     path,
     root,
@@ -18,10 +19,10 @@ from review.files.places import (
     state_dir,
 )  # fmt: skip
 from review.files.reading import LIMIT, MIRROR, VALUES, load, read, read_all, stamp
-from review.files.writing import arrived, change, expect
+from review.files.writing import arrived, change, check_whole, expect
 
 __all__ = [
-    "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "Kind", "arrived", "change", "expect",
-    "keep", "listed", "load", "names", "path", "read", "read_all", "root", "slugs", "stamp",
-    "state_dir",
+    "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "Kind", "arrived", "change",
+    "check_whole", "expect", "keep", "listed", "load", "name_of", "names", "path", "read",
+    "read_all", "root", "slugs", "stamp", "state_dir",
 ]  # fmt: skip

@@ -52,6 +52,12 @@ def names(slug: str, kind: Kind, repo: str) -> list[str]:
     return sorted(match[1] for match in found if match)
 
 
+def name_of(slug: str, kind: Kind, repo: str, sha: str) -> str | None:
+    """The name of a commit's file: its full sha before shorter ones, None where it has none."""
+    found = (name for name in names(slug, kind, repo) if sha.startswith(name))
+    return max(found, key=len, default=None)
+
+
 def is_project(slug: str) -> bool:
     return os.path.isfile(root() / slug / PROJECT)  # noqa: PTH113 - no error is one of ours
 

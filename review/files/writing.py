@@ -56,6 +56,19 @@ def change(parts: Sequence[str], edit: files.Edit, *, backup: bool = False) -> N
         raise Conflict(error.text, code=code) from error
 
 
+def check_whole(name: str, error: str | None, version: int = VERSION) -> None:
+    """Conflict unless all of a file is known: with the `error` of its reading, or of a newer
+    `version`, it is neither written nor taken over.
+    """
+    if error and error.startswith("cannot be read"):
+        raise Conflict(f"{name} {error}; nothing was changed.", code="invalid_file")
+    if error:
+        raise _invalid(name, error.partition(": ")[0])
+    if version > VERSION:
+        text = f"{name} was written by a newer version; nothing was changed."
+        raise Conflict(text, code="newer_file")
+
+
 def expect(file: Path, data: bytes | None) -> None:
     """This process is about to write these bytes there, or to remove the file."""
     etag = "" if data is None else hashlib.sha256(data).hexdigest()
@@ -107,19 +120,13 @@ def _check_project(slug: str) -> None:
     found = MIRROR.get(f"{slug}/{PROJECT}")
     if found is None:
         raise NotFound(f"No such project: {slug}")
-    if found.error.startswith("cannot be read"):
-        raise Conflict(f"{PROJECT} {found.error}; nothing was changed.", code="invalid_file")
-    if found.error:
-        raise _invalid(PROJECT, found.error.partition(": ")[0])
+    check_whole(PROJECT, found.error)
 
 
 def _check_version(texts: dict[str, Any], name: str) -> None:
     version = texts.get("version")
-    if name == PROJECT or not isinstance(version, str) or not NUMBER.fullmatch(version):
-        return
-    if int(version) > VERSION:
-        text = f"{name} was written by a newer version; nothing was changed."
-        raise Conflict(text, code="newer_file")
+    if name != PROJECT and isinstance(version, str) and NUMBER.fullmatch(version):
+        check_whole(name, None, int(version))
 
 
 def _refusal(name: str, error: yamlio.YamlError) -> Conflict:

@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from config.kernel.errors import Conflict
 from review import files
 from review.git import log
 from review.git.command import GitError
@@ -20,7 +19,7 @@ from review.reviews import document, joining, schema, times
 from review.reviews.carry import lineage
 from review.reviews.carry.traces import CarriedFrom, Match
 from review.reviews.document import Tree
-from review.reviews.schema import VERSION, ReviewFile
+from review.reviews.schema import ReviewFile
 from review.reviews.target import Target
 
 
@@ -87,7 +86,8 @@ def written(target: Target, shown: Shown) -> Tree:
     Conflict while a file it would take over cannot be read whole: that would lose the rest.
     """
     for source in _taken_over(target, shown):
-        _check_readable(source, target)
+        name = f"reviews/{target.repo}/{source.path.name}"
+        files.check_whole(name, source.error, source.review.version)
     review = replace(shown.review, carried_from=_carried(target, shown))
     return document.review(review, document.fingerprint(target))
 
@@ -140,17 +140,6 @@ def _taken_over(target: Target, shown: Shown) -> list[Read]:
     return [one for one in read if one is not None]
 
 
-def _check_readable(source: Read, target: Target) -> None:
-    name = f"reviews/{target.repo}/{source.path.name}"
-    if source.error:
-        where = source.error.partition(": ")[0]
-        text = f"{name} is not valid YAML ({where}). Fix the file by hand; nothing was changed."
-        raise Conflict(text, code="invalid_file")
-    if source.review.version > VERSION:
-        text = f"{name} was written by a newer version; nothing was changed."
-        raise Conflict(text, code="newer_file")
-
-
 def _now_after(carried: Sequence[CarriedFrom | None]) -> str:
     """Now, or just after the youngest of these where the clock went back: chains need an order."""
     youngest = max((times.exact(one.at) for one in carried if one), default="")
@@ -162,26 +151,14 @@ def _now_after(carried: Sequence[CarriedFrom | None]) -> str:
 
 
 def _read(target: Target, sha: str) -> Read | None:
-    """The review file of a commit; a full name wins over short ones, a longer over a shorter."""
     where = (target.slug, "reviews", target.repo)
     found = files.read(*where, f"{sha}.yaml")
+    if found is None and (name := files.name_of(target.slug, "reviews", target.repo, sha)):
+        found = files.read(*where, f"{name}.yaml")
     if found is None:
-        names = [
-            name
-            for name in files.names(target.slug, "reviews", target.repo)
-            if sha.startswith(name)
-        ]
-        found = files.read(*where, f"{max(names, key=len)}.yaml") if names else None
-    return (
-        Read(
-            sha,
-            found.path,
-            parsed(target, found.data, "" if found.error else found.etag, sha),
-            found.error or None,
-        )
-        if found
-        else None
-    )
+        return None
+    review = parsed(target, found.data, "" if found.error else found.etag, sha)
+    return Read(sha, found.path, review, found.error or None)
 
 
 def parsed(target: Target, texts: Any, etag: str, sha: str) -> ReviewFile:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from config.kernel.errors import Conflict
 from review import files
 from review.reviews import document, times
 from review.reviews.carry import CarriedFrom
@@ -198,17 +197,10 @@ class _Change:
 
     def _check_source(self) -> None:
         """A record that cannot be read whole is not taken over: that would lose the rest."""
+        slug, repo = self.target.slug, self.target.repo
         source = self.source_sha or self.target.commit.sha
-        names = files.names(self.target.slug, "prs", self.target.repo)
-        stem = max((name for name in names if source.startswith(name)), key=len, default=source)
-        name = f"prs/{self.target.repo}/{stem}.yaml"
-        if self.pr.parse_error:
-            where = self.pr.parse_error.partition(": ")[0]
-            text = f"{name} is not valid YAML ({where}). Fix the file by hand; nothing was changed."
-            raise Conflict(text, code="invalid_file")
-        if self.pr.version > VERSION:
-            text = f"{name} was written by a newer version; nothing was changed."
-            raise Conflict(text, code="newer_file")
+        stem = files.name_of(slug, "prs", repo, source) or source
+        files.check_whole(f"prs/{repo}/{stem}.yaml", self.pr.parse_error, self.pr.version)
 
     def _taken(self, tree: dict[str, Any]) -> dict[str, Any]:
         """The tree with everything of the record shown but the fields that can be set."""
