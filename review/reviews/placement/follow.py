@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from config.kernel.jsonio import clean
 from review.git import diffs, log, objects
 from review.git.command import GitError
 from review.git.commits import Commit
 from review.git.repository import Repository
 
+MARK = "\ufffd"
 Side = Literal["LEFT", "RIGHT"]
 
 
@@ -28,6 +30,7 @@ class Spot:
 
 def spot(repository: Repository, commit: Commit, path: str, side: Side) -> Spot | None:
     """The file that threads on `path` stand on; None when that side has no such file."""
+    path = _in_trees(commit, path)
     tree, inside = commit.sha, path
     if side == "LEFT":
         if commit.parent is None:
@@ -38,7 +41,7 @@ def spot(repository: Repository, commit: Commit, path: str, side: Side) -> Spot 
     entry = objects.entry(repository, tree, inside)
     if entry is None or entry.kind == "tree":
         return None
-    return Spot(path, entry.oid if entry.kind == "blob" else None)
+    return Spot(clean(path), entry.oid if entry.kind == "blob" else None)
 
 
 def written_on(repository: Repository, sha: str | None, path: str, side: Side) -> str | None:
@@ -96,6 +99,13 @@ def _commit(repository: Repository, sha: str | None) -> Commit | None:
         return log.commit(repository, sha) if sha else None
     except GitError:
         return None
+
+
+def _in_trees(commit: Commit, path: str) -> str:
+    """The name in git of a file that is shown with marks in place of what is no UTF-8."""
+    if MARK not in path:
+        return path
+    return next((file.path for file in commit.files if clean(file.path) == path), path)
 
 
 def _old_path(commit: Commit, path: str) -> str:
