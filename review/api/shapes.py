@@ -5,18 +5,20 @@ They describe; the nouns make the values, and the suite checks every answer agai
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers as s
 
+from review.reviews.placement import Placement
+from review.stacks.prs.rules import STATUSES as STORED
+
 STATUSES = ("draft", "ready", "published", "merged")
 FILE_STATUSES = ("added", "modified", "deleted", "renamed", "copied", "mode", "type")
 BRANCH_STATUSES = ("ok", "moved", "missing", "discovered", "merged")
-STORED = ("draft", "ready")
 SOURCES = ("commit", "override")
 SIDES = ("LEFT", "RIGHT")
-PLACEMENTS = ("general", "none", "file", "exact", "moved", "text", "nearest")
+PLACEMENTS = get_args(Placement)
 
 
 @extend_schema_serializer(many=False)  # a list is always inside an object

@@ -147,7 +147,7 @@ def _now_after(carried: Sequence[CarriedFrom | None]) -> str:
     if now > youngest:
         return now
     later = datetime.fromisoformat(youngest) + timedelta(milliseconds=1)
-    return later.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return times.of(later)
 
 
 def _read(target: Target, sha: str) -> Read | None:

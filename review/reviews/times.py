@@ -21,7 +21,12 @@ def now() -> str:
 
 def now_exact() -> str:
     """With milliseconds: two writes within one second have an order (lineage)."""
-    return _text(clock.now(), fraction=True)
+    return of(clock.now())
+
+
+def of(moment: datetime) -> str:
+    """A moment with milliseconds."""
+    return _text(moment.astimezone(UTC), fraction=True)
 
 
 @lru_cache(10_000)

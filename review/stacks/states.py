@@ -13,7 +13,7 @@ from pathlib import Path
 
 from config.kernel.storage.mirror import Mirrored
 from review import files
-from review.reviews import schema
+from review.reviews import schema, times
 from review.reviews.carry import CarriedFrom, Match
 from review.reviews.schema import Fingerprint, ReviewFile
 from review.stacks import prs
@@ -132,8 +132,7 @@ def _review(found: Mirrored, sha: str) -> ReviewFile:
 
 def _time(found: Mirrored) -> str:
     """When the file was last written: RFC 3339 in UTC with milliseconds."""
-    at = datetime.fromtimestamp(int(found.stat.split(":", 1)[0]) / 1e9, UTC)
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return times.of(datetime.fromtimestamp(int(found.stat.split(":", 1)[0]) / 1e9, UTC))
 
 
 def _heirs(records: Mapping[str, PrFile]) -> dict[str, tuple[str, ...]]:

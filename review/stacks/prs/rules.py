@@ -9,8 +9,9 @@ from typing import Any
 from config.kernel.errors import Invalid
 from review.reviews import times
 from review.reviews.fields import NUMBER, scalar
+from review.reviews.writing.limits import BODY
 
-TITLE, BODY, BRANCH, URL = 256, 65_536, 244, 2_048
+TITLE, BRANCH, URL = 256, 244, 2_048
 STATUSES = ("draft", "ready")
 READ_ONLY = frozenset({
     "title_source", "body_source", "commit_subject", "commit_body", "landed", "file",
