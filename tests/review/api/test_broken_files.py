@@ -24,6 +24,7 @@ BROKEN = {
     "conflict markers": b"<<<<<<< HEAD\nthreads: []\n=======\nthreads: []\n>>>>>>> other\n",
     "100,000 brackets": b"[" * 100_000,
     "100,000 brackets below a key": b"threads: " + b"[" * 100_000,
+    "an alias": b"mine: &a [x]\nyours: *a\nthreads: []\n",
     "an alias bomb": BOMB,
     "a bomb of merged keys": b"a: &a {x: 1}\n"
     + b"".join(b"%c: &%c {<<: [%s]}\n" % (n + 1, n + 1, b", ".join([b"*%c" % n] * 9))
