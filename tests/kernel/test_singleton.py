@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import threading
 
 import pytest
@@ -62,3 +64,17 @@ def test_looking_who_it_is_never_takes_it_away(folder):
         stop.set()
         for thread in lookers:
             thread.join()
+
+
+def test_a_disk_without_locks_is_named_as_such_and_not_as_another_server(folder, monkeypatch):
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    one = Instance(folder, "server")
+
+    for _ in range(2):
+        with pytest.raises(OptionError, match=r"without file locks \(No locks available\); set"):
+            one.acquire()
+        assert one.holder() is None
+        one.refuse_second()

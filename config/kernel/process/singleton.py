@@ -34,9 +34,12 @@ class Instance:
     def acquire(self, *, inheritable: bool = False) -> None:
         """Become the one, or OptionError naming who is."""
         descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
-        if not any(_lock(descriptor, pause) for pause in TRIES_S):
+        try:
+            if not any(_lock(descriptor, pause) for pause in TRIES_S):
+                raise OptionError(self._taken())
+        except OptionError:
             os.close(descriptor)
-            raise OptionError(self._taken())
+            raise
         os.set_inheritable(descriptor, inheritable)
         os.ftruncate(descriptor, 0)
         os.write(descriptor, b"%d\n" % os.getpid())
@@ -68,8 +71,10 @@ class Instance:
             return None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             return self._told(os.read(descriptor, 32))
+        except OSError:
+            return None  # nobody can hold it: a disk without locks
         finally:
             os.close(descriptor)
         return None
@@ -97,6 +102,11 @@ def _lock(descriptor: int, pause: float) -> bool:
     time.sleep(pause)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError as error:
+        raise OptionError(
+            f"SVC_DATA_DIR lies on a disk without file locks ({error.strerror}); "
+            "set it to a directory on a local disk"
+        ) from error
     return True
