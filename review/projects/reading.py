@@ -1,0 +1,94 @@
+"""What the project.yaml of each project says now. A broken one says what it last said well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from config.kernel.errors import NotFound, printable
+from config.kernel.storage.mirror import Mirrored
+from review import files
+from review.projects import entries
+from review.projects.entries import RepoEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """One project. With a `parse_error` ("line 3, column 1: ..."), as it was last read well.
+
+    Two are equal when all is equal that this part owns in the file: see `etag` for its bytes.
+    """
+
+    slug: str
+    dir: Path
+    file: Path
+    title: str
+    description: str | None
+    archived: bool
+    example: str | None
+    repos: tuple[RepoEntry, ...]
+    parse_error: str | None = None
+    warnings: tuple[str, ...] = ()
+    etag: str = field(default="", compare=False)
+    stat: str = field(default="", compare=False)
+
+
+_parsed: dict[str, tuple[Mirrored, Project]] = {}
+
+
+def get(slug: str) -> Project:
+    """The project as its file is now. NotFound when there is none."""
+    found = _read(slug) if files.SLUG.fullmatch(slug) else None
+    if found is None:
+        raise NotFound(f"No such project: {printable(slug)}")
+    return found
+
+
+def all() -> list[Project]:  # noqa: A001 - projects.all() reads as it should
+    """Every project, by slug."""
+    return [found for slug in files.slugs() if (found := _read(slug))]
+
+
+def repo(project: Project, name: str) -> RepoEntry:
+    """The first repo of that name. NotFound when there is none."""
+    found = next((entry for entry in project.repos if entry.name == name), None)
+    if found is None:
+        raise NotFound(f"No such repo: {printable(name)}")
+    return found
+
+
+def _read(slug: str) -> Project | None:
+    found = files.read(slug, files.PROJECT)
+    if found is None:
+        _parsed.pop(slug, None)
+        return None
+    known = _parsed.get(slug)
+    if known is None or known[0] is not found:
+        known = _parsed[slug] = (found, _project(slug, found))
+    return known[1]
+
+
+def _project(slug: str, found: Mirrored) -> Project:
+    warnings: list[str] = []
+    fields = entries.Fields(found.data, "", warnings)
+    return Project(
+        slug=slug,
+        dir=found.path.parent,
+        file=found.path,
+        title=fields.text("title") or _name(found.data) or slug,
+        description=fields.prose("description"),
+        archived=fields.truth("archived"),
+        example=fields.text("example"),
+        repos=entries.repos(found.data.get("repos"), found.path.parent),
+        parse_error=found.error or None,
+        warnings=tuple(warnings),
+        etag=found.etag,
+        stat=found.stat,
+    )
+
+
+def _name(data: dict[str, Any]) -> str | None:
+    """The workspace's name of the project; whether it is fit is for the workspace to say."""
+    name = data.get("name")
+    return name if isinstance(name, str) and name.strip() else None
