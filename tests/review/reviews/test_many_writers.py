@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import random
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -252,42 +252,69 @@ def write_for_ever(path: str, sha: str) -> None:
         os.write(1, f"{cid}\n".encode())
 
 
-def killed(world: World, sha: str, after: int, rng: random.Random) -> list[str]:
-    """What a writer had told when it was killed, in the middle of anything."""
+def nurse(path: str, sha: str) -> None:
+    """Run by a process that forks a writer per line read, and says when it is dead."""
+    for _ in sys.stdin:
+        pid = os.fork()
+        if not pid:
+            write_for_ever(path, sha)
+        os.write(1, f"pid {pid}\n".encode())
+        os.waitpid(pid, 0)
+        os.write(1, b"end\n")
+
+
+@contextmanager
+def nursery(world: World, sha: str) -> Iterator[Callable[[int, float], list[str]]]:
+    """Writers on demand: what one had told when it was killed, in the middle of anything, so many
+    replies and seconds after it began."""
     code = (
         "import django; django.setup()\n"
         "from django.core.management import call_command; call_command('migrate', verbosity=0)\n"
-        f"from {__name__} import write_for_ever; write_for_ever({str(world.repo.path)!r}, {sha!r})"
+        "from django.db import connection; connection.close()\n"
+        f"from {__name__} import nurse; nurse({str(world.repo.path)!r}, {sha!r})"
     )
     env = os.environ | {
         "SVC_PROJECTS_DIR": str(world.home),
         "SVC_DATA_DIR": str(world.home.parent / "data"),
         "DJANGO_SETTINGS_MODULE": "config.settings",
     }
-    told: list[str] = []
-    with subprocess.Popen(
-        [sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, bufsize=0
-    ) as process:
+    argv, pipe = [sys.executable, "-c", code], subprocess.PIPE
+    with subprocess.Popen(argv, env=env, stdin=pipe, stdout=pipe, bufsize=0) as process:
+        assert process.stdin is not None
         assert process.stdout is not None
-        while len(told) < after:
-            told.append(process.stdout.readline().decode().strip())
-        threading.Event().wait(rng.random() * 0.05)
-        process.send_signal(signal.SIGKILL)
-        told += process.stdout.read().decode().split("\n")[:-1]
-    return told
+        asked, said = process.stdin, process.stdout
+
+        def killed(after: int, wait_s: float) -> list[str]:
+            asked.write(b"\n")
+            told, pid = list[str](), 0
+            while (line := said.readline().decode().strip()) != "end":
+                assert line, "the nursery died"
+                if line.startswith("pid "):
+                    pid = int(line[4:])
+                else:
+                    told.append(line)
+                if pid and len(told) >= after:
+                    threading.Event().wait(wait_s)
+                    os.kill(pid, signal.SIGKILL)
+                    pid = 0
+            return told
+
+        yield killed
+        asked.close()
 
 
 @pytest.mark.timeout(300)
 def test_a_killed_writer_leaves_a_whole_file_and_all_it_acknowledged(world: World, sha: str):
     world.put(sha, START)
     rng, told = seeded(), {"first"}
-    for _ in range(ring(fast=4, slow=200)):
-        told |= set(killed(world, sha, 3, rng))
+    with nursery(world, sha) as killed:
+        for _ in range(ring(fast=40, slow=200)):
+            told |= set(killed(2, rng.random() * 0.02))
 
-        found = comments(world, sha).keys()
-        assert told <= found
-        assert len(found - told) <= 1  # written, and killed before it was told
-        told |= found
+            found = comments(world, sha).keys()
+            assert told <= found
+            assert len(found - told) <= 1  # written, and killed before it was told
+            told |= found
 
     assert len(records.thread(world.target(sha), "t")["comments"]) == len(told)
     sweep([world.file(sha).parent], older_than_s=0)
