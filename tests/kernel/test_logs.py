@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.conf import settings
 
+from config.kernel.errors import SvcError
 from config.kernel.logs import Failures
+from config.kernel.web import wire
 
 
 def record(exc_info: object = None) -> logging.LogRecord:
@@ -30,3 +33,23 @@ def test_an_answer_given_on_purpose_is_not_logged_but_a_failure_is():
 def test_loggers_of_libraries_speak_only_of_trouble(name, level):
     loggers: Any = settings.LOGGING["loggers"]
     assert loggers[name]["level"] == level
+
+
+@pytest.mark.parametrize(
+    ("error", "said", "traced"),
+    [
+        (SvcError("Cannot write a.yaml: No space left on device"), None, False),
+        (ValueError("a defect"), "unhandled error", True),
+    ],
+)
+def test_a_disk_that_refuses_is_logged_in_one_sentence_and_a_defect_with_its_place(
+    caplog: pytest.LogCaptureFixture, error: Exception, said: str | None, traced: bool
+):
+    request = SimpleNamespace(_request=SimpleNamespace(request_id="ab12"))
+
+    answer = wire.exception_handler(error, {"request": request})
+
+    (found,) = caplog.records
+    assert answer.status_code == 500
+    assert (found.levelname, found.message) == ("ERROR", said or str(error))
+    assert (bool(found.exc_info), found.__dict__["requestId"]) == (traced, "ab12")

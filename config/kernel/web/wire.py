@@ -57,8 +57,11 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
     """DRF's exception hook: every error of every surface leaves as JSON, in the one shape."""
     known, request = translate(error), context["request"]
     if type(known) is SvcError:
-        request_id = getattr(request._request, "request_id", "")
-        log.error("unhandled error", exc_info=error, extra={"requestId": request_id})
+        told = {"requestId": getattr(request._request, "request_id", "")}
+        if known is error:  # a disk or a git that refused; its sentence says all
+            log.error(known.text, extra=told)
+        else:
+            log.error("unhandled error", exc_info=error, extra=told)
     request.accepted_renderer = JSONRenderer()
     request.accepted_media_type = JSONRenderer.media_type
     response = Response(known.body(), status=known.status)
