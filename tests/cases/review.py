@@ -235,6 +235,7 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{API}test_pictures.py::test_an_svg_is_680_wide_and_a_png_twice_that",
         f"{API}test_pictures.py::test_each_option_changes_the_picture",
         f"{API}test_pictures.py::test_a_bad_option_is_refused",
+        f"{API}test_pictures.py::test_any_title_is_drawn_as_text",
         f"{REVIEW}test_pictures.py::test_titles_are_really_drawn",
         f"{REVIEW}test_pictures.py::test_hostile_text_is_text",
     ),

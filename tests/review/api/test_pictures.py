@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree as ET
+
 import pytest
 
 from tests.review.api.served import Api, Project
-from tests.review.pngs import size
+from tests.review.pngs import read, size
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_an_svg_is_680_wide_and_a_png_twice_that(api: Api, pay: Project):
@@ -31,6 +35,17 @@ def test_each_option_changes_the_picture(api: Api, pay: Project):
     assert ">Pay<" in plain
     assert ">Pay<" not in api.get(pay.c(1, "/stack.svg?title=0")).text
     assert api.get(f"{pay.p}/stack.svg").text != plain
+
+
+@pytest.mark.parametrize("title", ["<&\"'> ]]>", "漢字かな混じり文"])
+def test_any_title_is_drawn_as_text(api: Api, pay: Project, title: str):
+    sha = pay.repo.commit({"x": "y\n"}, title)
+
+    svg, png = api.get(pay.c(sha, "/stack.svg")), api.get(pay.c(sha, "/stack.png"))
+
+    (drawn,) = (one for one in ET.fromstring(svg.content).iter(f"{SVG}text") if one.text == title)
+    left, base = (2 * int(float(drawn.get(key) or 0)) for key in ("x", "y"))
+    assert read(png.content).dark(left, base - 20, left + 80, base) > 20
 
 
 def test_a_download_has_the_name_of_what_it_shows(api: Api, pay: Project):
