@@ -1,0 +1,94 @@
+"""From a host to the addresses a probe may connect to. A slow resolver delays only its own name."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import socket
+import threading
+
+from dashboard.health.target import EVERYWHERE, Target
+
+LOOKUPS = 32  # names being resolved at once; getaddrinfo cannot be interrupted
+_METADATA = frozenset({"169.254.169.254", "fd00:ec2::254", "100.100.100.200"})
+_in_flight: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Future[list[str]]] = {}
+
+
+class Unresolved(OSError):
+    """The name has no address, or none in time."""
+
+
+class Forbidden(OSError):
+    """Every address of the host is one that probes never go to."""
+
+
+async def addresses(target: Target) -> list[str]:
+    """The addresses of the target, in the order to try. Unresolved or Forbidden when there is none.
+
+    Loopback names never reach a resolver (RFC 6761), so that no answer can move them elsewhere.
+    """
+    host = target.host.lower().removesuffix(".")
+    if host == "localhost" or host in EVERYWHERE or host.endswith(".localhost"):
+        return ["127.0.0.1", "::1"]
+    found = [host] if _literal(host) else await _lookup(host)
+    allowed = [address for address in dict.fromkeys(found) if not forbidden(address)]
+    if not allowed:
+        raise Forbidden(f"{found[0]} is never probed: it is no address of an app")
+    return allowed
+
+
+def forbidden(address: str) -> bool:
+    """Link-local, metadata, multicast, unspecified and reserved addresses: never connected to."""
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    ip = getattr(ip, "ipv4_mapped", None) or ip
+    return (
+        str(ip) in _METADATA
+        or ip.is_link_local
+        or ip.is_multicast
+        or ip.is_unspecified
+        or (ip.is_reserved and not ip.is_loopback)
+    )
+
+
+def _literal(host: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return bool(ipaddress.ip_address(host.partition("%")[0]))
+    return False
+
+
+async def _lookup(host: str) -> list[str]:
+    """Askers of one name share one thread, which is a daemon: a hung resolver holds up no stop."""
+    loop = asyncio.get_running_loop()
+    key = (loop, host)
+    answer = _in_flight.get(key)
+    if answer is None:
+        if len(_in_flight) >= LOOKUPS:
+            raise Unresolved(
+                f"{host} was not looked up: {LOOKUPS} other names are being waited for"
+            )
+        answer = _in_flight[key] = loop.create_future()
+        answer.add_done_callback(lambda done: (_in_flight.pop(key), done.exception()))
+        threading.Thread(target=_resolve, args=(host, loop, answer), daemon=True).start()
+    return await asyncio.shield(answer)
+
+
+def _resolve(host: str, loop: asyncio.AbstractEventLoop, answer: asyncio.Future[list[str]]) -> None:
+    found: list[str] = []
+    try:
+        infos = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        found = [str(info[4][0]) for info in infos]
+        error = f"{host} has no address"
+    except (OSError, UnicodeError) as failure:
+        error = f"{host} does not resolve: {failure}"
+
+    def tell() -> None:
+        if answer.done():
+            return
+        if found:
+            answer.set_result(found)
+        else:
+            answer.set_exception(Unresolved(error))
+
+    with contextlib.suppress(RuntimeError):  # the loop has closed meanwhile
+        loop.call_soon_threadsafe(tell)

@@ -1,0 +1,26 @@
+"""The two times the room needs: one that only moves forward, one that people read."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+# Linux: BOOTTIME counts a suspend, MONOTONIC does not. macOS: MONOTONIC does, UPTIME_RAW does not.
+_ALWAYS = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_AWAKE = getattr(time, "CLOCK_UPTIME_RAW", time.CLOCK_MONOTONIC)
+
+
+class Moment(NamedTuple):
+    """`mono`: seconds that never step and stand still in a suspend; `wall`: Unix seconds."""
+
+    mono: float
+    wall: float
+
+
+def now() -> Moment:
+    return Moment(time.monotonic(), time.time())
+
+
+def asleep() -> float:
+    """Seconds this machine has spent suspended since it booted."""
+    return time.clock_gettime(_ALWAYS) - time.clock_gettime(_AWAKE)

@@ -1,0 +1,114 @@
+"""One TCP connection to the first of several addresses that takes it, and TLS upon it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import socket
+import ssl
+from collections.abc import Sequence
+from functools import cache
+
+from dashboard.health.target import Target
+
+CONNECT_S = 2.0
+NEXT_ADDRESS_S = 0.25  # the head start of an address over the one after it (RFC 8305)
+
+
+async def connect(addresses: Sequence[str], port: int) -> tuple[socket.socket, str]:
+    """A connected socket and its address. OSError of the first address when none takes it."""
+    loop = asyncio.get_running_loop()
+    pending: set[asyncio.Task[socket.socket]] = set()
+    names: dict[asyncio.Task[socket.socket], str] = {}
+    failures: list[OSError] = []
+    waiting = list(addresses)
+    try:
+        while waiting or pending:
+            if waiting:
+                address = waiting.pop(0)
+                task = loop.create_task(_open(address, port))
+                names[task] = address
+                pending.add(task)
+            done, pending = await asyncio.wait(
+                pending,
+                timeout=NEXT_ADDRESS_S if waiting else None,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            for task in done:
+                if (failure := task.exception()) is None:
+                    _close(done - {task})
+                    return task.result(), names[task]
+                if not isinstance(failure, OSError):
+                    raise failure
+                failures.append(failure)
+        raise failures[0]
+    finally:
+        for task in pending:
+            task.add_done_callback(lambda late: _close({late}))
+            task.cancel()
+
+
+async def _open(address: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(sock, (address, port))
+        if met_itself(sock):
+            raise ConnectionRefusedError(errno.ECONNREFUSED, "connection refused")
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def met_itself(sock: socket.socket) -> bool:
+    """Whether the kernel gave the socket the very port it asked for: nobody listens there.
+
+    A connect to a free ephemeral port of this machine can meet itself (simultaneous open).
+    """
+    return bool(sock.getsockname()[:2] == sock.getpeername()[:2])
+
+
+def _close(tasks: set[asyncio.Task[socket.socket]]) -> None:
+    for task in tasks:
+        if not task.cancelled() and task.exception() is None:
+            task.result().close()
+
+
+async def streams(
+    sock: socket.socket, target: Target, *, tls: bool, limit: int
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Streams over a connected socket, which they own from here on, also when TLS fails."""
+    try:
+        if not tls:
+            return await asyncio.open_connection(sock=sock, limit=limit)
+        context = await _context(verify=not (target.local or target.insecure))
+        name = "localhost" if target.host in {"::1", "127.0.0.1"} else target.host
+        return await asyncio.open_connection(
+            sock=sock, ssl=context, server_hostname=name, limit=limit
+        )
+    except BaseException:
+        with contextlib.suppress(OSError):
+            sock.close()
+        raise
+
+
+async def _context(*, verify: bool) -> ssl.SSLContext:
+    """Loading the system's authorities takes tens of milliseconds: once, and not in the loop."""
+    return await asyncio.to_thread(_verified) if verify else _unverified()
+
+
+@cache
+def _verified() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+@cache
+def _unverified() -> ssl.SSLContext:
+    """For loopback, where a certificate proves nothing and is mostly self-made (6.3)."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context

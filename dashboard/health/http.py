@@ -1,0 +1,128 @@
+"""Just enough HTTP/1.1 to ask once: a fixed request, a bounded head, a bounded body."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import html
+import re
+from dataclasses import dataclass
+
+from config import __version__
+from dashboard.health.target import Target
+
+HEAD_BYTES = 64 * 1024
+BODY_BYTES = 64 * 1024
+TITLE_CHARS = 200
+_STATUS = re.compile(rb"HTTP/1\.[01] ([1-9][0-9]{2})(?:[ \r]|$)")
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
+_TITLE = re.compile(r"<title[^>]{0,200}>(.{0,2000}?)</title", re.IGNORECASE | re.DOTALL)
+_CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
+_LENGTH = re.compile(r"[0-9]{1,18}", re.ASCII)
+SPEAKS_TLS = "it speaks TLS"
+NO_ANSWER = "it closed the connection without an answer"
+PERHAPS_TLS = frozenset({SPEAKS_TLS, NO_ANSWER})  # many TLS servers send no alert, they hang up
+_TLS_ALERT = b"\x15\x03"
+
+
+class NotHttp(Exception):
+    """What came is no HTTP answer; the text says what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    status: int
+    headers: dict[str, str]  # names in lower case; a repeated one keeps its last value
+    rest: bytes  # body bytes that came with the head
+
+
+def request(target: Target) -> bytes:
+    """The one request a probe sends (6.1): no cookie, no keep-alive; the file's headers win."""
+    headers = {
+        "host": ("Host", target.host_header),
+        "user-agent": ("User-Agent", f"svc/{__version__} (health)"),
+        "accept": ("Accept", "text/html,*/*;q=0.1"),
+    }
+    headers |= {name.lower(): (name, value) for name, value in target.headers.items()}
+    headers["connection"] = ("Connection", "close")
+    lines = [f"{target.method} {target.path} HTTP/1.1"]
+    lines += [f"{name}: {value}" for name, value in headers.values()]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8")
+
+
+async def read_head(reader: asyncio.StreamReader) -> Head:
+    """The head of the final answer; interim ones are passed over within the same 64 KiB."""
+    data = bytearray()
+    left, seen = HEAD_BYTES, 0  # `seen`: no end begins before it, so a drip is searched once
+    while True:
+        while end := _HEAD_END.search(data, seen):
+            head = _parsed(bytes(data[: end.start()]), bytes(data[end.end() :]))
+            if head.status >= 200 or head.status == 101:
+                return head
+            data, seen = bytearray(head.rest), 0
+        seen = max(0, len(data) - 3)
+        if not left:
+            raise NotHttp("the head of the answer is longer than 64 KiB")
+        more = await reader.read(left)
+        if not more:
+            raise NotHttp("it closed the connection within the head" if data else NO_ANSWER)
+        left -= len(more)
+        data += more
+        if data.startswith(_TLS_ALERT):
+            raise NotHttp(SPEAKS_TLS)
+        if not data.startswith(b"HTTP/"[: len(data)]):
+            raise NotHttp("it answers, but not in HTTP")
+
+
+def _parsed(head: bytes, rest: bytes) -> Head:
+    first, *lines = re.split(rb"\r?\n", head)
+    found = _STATUS.match(first)
+    if found is None:
+        raise NotHttp("its status line is not one of HTTP/1.1")
+    pairs = (line.decode("latin-1").partition(":") for line in lines)
+    return Head(
+        int(found[1]), {name.strip().lower(): value.strip() for name, _, value in pairs}, rest
+    )
+
+
+async def read_body(reader: asyncio.StreamReader, head: Head, seconds: float) -> bytes:
+    """What came of the body in that time, 64 KiB at most, chunk sizes taken out."""
+    data = bytearray(head.rest)
+    chunked = "chunked" in head.headers.get("transfer-encoding", "").lower()
+    length = head.headers.get("content-length", "")
+    told = int(length) if _LENGTH.fullmatch(length) and not chunked else BODY_BYTES
+    most = min(BODY_BYTES, told)
+    with contextlib.suppress(TimeoutError, OSError):
+        async with asyncio.timeout(seconds):
+            while len(data) < most and not (chunked and data.endswith(b"0\r\n\r\n")):
+                if not (more := await reader.read(most - len(data))):
+                    break
+                data += more
+    return (_dechunked(bytes(data)) if chunked else bytes(data))[:most]
+
+
+def _dechunked(data: bytes) -> bytes:
+    """The whole and the begun chunks of what has come so far; malformed framing ends it."""
+    body, at = b"", 0
+    while (line := data.find(b"\r\n", at)) >= 0:
+        try:
+            size = int(data[at:line].partition(b";")[0], 16)
+        except ValueError:
+            break
+        if size <= 0:
+            break
+        body += data[line + 2 : line + 2 + size]
+        at = line + 2 + size + 2
+    return body
+
+
+def title(headers: dict[str, str], body: bytes) -> str | None:
+    """The text of <title>, spaces folded, at most 200 characters."""
+    named = _CHARSET.search(headers.get("content-type", ""))
+    try:
+        text = body.decode(named[1] if named else "utf-8", errors="replace")
+    except LookupError:
+        text = body.decode("utf-8", errors="replace")
+    found = _TITLE.search(text)
+    words = " ".join(html.unescape(found[1]).split()) if found else ""
+    return "".join(c for c in words if c.isprintable())[:TITLE_CHARS] or None

@@ -1,0 +1,184 @@
+"""Ask one app once whether it answers. Bounded in time and bytes; whatever it meets is a Result.
+
+Raw asyncio streams and a new connection each time: keep-alive delays a dev server's shutdown and
+hides a refusal. Redirects are never followed, proxy variables never read (contract 6.1-6.4).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+import ssl
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import replace
+
+import psutil
+
+from dashboard.health import clock, http
+from dashboard.health.address import Forbidden, Unresolved, addresses
+from dashboard.health.connect import CONNECT_S, connect, streams
+from dashboard.health.result import Kind, Page, Result, judge
+from dashboard.health.target import Target
+
+DRAIN_S = 0.1
+# Out of descriptors or buffers: that says nothing about the app.
+_OURS = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
+START_SLACK_S = 0.05  # psutil derives start times from clock ticks of 10 ms
+
+
+async def probe(
+    target: Target,
+    *,
+    prefer: str | None = None,
+    page: bool = False,
+    connecting: AbstractAsyncContextManager[object] | None = None,
+) -> Result:
+    """The answer of `target`. `prefer` is the address that answered last time; `page` also reads
+    title, headers and body; `connecting` is entered for the connect phase alone.
+
+    OSError only when this process itself has run out of descriptors or memory."""
+    if target.scheme == "process":
+        return _alive(target)
+    began = clock.now()
+    blank = Result(began=began.mono, at=began.wall, kind=Kind.DNS)
+    try:
+        async with asyncio.timeout(target.timeout):
+            found = await addresses(target)
+    except TimeoutError:
+        return replace(blank, error=f"{target.host} was not resolved in {target.timeout:g} s")
+    except Unresolved as error:
+        return replace(blank, error=str(error))
+    except Forbidden as error:
+        return replace(blank, kind=Kind.REFUSED, error=str(error))
+    if prefer in found:
+        found = [prefer, *(one for one in found if one != prefer)]
+    result = await _ask(target, found, target.speaks == "https", page, connecting)
+    if target.speaks == "auto" and result.error in http.PERHAPS_TLS:
+        secure = await _ask(target, found, True, page, connecting)
+        return result if secure.kind is Kind.TLS else secure
+    return result
+
+
+async def _ask(
+    target: Target,
+    found: list[str],
+    tls: bool,
+    page: bool,
+    connecting: AbstractAsyncContextManager[object] | None,
+) -> Result:
+    """One connection and what came of it."""
+    async with connecting or nullcontext():
+        began = clock.now()
+        blank = Result(began=began.mono, at=began.wall, kind=Kind.TIMEOUT)
+        limit = min(CONNECT_S, target.timeout)
+        try:
+            async with asyncio.timeout(limit):
+                sock, addr = await connect(found, target.port)
+        except TimeoutError:
+            return replace(blank, error=f"no connection within {limit:g} s")
+        except OSError as error:
+            if error.errno in _OURS:
+                raise
+            return replace(blank, kind=Kind.REFUSED, error=_plainly(error))
+    reached = replace(blank, addr=addr)
+    if target.speaks == "tcp":
+        sock.close()
+        return replace(reached, kind=Kind.OK, scheme="tcp", ms=_since(began.mono))
+    return await _exchange(sock, target, reached, tls, page)
+
+
+async def _exchange(
+    sock: socket.socket, target: Target, reached: Result, tls: bool, page: bool
+) -> Result:
+    """The question and its answer over a connected socket."""
+    writer: asyncio.StreamWriter | None = None
+    try:
+        async with asyncio.timeout(_left(target, reached)):
+            reader, writer = await streams(sock, target, tls=tls, limit=http.HEAD_BYTES)
+            writer.write(http.request(target))
+            head = await http.read_head(reader)
+        answered = _answered(target, head, reached, tls)
+        return await _with_body(reader, head, target, answered, page)
+    except TimeoutError:
+        return replace(reached, error=f"connected, but no answer within {target.timeout:g} s")
+    except ssl.SSLError as error:
+        return replace(reached, kind=Kind.TLS, scheme="https", error=f"TLS failed: {_tls(error)}")
+    except http.NotHttp as error:
+        kind = Kind.TLS if str(error) == http.SPEAKS_TLS else Kind.NOT_HTTP
+        return replace(reached, kind=kind, error=str(error))
+    except OSError as error:
+        text = f"it broke the connection: {_plainly(error)}"
+        return replace(reached, kind=Kind.TLS if tls else Kind.NOT_HTTP, error=text)
+    finally:
+        if writer is not None:
+            writer.transport.abort()
+
+
+def _answered(target: Target, head: http.Head, reached: Result, tls: bool) -> Result:
+    kind, error = judge(target, head.status)
+    return replace(
+        reached,
+        kind=kind,
+        status=head.status,
+        ms=_since(reached.began),
+        scheme="https" if tls else "http",
+        error=error,
+    )
+
+
+async def _with_body(
+    reader: asyncio.StreamReader, head: http.Head, target: Target, answered: Result, page: bool
+) -> Result:
+    """The same result once the body has had its say, or has at least been let out.
+
+    A short body that nobody asked for is read too: many servers log a connection that breaks.
+    """
+    if target.method == "HEAD":
+        return answered
+    wanted = page or (target.body is not None and answered.ok)
+    seconds = max(0.0, _left(target, answered)) if wanted else DRAIN_S
+    body = await http.read_body(reader, head, seconds)
+    if page:
+        answered = replace(answered, page=Page(http.title(head.headers, body), head.headers, body))
+    if answered.ok and target.body and target.body.encode() not in body:
+        error = "the first 64 KiB of the answer do not hold health.body"
+        return replace(answered, kind=Kind.BODY, error=error)
+    return answered
+
+
+def _alive(target: Target) -> Result:
+    """Scheme `process`: the very process, by pid and start time, still runs."""
+    began = clock.now()
+    gone = Result(began=began.mono, at=began.wall, kind=Kind.EXITED, error="no process is known")
+    if target.process is None:
+        return gone
+    pid, started = target.process
+    try:
+        process = psutil.Process(pid)
+        same = abs(process.create_time() - started) <= START_SLACK_S
+        if same and process.status() != psutil.STATUS_ZOMBIE:
+            return replace(gone, kind=Kind.OK, ms=_since(began.mono), error=None)
+    except psutil.Error:
+        pass
+    return replace(gone, error=f"process {pid} has ended")
+
+
+def _since(began: float) -> float:
+    return round((clock.now().mono - began) * 1000, 3)
+
+
+def _left(target: Target, result: Result) -> float:
+    return result.began + target.timeout - clock.now().mono
+
+
+def _plainly(error: OSError) -> str:
+    """`connection refused`, where asyncio would tell of its call."""
+    return (os.strerror(error.errno) if error.errno else str(error) or "no reason given").lower()
+
+
+def _tls(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return error.verify_message
+    return (error.reason or str(error)).replace("_", " ").lower()

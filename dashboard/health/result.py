@@ -1,0 +1,98 @@
+"""What one probe found: a kind, in the words of the states' reasons, and the figures around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from dashboard.health.target import Target
+
+
+class Kind(StrEnum):
+    """FINE: it answers. BAD: it answers, but badly. Every other: it does not answer."""
+
+    OK = "ok"
+    REDIRECT = "redirect"
+    AUTH = "auth-required"
+    SERVER_ERROR = "http-5xx"
+    GATEWAY = "gateway"
+    STATUS = "status-mismatch"
+    BODY = "body-mismatch"
+    TLS = "tls"
+    NOT_HTTP = "not-http"
+    REFUSED = "refused"
+    TIMEOUT = "timeout"
+    DNS = "dns"
+    EXITED = "exited"
+
+
+FINE = frozenset({Kind.OK, Kind.REDIRECT, Kind.AUTH})
+BAD = frozenset({Kind.SERVER_ERROR, Kind.GATEWAY, Kind.STATUS, Kind.BODY, Kind.TLS, Kind.NOT_HTTP})
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The start of an answer, read when asked for: what identity and pictures look at."""
+
+    title: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)  # names in lower case
+    body: bytes = b""  # 64 KiB at most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One probe. `began` is monotonic seconds, `at` the same moment in Unix seconds.
+
+    `ms`: from the first packet to the whole head (tcp: to the connection), None without one.
+    `addr`: the address that accepted the connection, also when it then stayed silent.
+    """
+
+    began: float
+    at: float
+    kind: Kind
+    status: int | None = None
+    ms: float | None = None
+    addr: str | None = None
+    scheme: str | None = None
+    error: str | None = None
+    page: Page | None = None
+
+    @property
+    def ok(self) -> bool:
+        return self.kind in FINE
+
+    @property
+    def bad(self) -> bool:
+        return self.kind in BAD
+
+    @property
+    def failed(self) -> bool:
+        return not (self.ok or self.bad)
+
+    def wire(self) -> dict[str, Any]:
+        """`last` of an App (7): {at, ok, status, ms, addr, error}."""
+        at = datetime.fromtimestamp(self.at, UTC).isoformat(timespec="milliseconds")
+        return {
+            "at": at.replace("+00:00", "Z"),
+            "ok": self.ok,
+            "status": self.status,
+            "ms": self.ms,
+            "addr": self.addr,
+            "error": self.error,
+        }
+
+
+def judge(target: Target, status: int) -> tuple[Kind, str | None]:
+    """What a status means (6.2), and the sentence when it is not fine."""
+    if target.accepts(status):
+        if 300 <= status <= 399:
+            return Kind.REDIRECT, None
+        return (Kind.AUTH if status in {401, 403} else Kind.OK), None
+    if status in {502, 504}:
+        return Kind.GATEWAY, f"answers {status}: nothing behind the gateway"
+    if 500 <= status <= 599:
+        return Kind.SERVER_ERROR, f"answers {status}"
+    return Kind.STATUS, f"answers {status}, which health.status does not name"

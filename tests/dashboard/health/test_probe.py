@@ -1,0 +1,525 @@
+"""One question to a real server, and every way it can be answered, refused or drawn out."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from config import __version__
+from dashboard.health import address, connect
+from dashboard.health.probe import probe
+from dashboard.health.result import Kind, Result
+from dashboard.health.target import SILENT_PORTS, Target, of_url, statuses
+from tests.dashboard.health.servers import (
+    answers,
+    closed_port,
+    drips,
+    eventually,
+    hangs,
+    says,
+    server_context,
+    serving,
+)
+from tests.wire import make_certificate
+
+
+async def ask(port: int, **more) -> Result:
+    return await probe(Target(port=port, **more))
+
+
+async def test_the_request_is_the_one_of_the_contract_and_nothing_more(monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1/")
+    async with serving(answers()) as server:
+        result = await ask(server.port, path="/healthz?full=1")
+
+    assert result.kind is Kind.OK
+    assert server.heard == [
+        b"GET /healthz?full=1 HTTP/1.1\r\n"
+        b"Host: localhost:%d\r\n"
+        b"User-Agent: svc/%s (health)\r\n"
+        b"Accept: text/html,*/*;q=0.1\r\n"
+        b"Connection: close\r\n\r\n" % (server.port, __version__.encode())
+    ]
+
+
+async def test_headers_of_the_file_are_sent_and_win_over_ours_but_not_over_connection():
+    async with serving(answers()) as server:
+        mine = {"accept": "application/json", "Authorization": "Bearer x", "Connection": "upgrade"}
+        await ask(server.port, headers=mine)
+
+    head = server.heard[0].decode()
+    assert "accept: application/json\r\n" in head
+    assert "Authorization: Bearer x\r\n" in head
+    assert re.findall("(?i)connection: (.*)\r", head) == ["close"]
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "error"),
+    [
+        (200, Kind.OK, None),
+        (204, Kind.OK, None),
+        (404, Kind.OK, None),
+        (401, Kind.AUTH, None),
+        (403, Kind.AUTH, None),
+        (301, Kind.REDIRECT, None),
+        (500, Kind.SERVER_ERROR, "answers 500"),
+        (503, Kind.SERVER_ERROR, "answers 503"),
+        (502, Kind.GATEWAY, "answers 502: nothing behind the gateway"),
+        (504, Kind.GATEWAY, "answers 504: nothing behind the gateway"),
+    ],
+)
+async def test_a_status_means_what_the_contract_says(status, kind, error):
+    async with serving(answers(status)) as server:
+        result = await ask(server.port)
+
+    assert (result.kind, result.status, result.error) == (kind, status, error)
+    assert result.addr == "127.0.0.1"
+    assert result.ms is not None
+    assert 0 < result.ms < 5000
+
+
+async def test_the_statuses_of_the_file_replace_the_usual_ones():
+    async with serving(answers(500)) as odd, serving(answers(404)) as plain:
+        allowed = await ask(odd.port, statuses=statuses("200-399,500"))
+        refused = await ask(plain.port, statuses=statuses("200-399,500"))
+
+    assert allowed.kind is Kind.OK
+    assert refused.kind is Kind.STATUS
+    assert refused.error == "answers 404, which health.status does not name"
+
+
+async def test_a_redirect_is_fine_and_is_not_followed():
+    async with serving(answers()) as goal:
+        away = f"Location: http://127.0.0.1:{goal.port}/\r\n"
+        async with serving(answers(302, headers=away)) as server:
+            result = await ask(server.port)
+
+    assert (result.kind, len(server.heard), goal.heard) == (Kind.REDIRECT, 1, [])
+
+
+async def test_interim_answers_are_passed_over():
+    early = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n"
+    async with serving(says(early + b"HTTP/1.1 500 No\r\n\r\n")) as server:
+        result = await ask(server.port)
+
+    assert result.status == 500
+
+
+async def test_nobody_listening_is_refused():
+    with closed_port() as port:
+        result = await ask(port)
+
+    assert (result.kind, result.addr, result.ms) == (Kind.REFUSED, None, None)
+    assert result.error == "connection refused"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+async def test_localhost_finds_a_server_on_either_address_and_names_it(host):
+    async with serving(answers(), host=host) as server:
+        result = await ask(server.port)
+
+    assert (result.kind, result.addr) == (Kind.OK, host)
+
+
+async def test_the_address_that_won_is_tried_first():
+    async with (
+        serving(answers(), host="::1") as six,
+        serving(answers(500), host="127.0.0.1", port=six.port),
+    ):
+        usual = await probe(Target(port=six.port))
+        remembered = await probe(Target(port=six.port), prefer="::1")
+
+    assert (usual.addr, remembered.addr) == ("127.0.0.1", "::1")
+
+
+async def test_a_silent_address_costs_a_quarter_second_before_the_next_is_tried(monkeypatch):
+    open_one = connect._open
+
+    async def stuck_on_four(where: str, port: int) -> socket.socket:
+        if where == "127.0.0.1":
+            await asyncio.Event().wait()
+        return await open_one(where, port)
+
+    monkeypatch.setattr(connect, "_open", stuck_on_four)
+    async with serving(answers(), host="::1") as server:
+        result = await ask(server.port)
+
+    assert (result.kind, result.addr) == (Kind.OK, "::1")
+    assert result.ms is not None
+    assert 250 <= result.ms < 1500
+
+
+async def test_a_socket_that_met_itself_counts_as_refused():
+    with socket.socket() as alone:
+        alone.bind(("127.0.0.1", 0))
+        alone.connect(alone.getsockname())
+
+        assert connect.met_itself(alone)
+
+
+@pytest.mark.parametrize("port", sorted(SILENT_PORTS))
+def test_an_unknown_listener_on_a_port_of_the_list_is_only_connected_to(port):
+    assert Target(scheme="auto", port=port).speaks == "tcp"
+    assert Target(scheme="http", port=port).speaks == "http"
+
+
+async def test_a_tcp_probe_sends_no_byte(monkeypatch):
+    closed = asyncio.Event()
+
+    async def listens(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        closed.set()
+
+    async with serving(listens) as server:
+        monkeypatch.setattr("dashboard.health.target.SILENT_PORTS", {server.port})
+        result = await ask(server.port, scheme="auto")
+        await asyncio.wait_for(closed.wait(), 5)
+
+    assert (result.kind, result.scheme, server.heard) == (Kind.OK, "tcp", [b""])
+
+
+async def test_a_target_that_never_answers_times_out_and_says_that_it_was_reached():
+    async with serving(hangs) as server:
+        result = await ask(server.port, timeout=0.2)
+
+    assert (result.kind, result.addr) == (Kind.TIMEOUT, "127.0.0.1")
+    assert result.error == "connected, but no answer within 0.2 s"
+
+
+@pytest.mark.parametrize(
+    ("handler", "kind"),
+    [
+        (drips(b"HTTP/1.1 200 OK\r\nX: ", b"y"), Kind.NOT_HTTP),
+        (drips(b"HTTP/1.1 200 OK\r\n", b"X-Header: value\r\n"), Kind.NOT_HTTP),
+        (drips(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), Kind.NOT_HTTP),
+        (drips(b"HTTP/1.1 200 OK\r\n\r\n", b"body" * 1000), Kind.OK),
+        (drips(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"), Kind.OK),
+    ],
+    ids=["endless line", "endless headers", "endless interim", "endless body", "endless chunks"],
+)
+async def test_what_never_ends_is_cut_at_64_kib(handler, kind):
+    started = time.process_time()
+    async with serving(handler) as server:
+        result = await probe(Target(port=server.port, timeout=10), page=True)
+
+    assert result.kind is kind
+    assert time.process_time() - started < 5
+    assert result.page is None or len(result.page.body) <= 64 * 1024
+
+
+async def test_a_slow_loris_is_cut_at_the_timeout():
+    async def loris(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nX: ")
+        while True:
+            writer.write(b"y")
+            await writer.drain()
+            await asyncio.sleep(0.02)
+
+    async with serving(loris) as server:
+        started = time.monotonic()
+        result = await ask(server.port, timeout=0.3)
+
+    assert result.kind is Kind.TIMEOUT
+    assert 0.3 <= time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "it answers, but not in HTTP"),
+        (b"HTTP/2 200\r\n\r\n", "its status line is not one of HTTP/1.1"),
+        (b"HTTP/1.1 2000 OK\r\n\r\n", "its status line is not one of HTTP/1.1"),
+        (b"HTTP/1.1 200 OK\r\nX: y", "it closed the connection within the head"),
+        (b"", "it closed the connection without an answer"),
+    ],
+)
+async def test_what_is_no_http_is_told_apart(data, error):
+    async with serving(says(data)) as server:
+        result = await ask(server.port)
+
+    assert (result.kind, result.error, result.addr) == (Kind.NOT_HTTP, error, "127.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (b"all systems go", "Content-Length: 14\r\n"),
+        (b"3\r\nall\r\n8\r\n systems\r\n3\r\n go\r\n0\r\n\r\n", "Transfer-Encoding: chunked\r\n"),
+        (b"all systems go", ""),
+    ],
+    ids=["length", "chunked", "until the end"],
+)
+async def test_health_body_is_looked_for_in_the_body(body, headers):
+    async with serving(answers(200, body, headers=headers, length=False)) as server:
+        found = await ask(server.port, body="systems go")
+        missed = await ask(server.port, body="systems down")
+
+    assert found.kind is Kind.OK
+    assert missed.kind is Kind.BODY
+    assert missed.error == "the first 64 KiB of the answer do not hold health.body"
+
+
+async def test_a_body_that_never_comes_is_a_mismatch_after_the_timeout_and_not_a_hang():
+    late = drips(b"HTTP/1.1 200 OK\r\n\r\n", b"")
+    async with serving(late) as server:
+        result = await ask(server.port, body="ready", timeout=0.3)
+
+    assert (result.kind, result.status) == (Kind.BODY, 200)
+
+
+async def test_the_page_has_title_headers_and_body_when_it_is_asked_for():
+    body = "<html><title>\n My &amp; <b>Äpp\x07 </title>".encode("latin-1")
+    kind = "Content-Type: text/html; charset=latin-1\r\n"
+    async with serving(answers(404, body, headers=kind)) as server:
+        result = await probe(Target(port=server.port), page=True)
+        plain = await probe(Target(port=server.port))
+
+    assert result.page is not None
+    assert result.page.title == "My & <b>Äpp"
+    assert result.page.headers["content-type"] == "text/html; charset=latin-1"
+    assert result.page.body == body
+    assert plain.page is None
+
+
+async def test_a_short_body_is_let_out_so_that_the_server_sees_no_broken_pipe():
+    ended: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+    async def two_steps(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+        await writer.drain()
+        writer.write(b"hello")
+        await writer.drain()
+        try:
+            ended.set_result(await reader.read())
+        except OSError as error:
+            ended.set_exception(error)
+
+    async with serving(two_steps) as server:
+        await ask(server.port)
+
+        assert await asyncio.wait_for(ended, 5) == b""
+
+
+async def test_head_asks_for_no_body():
+    async with serving(answers(200, b"", headers="Content-Length: 90\r\n", length=False)) as server:
+        result = await ask(server.port, method="HEAD", timeout=5)
+
+    assert result.kind is Kind.OK
+    assert server.heard[0].startswith(b"HEAD / HTTP/1.1\r\n")
+
+
+async def test_a_self_made_certificate_is_fine_on_loopback(tmp_path):
+    tls = server_context(*make_certificate(tmp_path))
+    async with serving(answers(), tls=tls) as server:
+        result = await ask(server.port, scheme="https")
+
+    assert (result.kind, result.scheme) == (Kind.OK, "https")
+
+
+async def test_a_self_made_certificate_of_another_name_is_refused_unless_insecure(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(0, 0, 0, "", ("127.0.0.1", 0))])
+    tls = server_context(*make_certificate(tmp_path))
+    async with serving(answers(), tls=tls) as server:
+        strict = await ask(server.port, scheme="https", host="app.example")
+        loose = await ask(server.port, scheme="https", host="app.example", insecure=True)
+
+    assert strict.kind is Kind.TLS
+    assert "certificate" in (strict.error or "")
+    assert loose.kind is Kind.OK
+
+
+async def test_an_unknown_listener_that_speaks_tls_is_asked_once_more_in_tls(tmp_path):
+    tls = server_context(*make_certificate(tmp_path))
+    async with serving(answers(), tls=tls) as server:
+        result = await ask(server.port, scheme="auto")
+
+    assert (result.kind, result.scheme) == (Kind.OK, "https")
+
+
+async def test_a_tls_alert_to_a_declared_http_probe_is_told_as_tls():
+    async with serving(says(b"\x15\x03\x01\x00\x02\x02\x0a")) as server:
+        result = await ask(server.port, scheme="http")
+
+    assert (result.kind, result.error, len(server.heard)) == (Kind.TLS, "it speaks TLS", 1)
+
+
+async def test_a_plain_server_asked_in_tls_is_a_tls_failure():
+    async with serving(says(b"HTTP/1.1 400 Bad Request\r\n\r\n")) as server:
+        result = await ask(server.port, scheme="https", timeout=1)
+
+    assert result.kind in {Kind.TLS, Kind.TIMEOUT}
+    assert result.addr == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    "host", ["169.254.169.254", "fe80::1", "224.0.0.1", "255.255.255.255", "::ffff:169.254.169.254"]
+)
+async def test_addresses_that_are_no_apps_are_never_connected_to(host, monkeypatch):
+    monkeypatch.setattr(connect, "_open", None)
+
+    result = await ask(80, host=host)
+
+    assert result.kind is Kind.REFUSED
+    assert "never probed" in (result.error or "")
+
+
+async def test_a_name_that_turns_to_a_metadata_address_is_refused(monkeypatch):
+    turned = [[(0, 0, 0, "", (ip, 0))] for ip in ("169.254.169.254", "127.0.0.1")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: turned.pop())
+    async with serving(answers()) as server:
+        first = await ask(server.port, host="app.example")
+        second = await ask(server.port, host="app.example")
+
+    assert (first.kind, second.kind, len(server.heard)) == (Kind.OK, Kind.REFUSED, 1)
+
+
+@pytest.mark.parametrize("host", ["localhost", "shop.localhost", "LOCALHOST.", "0.0.0.0", "::"])
+async def test_names_of_this_machine_never_reach_a_resolver(host, monkeypatch):
+    monkeypatch.setattr(socket, "getaddrinfo", None)
+    async with serving(answers()) as server:
+        result = await ask(server.port, host=host)
+
+    assert result.kind is Kind.OK
+    named = b"shop.localhost" if host.startswith("shop") else b"localhost"
+    assert b"Host: %s:%d\r\n" % (named, server.port) in server.heard[0]
+
+
+async def test_a_slow_resolver_delays_its_own_name_only_and_takes_one_thread(monkeypatch):
+    answered, asked = threading.Event(), []
+
+    def slow(host, *_, **__):
+        asked.append(host)
+        answered.wait(10)
+        return [(0, 0, 0, "", ("127.0.0.1", 0))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    async with serving(answers()) as server:
+        target = Target(host="slow.example", port=server.port, timeout=0.3)
+        hung = [asyncio.create_task(probe(target)) for _ in range(20)]
+        local = await ask(server.port, timeout=5)
+        results = await asyncio.gather(*hung)
+        answered.set()
+
+    assert local.kind is Kind.OK
+    assert {result.kind for result in results} == {Kind.DNS}
+    assert results[0].error == "slow.example was not resolved in 0.3 s"
+    assert asked == ["slow.example"]
+
+
+async def test_no_more_names_than_the_limit_are_looked_up_at_once(monkeypatch):
+    answered = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answered.wait(10) and [])
+    monkeypatch.setattr(address, "LOOKUPS", 3)
+    before = threading.active_count()
+    tasks = [
+        asyncio.create_task(probe(Target(host=f"n{n}.example", timeout=0.3))) for n in range(20)
+    ]
+    await asyncio.sleep(0)
+    threads = threading.active_count() - before
+    results = await asyncio.gather(*tasks)
+    answered.set()
+
+    assert {result.kind for result in results} == {Kind.DNS}
+    assert threads <= 3
+
+
+async def test_a_name_without_an_address_is_told_as_that(monkeypatch):
+    def unknown(*_, **__):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+
+    result = await ask(80, host="nowhere.example")
+
+    assert result.kind is Kind.DNS
+    assert "nowhere.example does not resolve" in (result.error or "")
+
+
+async def test_running_out_of_descriptors_is_told_and_not_taken_for_a_dead_app(monkeypatch):
+    async def full(where: str, port: int) -> socket.socket:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(connect, "_open", full)
+
+    with pytest.raises(OSError, match="Too many"):
+        await ask(80)
+
+
+def test_a_process_is_known_by_pid_and_start_time():
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    started = psutil.Process(child.pid).create_time()
+
+    async def alive(pid: int, at: float) -> Kind:
+        return (await probe(Target(scheme="process", process=(pid, at)))).kind
+
+    running = asyncio.run(alive(child.pid, started))
+    reused = asyncio.run(alive(child.pid, started - 60))
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    zombie = asyncio.run(alive(child.pid, started))
+    child.communicate()
+    gone = asyncio.run(alive(child.pid, started))
+
+    assert (running, reused, zombie, gone) == (Kind.OK, Kind.EXITED, Kind.EXITED, Kind.EXITED)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"port": 0},
+        {"port": 65536},
+        {"path": "healthz"},
+        {"path": "/ HTTP/1.1\r\nX: y"},
+        {"host": "a\r\nb"},
+        {"headers": {"X": "a\r\nY: b"}},
+        {"headers": {"X Y": "a"}},
+    ],
+)
+def test_a_target_that_would_break_the_wire_cannot_be_made(wrong):
+    with pytest.raises(ValueError):
+        Target(**wrong)
+
+
+def test_a_url_becomes_what_is_sent():
+    assert of_url("https://app.example/a b?q=ü") == ("https", "app.example", 443, "/a%20b?q=%C3%BC")
+    assert of_url("http://[::1]:3000") == ("http", "::1", 3000, "/")
+    for wrong in ("ftp://x/", "http:///x", "http://me:secret@x/", "http://x:99999/"):
+        with pytest.raises(ValueError):
+            of_url(wrong)
+
+
+def test_statuses_are_ranges_and_single_numbers():
+    assert statuses("200-399, 401") == ((200, 399), (401, 401))
+    for wrong in ("", "2xx", "600", "300-200", "200-"):
+        with pytest.raises(ValueError, match="status"):
+            statuses(wrong)
+
+
+async def test_a_hundred_probes_leave_no_descriptor_and_no_thread(tmp_path: Path):
+    tls = server_context(*make_certificate(tmp_path))
+    async with serving(answers()) as plain, serving(answers(), tls=tls) as secure:
+        with closed_port() as closed:
+            targets = [
+                Target(port=plain.port),
+                Target(port=secure.port, scheme="https"),
+                Target(port=closed),
+            ]
+            await asyncio.gather(*(probe(target) for target in targets))
+            before = psutil.Process().num_fds()
+            await asyncio.gather(*(probe(target) for target in targets * 33))
+
+            await eventually(lambda: psutil.Process().num_fds() <= before)
