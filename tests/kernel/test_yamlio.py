@@ -91,6 +91,16 @@ def test_keys_are_text_however_they_look():
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("key", ["1", "0x1F", "1e3", "null", "~", "true", ".nan", "!!int 1"])
+def test_keys_that_are_no_text_can_be_refused(key: str):
+    with pytest.raises(YamlError, match="line 2, column 1: the key .* is no text; quote it"):
+        parse(f"ok: 1\n{key}: a\n".encode(), text_keys=True)
+
+    assert parse(b"'1': a\non: b\n2026-11-20: c\n1:30: d\n", text_keys=True).value == {
+        "1": "a", "on": "b", "2026-11-20": "c", "1:30": "d",
+    }  # fmt: skip
+
+
 def test_an_alias_stands_for_what_it_names():
     assert parse(b"a: &x [1]\nb: *x\n").value == {"a": [1], "b": [1]}
 
@@ -545,3 +555,23 @@ def test_a_file_that_is_written_and_read_and_written_is_parsed_once_a_write(
     parse_recent(data)
 
     assert parsed == [b"l: [a, b, c]\n"]
+
+
+def test_comments_above_the_last_key_of_a_mapping_stay_when_it_goes():
+    data = b"a:  # one\n  # why\n  b: 1  # two\n\n# end\nc:\n  d: 1\n"
+
+    assert remove_entry(data, ("a", "b")) == b"a:  # one\n  # why\n  {}\n\n# end\nc:\n  d: 1\n"
+    assert remove_entry(data, ("c", "d")) == data.replace(b"c:\n  d: 1\n", b"c: {}\n")
+
+
+@pytest.mark.parametrize("header", ["|", ">", "|2", "|+"])
+def test_an_entry_can_follow_a_block_that_ends_without_a_line_end(header: str):
+    data = f"a:\n  b: {header} # text\n    one".encode()
+    after = set_entry(data, ("c",), 1)
+
+    assert parse(after).value == {**parse(data).value, "c": 1}
+    assert after == f"a:\n  b: {header.rstrip('+')}- # text\n    one\nc: 1".encode()
+
+
+def test_a_quoted_merge_sign_is_a_key_like_any_other():
+    assert set_entry(b'a:\n  "<<": {b: 1}\n', ("a", "c"), 1) == b'a:\n  "<<": {b: 1}\n  c: 1\n'

@@ -3,6 +3,7 @@
 Nothing here touches a file: text in, values or text out. files.py reads and writes.
 """
 
+from config.kernel.storage.yaml.edits import same
 from config.kernel.storage.yaml.errors import NotSpliceable, YamlError
 from config.kernel.storage.yaml.nodes import Document
 from config.kernel.storage.yaml.reader import parse
@@ -14,5 +15,5 @@ from config.kernel.storage.yaml.splice import merge_entry, remove_entry, set_ent
 
 __all__ = [
     "Block", "Document", "NotSpliceable", "Quoted", "YamlError", "dump",
-    "forget_recent", "merge_entry", "parse", "parse_recent", "remove_entry", "set_entry",
+    "forget_recent", "merge_entry", "parse", "parse_recent", "remove_entry", "same", "set_entry",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from config.kernel.storage.yaml.layout import Layout, Slot
 from config.kernel.storage.yaml.nodes import ALIAS, MAP, SCALAR, SEQ, Document, Node
 
 Pair = tuple[Node, Node]
+COMMENT = re.compile(r"^[ ]*#", re.MULTILINE)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -67,7 +69,7 @@ class Edits:
             node.kind == MAP
             and isinstance(value, dict)
             and node.pairs
-            and (value or node is self.root)
+            and (value or node is self.root or self._has_comments(slot, node))
         ):
             self._map(slot, node, value)
         elif node.kind == SEQ and isinstance(value, list) and value and node.items:
@@ -112,7 +114,7 @@ class Edits:
         column = self.layout.column(first)
         lines = render.pairs(added, column, self.step, literal=self.literal)
         if not value:
-            lines = ["{}"]
+            lines = [" " * column + "{}"]
         if kept:
             self.append(self.layout.entry_end(kept[-1][1], column), lines)
         else:
@@ -136,6 +138,12 @@ class Edits:
                 start = self.layout.line_start(starts[index])
                 end = self.layout.entry_end(values[index], column)
                 self._edit(start, self.layout.next_line(end))
+
+    def _has_comments(self, slot: Slot | None, node: Node) -> bool:
+        """Whether comment lines stand among the entries of a block mapping."""
+        if slot is None or node.flow:
+            return False
+        return bool(COMMENT.search(self.text, slot.intro, self.layout.end(node)))
 
     # -- sequences -----------------------------------------------------------------------------
 

@@ -36,17 +36,20 @@ def parse(
     depth: int = DEPTH,
     aliases: bool = True,
     nodes: int | None = None,
+    text_keys: bool = False,
 ) -> Document:
     """One document, or YamlError. Keys are text; a key given twice is an error.
 
-    `nodes` bounds keys and values together, aliases written out.
+    `nodes` bounds keys and values together, aliases written out. With `text_keys`, a plain key
+    that would be a number, a truth or null as a value is an error too.
     """
     if len(data) > limit:
         raise YamlError(f"the file is larger than {limit} bytes", 1, 1)
     text = decode(data)
     if _directives(text) > DIRECTIVES:
         raise YamlError(f"more than {DIRECTIVES} directives", 1, 1)
-    return _Builder(text, depth, nodes or most_nodes(limit), aliases).build()
+    left = nodes or most_nodes(limit)
+    return _Builder(text, depth, left, aliases=aliases, text_keys=text_keys).build()
 
 
 def decode(data: bytes) -> str:
@@ -85,12 +88,15 @@ class _Open:
 
 
 class _Builder:
-    def __init__(self, text: str, depth: int, nodes: int, aliases: bool) -> None:
+    def __init__(
+        self, text: str, depth: int, nodes: int, *, aliases: bool, text_keys: bool
+    ) -> None:
         self.text = text
         self.depth = depth
         self.left = nodes
         self.nodes = nodes
         self.aliases = aliases
+        self.text_keys = text_keys
         self.anchors: dict[str, Node] = {}
         self.open: list[_Open] = []
         self.root: Node | None = None
@@ -153,6 +159,15 @@ class _Builder:
         except scalars.NotInCore as error:
             raise self._error(str(error), event) from None
 
+    def _is_text(self, event: Any) -> bool:
+        """Whether the scalar would be text as a value."""
+        if event.tag is None and not event.implicit[0]:
+            return True
+        try:
+            return isinstance(self._resolved(event), str)
+        except YamlError:
+            return False
+
     def _begin(self, event: Any, node: Node) -> None:
         if len(self.open) >= self.depth:
             raise self._error(f"nested deeper than {self.depth} levels", event)
@@ -207,6 +222,8 @@ class _Builder:
     def _key(self, event: Any, within: _Open, node: Node) -> None:
         if node.kind is not SCALAR:
             raise self._error("a key must be plain or quoted text", event)
+        if self.text_keys and not self._is_text(event):
+            raise self._error(f"the key {node.value[:80] or 'null'} is no text; quote it", event)
         if node.value in within.node.value:
             earlier = within.node.get(node.value)
             line = self.text.count("\n", 0, earlier[0].start if earlier else 0) + 1

@@ -7,6 +7,7 @@ what cannot be done that way is refused (NotSpliceable), never approximated.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from config.kernel.storage.yaml import recent, render
 from config.kernel.storage.yaml.edits import Edits, same
 from config.kernel.storage.yaml.errors import NotSpliceable, YamlError
-from config.kernel.storage.yaml.layout import Layout
+from config.kernel.storage.yaml.layout import HEADER, Layout
 from config.kernel.storage.yaml.nodes import ALIAS, MAP, SCALAR, SEQ, SIZE, Document, Node
 from config.kernel.storage.yaml.reader import BOM
 
@@ -108,12 +109,29 @@ def _edited(data: bytes, changes: Mapping[Path, Any], bounds: Bounds) -> bytes:
         return data
     for path in changes:
         _check(layout, document, path, shared=bounds.shared)
-    for result in _candidates(document, intended, open_end=open_end, shared=bounds.shared):
-        made = result.encode()
-        if _holds(made, intended, bounds):
-            return bom + made
+    for basis in (document, *_stripped(document, bounds)):
+        for result in _candidates(basis, intended, open_end=open_end, shared=bounds.shared):
+            made = result.encode()
+            if _holds(made, intended, bounds):
+                return bom + made
     line = max((_line(document, path) for path in changes), default=1)
     raise NotSpliceable("this cannot be changed without touching what stands around it", line, 1)
+
+
+def _stripped(document: Document, bounds: Bounds) -> Iterator[Document]:
+    """The same document with a block of text at an open end that bears a line behind it: |- for |.
+
+    Nothing else can follow such a block without giving it the line end it does not have.
+    """
+    text, leaf = document.text, document.root.last()
+    header = HEADER.match(text, leaf.start) if leaf.style in {"|", ">"} else None
+    if header is None or text.endswith("\n"):
+        return
+    made = f"{text[: header.end()].removesuffix('+')}-{text[header.end() :]}\n"
+    with contextlib.suppress(YamlError):
+        found = replace(bounds, limit=bounds.limit + 2).parse(made.encode())
+        if same(found.value, document.value):
+            yield found
 
 
 def _candidates(
@@ -200,5 +218,6 @@ def _below(node: Node, part: str | int) -> Node | None:
 def _refuse_shared(layout: Layout, node: Node) -> None:
     if node.kind == ALIAS:
         raise layout.refuse("this is an alias of something written elsewhere", node)
-    if merge := node.get("<<"):
+    merge = node.get("<<")
+    if merge and not merge[0].style:  # in quotes it is a key like any other
         raise layout.refuse("a merge key mixes in what is written elsewhere", merge[0])
