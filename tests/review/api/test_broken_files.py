@@ -80,6 +80,37 @@ def test_a_file_that_cannot_be_read_is_told_and_left_as_it_is(
 CAPBSET_DROP, DAC_OVERRIDE = 24, 1
 
 
+@pytest.mark.parametrize(
+    "kind", ["invalid", "a key given twice", "conflict markers", "100,000 brackets",
+             "an alias bomb", "a bomb of merged keys", "no mapping", "over 8 MB"],
+)  # fmt: skip
+def test_a_project_file_that_cannot_be_read_goes_on_showing_what_it_said(
+    api: Api, served: Served, pay: Project, kind: str
+):
+    shown, pid = api.get(pay.p).json(), served.service.pid
+    aged(put(pay.file, BROKEN[kind]))
+    before = pay.tree()
+
+    (listed,) = (one for one in api.get("/api/projects").json()["projects"]
+                 if one["slug"] == pay.slug)  # fmt: skip
+    project = api.get(pay.p).json()
+
+    assert listed["error"] == project["parse_error"]
+    assert re.match(r"line \d+, column \d+: .|cannot be read: .", project["parse_error"])
+    assert project | {"parse_error": None} == shown
+    assert api.get(pay.c()).status_code == 200
+    for answer in (
+        api.put(f"{pay.p}/description", {"description": "x"}),
+        api.put(f"{pay.p}/repos/api/stacks/1/description", {"description": "x"}),
+        api.post(f"{pay.p}/repos", {"path": str(pay.repo.path), "name": "b"}),
+        api.post(pay.c(0, "/threads"), {"body": "x"}),
+        api.put(pay.c(0, "/pr"), {"title": "x"}),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (409, "invalid_file"), answer.text
+    assert pay.tree() == before
+    assert served.service.pid == pid
+
+
 def bound() -> None:
     """Root writes where modes forbid it by one capability; an ordinary user has none to lose."""
     ctypes.CDLL(None).prctl(CAPBSET_DROP, DAC_OVERRIDE)
