@@ -233,6 +233,7 @@ def test_a_disk_that_refuses_leaves_nothing_behind(home: Path):
     assert tree(home / "pay") == ["assets", "project.yaml"]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_many_uploads_of_one_image_at_once_create_one_file(home: Path):
     with ThreadPoolExecutor(8) as pool:
         stored = list(pool.map(lambda _: assets.store("pay", PNG, "image/png"), range(32)))
