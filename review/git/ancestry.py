@@ -49,6 +49,11 @@ def resolve(repository: Repository, names: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def forget() -> None:
+    """Look every commit up again, for what was found once may have been pruned."""
+    _resolved.clear()
+
+
 def merge_base(repository: Repository, shas: Collection[str]) -> str | None:
     """The best commit that all of these descend from. None where one of them is gone, or their
     histories never meet.

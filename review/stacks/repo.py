@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from config.kernel.errors import Invalid, NotFound, printable
 from review import caches, files
-from review.git import log, ranges, refs, repository
+from review.git import ancestry, log, ranges, refs, repository
 from review.git.command import GitError
 from review.git.repository import Repository
 from review.projects import Project, RepoEntry
@@ -118,21 +118,31 @@ def _made(
     if isinstance(opened, GitError):
         return replace(empty, errors=entry.errors or (opened.text,))
     try:
-        pointers = refs.read(opened)
-        span = ranges.resolve(opened, pointers, entry.range, entry.trunk)
-        commits, warnings = log.commits(opened, span, counts=counts)
-        base = replace(
-            empty,
-            repository=opened,
-            refs=pointers,
-            range=span,
-            warnings=(*entry.warnings, *warnings),
-        )
-        return items.filled(base, commits)
+        try:
+            return _filled(empty, opened)
+        except GitError as error:
+            if error.kind != "failed":
+                raise
+            ancestry.forget()  # a commit that was here may have been pruned since
+            return _filled(empty, opened)
     except GitError as error:
         # a passing failure is not to be remembered: its stamp is nobody's
         failed = mark if error.kind not in PASSING else ""
         return replace(empty, stamp=failed, repository=opened, errors=(error.text,))
+
+
+def _filled(empty: Repo, opened: Repository) -> Repo:
+    pointers = refs.read(opened)
+    span = ranges.resolve(opened, pointers, empty.entry.range, empty.entry.trunk)
+    commits, warnings = log.commits(opened, span, counts=empty.counted)
+    base = replace(
+        empty,
+        repository=opened,
+        refs=pointers,
+        range=span,
+        warnings=(*empty.entry.warnings, *warnings),
+    )
+    return items.filled(base, commits)
 
 
 def _hash(parts: Sequence[str]) -> str:

@@ -55,6 +55,21 @@ def shown(pay: Payments, subject: str) -> tuple[int, str]:
     return one["unresolved"], one["pr_title"]
 
 
+def test_a_commit_that_is_pruned_after_it_was_seen_keeps_its_review(
+    pay: Payments, feature: list[str]
+):
+    threads.create(target(pay, feature[0]), body="Why?", author="ann")
+    move(pay)
+    assert shown(pay, "First") == (1, "First")
+    pay.repo.git("reflog", "expire", "--expire=now", "--all")
+    pay.repo.git("gc", "-q", "--prune=now")
+
+    move(pay)
+
+    assert pay.shown()["errors"] == []
+    assert shown(pay, "First") == (1, "First")
+
+
 def test_a_review_that_moved_leaves_the_record_and_the_place_behind_to_follow(
     pay: Payments, feature: list[str]
 ):
