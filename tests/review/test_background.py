@@ -64,6 +64,7 @@ def test_without_notifications_everything_is_found_by_polling(
         raise OSError("no inotify instances left")
 
     monkeypatch.setattr(watch, "RustNotify", broken)
+    monkeypatch.setattr(watch, "BLIND_S", 0.1)
     review = {"type": "review", "project": "pay", "repo": "api", "sha": sha}
 
     with running():

@@ -254,7 +254,7 @@ class Model:
 @pytest.mark.timeout(600)
 def test_operations_by_api_and_by_hand_lose_nothing(world: World):
     rng = seeded()
-    for run in range(ring(fast=8, slow=600)):
+    for run in range(ring(fast=4, slow=600)):
         text = "".join(f"{run} line {n}\n" for n in range(1, 10))
         sha = world.repo.commit(dict.fromkeys(PATHS, text), f"Run {run}")
         model = Model(world, sha, rng)
