@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from review.reviews import times
+from review.files import times
 from review.reviews.ids import Namer
 from review.reviews.schema import Comment, ReviewFile, Thread
 

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 
 from review import markdown, reviewer
-from review.reviews import placement, shown, times, viewed
+from review.files import times
+from review.reviews import placement, shown, viewed
 from review.reviews.carry.traces import CarriedFrom
 from review.reviews.placement import Placed
 from review.reviews.schema import Comment, Fingerprint, Thread

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from config.kernel.errors import NotFound
 from review import caches
+from review.files.fields import Fields, hex_of, scalar
 from review.reviews import ids
 from review.reviews.carry.traces import CarriedFrom
-from review.reviews.fields import Fields, hex_of, scalar
 
 VERSION = 1
 SIDES: Mapping[str, Literal["LEFT", "RIGHT"]] = {

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from review import files
+from review.files import times
 from review.git import log
 from review.git.command import GitError
-from review.reviews import document, joining, schema, times
+from review.reviews import document, joining, schema
 from review.reviews.carry import lineage
 from review.reviews.carry.traces import CarriedFrom, Match
 from review.reviews.document import Tree

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from config.kernel.errors import Denied, Invalid, NotFound
-from review.reviews import document, ids, placement, shown, times
+from review.files import times
+from review.reviews import document, ids, placement, shown
 from review.reviews.schema import Anchor, Comment, Thread
 from review.reviews.target import Target
 from review.reviews.writing import limits, places, writes

@@ -7,10 +7,11 @@ from typing import Any
 
 from config.kernel.errors import Invalid
 from config.kernel.jsonio import clean
+from review.files import times
 from review.git import diffs, log
 from review.git.command import GitError
 from review.git.commits import Commit
-from review.reviews import document, times
+from review.reviews import document
 from review.reviews.document import Tree
 from review.reviews.schema import Mark
 from review.reviews.shown import Shown

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from config.kernel.storage.mirror import Mirrored
 from review import files
-from review.reviews import schema, times
+from review.files import times
+from review.reviews import schema
 from review.reviews.carry import CarriedFrom, Match
 from review.reviews.schema import Fingerprint, ReviewFile
 from review.stacks import prs

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from review.reviews import times
+from review.files import times
 from review.reviews.carry.traces import CarriedFrom, Trace
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from review import files
-from review.reviews import document, times
+from review.files import times
+from review.files.fields import Fields, scalar
+from review.reviews import document
 from review.reviews.carry import CarriedFrom
-from review.reviews.fields import Fields, scalar
 from review.reviews.schema import VERSION, Fingerprint, carried_from, fingerprint
 from review.reviews.target import Target
 from review.stacks import status

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from config.kernel.errors import Invalid
-from review.reviews import times
-from review.reviews.fields import NUMBER, scalar
+from review.files import times
+from review.files.fields import NUMBER, scalar
 from review.reviews.writing.limits import BODY
 
 TITLE, BRANCH, URL = 256, 244, 2_048

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.kernel.storage import yamlio
-from review.reviews import ids, schema, times
+from review.files import times
+from review.reviews import ids, schema
 from review.reviews.schema import Mark, ReviewFile
 from review.stacks import prs
 

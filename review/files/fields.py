@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from review.reviews import times
+from review.files import times
 
 T = TypeVar("T")
 HEX = re.compile(r"[0-9a-f]{4,64}")
