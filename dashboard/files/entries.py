@@ -1,0 +1,177 @@
+"""What is known of one file: its value as last read well, and what is wrong with it now (2.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from config.kernel.storage import yamlio
+from dashboard.files import schema, tags
+from dashboard.files.fields import Issue, Level
+from dashboard.files.places import Kind, Place
+
+LIMIT = 256 << 10
+DEPTH = 32
+Reader = Callable[..., tuple[Any, list[Issue]]]
+READERS: dict[Kind, Reader] = {
+    "apps": schema.read_app,
+    "bookmarks": schema.read_group,
+    "config": schema.read_config,
+    "ignore": schema.read_ignore,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FileError:
+    """One mistake in one file, named by its path below home. Line and column count from 1."""
+
+    file: str
+    level: Level
+    message: str
+    line: int | None = None
+    column: int | None = None
+    since: datetime | None = None
+
+    def wire(self) -> dict[str, Any]:
+        since = self.since or datetime.now(UTC)
+        return {
+            "file": self.file,
+            "level": self.level,
+            "line": self.line,
+            "column": self.column,
+            "message": self.message,
+            "since": f"{since.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{since.microsecond // 1000:03}Z",
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file. With errors, `value` and `parsed` are what was last read well, or None.
+
+    `etag` is of the bytes that are there now, good or bad; None when they cannot be read.
+    """
+
+    place: Place
+    file: str
+    etag: str | None
+    value: dict[str, Any] | None = None
+    parsed: Any = None  # AppFile, Group, Config or tuple of IgnoreRule, by kind
+    errors: tuple[FileError, ...] = ()
+    warnings: tuple[FileError, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        return self.place.kind
+
+    @property
+    def name(self) -> str:
+        return self.place.name
+
+    @property
+    def error(self) -> FileError | None:
+        return self.errors[0] if self.errors else None
+
+    @property
+    def file_errors(self) -> tuple[FileError, ...]:
+        return self.errors + self.warnings
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The bytes of a file as a value, with every mistake in it."""
+
+    document: yamlio.Document
+    value: dict[str, Any]
+    parsed: Any
+    issues: tuple[Issue, ...]
+
+    @property
+    def wrong(self) -> list[Issue]:
+        return [issue for issue in self.issues if issue.level == "error"]
+
+    def at(self, issue: Issue) -> tuple[int, int]:
+        """Line and column of the value; of what is missing, the line of what it is missing in."""
+        path = issue.path
+        node = self.document.node(*path)
+        if path and node is not None:
+            start = min(node.start, len(self.document.text))
+            text = self.document.text[:start]
+            return text.count("\n") + 1, start - text.rfind("\n")
+        while path and self.document.line(*path) is None:
+            path = path[:-1]
+        return (self.document.line(*path) or 1) if path else 1, 1
+
+
+def parse(data: bytes) -> yamlio.Document:
+    """The document by the stricter grammar of these files (2.3). YamlError for anything else."""
+    document = yamlio.parse(data, limit=LIMIT, depth=DEPTH, aliases=False, text_keys=True)
+    if not isinstance(document.value, dict | None):
+        raise yamlio.YamlError("the file must hold a mapping", 1, 1)
+    return document
+
+
+def read(place: Place, data: bytes) -> Reading:
+    """The file's value and issues. YamlError when it is no document of ours."""
+    document = parse(data)
+    value = document.value or {}
+    parsed, issues = READERS[place.kind](value, document.texts() or {}, slug=place.name)
+    return Reading(document, value, parsed, tuple(issues))
+
+
+def check(place: Place, value: Mapping[str, Any]) -> list[Issue]:
+    """The errors of a mapping that is to be written."""
+    _, issues = READERS[place.kind](value, slug=place.name)
+    return [issue for issue in issues if issue.level == "error"]
+
+
+def entry(place: Place, data: bytes | None, before: Entry | None = None) -> Entry:
+    """What the bytes say; `before` lends the last good value, and the time of known errors."""
+    if data is None:  # only single files can be missing and still have a value
+        parsed, _ = READERS[place.kind]({}, slug=place.name)
+        return Entry(place, place.file, tags.ABSENT, {}, parsed)
+    if before is None and place.single:
+        before = entry(place, None)
+    made = Entry(place, place.file, tags.of(data))
+    try:
+        found = read(place, data)
+    except yamlio.YamlError as error:
+        return broken(made, error.reason, error.line, error.column, before=before)
+    errors: list[FileError] = []
+    warnings: list[FileError] = []
+    for issue in found.issues:
+        message = f"{issue.where}: {issue.message}" if issue.path else issue.message
+        one = FileError(made.file, issue.level, message, *found.at(issue))
+        (errors if issue.level == "error" else warnings).append(one)
+    made = replace(made, errors=_dated(errors, before), warnings=_dated(warnings, before))
+    if errors:
+        return _lent(made, before)
+    return replace(made, value=found.value, parsed=found.parsed)
+
+
+def broken(
+    made: Entry,
+    message: str,
+    line: int | None = None,
+    column: int | None = None,
+    *,
+    before: Entry | None,
+) -> Entry:
+    """The entry of a file that cannot be read, with what it said when it could."""
+    error = FileError(made.file, "error", message, line, column)
+    return _lent(replace(made, errors=_dated([error], before)), before)
+
+
+def _lent(made: Entry, before: Entry | None) -> Entry:
+    """The entry with what was last read well."""
+    if before is None:
+        return made
+    return replace(made, value=before.value, parsed=before.parsed)
+
+
+def _dated(found: list[FileError], before: Entry | None) -> tuple[FileError, ...]:
+    """The errors, each since it was first seen."""
+    known = {(one.level, one.message): one.since for one in (before.file_errors if before else ())}
+    now = datetime.now(UTC)
+    return tuple(replace(one, since=known.get((one.level, one.message)) or now) for one in found)

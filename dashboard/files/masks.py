@@ -1,0 +1,146 @@
+"""Secrets shown as `***`, and put back when a client sends back what it was shown (7.7)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from dashboard.files.fields import Issue, Path
+
+MASK = "***"
+HEADERS = {"authorization", "cookie"}
+SECRET = re.compile(r"secret|token|key|pass", re.IGNORECASE)
+USER_INFO = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,30}://)[^/?#\s@'\"]*@")
+WORD = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'])+|["']""", re.DOTALL)
+
+
+def is_secret(name: str) -> bool:
+    """Whether what has this name is a secret: `API_KEY`, `--auth-token`, `DB_PASSWORD`."""
+    return bool(SECRET.search(name))
+
+
+def text(value: str, *, mask: str = MASK) -> str:
+    """A text with the user info of its URLs masked."""
+    return USER_INFO.sub(lambda match: f"{match[1]}{mask}@", value) if "@" in value else value
+
+
+def argv(arguments: Iterable[str], *, mask: str = MASK) -> list[str]:
+    """Arguments with the values named like, or standing behind, a secret masked."""
+    shown: list[str] = []
+    after = False
+    for one in arguments:
+        name, equals, _ = one.partition("=")
+        named = is_secret(name.rpartition("/")[2])
+        if after and not one.startswith("-"):
+            shown.append(mask)
+        elif equals and named:
+            shown.append(f"{name}={mask}")
+        else:
+            shown.append(text(one, mask=mask))
+        after = one.startswith("-") and not equals and named
+    return shown
+
+
+def command(line: str, *, mask: str = MASK) -> str:
+    """A command line for the shell, the same way, its blanks and quotes kept."""
+    words = list(WORD.finditer(line))
+    shown, at = "", 0
+    for word, new in zip(words, argv((word[0] for word in words), mask=mask), strict=True):
+        shown += line[at : word.start()] + new
+        at = word.end()
+    return shown + line[at:]
+
+
+def mapping(value: Any, *, mask: str = MASK) -> Any:
+    """The mapping of an app's file as others may see it: `env` and argv values, URL user info."""
+    return _masked(value, (), mask)
+
+
+def restored(sent: Any, stored: Any) -> Any:
+    """`sent`, with the stored value wherever it holds what `mapping` showed of it."""
+    return _restored(sent, stored, mapping(stored))
+
+
+def left(value: Any, stored: Any) -> list[Issue]:
+    """The masks in a value that stand for nothing that is stored."""
+    known = set(_leaves(stored, ()))
+    secret = dict(_leaves(mapping(value, mask="\0"), ()))
+    return [
+        Issue(path, f'the mask "{MASK}" stands for a stored value, and here there is none')
+        for path, leaf in _leaves(value, ())
+        if isinstance(leaf, str)
+        and MASK in leaf
+        and secret.get(path, leaf) != leaf
+        and (path, leaf) not in known
+    ]
+
+
+def _masked(value: Any, path: Path, mask: str) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: mask if _hidden(path, key, inner) else _masked(inner, (*path, key), mask)
+            for key, inner in value.items()
+        }
+    if path == ("service", "command") and isinstance(value, list):
+        return argv([one if isinstance(one, str) else str(one) for one in value], mask=mask)
+    if isinstance(value, list):
+        return [_masked(item, (*path, index), mask) for index, item in enumerate(value)]
+    if not isinstance(value, str):
+        return value
+    whole = path == ("service", "command")
+    return command(value, mask=mask) if whole else text(value, mask=mask)
+
+
+def _hidden(path: Path, key: str, value: Any) -> bool:
+    """Whether this is a value of an environment or a header that is a secret by its name."""
+    named = path in {("service", "env"), ("health", "headers")}
+    return named and value not in (None, "") and (is_secret(key) or key.lower() in HEADERS)
+
+
+def _restored(sent: Any, stored: Any, shown: Any) -> Any:
+    if isinstance(sent, str):
+        return stored if sent == shown else sent
+    if isinstance(sent, dict) and isinstance(stored, dict):
+        return {
+            key: _restored(inner, stored[key], shown[key]) if key in stored else inner
+            for key, inner in sent.items()
+        }
+    if isinstance(sent, list) and isinstance(stored, list):
+        return _items(sent, stored, shown)
+    return sent
+
+
+def _items(sent: list[Any], stored: list[Any], shown: list[Any]) -> list[Any]:
+    """Items at the front and the back that did not change, and those that only one can be."""
+    front = _common(sent, shown)
+    back = min(_common(sent[::-1], shown[::-1]), min(len(sent), len(shown)) - front)
+    found = []
+    for index, item in enumerate(sent):
+        if index < front or (isinstance(item, dict) and len(sent) == len(stored)):
+            found.append(_restored(item, stored[index], shown[index]))
+        elif index >= len(sent) - back:
+            at = index - len(sent)
+            found.append(_restored(item, stored[at], shown[at]))
+        else:
+            same = [one for one, seen in zip(stored, shown, strict=True) if seen == item]
+            found.append(same[0] if isinstance(item, str) and len(same) == 1 else item)
+    return found
+
+
+def _common(one: list[Any], other: list[Any]) -> int:
+    """How many items are equal from the front."""
+    pairs = enumerate(zip(one, other, strict=False))
+    unlike = (index for index, (left, right) in pairs if left != right)
+    return next(unlike, min(len(one), len(other)))
+
+
+def _leaves(value: Any, path: Path) -> Iterable[tuple[Path, Any]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _leaves(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _leaves(item, (*path, index))
+    else:
+        yield path, value

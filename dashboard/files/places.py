@@ -1,0 +1,146 @@
+"""Where the dashboard's files lie (section 2). No name reaches the disk that is no slug."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from django.conf import settings
+
+from dashboard.files import errors
+
+Kind = Literal["apps", "bookmarks", "config", "ignore"]
+
+SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+MOST = {"apps": 5000, "bookmarks": 500}
+SUFFIXES = (".yaml", ".yml")  # the first wins
+DROPPINGS = re.compile(r"[.#].*|.*(?:~|\.swp|\.tmp|\.bak)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One file of the dashboard; `name` is a slug, or the kind again for a single file."""
+
+    kind: Kind
+    name: str
+
+    @property
+    def path(self) -> Path:
+        """The file there is, else where it would be made."""
+        folder = home() if self.single else home() / self.kind
+        found = (folder / f"{self.name}{suffix}" for suffix in SUFFIXES)
+        return next(filter(os.path.lexists, found), folder / f"{self.name}.yaml")
+
+    @property
+    def file(self) -> str:
+        """How the file is named to people: its path below home."""
+        return str(self.path.relative_to(home()))
+
+    @property
+    def single(self) -> bool:
+        return self.kind in ("config", "ignore")
+
+
+CONFIG, IGNORE = Place("config", "config"), Place("ignore", "ignore")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files of one kind in the order of their names, and those that cannot be used, why."""
+
+    places: tuple[Place, ...]
+    refused: tuple[tuple[str, str], ...]  # file below home, reason
+
+
+def home() -> Path:
+    return Path(settings.DATA_DIR) / "dashboard"
+
+
+def state_dir() -> Path:
+    """What must survive a restart and is no file of the user: journal, notices, service states."""
+    return _made(Path(settings.DATA_DIR) / "state" / "dashboard")
+
+
+def cache_dir() -> Path:
+    """Images that can be fetched or drawn again; may be deleted at any time."""
+    return _made(Path(settings.DATA_DIR) / "cache" / "dashboard")
+
+
+def place(kind: Kind, name: str) -> Place:
+    """The file of an app or a group. `bad_slug` for any other form of name."""
+    if kind in MOST and not SLUG.fullmatch(name):
+        raise errors.bad_slug(name)
+    return Place(kind, name)
+
+
+def listing(kind: Kind) -> Listing:
+    """Every file of the kind; droppings of editors are passed over in silence (2.1, 2.2)."""
+    found: dict[str, Place] = {}
+    refused = []
+    for file in _names(home() / kind):
+        stem, dot, suffix = file.rpartition(".")
+        if DROPPINGS.fullmatch(file) or f".{suffix.lower()}" not in SUFFIXES or not dot:
+            continue
+        reason = _reason(stem, f".{suffix}", found)
+        if reason:
+            refused.append((f"{kind}/{_shown(file)}", reason))
+        else:
+            found[stem] = Place(kind, stem)
+    places = [found[name] for name in sorted(found)]
+    refused += [
+        (place.file, f"there are more than {MOST[kind]} {kind}; this one is not loaded")
+        for place in places[MOST[kind] :]
+    ]
+    return Listing(tuple(places[: MOST[kind]]), tuple(refused))
+
+
+def full(kind: Kind) -> bool:
+    return len(listing(kind).places) >= MOST[kind]
+
+
+def writable(path: Path) -> bool:
+    """Whether the file, its symlinks followed, lies where we may write (2.2)."""
+    target = os.path.realpath(path)
+    roots = (Path.home(), Path(settings.DATA_DIR))
+    return any(Path(target).is_relative_to(os.path.realpath(root)) for root in roots)
+
+
+def stamped(folder: Path, name: str) -> Iterator[Path]:
+    """Names with the time for a file that is put aside: `shop.20261120T115700Z.yaml`, then -2."""
+    stem = f"{name}.{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    yield folder / f"{stem}.yaml"
+    for number in range(2, 1000):
+        yield folder / f"{stem}-{number}.yaml"
+
+
+def _names(folder: Path) -> list[str]:
+    """The names in a folder, `a.yaml` before `a.yml`; none where there is no folder."""
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208 - names are all that is wanted
+    except OSError:
+        return []
+
+
+def _reason(stem: str, suffix: str, found: dict[str, Place]) -> str:
+    if not SLUG.fullmatch(stem):
+        return errors.bad_slug(_shown(stem)).text
+    if suffix not in SUFFIXES:
+        return f'the name must end in .yaml, not in "{suffix}"'
+    if stem in found:
+        return f"{stem}.yaml exists too and is the one that counts; remove one of the two"
+    return ""
+
+
+def _shown(name: str) -> str:
+    """A file name as text, whatever bytes it has."""
+    return os.fsencode(name).decode(errors="replace")
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder

@@ -1,0 +1,148 @@
+"""Files as they are now: the stat decides whether one is read, the last good value is kept.
+
+Nothing here depends on a watcher: whoever asks gets what the file holds at that moment.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from config.kernel.storage import files
+from dashboard.files import entries, places, tags
+from dashboard.files.entries import LIMIT, Entry, FileError
+from dashboard.files.places import CONFIG, IGNORE, Place
+
+RACY_S = 0.05  # a file this young may change again without a new stat
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    stat: str
+    entry: Entry
+    settled: bool
+
+
+_known: dict[Path, _Known] = {}
+_since: dict[tuple[str, str], FileError] = {}
+_guard = threading.Lock()
+
+
+def get(place: Place) -> Entry | None:
+    """The file as it is now; None when there is none (a single file then has its defaults)."""
+    path = place.path
+    known = _known.get(path)
+    stat = files.stat_of(path)
+    if stat is None and not os.path.lexists(path):
+        _forget(path)
+        return entries.entry(place, None) if place.single else None
+    if known and known.settled and known.stat == stat:
+        return known.entry
+    return _read(place, path, known)
+
+
+def all_of(kind: Literal["apps", "bookmarks"]) -> dict[str, Entry]:
+    """Every file of the kind by its name."""
+    listed = places.listing(kind).places
+    found = {place.name: entry for place in listed if (entry := get(place))}
+    folder, there = places.home() / kind, {entry.place.path for entry in found.values()}
+    for path in [path for path in list(_known) if path.parent == folder and path not in there]:
+        _forget(path)
+    return found
+
+
+def problems() -> list[FileError]:
+    """What is wrong with any file, those that are not loaded at all included."""
+    found = [entry for place in (CONFIG, IGNORE) if (entry := get(place))]
+    found += [*all_of("apps").values(), *all_of("bookmarks").values()]
+    errors = [error for entry in found for error in entry.file_errors]
+    return errors + _refused(*places.listing("apps").refused, *places.listing("bookmarks").refused)
+
+
+def remember(place: Place, snapshot: files.Snapshot) -> Entry:
+    """The entry of what was just written."""
+    path = place.path
+    known = _known.get(path)
+    entry = entries.entry(place, snapshot.data, known.entry if known else None)
+    _keep(path, _Known(snapshot.stat, entry, settled=False))
+    return entry
+
+
+def clear() -> None:
+    """Forget all, the last good values too."""
+    with _guard:
+        _known.clear()
+        _since.clear()
+
+
+def _read(place: Place, path: Path, known: _Known | None) -> Entry | None:
+    """Read a file that is new or changed; a half-finished save gets a moment to be finished."""
+    before = known.entry if known else None
+    deadline = time.monotonic() + files.SETTLE_S
+    while True:
+        found = _once(place, path, before)
+        if found is None:
+            return get(place) if place.path != path else None
+        waits = _half(found, known) and time.monotonic() < deadline
+        if not waits or _age_s(found.stat) >= files.SETTLE_S:
+            break
+        time.sleep(0.01)
+    _keep(path, found)
+    return found.entry
+
+
+def _once(place: Place, path: Path, before: Entry | None) -> _Known | None:
+    unread = Entry(place, place.file, None)
+    try:
+        snapshot = files.read(path, limit=LIMIT)
+    except OSError as error:
+        reason = f"the file cannot be read: {error.strerror}"
+        return _Known("0:0:0", entries.broken(unread, reason, before=before), settled=False)
+    if snapshot is None and not os.path.lexists(path):
+        return None
+    if snapshot is None:
+        reason = "the file is a symlink to nothing"
+        return _Known("0:0:0", entries.broken(unread, reason, before=before), settled=False)
+    if before is not None and before.etag == tags.of(snapshot.data):
+        entry = before
+    else:
+        entry = entries.entry(place, snapshot.data, before)
+    return _Known(snapshot.stat, entry, settled=_age_s(snapshot.stat) > RACY_S)
+
+
+def _half(found: _Known, known: _Known | None) -> bool:
+    """What a save looks like half-way: broken, or truncated and not yet filled."""
+    if known is not None and known.entry.etag == found.entry.etag:
+        return False
+    return bool(found.entry.errors) or found.stat.split(":")[1] == "0"
+
+
+def _age_s(stat: str) -> float:
+    return time.time() - int(stat.split(":", 1)[0]) / 1e9
+
+
+def _keep(path: Path, known: _Known) -> None:
+    with _guard:
+        _known[path] = known
+
+
+def _forget(path: Path) -> None:
+    with _guard:
+        _known.pop(path, None)
+
+
+def _refused(*now: tuple[str, str]) -> list[FileError]:
+    """The errors of files that are not loaded, each since it was first seen."""
+    at = datetime.now(UTC)
+    with _guard:
+        known = dict(_since)
+        _since.clear()
+        for file, reason in now:
+            made = FileError(file, "error", reason, since=at)
+            _since[file, reason] = known.get((file, reason), made)
+        return list(_since.values())

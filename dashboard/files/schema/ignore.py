@@ -1,0 +1,80 @@
+"""ignore.yaml: listeners that are not shown (3.2)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from dashboard.files import convert
+from dashboard.files.durations import Unfit
+from dashboard.files.fields import Fields, Issue, as_texts
+
+RULES = 1000
+KEYS = ("port", "process", "dir")
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRule:
+    """Everything given must hold. `ports` are both ends; `dir` is a glob, all below it counts."""
+
+    ports: tuple[int, int] | None = None
+    process: str | None = None
+    dir: str | None = None
+    reason: str | None = None
+    at: str | None = None
+
+    def covers(self, *, port: int, process: str | None, cwd: str | None) -> bool:
+        return (
+            (self.ports is None or self.ports[0] <= port <= self.ports[1])
+            and (self.process is None or self.process == process)
+            and (self.dir is None or (cwd is not None and _below(cwd, self.dir)))
+        )
+
+
+def read_ignore(
+    value: Mapping[str, Any], texts: Mapping[str, Any] | None = None, *, slug: str = ""
+) -> tuple[tuple[IgnoreRule, ...], list[Issue]]:
+    """The rules and what is wrong with them."""
+    fields = Fields.of(value, texts)
+    rules = tuple(_rule(row) for row in fields.rows("rules", most=RULES))
+    fields.finish()
+    return rules, fields.issues
+
+
+def same_rule(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two rules cover the same, whatever their reasons."""
+    return all(as_texts(one.get(key)) == as_texts(other.get(key)) for key in KEYS)
+
+
+def _rule(row: Fields) -> IgnoreRule:
+    rule = IgnoreRule(
+        ports=row.text("port", _ports),
+        process=row.text("process", convert.basename),
+        dir=row.text("dir", convert.path),
+        reason=row.text("reason", convert.prose(2000)),
+        at=row.text("at", convert.text(40)),
+    )
+    if all(row.value.get(key) is None for key in KEYS):
+        row.wrong("must have at least one of port, process and dir")
+    row.finish()
+    return rule
+
+
+def _ports(value: str) -> tuple[int, int]:
+    found = convert.ranges(1, 65535)(value)
+    if len(found) != 1:
+        raise Unfit("must be one port or one range, such as 5000 or 5000-5010")
+    return found[0]
+
+
+def _below(cwd: str, pattern: str) -> bool:
+    """Whether the directory or one above it fits the glob."""
+    while not fnmatchcase(cwd, pattern):
+        above = os.path.dirname(cwd)  # noqa: PTH120 - text, many times a second
+        if above == cwd:
+            return False
+        cwd = above
+    return True

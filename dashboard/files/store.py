@@ -1,0 +1,130 @@
+"""The files of the dashboard: read as they are now, changed one at a time (sections 2, 12).
+
+`if_match` is the header as it was sent. Every refusal has the code and the sentence of section 11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from config.kernel.storage import files, yamlio
+from dashboard.files import errors, places, reading, removal, tags, writing
+from dashboard.files.entries import Entry, FileError
+from dashboard.files.places import CONFIG, IGNORE
+from dashboard.files.schema import same_rule
+
+Kind = Literal["apps", "bookmarks"]
+
+
+def apps() -> dict[str, Entry]:
+    """Every declared app by its slug, in the order of slugs; `parsed` is an AppFile or None."""
+    return reading.all_of("apps")
+
+
+def groups() -> dict[str, Entry]:
+    """Every bookmark group; `parsed` is a Group or None."""
+    return reading.all_of("bookmarks")
+
+
+def config() -> Entry:
+    """config.yaml; `parsed` is always a Config, `value` what is written."""
+    return _single(places.CONFIG)
+
+
+def ignore() -> Entry:
+    """ignore.yaml; `parsed` is always a tuple of IgnoreRule."""
+    return _single(places.IGNORE)
+
+
+def problems() -> list[FileError]:
+    """Every error and warning of every file, also of files that are not loaded."""
+    return reading.problems()
+
+
+def get(kind: Kind, name: str) -> Entry | None:
+    """The app or group, None when it has no file. `bad_slug` for what is no name."""
+    return reading.get(places.place(kind, name))
+
+
+def put(
+    kind: Kind,
+    name: str,
+    mapping: object,
+    *,
+    if_match: str | None = None,
+    if_none_match: bool = False,
+) -> tuple[Entry, bool]:
+    """Make the file hold exactly the mapping (7.3); the entry, and whether the file is new."""
+    place, condition = places.place(kind, name), tags.condition(if_match)
+    return writing.put(place, mapping, condition, new=if_none_match)
+
+
+def patch(kind: Kind, name: str, patch: object, *, if_match: str | None = None) -> Entry:
+    """Merge the patch into the file (7.4). NotFound when there is none."""
+    return writing.patch(places.place(kind, name), patch, tags.condition(if_match))
+
+
+def remove(kind: Kind, name: str, *, if_match: str | None = None) -> str:
+    """Move the file to `backups/removed/<kind>/<name>.<stamp>.yaml`; that path (7.5)."""
+    return removal.remove(places.place(kind, name), tags.condition(if_match))
+
+
+def text(kind: Kind, name: str) -> tuple[str, str]:
+    """The file as text, good or broken, and its ETag (7.6)."""
+    place = places.place(kind, name)
+    try:
+        found = files.read(place.path)
+    except OSError as error:
+        detail = f"the file cannot be read: {error.strerror}"
+        raise errors.invalid_file(place.file, None, None, detail) from error
+    if found is None:
+        raise errors.not_found(kind, name)
+    return found.data.decode(errors="replace"), tags.of(found.data)
+
+
+def put_text(
+    kind: Kind,
+    name: str,
+    text: object,
+    *,
+    if_match: str | None = None,
+    if_none_match: bool = False,
+) -> tuple[Entry, bool]:
+    """Make the file hold exactly this text, if it is valid (7.6)."""
+    place, condition = places.place(kind, name), tags.condition(if_match)
+    return writing.put_text(place, text, condition, new=if_none_match)
+
+
+def add_ignore(
+    rule: Mapping[str, Any], *, if_match: str | None = None
+) -> tuple[Entry, dict[str, Any]]:
+    """Put a rule behind those of ignore.yaml; one that covers the same stays the only one.
+
+    The entry, and the rule that stands there now (7.10).
+    """
+    now = yamlio.Quoted(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
+    standing: dict[str, Any] = {}
+
+    def change(old: dict[str, Any]) -> dict[str, Any]:
+        rules = list(old.get("rules") or [])
+        known = next((one for one in rules if same_rule(one, rule)), None)
+        standing.clear()
+        standing.update(known or {**rule, "at": now})
+        return old if known else {**old, "rules": [*rules, dict(standing)]}
+
+    entry = writing.edit(IGNORE, change, tags.condition(if_match))
+    return entry, {**standing}
+
+
+def _single(place: places.Place) -> Entry:
+    found = reading.get(place)
+    assert found is not None  # a single file that is not there has its defaults
+    return found
+
+
+__all__ = [
+    "CONFIG", "IGNORE", "add_ignore", "apps", "config", "get", "groups", "ignore", "patch",
+    "problems", "put", "put_text", "remove", "text",
+]  # fmt: skip

@@ -1,0 +1,42 @@
+"""Entity tags of files: what they are, and what If-Match asks of them (section 12)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+from dashboard.files import errors
+
+ABSENT = '"absent"'  # of config.yaml and ignore.yaml while there is none
+TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
+LIST = re.compile(rf"[ \t,]*{TAG}(?:[ \t]*,[ \t,]*{TAG})*[ \t,]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """An If-Match header: any file that is there, or one whose tag is listed."""
+
+    any: bool
+    tags: frozenset[str]
+
+    def holds(self, etag: str | None) -> bool:
+        """`etag` is None for a file that is not there. A weak tag never matches (12.2)."""
+        return etag in self.tags or (self.any and etag not in {None, ABSENT})
+
+
+def of(data: bytes) -> str:
+    """The strong tag of a file or an image (12.1)."""
+    return f'"{hashlib.sha256(data).hexdigest()[:32]}"'
+
+
+def condition(sent: str | None) -> Condition | None:
+    """What an If-Match header asks; None without one. `bad_etag` for what is no such header."""
+    if sent is None:
+        return None
+    text = sent.strip()
+    if text == "*":
+        return Condition(any=True, tags=frozenset())
+    if not LIST.fullmatch(text):
+        raise errors.bad_etag(sent)
+    return Condition(any=False, tags=frozenset(re.findall(TAG, text)))

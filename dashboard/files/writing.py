@@ -1,0 +1,228 @@
+"""Changes of one file, each applied to the file as it is at that moment (2.4 to 2.6, 12).
+
+Every byte outside the changed values stays. What is refused leaves the file as it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from config.kernel.errors import Conflict
+from config.kernel.storage import files, yamlio
+from dashboard.files import bodies, entries, errors, masks, places, reading, tags
+from dashboard.files.entries import LIMIT, Entry, Reading
+from dashboard.files.fields import Issue
+from dashboard.files.places import MOST, Place
+
+ROOM = 4 * LIMIT  # a result over LIMIT is refused here, in our own words
+Now = bytes | None
+Change = Callable[[dict[str, Any]], Mapping[str, Any]]
+
+
+class _Taken(Exception):
+    """Another removed file has this name."""
+
+
+@dataclass(slots=True)
+class Write:
+    """One change of one file, as the kernel's writer calls it: with what the file holds then.
+
+    `replaces`: it does not build on what is there, so a save by hand that comes late, through an
+    old handle, stays beside the file instead of being lost in it.
+    """
+
+    place: Place
+    change: Callable[[Now], Now]
+    condition: tags.Condition | None
+    replaces: bool = False
+    created: bool = False
+    done: bool = False
+
+    def __call__(self, now: Now) -> Now:
+        if self.done and self.replaces:
+            raise self._changed(now)
+        etag = etag_of(self.place, now)
+        if self.condition is not None and not self.condition.holds(etag):
+            raise self._changed(now)
+        self.created = now is None
+        return self.change(now)
+
+    def run(self) -> files.Snapshot | None:
+        """What the file holds now. The refusals of sections 11 and 12; then nothing changed."""
+        path = self.place.path
+        try:
+            self._make_room(path)
+            snapshot = files.change(path, self)
+        except files.CannotWrite as error:
+            reason = getattr(error.__cause__, "strerror", None) or str(error)
+            raise errors.read_only(reason) from error
+        except Conflict as error:
+            if error.code == Conflict.code:  # the kernel's: the file never held still
+                raise self._changed(None) from error
+            raise
+        self.done = True
+        return snapshot
+
+    def _make_room(self, path: Path) -> None:
+        """The folder of a first file; none is made for a change that is refused."""
+        if not places.writable(path):
+            raise errors.read_only(f"{self.place.file} is a link that leaves your home directory")
+        if not path.parent.is_dir():
+            self(None)
+            with files.writing(path.name):
+                path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def _changed(self, now: Now) -> Conflict:
+        return errors.changed(self.place.file, etag_of(self.place, now))
+
+
+def etag_of(place: Place, data: Now) -> str | None:
+    if data is None:
+        return tags.ABSENT if place.single else None
+    return tags.of(data)
+
+
+def put(
+    place: Place, sent: object, condition: tags.Condition | None, *, new: bool
+) -> tuple[Entry, bool]:
+    """Make the file hold exactly the mapping; `new` refuses one that is there.
+
+    The entry, and whether the file was made.
+    """
+    mapping = bodies.mapping(place, sent)
+    bodies.refuse(entries.check(place, mapping))
+
+    def change(now: Now) -> Now:
+        if new and now is not None:
+            raise errors.exists(place.file, tags.of(now))
+        return applied(place, now, lambda _old: mapping)
+
+    return _written(Write(place, change, condition, replaces=True))
+
+
+def patch(place: Place, sent: object, condition: tags.Condition | None) -> Entry:
+    """RFC 7386: mappings are merged, null removes, anything else replaces."""
+    mapping = bodies.mapping(place, sent)
+
+    def change(now: Now) -> Now:
+        if now is None:
+            raise errors.not_found(place.kind, place.name)
+        return applied(place, now, lambda old: merged(old, mapping))
+
+    return _written(Write(place, change, condition))[0]
+
+
+def edit(place: Place, change: Change, condition: tags.Condition | None) -> Entry:
+    """Make the file hold what `change` makes of its mapping; no file counts as an empty one."""
+    return _written(Write(place, lambda now: applied(place, now, change), condition))[0]
+
+
+def put_text(
+    place: Place, sent: object, condition: tags.Condition | None, *, new: bool
+) -> tuple[Entry, bool]:
+    """Make the file hold exactly this text; with a matching If-Match even in place of a broken one.
+
+    A broken file is kept among the removed ones when no text could show all of it.
+    """
+    data = bodies.text(place, sent)
+
+    def change(now: Now) -> Now:
+        if new and now is not None:
+            raise errors.exists(place.file, tags.of(now))
+        if now is not None and now != data and condition is None:
+            _read(place, now)
+        if now is not None and not _is_text(now):
+            keep(place, now)
+        return data
+
+    return _written(Write(place, change, condition, replaces=True))
+
+
+def keep(place: Place, data: bytes) -> Path:
+    """Put a file's bytes among the removed ones, under a name with the time. Where they are."""
+    folder = places.home() / "backups" / "removed" / place.kind
+    with files.writing(place.file):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for path in places.stamped(folder, place.name):
+        try:
+            files.change(path, lambda now: _fresh(now, data))
+        except _Taken:
+            continue
+        return path
+    raise errors.read_only("no free name among the removed files")
+
+
+def _fresh(now: Now, data: bytes) -> bytes:
+    if now is not None:
+        raise _Taken
+    return data
+
+
+def _written(write: Write) -> tuple[Entry, bool]:
+    place = write.place
+    if place.kind in MOST and not os.path.lexists(place.path) and places.full(place.kind):
+        bodies.refuse([Issue((), f"there are {MOST[place.kind]} {place.kind}; no more fit")])
+    snapshot = write.run()
+    assert snapshot is not None
+    return reading.remember(place, snapshot), write.created
+
+
+def applied(place: Place, now: Now, change: Change) -> bytes:
+    """The bytes with the change made, and nothing else. BadValues, or Conflict `invalid_file`."""
+    old = {} if now is None else _read(place, now).value
+    wanted = masks.restored(dict(change(old)), old)
+    bodies.refuse([*masks.left(wanted, old), *entries.check(place, wanted)])
+    if now is None:
+        made = yamlio.dump(wanted)
+    elif yamlio.same(wanted, old):
+        return now
+    else:
+        made = _spliced(place, now, wanted)
+    if len(made) > LIMIT:
+        raise errors.too_large()
+    bodies.refuse_unreadable(place, made, wanted)
+    return made
+
+
+def _spliced(place: Place, now: bytes, wanted: dict[str, Any]) -> bytes:
+    try:
+        return yamlio.set_entry(now, (), wanted, limit=ROOM, shared=True)
+    except yamlio.NotSpliceable as error:
+        raise errors.not_editable(place.file, error.line, error.column, error.reason) from error
+
+
+def _read(place: Place, data: bytes) -> Reading:
+    """What the file says. `invalid_file` when it has a mistake."""
+    try:
+        found = entries.read(place, data)
+    except yamlio.YamlError as error:
+        raise errors.invalid_file(place.file, error.line, error.column, error.reason) from error
+    if found.wrong:
+        first = found.wrong[0]
+        line, column = found.at(first)
+        raise errors.invalid_file(place.file, line, column, f"{first.where}: {first.message}")
+    return found
+
+
+def merged(now: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
+    result = dict(now) if isinstance(now, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict):
+            result[key] = merged(result.get(key), value)
+        else:
+            result[key] = value
+    return result
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

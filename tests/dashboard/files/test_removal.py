@@ -1,0 +1,106 @@
+"""A removed file is moved with the time in its name, never deleted (7.5, case 21)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from config.kernel.errors import Conflict, NotFound
+from config.kernel.storage import displaced, files
+from dashboard.files import store
+from tests.dashboard.files.world import Home, aged, tag
+
+KEPT = re.compile(r"backups/removed/apps/shop\.\d{8}T\d{6}Z(-\d+)?\.yaml")
+
+
+def test_the_file_is_moved_with_a_stamp_and_the_name_is_free(home: Home):
+    home.write("apps/shop.yaml", b"port: 1   # one\n")
+
+    moved = store.remove("apps", "shop", if_match=tag(b"port: 1   # one\n"))
+    displaced.settle()
+
+    assert KEPT.fullmatch(moved)
+    assert home.tree() == {moved: b"port: 1   # one\n"}
+    assert store.get("apps", "shop") is None
+    assert (home.path / moved).stat().st_mode & 0o777 == 0o600
+    assert store.put("apps", "shop", {"port": 2})[1]
+
+
+def test_what_was_removed_before_is_never_overwritten(home: Home):
+    moved = []
+    for number in range(5):
+        home.write("apps/shop.yaml", f"port: {number + 1}\n")
+        moved.append(store.remove("apps", "shop"))
+
+    assert len(set(moved)) == 5
+    assert [home.read(file) for file in moved] == [b"port: %d\n" % n for n in range(1, 6)]
+    assert all(KEPT.fullmatch(file) for file in moved)
+
+
+def test_a_broken_file_can_be_removed(home: Home):
+    home.write("apps/shop.yaml", b"port: [\xff\n")
+
+    assert home.read(store.remove("apps", "shop")) == b"port: [\xff\n"
+    assert store.apps() == {}
+
+
+def test_a_group_goes_to_the_groups(home: Home):
+    home.write("bookmarks/docs.yaml", "links: []\n")
+
+    assert store.remove("bookmarks", "docs").startswith("backups/removed/bookmarks/docs.")
+
+
+def test_what_is_not_there_cannot_be_removed(home: Home):
+    with pytest.raises(NotFound, match='No app "shop"'):
+        store.remove("apps", "shop")
+    assert not home.path.exists()
+
+
+def test_of_a_link_only_the_link_goes(home: Home):
+    target = Path.home() / "shop.yaml"
+    target.write_bytes(b"port: 1\n")
+    (home.path / "apps").mkdir(parents=True)
+    (home.path / "apps" / "shop.yaml").symlink_to(target)
+    aged(target)
+
+    moved = store.remove("apps", "shop")
+
+    assert home.tree() == {moved: b"port: 1\n"}
+    assert target.read_bytes() == b"port: 1\n"
+
+
+def test_a_dangling_link_can_be_removed(home: Home):
+    (home.path / "apps").mkdir(parents=True)
+    (home.path / "apps" / "shop.yaml").symlink_to("nowhere")
+    store.remove("apps", "shop")
+
+    assert store.apps() == {}
+
+
+def test_a_yml_behind_a_yaml_goes_with_it(home: Home):
+    home.write("apps/shop.yaml", "port: 1\n")
+    home.write("apps/shop.yml", "port: 2\n")
+
+    moved = store.remove("apps", "shop")
+    displaced.settle()
+
+    assert home.read(moved) == b"port: 1\n"
+    assert sorted(home.tree().values()) == [b"port: 1\n", b"port: 2\n"]
+    assert store.get("apps", "shop") is None
+
+
+def test_a_refused_removal_leaves_no_copy_behind(home: Home, monkeypatch: pytest.MonkeyPatch):
+    home.write("apps/shop.yaml", "port: 1\n")
+    with pytest.raises(Conflict):
+        store.remove("apps", "shop", if_match='"other"')
+    assert list(home.tree()) == ["apps/shop.yaml"]
+
+    def refuse(change: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(files._Change, "_delete", lambda self, before: refuse(self))
+    with pytest.raises(Exception, match="The disk refused the write: Read-only file system"):
+        store.remove("apps", "shop")
+    assert home.tree() == {"apps/shop.yaml": b"port: 1\n"}
