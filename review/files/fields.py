@@ -15,10 +15,14 @@ T = TypeVar("T")
 HEX = re.compile(r"[0-9a-f]{4,64}")
 NUMBER = re.compile(r"[0-9]{1,9}")
 TRUTH = {"true": True, "false": False}
+YES_OR_NO = TRUTH | {"yes": True, "no": False, "on": True, "off": False}
 
 
 class Fields:
-    """The mapping `value`, named `where` in warnings. What no method asked for is `extra`."""
+    """The mapping `value`, named `where` in warnings. What no method asked for is `extra`.
+
+    `where` is "" for a file that is the only one of its kind.
+    """
 
     def __init__(self, value: Any, where: str, warnings: list[str]) -> None:
         self.value: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
@@ -37,27 +41,32 @@ class Fields:
         return {key: value for key, value in self.value.items() if key not in self._known}
 
     def warn(self, key: str, wanted: str) -> None:
-        self.warnings.append(f'"{key}" of {self.where} must be {wanted}; it is ignored')
+        of = f" of {self.where}" if self.where else ""
+        self.warnings.append(f'"{key}"{of} must be {wanted}; it is ignored')
 
     def text(self, key: str) -> str | None:
         """Any scalar; blank text counts as absent."""
-        return self._read(key, "text", lambda text: text)
+        return self.read(key, "text", str)
+
+    def words(self, key: str) -> str | None:
+        """As `text`, without blanks around it."""
+        return self.read(key, "text", str.strip)
 
     def number(self, key: str, least: int = 1) -> int | None:
-        return self._read(key, f"a number from {least}", lambda text: _number(text, least))
+        return self.read(key, f"a number from {least}", lambda text: _number(text, least))
 
-    def truth(self, key: str) -> bool | None:
-        return self._read(key, "true or false", lambda text: TRUTH.get(text.lower()))
+    def truth(self, key: str, spelled: Mapping[str, bool] = TRUTH) -> bool | None:
+        return self.read(key, "true or false", lambda text: spelled.get(text.lower()))
 
     def time(self, key: str) -> str | None:
-        return self._read(key, "a time such as 2026-11-20T10:00:00Z", times.read)
+        return self.read(key, "a time such as 2026-11-20T10:00:00Z", times.read)
 
     def hex(self, key: str) -> str | None:
         """A sha or object id: nothing else may reach git."""
-        return self._read(key, "a sha", hex_of)
+        return self.read(key, "a sha", hex_of)
 
     def matching(self, key: str, form: re.Pattern[str], wanted: str) -> str | None:
-        return self._read(key, wanted, lambda text: text if form.fullmatch(text) else None)
+        return self.read(key, wanted, lambda text: text if form.fullmatch(text) else None)
 
     def hexes(self, key: str) -> tuple[str, ...]:
         """A list of shas; what is none is left out."""
@@ -71,7 +80,8 @@ class Fields:
             self.warn(key, wanted)
         return []
 
-    def _read(self, key: str, wanted: str, convert: Callable[[str], T | None]) -> T | None:
+    def read(self, key: str, wanted: str, convert: Callable[[str], T | None]) -> T | None:
+        """What `convert` makes of a scalar; None, and told, where it makes nothing."""
         found = self.raw(key)
         if found is None:
             return None

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-T = TypeVar("T")
+from review.files.fields import YES_OR_NO, Fields
 
 PALETTE = {
     "blue": "#0072b2", "orange": "#e69f00", "green": "#009e73", "pink": "#cc79a7",
@@ -23,7 +23,6 @@ NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}")
 NAME_RULE = '"name" must be 1 to 64 letters, digits, ".", "_" or "-"'
 COLOR = re.compile(r"#[0-9a-f]{6}")
 SHA = re.compile(r"[0-9a-f]{4,64}")
-TRUTH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,48 +60,6 @@ class RepoEntry:
     warnings: tuple[str, ...] = ()
 
 
-class Fields:
-    """The mapping `value`; what no field can be made of is told in `told`, once per key."""
-
-    def __init__(self, value: Any, where: str, told: list[str]) -> None:
-        self.value: Mapping[str, Any] = value if isinstance(value, dict) else {}
-        self.where = where
-        self.told = told
-        if not isinstance(value, dict):
-            self.tell("must be a mapping")
-
-    def tell(self, text: str) -> None:
-        self.told.append(f"{self.where}: {text}" if self.where else text)
-
-    def text(self, key: str) -> str | None:
-        """Any scalar, trimmed; blank text counts as absent."""
-        return self.read(key, "text", str.strip)
-
-    def prose(self, key: str) -> str | None:
-        """As `text`, with its blanks."""
-        return self.read(key, "text", str)
-
-    def truth(self, key: str) -> bool:
-        return bool(self.read(key, "true or false", lambda text: TRUTH.get(text.lower())))
-
-    def read(self, key: str, wanted: str, convert: Callable[[str], T | None]) -> T | None:
-        found = self.value.get(key)
-        if found is None or (isinstance(found, str) and not found.strip()):
-            return None
-        made = convert(found) if isinstance(found, str) else None
-        if made is None:
-            self.tell(f'"{key}" must be {wanted}; it is ignored')
-        return made
-
-    def items(self, key: str) -> list[Any]:
-        found = self.value.get(key)
-        if isinstance(found, list):
-            return found
-        if found is not None:
-            self.tell(f'"{key}" must be a list; it is ignored')
-        return []
-
-
 def repos(values: Any, folder: Path) -> tuple[RepoEntry, ...]:
     """The `repos` list of a project that lies in `folder`."""
     taken: set[str] = set()
@@ -129,7 +86,7 @@ def _repo(value: Any, index: int, folder: Path, taken: set[str]) -> RepoEntry:
     if not isinstance(value, dict):
         errors.append("an entry of `repos` must be a mapping with `path`")
     fields = Fields(value if isinstance(value, dict) else {}, "", warnings)
-    shown = fields.text("path") or ""
+    shown = fields.words("path") or ""
     path = place(shown, folder) if shown else None
     if path is None and not errors:
         errors.append(f"No such directory: {shown}" if shown else '"path" is required')
@@ -141,7 +98,7 @@ def _repo(value: Any, index: int, folder: Path, taken: set[str]) -> RepoEntry:
         shown_path=shown,
         path=path or folder,
         range=_range(fields, errors),
-        trunk=fields.text("trunk"),
+        trunk=fields.words("trunk"),
         stacks=_stacks(fields, warnings),
         index=index,
         errors=tuple(errors),
@@ -172,7 +129,7 @@ def _range(fields: Fields, errors: list[str]) -> str | Mapping[str, str | None] 
         if isinstance(value, list):
             errors.append('"range" must be text, or a mapping with base and head')
             return None
-        return fields.text("range")
+        return fields.words("range")
     base, head = value.get("base"), value.get("head")
     if not isinstance(base, str | None) or not isinstance(head, str) or not head.strip():
         errors.append('"range" must have a head, and a base or null')
@@ -186,16 +143,16 @@ def _stacks(fields: Fields, warnings: list[str]) -> tuple[StackEntry, ...]:
         if isinstance(value, dict):
             entries.append(_stack(Fields(value, f"stack {index + 1}", warnings), index))
         else:
-            warnings.append(f"stack {index + 1}: must be a mapping; it is ignored")
+            warnings.append(f"stack {index + 1} must be a mapping; it is ignored")
     return tuple(entries)
 
 
 def _stack(fields: Fields, index: int) -> StackEntry:
     return StackEntry(
-        title=fields.text("title"),
+        title=fields.words("title"),
         color=fields.read("color", "a palette name or #rrggbb", _color),
-        description=fields.prose("description"),
-        follow_on=fields.truth("follow_on"),
+        description=fields.text("description"),
+        follow_on=bool(fields.truth("follow_on", YES_OR_NO)),
         commits=_commits(fields),
         index=index,
     )
@@ -207,15 +164,15 @@ def _color(text: str) -> str | None:
 
 
 def _commits(fields: Fields) -> tuple[str, ...] | None:
+    listed = fields.items("commits")
     if not isinstance(fields.value.get("commits"), list):
-        fields.items("commits")  # tells what is no list
         return None
     found = []
-    for item in fields.items("commits"):
+    for item in listed:
         sha = item.strip().lower() if isinstance(item, str) else ""
         if SHA.fullmatch(sha):
             found.append(sha)
         else:
             shown = item if isinstance(item, str) else "an entry of commits"
-            fields.tell(f"{shown[:80]} is not a sha; it is ignored")
+            fields.warnings.append(f"{shown[:80]} of {fields.where} is not a sha; it is ignored")
     return tuple(found)

@@ -9,6 +9,7 @@ from typing import Any
 from config.kernel.errors import NotFound, printable
 from config.kernel.storage.mirror import Mirrored
 from review import files
+from review.files.fields import YES_OR_NO, Fields
 from review.projects import entries
 from review.projects.entries import RepoEntry
 
@@ -71,15 +72,15 @@ def _read(slug: str) -> Project | None:
 
 def _project(slug: str, found: Mirrored) -> Project:
     warnings: list[str] = []
-    fields = entries.Fields(found.data, "", warnings)
+    fields = Fields(found.data, "", warnings)
     return Project(
         slug=slug,
         dir=found.path.parent,
         file=found.path,
-        title=fields.text("title") or _name(found.data) or slug,
-        description=fields.prose("description"),
-        archived=fields.truth("archived"),
-        example=fields.text("example"),
+        title=fields.words("title") or _name(found.data) or slug,
+        description=fields.text("description"),
+        archived=bool(fields.truth("archived", YES_OR_NO)),
+        example=fields.words("example"),
         repos=entries.repos(found.data.get("repos"), found.path.parent),
         parse_error=found.error or None,
         warnings=tuple(warnings),

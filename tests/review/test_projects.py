@@ -167,15 +167,15 @@ repos:
     assert entry.errors == ()
     assert entry.warnings == (
         '"trunk" must be text; it is ignored',
-        "stack 1: must be a mapping; it is ignored",
-        'stack 2: "title" must be text; it is ignored',
-        'stack 2: "color" must be a palette name or #rrggbb; it is ignored',
-        'stack 2: "description" must be text; it is ignored',
-        'stack 2: "follow_on" must be true or false; it is ignored',
-        'stack 2: "commits" must be a list; it is ignored',
-        "stack 3: xyz is not a sha; it is ignored",
-        "stack 3: an entry of commits is not a sha; it is ignored",
-        "stack 3: an entry of commits is not a sha; it is ignored",
+        "stack 1 must be a mapping; it is ignored",
+        '"title" of stack 2 must be text; it is ignored',
+        '"color" of stack 2 must be a palette name or #rrggbb; it is ignored',
+        '"description" of stack 2 must be text; it is ignored',
+        '"follow_on" of stack 2 must be true or false; it is ignored',
+        '"commits" of stack 2 must be a list; it is ignored',
+        "xyz of stack 3 is not a sha; it is ignored",
+        "an entry of commits of stack 3 is not a sha; it is ignored",
+        "an entry of commits of stack 3 is not a sha; it is ignored",
     )
     assert [(stack.index, stack.commits) for stack in entry.stacks] == [
         (1, None),
