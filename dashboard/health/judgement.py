@@ -1,0 +1,91 @@
+"""What results add up to: the counters of section 5 and the sentences people read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import median
+
+from dashboard.health.record import Policy, Port, Reason, Record, Tally
+from dashboard.health.result import Kind, Result
+
+TWICE = 2
+LATENCIES = 3
+FLAPPING_SUCCESSES = 3
+
+
+def counted(tally: Tally, result: Result, policy: Policy) -> Tally:
+    """The counters after one more result."""
+    if result.ok:
+        seconds = (result.ms or 0.0) / 1000
+        return Tally(
+            passing=tally.passing + 1,
+            clean=tally.clean + 1 if seconds <= policy.slow else 0,
+            latencies=(*tally.latencies, seconds)[-LATENCIES:],
+        )
+    if result.bad:
+        gateway = result.kind is Kind.GATEWAY
+        return Tally(
+            bad=tally.bad + 1,
+            gateway=tally.gateway + 1 if gateway else 0,
+            broken=0 if gateway else tally.broken + 1,
+            latencies=tally.latencies,
+        )
+    return Tally(
+        failing=tally.failing + 1,
+        refused=tally.refused + 1 if result.kind is Kind.REFUSED else 0,
+        bad=tally.bad,
+        latencies=tally.latencies,
+    )
+
+
+def since_move(tally: Tally) -> Tally:
+    """What of the counters still counts in a new state: streaks of not answering go on."""
+    return replace(tally, bad=0, broken=0, passing=0, clean=0)
+
+
+def slow(tally: Tally, policy: Policy) -> bool:
+    """Whether the median of the last three latencies is over the limit (T7)."""
+    return len(tally.latencies) == LATENCIES and median(tally.latencies) > policy.slow
+
+
+def vacant(record: Record) -> bool:
+    """Refused and nothing listening, both seen twice (T6)."""
+    return record.tally.refused >= TWICE and record.empty_scans >= TWICE
+
+
+def failed_long(record: Record, policy: Policy) -> bool:
+    return record.tally.failing >= policy.failures or vacant(record)
+
+
+def wanted_successes(record: Record, policy: Policy) -> int:
+    """S of T10."""
+    return max(policy.successes, FLAPPING_SUCCESSES) if record.flapping else policy.successes
+
+
+def why(record: Record, result: Result) -> Reason:
+    """The reason a result gives for the state it leads to."""
+    if result.kind is Kind.REFUSED and record.port is Port.EMPTY:
+        return Reason.NO_LISTENER
+    return Reason(result.kind.value)
+
+
+def why_degraded(result: Result) -> Reason:
+    """A gateway's 502 is a 5xx until it has lasted (6.2)."""
+    return Reason.SERVER_ERROR if result.kind is Kind.GATEWAY else Reason(result.kind.value)
+
+
+def said(result: Result) -> str:
+    """What the message of the state says of a result; nothing when all is plainly well."""
+    if result.error:
+        return result.error
+    plain = result.status is None or 200 <= result.status <= 299
+    return "" if plain else f"answers {result.status}"
+
+
+def said_slow(tally: Tally, policy: Policy) -> str:
+    return f"answers in {median(tally.latencies):.1f} s; slow is over {policy.slow:g} s"
+
+
+def ended(code: int | None) -> str:
+    """How a process ended, for people."""
+    return "ended by a signal" if code is None or code < 0 else f"exited with {code}"

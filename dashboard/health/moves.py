@@ -1,0 +1,54 @@
+"""How a record moves from one state to the next: the only place that writes `state`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dashboard.health.clock import Moment
+from dashboard.health.judgement import since_move
+from dashboard.health.record import Policy, Reason, Record, State
+
+
+def moved(
+    record: Record, state: State, reason: Reason, now: Moment, *, message: str = ""
+) -> Record:
+    """`record` in `state`. The same state and reason again is no move; only the words change."""
+    if record.state is state and record.reason is reason:
+        return replace(record, message=message)
+    return replace(
+        record,
+        state=state,
+        reason=reason,
+        message=message,
+        since=record.since if state is record.state else now.wall,
+        fresh=now.mono,
+        seen_at=now.mono,
+        moves=record.moves + 1,
+        tries=0,
+        tally=since_move(record.tally),
+        last_known=None if state is not State.UNKNOWN else record.last_known,
+        grace_until=None,
+        undecided=False,
+        held=None,
+    )
+
+
+def settled(
+    record: Record, reason: Reason, now: Moment, policy: Policy, *, there: bool, message: str
+) -> Record:
+    """Where an app that does not answer belongs (T2, T6): down when it should answer, or when
+    something is there that keeps silent; else it is merely not running."""
+    if policy.alarm or there:
+        return moved(record, State.DOWN, reason, now, message=message)
+    return moved(record, State.STOPPED, Reason.NOT_RUNNING, now, message=message)
+
+
+def restored(record: Record) -> Record:
+    """The words from before a sleep, once there is evidence again (T15)."""
+    if record.held is None:
+        return record
+    return replace(record, reason=record.held.reason, message=record.held.message, held=None)
+
+
+def silence_over(record: Record) -> Record:
+    return replace(record, reason=Reason.NEW, message="")

@@ -1,0 +1,127 @@
+"""What a probe's result does to a state: rows T1-T8 and T10."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dashboard.health.clock import Moment
+from dashboard.health.judgement import (
+    TWICE,
+    counted,
+    failed_long,
+    said,
+    said_slow,
+    slow,
+    vacant,
+    wanted_successes,
+    why,
+    why_degraded,
+)
+from dashboard.health.moves import moved, restored, settled
+from dashboard.health.record import Policy, Port, Reason, Record, State
+from dashboard.health.result import Result
+
+# Reasons a failing probe does not talk over: what is known is more than "it does not answer".
+_KNOWN_BETTER = frozenset({Reason.USER, Reason.EXITED, Reason.CRASH_LOOP})
+
+
+def after(record: Record, result: Result, now: Moment, policy: Policy) -> Record:
+    """The record after a result, which counts only when it began in the present state."""
+    if record.ask is not None and result.began >= record.ask.at:
+        record = replace(record, ask=None)
+    record = replace(record, probed_at=now.mono, tries=record.tries + 1)
+    if record.silenced or not policy.probed or result.began < record.fresh:
+        return record
+    record = replace(restored(record), seen_at=now.mono)
+    if record.port is Port.STRANGER:
+        return record  # who answered was not this app (T13)
+    record = replace(record, tally=counted(record.tally, result, policy))
+    match record.state:
+        case State.UNKNOWN:
+            return _first(record, result, now, policy)
+        case State.STOPPING:
+            return _first(record, result, now, policy) if record.undecided else record
+        case State.STARTING:
+            return _starting(record, result, now, policy)
+        case State.UP | State.DEGRADED:
+            return _running(record, result, now, policy)
+    return _resting(record, result, now, policy)
+
+
+def _first(record: Record, result: Result, now: Moment, policy: Policy) -> Record:
+    """T1, T2, and T12 when the stop failed."""
+    if result.ok:
+        return _up(record, result, now)
+    if result.bad:
+        return _degraded(record, result, now)
+    return _silent(record, result, now, policy)
+
+
+def _starting(record: Record, result: Result, now: Moment, policy: Policy) -> Record:
+    """T3; a dev server that went away again before it answered is not started any more (T4)."""
+    if result.ok:
+        return _up(record, result, now)
+    if record.tally.bad >= TWICE:
+        return _degraded(record, result, now)
+    if record.reason is Reason.LISTENER_SEEN and vacant(record):
+        return _silent(record, result, now, policy)
+    return record
+
+
+def _running(record: Record, result: Result, now: Moment, policy: Policy) -> Record:
+    """T5-T8."""
+    if result.failed:
+        long = failed_long(record, policy)
+        return _silent(record, result, now, policy) if long else record
+    if record.tally.gateway >= policy.failures:
+        return moved(record, State.DOWN, Reason.GATEWAY, now, message=said(result))
+    if result.bad:
+        unwell = record.state is State.DEGRADED or record.tally.bad >= TWICE
+        return _degraded(record, result, now) if unwell else record
+    if slow(record.tally, policy):
+        text = said_slow(record.tally, policy)
+        return _turned(record, State.DEGRADED, Reason.SLOW, now, text)
+    if record.state is State.DEGRADED and record.tally.clean < TWICE:
+        return record
+    return _up(record, result, now)
+
+
+def _resting(record: Record, result: Result, now: Moment, policy: Policy) -> Record:
+    """T10. A server that comes back with 5xx is degraded, one that keeps failing is judged anew:
+    a quiet app whose listener left is stopped, a silent one that listens is down."""
+    if result.ok:
+        enough = record.tally.passing >= wanted_successes(record, policy)
+        return _up(record, result, now) if enough else record
+    if record.tally.broken >= TWICE:
+        return _degraded(record, result, now)
+    if record.tally.gateway >= policy.failures:
+        return _turned(record, State.DOWN, Reason.GATEWAY, now, said(result))
+    known_better = record.reason in _KNOWN_BETTER or (
+        record.reason is Reason.START_TIMEOUT and policy.alarm
+    )
+    if result.failed and not known_better and failed_long(record, policy):
+        return _silent(record, result, now, policy)
+    return record
+
+
+def _up(record: Record, result: Result, now: Moment) -> Record:
+    return _turned(record, State.UP, Reason(result.kind.value), now, said(result))
+
+
+def _degraded(record: Record, result: Result, now: Moment) -> Record:
+    return _turned(record, State.DEGRADED, why_degraded(result), now, said(result))
+
+
+def _silent(record: Record, result: Result, now: Moment, policy: Policy) -> Record:
+    there = record.port is Port.OWN or result.addr is not None
+    reason = why(record, result)
+    if record.state is State.DOWN and (policy.alarm or there):
+        return _turned(record, State.DOWN, reason, now, said(result))
+    return settled(record, reason, now, policy, there=there, message=said(result))
+
+
+def _turned(record: Record, state: State, reason: Reason, now: Moment, message: str) -> Record:
+    """A move; within one state only the reason and the words change, which is no event."""
+    if record.state is state:
+        return replace(record, reason=reason, message=message)
+    return moved(record, state, reason, now, message=message)

@@ -1,0 +1,216 @@
+"""Drives the probes of all apps in one event loop: asks when the schedule says, tells what came.
+
+Everything is called from the loop's own thread. It knows no files, no services and no stream: it
+is given targets and evidence, and reports records and events to one function.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dashboard.health import clock, schedule, states
+from dashboard.health.evidence import Changed, Event, Evidence, Probed, Scanned, Tick, Woke
+from dashboard.health.gates import CONNECTING, OPEN, Gate
+from dashboard.health.probe import probe
+from dashboard.health.record import FIRST_SPREAD_S, Known, Policy, Port, Record, born
+from dashboard.health.result import Kind, Result
+from dashboard.health.target import Target
+
+log = logging.getLogger(__name__)
+WATCH_S = 1.0  # how often a sleep of the machine is looked for
+SLEPT_S = 5.0
+
+
+class Report(NamedTuple):
+    """What one piece of evidence came to. `result` when it was a probe."""
+
+    slug: str
+    record: Record
+    result: Result | None
+    events: tuple[Event, ...]
+
+
+@dataclass(slots=True, eq=False)
+class _App:
+    slug: str
+    target: Target
+    policy: Policy
+    record: Record
+    winner: str | None = None  # the address that answered last
+    silent: bool = False  # the last probe ran out of time
+    page: bool = False  # the next probe also reads the page
+    not_before: float = 0.0  # after a probe that could not be made here
+    timer: asyncio.TimerHandle | None = None
+    probing: asyncio.Task[None] | None = None
+
+
+class Runner:
+    """All apps under watch. `tell` gets a Report of every result and of every visible change; it
+    must not block."""
+
+    def __init__(self, tell: Callable[[Report], None]) -> None:
+        self._tell = tell
+        self._apps: dict[str, _App] = {}
+        self._open, self._connecting = Gate(OPEN), Gate(CONNECTING)
+        self._since: float | None = None  # when it began to run
+        self._slept = clock.asleep()
+
+    def watch(
+        self, slug: str, target: Target, policy: Policy, known: Known | None = None
+    ) -> Record:
+        """Take an app up, or take its new words over; its state carries on. Returns the record."""
+        app = self._apps.get(slug)
+        if app is None:
+            record = born(clock.now(), policy, known, spread=self._spread())
+            app = _App(slug, target, policy, record)
+            self._apps[slug] = app
+            self._plan(app)
+        elif (app.target, app.policy) != (target, policy):
+            same_target = app.target == target
+            app.target, app.policy = target, policy
+            app.winner = app.winner if same_target else None
+            self._take(app, Changed())
+        return app.record
+
+    def forget(self, slug: str) -> None:
+        """The app is gone; a probe of it under way is dropped."""
+        app = self._apps.pop(slug, None)
+        if app is not None:
+            self._rest(app)
+
+    def evidence(self, slug: str, evidence: Evidence) -> Record | None:
+        """What another room has seen of the app; None when no such app is watched."""
+        app = self._apps.get(slug)
+        return self._take(app, evidence) if app is not None else None
+
+    def scanned(self, ports: Mapping[str, Port]) -> None:
+        """One completed scan: what it shows for each app; one that is not named is UNSEEN."""
+        for slug, app in list(self._apps.items()):
+            self._take(app, Scanned(ports.get(slug, Port.UNSEEN)))
+
+    def want_page(self, slug: str) -> None:
+        """The next probe of the app also reads title, headers and body."""
+        if slug in self._apps:
+            self._apps[slug].page = True
+
+    def record(self, slug: str) -> Record | None:
+        app = self._apps.get(slug)
+        return app.record if app is not None else None
+
+    def slugs(self) -> Iterable[str]:
+        return self._apps.keys()
+
+    async def run(self) -> None:
+        """Probe until cancelled; no probe outlives it."""
+        self._since = clock.now().mono
+        self._slept = clock.asleep()
+        for app in self._apps.values():
+            self._plan(app)
+        try:
+            while True:
+                await asyncio.sleep(WATCH_S)
+                self._notice_sleep()
+        finally:
+            self._since = None
+            under_way = [app.probing for app in self._apps.values() if app.probing is not None]
+            for app in self._apps.values():
+                self._rest(app)
+            await asyncio.gather(*under_way, return_exceptions=True)
+
+    def _take(self, app: _App, evidence: Evidence) -> Record:
+        """One step of one app, told and planned on."""
+        before = app.record
+        app.record, events = states.step(before, evidence, clock.now(), app.policy)
+        result = evidence.result if isinstance(evidence, Probed) else None
+        if result is not None or events or _seen(app.record) != _seen(before):
+            try:
+                self._tell(Report(app.slug, app.record, result, events))
+            except Exception:
+                log.exception("the report of %s was not taken", app.slug)
+        self._plan(app)
+        return app.record
+
+    def _spread(self) -> float:
+        """Apps of the daemon's start share 2.5 s; one that comes later is asked at once."""
+        late = self._since is not None and clock.now().mono - self._since > FIRST_SPREAD_S
+        return 0.0 if late else FIRST_SPREAD_S
+
+    def _plan(self, app: _App) -> None:
+        """One timer per app: for its next probe or its next tick, whichever comes first."""
+        if app.timer is not None:
+            app.timer.cancel()
+            app.timer = None
+        if self._since is None or self._apps.get(app.slug) is not app:
+            return
+        times = [states.due(app.record)]
+        if app.probing is None:
+            ask = schedule.next_probe(app.slug, app.record, app.policy)
+            times.append(None if ask is None else max(ask, app.not_before))
+        when = min((time for time in times if time is not None), default=None)
+        if when is not None:
+            loop = asyncio.get_running_loop()
+            delay = max(0.0, when - clock.now().mono)
+            app.timer = loop.call_later(delay, self._due, app)
+
+    def _due(self, app: _App) -> None:
+        app.timer = None
+        now = clock.now().mono
+        tick = states.due(app.record)
+        if tick is not None and tick <= now:
+            self._take(app, Tick())
+        ask = schedule.next_probe(app.slug, app.record, app.policy)
+        if ask is not None and max(ask, app.not_before) <= now and app.probing is None:
+            app.probing = asyncio.get_running_loop().create_task(self._ask(app))
+        self._plan(app)
+
+    async def _ask(self, app: _App) -> None:
+        """One probe of one app, through the gates."""
+        page, app.page = app.page, False
+        result = None
+        try:
+            async with self._open.lane(silent=app.silent):
+                result = await probe(
+                    app.target,
+                    prefer=app.winner,
+                    page=page,
+                    connecting=self._connecting.lane(silent=app.silent),
+                )
+        except Exception:
+            log.exception("%s could not be probed", app.slug)
+            app.not_before = clock.now().mono + app.policy.interval
+        finally:
+            app.probing = None
+        self._notice_sleep()
+        if self._apps.get(app.slug) is not app:
+            return
+        if result is None:
+            self._plan(app)
+            return
+        app.silent = result.kind in {Kind.TIMEOUT, Kind.DNS}
+        app.winner = result.addr or app.winner
+        self._take(app, Probed(result))
+
+    def _notice_sleep(self) -> None:
+        """T15, before any result that the sleep has spoilt."""
+        slept = clock.asleep()
+        woke, self._slept = slept - self._slept > SLEPT_S, slept
+        if woke:
+            for app in list(self._apps.values()):
+                self._take(app, Woke())
+
+    def _rest(self, app: _App) -> None:
+        if app.timer is not None:
+            app.timer.cancel()
+            app.timer = None
+        if app.probing is not None:
+            app.probing.cancel()
+            app.probing = None
+
+
+def _seen(record: Record) -> tuple[object, ...]:
+    """What readers see of a record."""
+    return record.state, record.reason, record.message, record.failing, record.flapping

@@ -1,0 +1,58 @@
+"""When an app is asked next: pure, the same answer until there is new evidence (contract 6.5)."""
+
+from __future__ import annotations
+
+import math
+from zlib import crc32
+
+from dashboard.health.record import Policy, Port, Reason, Record, State
+
+JITTER = 0.05  # of the interval
+STARTING_S, STARTING_TRIES, STARTING_LATER_S = 0.5, 10, 2.0
+AGAIN_S = (2.0, 4.0)  # a result that contradicts the state is checked this soon
+
+
+def next_probe(slug: str, record: Record, policy: Policy) -> float | None:
+    """Monotonic seconds, or None while only other evidence can say more."""
+    if not policy.probed or record.silenced:
+        return None
+    if record.ask is not None:
+        return record.ask.at + record.ask.spread * share(slug)
+    last = record.born if record.probed_at is None else record.probed_at
+    match record.state:
+        case State.STOPPING:
+            return None
+        case State.STOPPED if record.port is Port.EMPTY and record.held is None:
+            return None
+        case State.STARTING:
+            soon = STARTING_S if record.tries < STARTING_TRIES else STARTING_LATER_S
+            return last + min(soon, policy.interval)
+    doubts = doubted(record)
+    if 0 < doubts <= len(AGAIN_S):
+        return last + min(AGAIN_S[doubts - 1], policy.interval)
+    return _on_the_grid(slug, last, policy.interval)
+
+
+def doubted(record: Record) -> int:
+    """How many results in a row speak against the state without having changed it."""
+    tally = record.tally
+    match record.state:
+        case State.UP:
+            return max(tally.failing, tally.bad)
+        case State.DEGRADED:
+            return max(tally.failing, tally.gateway, tally.clean)
+        case State.DOWN | State.STOPPED if record.reason is not Reason.WRONG_PROCESS:
+            return max(tally.passing, tally.broken)
+    return 0
+
+
+def share(slug: str, turn: int = 0) -> float:
+    """A number in [0, 1) that is always the same for an app: who is asked first, and its phase."""
+    return crc32(f"{slug}:{turn}".encode()) / 2**32
+
+
+def _on_the_grid(slug: str, last: float, interval: float) -> float:
+    """The first of the app's own times that is half an interval or more after the last result."""
+    phase = share(slug) * interval
+    turn = math.ceil((last + interval / 2 - phase) / interval)
+    return phase + turn * interval + JITTER * interval * share(slug, turn)

@@ -1,0 +1,178 @@
+"""The state machine of an app: pure, one step per piece of evidence (contract 5, rows T1-T15).
+
+A state is left only by evidence that is younger than the state itself: a probe that began before
+the last move is dropped, so no late answer turns a stopped app up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dashboard.health import flapping, probed, scanned
+from dashboard.health.clock import Moment
+from dashboard.health.evidence import (
+    Changed,
+    Event,
+    Evidence,
+    Exited,
+    Probed,
+    Scanned,
+    Silenced,
+    Started,
+    StopFailed,
+    Stopped,
+    Stopping,
+    Tick,
+    Woke,
+)
+from dashboard.health.judgement import ended
+from dashboard.health.moves import moved, silence_over
+from dashboard.health.record import (
+    Ask,
+    Held,
+    Known,
+    Policy,
+    Port,
+    Reason,
+    Record,
+    State,
+    Tally,
+)
+
+WAKE_SPREAD_S = 5.0
+WAKE_PATIENCE_S = 15.0  # the least time to wait for a first result after a sleep
+
+
+def step(
+    record: Record, evidence: Evidence, now: Moment, policy: Policy
+) -> tuple[Record, tuple[Event, ...]]:
+    """The record after the evidence, every change of state as an Edge, and the Notice now due."""
+    return flapping.announce(record, _after(record, evidence, now, policy), now)
+
+
+def due(record: Record) -> float | None:
+    """When a Tick would change something, in monotonic seconds; None when only evidence can."""
+    times = [flapping.due(record), record.held.deadline if record.held else None]
+    if record.state is State.STARTING:
+        times.append(record.grace_until)
+    return min((time for time in times if time is not None), default=None)
+
+
+def _after(record: Record, evidence: Evidence, now: Moment, policy: Policy) -> Record:
+    match evidence:
+        case Probed(result):
+            return probed.after(record, result, now, policy)
+        case Scanned(port):
+            return scanned.after(record, port, now, policy)
+        case Tick():
+            return _later(record, now, policy)
+        case Woke():
+            return _woken(record, now, policy)
+        case Silenced(reason):
+            return moved(record, State.UNKNOWN, reason, now, message=reason.value)
+        case Changed():
+            return _changed(record, now, policy)
+    return record if record.silenced else _served(record, evidence, now, policy)
+
+
+def _served(record: Record, evidence: Evidence, now: Moment, policy: Policy) -> Record:
+    """What the service's process and its user do (T9, T11, T12)."""
+    match evidence:
+        case Started():
+            return _started(record, evidence, now, policy)
+        case Exited():
+            return _exited(record, evidence, now, policy)
+        case Stopping() if record.state is not State.STOPPED:
+            return moved(flapping.forgiven(record), State.STOPPING, Reason.USER, now)
+        case Stopped() if record.state is not State.STOPPED:
+            return moved(flapping.forgiven(record), State.STOPPED, Reason.USER, now)
+        case StopFailed() if record.state is State.STOPPING:
+            if not policy.probed:
+                return moved(record, State.UNKNOWN, Reason.NO_PROBE, now)
+            return replace(record, undecided=True, fresh=now.mono, ask=Ask(now.mono))
+    return record
+
+
+def _started(record: Record, evidence: Started, now: Moment, policy: Policy) -> Record:
+    if evidence.by_user:
+        record = flapping.forgiven(record)
+    if not policy.probed:
+        return moved(record, State.UNKNOWN, Reason.NO_PROBE, now)
+    again = evidence.restart or record.reason is Reason.BACKOFF
+    reason = Reason.RESTARTING if again else Reason.SPAWNED
+    record = moved(record, State.STARTING, reason, now)
+    return replace(
+        record, tally=Tally(), grace_until=now.mono + policy.grace, ask=Ask(now.mono), empty_scans=0
+    )
+
+
+def _exited(record: Record, evidence: Exited, now: Moment, policy: Policy) -> Record:
+    how = ended(evidence.code)
+    if record.state is State.STOPPING:
+        return moved(record, State.STOPPED, Reason.USER, now)
+    if evidence.retry_in is not None:
+        text = f"{how}; starts again in {evidence.retry_in:.0f} s"
+        record = moved(record, State.STARTING, Reason.BACKOFF, now, message=text)
+        return replace(record, grace_until=now.mono + evidence.retry_in + policy.grace)
+    if evidence.crash_loop:
+        text = f"{how} again and again; it is not started until you act or its file changes"
+        return moved(record, State.DOWN, Reason.CRASH_LOOP, now, message=text)
+    fine = evidence.code == 0 and not policy.always
+    state = State.STOPPED if fine else State.DOWN
+    return moved(record, state, Reason.EXITED, now, message=how)
+
+
+def _later(record: Record, now: Moment, policy: Policy) -> Record:
+    """T4 and the end of T15's patience."""
+    if record.held is not None and now.mono >= record.held.deadline:
+        known = Known(record.state, now.wall)
+        record = moved(record, State.UNKNOWN, Reason.RESUMED, now, message="no result since sleep")
+        return replace(record, last_known=known)
+    grace = record.grace_until
+    if record.state is State.STARTING and grace is not None and now.mono >= grace:
+        text = f"no answer within {policy.grace:g} s of the start"
+        return moved(record, State.DOWN, Reason.START_TIMEOUT, now, message=text)
+    return record
+
+
+def _woken(record: Record, now: Moment, policy: Policy) -> Record:
+    """T15: the state is kept, what failed around the sleep is dropped, everyone is asked again."""
+    if record.silenced or not policy.probed:
+        return record
+    record = replace(
+        record,
+        tally=Tally(),
+        empty_scans=0,
+        fresh=now.mono,
+        seen_at=now.mono,
+        ask=Ask(now.mono, WAKE_SPREAD_S),
+    )
+    if record.state in {State.UNKNOWN, State.STOPPING}:
+        return record
+    deadline = now.mono + WAKE_SPREAD_S + max(policy.interval, WAKE_PATIENCE_S)
+    before = record.held or Held(record.reason, record.message, deadline)
+    return replace(
+        record, held=before._replace(deadline=deadline), reason=Reason.RESUMED, message=""
+    )
+
+
+def _changed(record: Record, now: Moment, policy: Policy) -> Record:
+    """The file's new words: nothing learnt about the old ones counts any more."""
+    if record.silenced:
+        record = silence_over(record)
+    managed = record.reason in {Reason.USER, Reason.EXITED, Reason.CRASH_LOOP}
+    if not policy.probed and not managed:
+        return moved(record, State.UNKNOWN, Reason.NO_PROBE, now)
+    if record.reason is Reason.NO_PROBE:
+        record = replace(record, reason=Reason.NEW)
+    if record.reason is Reason.NOT_RUNNING and policy.alarm:
+        record = moved(record, State.DOWN, Reason.NO_LISTENER, now, message="not running")
+    return replace(
+        record,
+        tally=Tally(),
+        port=Port.UNSEEN,
+        empty_scans=0,
+        fresh=now.mono,
+        seen_at=now.mono,
+        ask=Ask(now.mono) if policy.probed else None,
+    )
