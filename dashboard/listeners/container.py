@@ -80,10 +80,14 @@ def _published(path: Path) -> Iterator[tuple[int, Container]]:
     for item in told if isinstance(told, list) else []:
         try:
             one = _container(runtime, item)
-            ports = [int(port["PublicPort"]) for port in item["Ports"] if "PublicPort" in port]
+            ports = [int(port["PublicPort"]) for port in item["Ports"] if _is_published(port)]
         except (KeyError, TypeError, ValueError, AttributeError):
             continue
         yield from ((port, one) for port in ports)
+
+
+def _is_published(port: Any) -> bool:
+    return "PublicPort" in port and port.get("Type", "tcp") == "tcp"
 
 
 def _container(runtime: str, item: Any) -> Container:

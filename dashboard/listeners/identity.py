@@ -27,6 +27,7 @@ WRAPPERS = {
     "pdm", "pipenv", "hatch", "cargo", "go", "air", "foreman", "overmind", "honcho", "bundle",
     "rake", "composer", "mix", "nodemon", "watchexec", "entr", "dotnet", "gradle", "mvn",
 }  # fmt: skip
+SHELLS = {"sh", "bash", "zsh", "dash", "fish", "ksh"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +71,18 @@ class Identity:
 
     @property
     def command(self) -> tuple[str, ...]:
-        """The arguments that start it again: those of the topmost wrapper, else its own."""
-        for parent in reversed(self.process.parents):
+        """The arguments that start it again: those of the topmost wrapper, else its own.
+
+        Between wrappers there may be shells that run a script, and nothing else.
+        """
+        found = self.process.argv
+        for parent in self.process.parents:
             words = {PurePath(argument).stem for argument in parent.argv[:2]}
             if words & WRAPPERS:
-                return parent.argv
-        return self.process.argv
+                found = parent.argv
+            elif not words & SHELLS or len(parent.argv) < 2:
+                break
+        return found
 
     def with_answer(self, answer: Answer | None) -> Identity:
         """The same with what the listener says of itself."""

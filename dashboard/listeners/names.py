@@ -58,5 +58,5 @@ def slug(identity: Identity, port: int, taken: Container[str] = ()) -> str:
 
 
 def _slugified(text: str) -> str:
-    dashed = re.sub(r"[^a-z0-9]+", "-", slugify(text.replace(".", "-")))
+    dashed = re.sub(r"[^a-z0-9]+", "-", slugify(text.casefold().replace(".", "-")))
     return dashed[:MOST].strip("-")

@@ -10,6 +10,7 @@ import os
 import socket
 import struct
 from collections.abc import Iterator
+from functools import lru_cache
 
 from dashboard.listeners.sockets import Socket, address
 
@@ -28,14 +29,16 @@ _PORT_AT, _SOURCE_AT, _OWNER_AT, _MESSAGE = 4, 8, 64, 72
 
 def listening() -> list[Socket]:
     """Every TCP socket in LISTEN of this network namespace. OSError where the kernel refuses."""
-    found = []
-    for family, size in ((socket.AF_INET, 4), (socket.AF_INET6, 16)):
-        for message in _dump(family):
-            (port,) = _PORT.unpack_from(message, _PORT_AT)
-            uid, inode = _OWNER.unpack_from(message, _OWNER_AT)
-            source = message[_SOURCE_AT : _SOURCE_AT + size]
-            found.append(Socket(address(source), port, uid, inode))
-    return found
+    families = (socket.AF_INET, socket.AF_INET6)
+    return [_socket(message) for family in families for message in _dump(family)]
+
+
+@lru_cache(4096)
+def _socket(message: bytes) -> Socket:
+    size = 4 if message[0] == socket.AF_INET else 16
+    (port,) = _PORT.unpack_from(message, _PORT_AT)
+    uid, inode = _OWNER.unpack_from(message, _OWNER_AT)
+    return Socket(address(message[_SOURCE_AT : _SOURCE_AT + size]), port, uid, inode)
 
 
 def _dump(family: int) -> Iterator[bytes]:

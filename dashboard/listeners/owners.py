@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePath
 
 from dashboard.listeners import procfs
@@ -42,20 +43,31 @@ class Owners:
         self.walks = 0
         self._clock = clock
         self._seen: dict[int, _Seen | None] = {}
-        self._walked = float("-inf")
+        self._walked = self._checked = float("-inf")
 
     def of(self, sockets: Iterable[Socket]) -> dict[int, Owner | None]:
         """The owner of each inode; None where this user may not know it."""
         uids = {socket.inode: socket.uid for socket in sockets}
-        self._seen = {
-            inode: seen
-            for inode, seen in self._seen.items()
-            if inode in uids and (seen is None or procfs.holds(seen.held, inode))
-        }
+        self._check(uids)
         if self._must_walk(uids):
-            self._walk(set(uids))
+            self._walk(uids)
         found = ((inode, self._seen.get(inode)) for inode in uids)
         return {inode: seen.owner if seen else None for inode, seen in found}
+
+    def _check(self, uids: dict[int, int]) -> None:
+        """Forget what is no longer so: one socket of each process is looked at, all every 30 s."""
+        if thorough := self._clock() - self._checked >= RETRY_S:
+            self._checked = self._clock()
+        kept: dict[int, _Seen | None] = {}
+        lives: dict[int, bool] = {}
+        for inode, seen in self._seen.items():
+            if inode not in uids:
+                continue
+            if seen is not None and (thorough or seen.owner.pid not in lives):
+                lives[seen.owner.pid] = procfs.holds(seen.held, inode)
+            if seen is None or lives[seen.owner.pid]:
+                kept[inode] = seen
+        self._seen = kept
 
     def _must_walk(self, uids: dict[int, int]) -> bool:
         """At once for a new socket of a user whose processes can be seen, else every 30 s."""
@@ -66,20 +78,26 @@ class Owners:
             return True
         return self._clock() - self._walked >= RETRY_S
 
-    def _walk(self, inodes: set[int]) -> None:
+    def _walk(self, inodes: Iterable[int]) -> None:
         self.walks += 1
         self._walked = self._clock()
-        unknown = {inode for inode in inodes if not self._seen.get(inode)}
-        found = procfs.holders(unknown)
+        unknown = [inode for inode in inodes if not self._seen.get(inode)]
+        found = procfs.holders(set(unknown))
+        owner = cache(_owner)
         for inode in unknown:
-            self._seen[inode] = _oldest(found.get(inode, []))
+            known = ((owner(held.pid), held) for held in found.get(inode, ()))
+            alive = [_Seen(held, one) for one, held in known if one]
+            self._seen[inode] = min(alive, key=_age, default=None)
 
 
-def _oldest(holders: list[Held]) -> _Seen | None:
-    known = ((procfs.started(held.pid), held) for held in holders)
-    aged = [(started, held) for started, held in known if started is not None]
-    if not aged:
+def _age(seen: _Seen) -> tuple[float, int]:
+    return seen.owner.started, seen.owner.pid
+
+
+def _owner(pid: int) -> Owner | None:
+    """None when the process has ended meanwhile."""
+    started = procfs.started(pid)
+    if started is None:
         return None
-    started, held = min(aged)
-    exe = PurePath(procfs.link(held.pid, "exe")).name
-    return _Seen(held, Owner(held.pid, started, exe, procfs.link(held.pid, "cwd")))
+    exe = PurePath(procfs.link(pid, "exe")).name
+    return Owner(pid, started, exe, procfs.link(pid, "cwd"))

@@ -20,6 +20,7 @@ from dashboard.listeners.shown import plain
 
 LIMIT = 256 * 1024  # bytes; real manifests have a tenth of it
 NAME = 214
+MOST_DOTS = 100  # in one line
 
 Facts = Mapping[str, Any]
 
@@ -130,18 +131,26 @@ def _composer(text: str) -> Facts:
     return {**_named(found), "needs": [*_mapping(found.get("require"))]}
 
 
+def _toml(text: str) -> Facts:
+    """ValueError also where a key may have many parts: the parser takes their number's square."""
+    if any(line.count(".") > MOST_DOTS for line in text.split("\n")):
+        raise ValueError("a line has too many dots")
+    return tomllib.loads(text)
+
+
 def _python(text: str) -> Facts:
-    found = tomllib.loads(text)
-    project, poetry = (
-        _mapping(found.get("project")),
-        _mapping(_mapping(found.get("tool")).get("poetry")),
-    )
+    found = _toml(text)
+    project, tool = _mapping(found.get("project")), _mapping(found.get("tool"))
+    poetry = _mapping(tool.get("poetry"))
     needs = project.get("dependencies")
-    wanted = [_requirement(need) for need in needs if isinstance(need, str)] if needs else []
+    listed = needs if isinstance(needs, list) else []
     return {
         "name": project.get("name") or poetry.get("name"),
         "version": project.get("version") or poetry.get("version"),
-        "needs": [*wanted, *(name.lower() for name in _mapping(poetry.get("dependencies")))],
+        "needs": [
+            *(_requirement(need) for need in listed if isinstance(need, str)),
+            *(name.lower() for name in _mapping(poetry.get("dependencies"))),
+        ],
     }
 
 
@@ -151,7 +160,7 @@ def _requirement(text: str) -> str:
 
 
 def _cargo(text: str) -> Facts:
-    found = tomllib.loads(text)
+    found = _toml(text)
     return {
         **_named(_mapping(found.get("package"))),
         "needs": [*_mapping(found.get("dependencies"))],

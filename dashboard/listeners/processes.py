@@ -114,6 +114,8 @@ def arguments(process: psutil.Process) -> tuple[tuple[str, ...], bool]:
     if not procfs.PROC.joinpath(str(process.pid)).exists():
         return tuple(process.cmdline()), True
     raw, whole = procfs.argv(process.pid, ARGV_BYTES)
+    if len(raw) > 2 and not any(raw[1:]):  # a title written over the arguments, as npm does
+        raw = raw[0].split()
     return tuple(os.fsdecode(argument) for argument in raw), whole
 
 

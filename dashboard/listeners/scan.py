@@ -61,12 +61,16 @@ class Scanner:
     def __init__(self, owners: Owners | None = None) -> None:
         self.owners = owners or Owners()
         self._lock = threading.Lock()
+        self._last: tuple[list[Held], tuple[Listener, ...]] = ([], ())
 
     def scan(self) -> Scan:
         at = datetime.now(UTC)
         with self._lock:
             began = time.perf_counter()
-            listeners = merged(self._held())
+            held = self._held()
+            if held != self._last[0]:
+                self._last = (held, merged(held))
+            listeners = self._last[1]
         hidden = sum(one.pid is None for one in listeners)
         told = (
             (f"{hidden} of {len(listeners)} listeners: their processes may not be seen.",)

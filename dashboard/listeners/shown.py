@@ -18,12 +18,14 @@ ARGUMENT, ARGUMENTS, PATH = 1_000, 200, 4_096  # characters, how many, character
 _UNSAFE = {"Cc", "Cs", "Zl", "Zp"}
 _TURNING = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # Each pattern starts at the start of a word and never gives back: linear in hostile text too.
+_SECRETS = r"(?:secret|token|key|pass)"
 _NAMED = re.compile(
-    r"""(?<![\w.\-])([\w.\-]++)(["']?\s*+[=:]\s*+)("[^"]*+"?|'[^']*+'?|[^&\s"']++)"""
+    rf"""(?ix) (?<![\w.\-]) (?=[\w.\-]*?{_SECRETS}) ([\w.\-]++ ["']?\s*+ (?:=|:(?!//)) \s*+)
+    (?: "[^"]*+"? | '[^']*+'? | [^&\s"']++ )"""
 )
-_OPTION = re.compile(r"(?<!\S)(-[\w.\-]++)(\s++)(\S++)")
-_WHOLE = re.compile(r"(-*[\w.\-]++=).+", re.DOTALL)
-_SECRET = re.compile(r"(?i)secret|token|key|pass")
+_OPTION = re.compile(rf"(?i)(?<!\S)(?=-[\w.\-]*?{_SECRETS})(-[\w.\-]++\s++)\S++")
+_OWN = re.compile(r"(-*[\w.\-]++=).+", re.DOTALL)
+_SECRET = re.compile(rf"(?i){_SECRETS}")
 _USER = re.compile(r"(?i)(?<![a-z0-9+.\-])([a-z][a-z0-9+.\-]*+://)[^/?#\s\"']*@")
 _AUTHORIZATION = re.compile(r"(?i)\b(authorization\s*+[=:]\s*+).+")
 
@@ -45,18 +47,9 @@ def is_secret(name: str) -> bool:
 
 def masked(text: str) -> str:
     """One argument or URL with its named secrets and its URL user info as `***`."""
-    own = _WHOLE.fullmatch(text)
-    if own and is_secret(own[1]):
-        return own[1] + HIDDEN
     text = _USER.sub(rf"\1{HIDDEN}@", text)
     text = _AUTHORIZATION.sub(rf"\1{HIDDEN}", text)
-    return _OPTION.sub(_hide, _NAMED.sub(_hide, text))
-
-
-def _hide(found: re.Match[str]) -> str:
-    name, between, value = found.groups()
-    a_url = between == ":" and value.startswith("//")
-    return name + between + HIDDEN if is_secret(name) and not a_url else found[0]
+    return _OPTION.sub(rf"\1{HIDDEN}", _NAMED.sub(rf"\1{HIDDEN}", text))
 
 
 def masked_argv(argv: Iterable[str]) -> list[str]:
@@ -70,9 +63,15 @@ def masked_argv(argv: Iterable[str]) -> list[str]:
         if number == ARGUMENTS:
             shown.append(CUT)
             break
-        shown.append(HIDDEN if after else plain(masked(argument[: 2 * ARGUMENT]), ARGUMENT))
+        shown.append(HIDDEN if after else _shown(argument))
         after = number > 0 and argument.startswith("-") and _expects_value(argument)
     return shown
+
+
+def _shown(argument: str) -> str:
+    own = _OWN.fullmatch(argument)
+    whole = own is not None and is_secret(own[1])
+    return plain(own[1] + HIDDEN if own and whole else masked(argument), ARGUMENT)
 
 
 def _expects_value(option: str) -> bool:

@@ -46,10 +46,13 @@ class Servers:
         self.running.append(process)
         return process
 
-    def listening(self, kind: str, port: int = 0, *, cwd: Path | None = None) -> int:
-        """A process of tests/dashboard/listeners/listening.py; the port it is ready on."""
+    def listening(self, kind: str, port: int = 0, *more: str, cwd: Path | None = None) -> int:
+        """A process of tests/dashboard/listeners/listening.py; the port it is ready on.
+
+        `more` are arguments it does not look at.
+        """
         script = [sys.executable, "-m", "tests.dashboard.listeners.listening"]
-        process = self.run(*script, kind, str(port), cwd=cwd)
+        process = self.run(*script, kind, str(port), *more, cwd=cwd)
         assert process.stdout is not None
         word, told = process.stdout.readline().split()
         assert word == "ready"

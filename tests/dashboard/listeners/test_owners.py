@@ -53,6 +53,28 @@ def test_a_descriptor_that_was_closed_is_searched_anew():
     assert (owner.pid, owners.walks) == (os.getpid(), 2)
 
 
+def test_one_socket_of_many_that_another_process_keeps_is_searched_after_30_s():
+    now = 0.0
+    owners = Owners(clock=lambda: now)
+    with bound("127.0.0.1", 0) as one, bound("127.0.0.1", 0) as other:
+        sockets = only(one.getsockname()[1]) + only(other.getsockname()[1])
+        keeper = subprocess.Popen(
+            ["sleep", "60"], pass_fds=[other.fileno()], stdout=subprocess.DEVNULL
+        )
+        owners.of(sockets)
+        other.close()
+        try:
+            now = RETRY_S - 1
+            early = [owner and owner.pid for owner in owners.of(sockets).values()]
+            now = RETRY_S
+            late = [owner and owner.pid for owner in owners.of(sockets).values()]
+        finally:
+            keeper.kill()
+            keeper.wait()
+
+    assert (early, late) == ([os.getpid()] * 2, [os.getpid(), keeper.pid])
+
+
 def test_two_hundred_scans_beside_a_hidden_listener_walk_once_and_again_after_30_s():
     allowed = subprocess.run(["unshare", "-rpf", "--mount-proc", "true"], check=False)
     if allowed.returncode:

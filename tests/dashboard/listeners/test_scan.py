@@ -9,12 +9,14 @@ import signal
 import socket
 import struct
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from dashboard.listeners import netlink, portable, procfs, scan
 from dashboard.listeners.scan import Scanner, observed_id
+from dashboard.listeners.sockets import Socket
 from tests.dashboard.listeners.listening import WORKERS, bound
 from tests.dashboard.listeners.servers import Servers, on
 from tests.service import free_port, until
@@ -124,7 +126,8 @@ def test_a_restarted_server_keeps_its_id_and_has_another_process(servers: Server
 
 def test_two_programs_on_one_port_of_two_addresses_stay_two(servers: Servers, tmp_path: Path):
     one, other = tmp_path / "one", tmp_path / "other"
-    one.mkdir(), other.mkdir()
+    one.mkdir()
+    other.mkdir()
     port = servers.listening("127.0.0.1", free_port(), cwd=one)
     servers.listening("::1", port, cwd=other)
 
@@ -171,7 +174,7 @@ def test_a_directory_of_odd_bytes_is_found_and_has_an_id(servers: Servers, tmp_p
 def test_netlink_and_proc_and_psutil_tell_the_same(servers: Servers):
     ports = {servers.listening(kind, free_port()) for kind in ("127.0.0.1", "::1", "dual", "::")}
 
-    def seen(sockets):
+    def seen(sockets: Iterable[Socket]) -> set[tuple[str, int, int]]:
         return {(one.ip, one.port, one.uid) for one in sockets if one.port in ports}
 
     expected = seen(netlink.listening())

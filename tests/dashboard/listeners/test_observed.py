@@ -1,0 +1,348 @@
+"""Listeners over time: seen once, kept while they restart, asked when due, gone (6.7, 7.8, 7.9)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from dashboard.listeners.git import Git
+from dashboard.listeners.identity import Answer, Identity
+from dashboard.listeners.observed import MOST_AGAIN, Changes, Identify, Observed, Sighting
+from dashboard.listeners.processes import Parent, Process
+from dashboard.listeners.scan import Listener, Scan, Scanner, observed_id
+from tests.dashboard.listeners.servers import Servers, on
+from tests.service import free_port
+
+START = datetime(2026, 11, 20, 12, tzinfo=UTC)
+ME = os.geteuid()
+NOTHING = Changes((), (), ())
+
+
+def listener(port: int = 5173, *, pid: int | None = 7, uid: int = ME, cwd: str = "/x") -> Listener:
+    exe = "node" if pid else ""
+    return Listener(
+        observed_id(port, exe, cwd), (("127.0.0.1", port),), port, "loopback", uid, pid, 1.0, exe,
+        cwd,
+    )  # fmt: skip
+
+
+def scan(*listeners: Listener, at: float = 0) -> Scan:
+    return Scan(listeners, START + timedelta(seconds=at), 1.0, ())
+
+
+def known(one: Listener, *, name: str = "node", **more: object) -> Identity:
+    process = Process(one.pid, name=name, exe=f"/usr/bin/{name}", cwd=one.cwd, whole=True)
+    return replace(Identity(process, one.cwd), **more)  # type: ignore[arg-type]
+
+
+def a_dev_server(one: Listener) -> Identity:
+    return known(one, git=Git(Path(one.cwd), Path(one.cwd).name, "main", None, None))
+
+
+def noting(asked: list[str]) -> Identify:
+    """Identifies, and notes whom."""
+
+    def identify(one: Listener) -> Identity:
+        asked.append(one.id)
+        return known(one)
+
+    return identify
+
+
+def only(observed: Observed) -> Sighting:
+    [one] = observed.all()
+    return one
+
+
+def test_a_real_server_comes_restarts_under_the_same_id_and_goes_after_30_s(servers: Servers):
+    observed, scanner, port = Observed(), Scanner(), free_port()
+    observed.update(scanner.scan(), 0)
+
+    servers.http(port=port)
+    [one] = on(port, scanner)
+    came = observed.update(scanner.scan(), 2)
+    servers.stop(servers.last)
+    away = observed.update(scanner.scan(), 4)
+    assert not found(observed, one.id).present
+    servers.http(port=port)
+    back = observed.update(scanner.scan(), 6)
+    sighting = found(observed, one.id)
+
+    assert one.id in came.added
+    assert one.id not in away.gone
+    assert (one.id in back.added, one.id in back.changed) == (False, True)
+    assert sighting.identity.process.pid == servers.last.pid
+    assert sighting.present
+    servers.stop(servers.last)
+    assert one.id not in observed.update(scanner.scan(), 35.9).gone
+    assert one.id in observed.update(scanner.scan(), 36).gone
+    assert observed.get(one.id) is None
+
+
+def found(observed: Observed, name: str) -> Sighting:
+    one = observed.get(name)
+    assert one is not None
+    return one
+
+
+def test_the_record_has_every_key_of_the_contract(servers: Servers, tmp_path: Path):
+    subprocess.run(["git", "init", "-q", "-b", "main", str(tmp_path / "shop")], check=True)
+    port = servers.http(cwd=tmp_path / "shop", bind="0.0.0.0")
+    observed = Observed()
+    observed.update(Scanner().scan(), 0)
+    [one] = [x for x in observed.all() if x.listener.port == port]
+
+    told = observed.wire(one, observed.slugs()[one.id])
+
+    assert {key: told[key] for key in told if key not in {"identity", "firstSeen", "lastSeen"}} == {
+        "id": one.id,
+        "addresses": [{"ip": "0.0.0.0", "port": port}],
+        "port": port,
+        "scope": "all",
+        "protocol": "unknown",
+        "suggested": {"slug": "shop", "name": "shop", "expected": "sometimes"},
+        "kind": "dev",
+        "hidden": False,
+        "lanExposed": True,
+    }
+    assert [*told["identity"]] == [
+        "process", "cwd", "git", "package", "framework", "title", "favicon", "container", "partial",
+    ]  # fmt: skip
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", told["firstSeen"])
+    assert told["firstSeen"] == told["lastSeen"]
+    assert json.dumps(told)
+
+
+def test_first_and_last_seen_are_the_scans_times():
+    observed = Observed(identify=known)
+    observed.update(scan(listener()), 0)
+    observed.update(scan(listener(), at=2), 2)
+    observed.update(scan(at=4), 4)
+
+    assert only(observed).first_seen == START
+    assert only(observed).last_seen == START + timedelta(seconds=2)
+
+
+def test_a_steady_scan_changes_nothing_and_identifies_nobody_again():
+    asked: list[str] = []
+    observed = Observed(identify=noting(asked))
+    observed.update(scan(listener()), 0)
+
+    for now in range(2, 60, 2):
+        assert observed.update(scan(listener()), now) == NOTHING
+
+    assert len(asked) == 1
+
+
+def test_a_second_address_is_a_change():
+    observed = Observed(identify=known)
+    observed.update(scan(listener()), 0)
+    both = replace(listener(), addresses=(("127.0.0.1", 5173), ("::1", 5173)))
+
+    assert observed.update(scan(both), 2).changed == (both.id,)
+
+
+def test_a_switched_branch_is_seen_within_about_a_minute(servers: Servers, tmp_path: Path):
+    subprocess.run(["git", "init", "-q", "-b", "main", str(tmp_path)], check=True)
+    port = servers.listening("127.0.0.1")
+    observed = Observed(ports=[range(port, port + 1)])
+    scanner = Scanner()
+    observed.update(scanner.scan(), 0)
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/other\n")
+
+    assert observed.update(scanner.scan(), 59) == NOTHING
+    assert observed.update(scanner.scan(), 60).changed == (only(observed).id,)
+    repository = only(observed).identity.git
+    assert repository is not None
+    assert repository.branch == "other"
+
+
+def test_identities_are_renewed_a_few_at_a_time():
+    asked: list[str] = []
+    observed = Observed(identify=noting(asked))
+    many = scan(*(listener(port) for port in range(3000, 3000 + 3 * MOST_AGAIN)))
+    observed.update(many, 0)
+    asked.clear()
+
+    for now in (60, 62, 64, 66):
+        observed.update(many, now)
+
+    assert len(asked) == len(set(asked)) == 3 * MOST_AGAIN
+
+
+@pytest.mark.parametrize("port", [22, 79, 81, 444, 1023])
+def test_ports_outside_of_the_wanted_ranges_are_not_listed(port: int):
+    observed = Observed(identify=known)
+
+    assert observed.update(scan(listener(port), listener(80), listener(443)), 0).added == (
+        listener(80).id, listener(443).id,
+    )  # fmt: skip
+
+
+def test_own_ports_own_processes_and_their_children_are_never_listed(servers: Servers):
+    port = servers.listening("127.0.0.1")
+    ports = [range(port, port + 1)]
+    one = on(port)[0]
+
+    for own in ({"own_pids": {os.getpid()}}, {"own_pids": {one.pid}}, {"own_ports": {port}}):
+        observed = Observed(ports=ports, **own)
+        assert observed.update(Scanner().scan(), 0) == NOTHING
+        assert (observed.all(), observed.get(one.id), observed.due(10)) == ([], None, [])
+    assert Observed(ports=ports).update(Scanner().scan(), 0).added == (one.id,)
+
+
+@pytest.mark.parametrize(
+    ("one", "name", "kind", "hidden"),
+    [
+        (listener(3000), "node", "dev", False),
+        (listener(3000, cwd="/"), "node", "other", False),
+        (listener(3000), "prog", "other", False),
+        (listener(5432), "prog", "database", False),
+        (listener(15432), "postgres", "database", False),
+        (listener(3000), "sshd", "system", True),
+        (listener(3000, uid=ME + 1), "node", "dev", True),
+        (listener(3000, pid=None), "", "system", True),
+    ],
+)
+def test_system_listeners_and_those_of_others_are_hidden(
+    one: Listener, name: str, kind: str, hidden: bool
+):
+    observed = Observed(identify=lambda one: known(one, name=name))
+    shown = Observed(identify=lambda one: known(one, name=name), hide_system=False)
+    for each in (observed, shown):
+        each.update(scan(one), 0)
+
+    assert (only(observed).kind, observed.hidden(only(observed))) == (kind, hidden)
+    assert not shown.hidden(only(shown))
+
+
+def times(observed: Observed, until: float) -> list[float]:
+    """When the one listener is due, looked at ten times a second."""
+    return [now / 10 for now in range(int(until * 10) + 1) if observed.due(now / 10)]
+
+
+def test_a_dev_server_is_asked_at_half_2_5_and_15_seconds_then_every_ten_minutes():
+    observed = Observed(identify=a_dev_server)
+    observed.update(scan(listener()), 0)
+
+    assert times(observed, 1300) == [0.5, 2, 5, 15, 615, 1215]
+
+
+def test_what_looks_like_no_dev_server_is_asked_once_then_every_ten_minutes():
+    observed = Observed(identify=lambda one: known(one, name="prog"))
+    observed.update(scan(listener()), 0)
+
+    assert times(observed, 700) == [0.5, 600.5]
+
+
+def test_a_restarted_server_is_asked_anew():
+    observed = Observed(identify=a_dev_server)
+    observed.update(scan(listener()), 0)
+    assert len(times(observed, 20)) == 4
+
+    observed.update(scan(listener(pid=8)), 20)
+
+    assert [bool(observed.due(now)) for now in (20.4, 20.5, 22, 25, 35)] == [False] + [True] * 4
+
+
+def test_after_a_long_sleep_each_is_asked_once():
+    observed = Observed(identify=a_dev_server)
+    observed.update(scan(listener()), 0)
+
+    assert [len(observed.due(now)) for now in (36_000, 36_001)] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        *(listener(port) for port in (5432, 6379, 11211, 27017, 2049, 3306)),
+        listener(3000, uid=ME + 1),
+        listener(3000, pid=None),
+    ],
+)
+def test_databases_and_hidden_listeners_are_never_asked(one: Listener):
+    observed = Observed(identify=a_dev_server if one.pid else known)
+    observed.update(scan(one), 0)
+
+    assert times(observed, 700) == []
+
+
+def test_a_vanished_listener_is_not_asked():
+    observed = Observed(identify=a_dev_server)
+    observed.update(scan(listener()), 0)
+    observed.update(scan(), 0.2)
+
+    assert observed.due(1) == []
+
+
+def test_an_answer_changes_what_is_shown_once_and_stays_over_a_restart():
+    observed = Observed(identify=known)
+    observed.update(scan(listener()), 0)
+    answer = Answer("https", title="Shop", headers={"x-powered-by": "Express"})
+    name = listener().id
+
+    assert observed.answered(name, answer)
+    assert not observed.answered(name, answer)
+    assert not observed.answered("o-000000000000", answer)
+    observed.update(scan(listener(pid=8)), 2)
+
+    told = observed.wire(only(observed), "shop")
+    assert (told["protocol"], told["identity"]["title"]) == ("https", "Shop")
+    assert told["identity"]["framework"]["id"] == "express"
+    assert told["suggested"]["name"] == "Shop"
+
+
+def test_suggested_slugs_are_free_stable_and_never_twice():
+    observed = Observed(identify=a_dev_server)
+    first, second, third = (listener(port, cwd="/src/shop") for port in (3001, 3002, 3003))
+    observed.update(scan(third), 0)
+    observed.update(scan(first, second, third, at=2), 2)
+
+    assert observed.slugs() == {third.id: "shop", first.id: "shop-2", second.id: "shop-3"}
+    assert observed.slugs({"shop"})[third.id] == "shop-2"
+    bound = observed.slugs({"shop"}, {first.id: "shop", "o-000000000000": "shop-2"})
+    assert bound == {first.id: "shop", third.id: "shop-3", second.id: "shop-4"}
+
+
+@pytest.mark.parametrize(
+    ("title", "slug", "name"),
+    [
+        ("Größe & Preis", "grosse-preis", "Größe & Preis"),
+        ("магазин", "app-5173", "магазин"),
+        ("a" * 200, "a" * 63, "a" * 79 + "…"),
+        ("_x_--..y", "x-y", "_x_--..y"),
+        ("\x1b[2J", "2j", "�[2J"),
+        (" ", "node", "node"),
+    ],
+)
+def test_a_title_of_any_kind_gives_a_slug_that_is_one(title: str, slug: str, name: str):
+    observed = Observed(identify=lambda one: known(one, title=title))
+    observed.update(scan(listener()), 0)
+
+    assert observed.slugs() == {listener().id: slug}
+    assert observed.wire(only(observed), slug)["suggested"]["name"] == name
+
+
+def test_a_taken_slug_of_full_length_stays_within_63():
+    observed = Observed(identify=lambda one: known(one, title="a" * 100))
+    observed.update(scan(listener()), 0)
+
+    assert observed.slugs({"a" * 63}) == {listener().id: "a" * 61 + "-2"}
+
+
+def test_the_children_of_another_process_are_not_ours():
+    process = Process(7, name="node", cwd="/x", parents=(Parent(6, "sh", ()),))
+
+    def listed(own: int) -> int:
+        observed = Observed(own_pids={own}, identify=lambda one: known(one, process=process))
+        observed.update(scan(listener()), 0)
+        return len(observed.all())
+
+    assert [listed(5), listed(6), listed(7)] == [1, 0, 0]
