@@ -127,7 +127,7 @@ def by_answer(headers: Mapping[str, str], markup: str) -> Framework | None:
         if rule.header and (line := next((x for x in lines if x.startswith(rule.header)), None)):
             version = _VERSION.search(line, len(rule.header)) if rule.runner else None
             certain = BY_RUNNER if rule.runner else BY_ANSWER
-            return _found(rule, certain, f"header {line}", version and version[1])
+            return _found(rule, certain, f"header {rule.header}", version and version[1])
     page = markup[:MARKUP]
     lower = page.lower()
     for rule in RULES:

@@ -1,4 +1,4 @@
-"""What sort of listener one is, and which ports are never sent a byte (sections 6.4, 7)."""
+"""What sort of listener one is: dev, database, system or other (section 7)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from dashboard.listeners.identity import Identity
 
 Kind = Literal["dev", "database", "system", "other"]
 
-DATABASE_PORTS = frozenset({1433, 1521, 3306, 5432, 5672, 6379, 9042, 9092, 11211, 27017})
-SILENT_PORTS = DATABASE_PORTS | {22, 25, 53, 111, 139, 445, 631, 2049}
+_DATABASE_PORTS = frozenset({1433, 1521, 3306, 5432, 5672, 6379, 9042, 9092, 11211, 27017})
 
 _DATABASES = {
     "postgres", "postgresql", "mysqld", "mysql", "mariadbd", "mariadb", "redis-server", "redis",
@@ -39,7 +38,11 @@ def kind(identity: Identity, port: int) -> Kind:
     """By the program first, then by what lies around its directory."""
     name = identity.process.name
     image = identity.container.image if identity.container else None
-    if port in DATABASE_PORTS or name in _DATABASES or (image and _repository(image) in _DATABASES):
+    if (
+        port in _DATABASE_PORTS
+        or name in _DATABASES
+        or (image and _repository(image) in _DATABASES)
+    ):
         return "database"
     if identity.container:
         return "dev"

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator
 from django.utils.text import slugify
 
 from dashboard.listeners.identity import Identity
-from dashboard.listeners.shown import plain
+from dashboard.listeners.shown import masked, plain
 
 MOST, NAME = 63, 80
 _MAJOR = re.compile(r"v\d+")
@@ -17,7 +17,7 @@ _MAJOR = re.compile(r"v\d+")
 def name(identity: Identity, port: int) -> str:
     """Package, else container, else git directory, else title, else process."""
     for found in _names(identity):
-        if text := plain(found, NAME).strip():
+        if text := plain(masked(found), NAME).strip():
             return text
     return f"App {port}"
 

@@ -7,18 +7,20 @@ come with the scan.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from config.kernel.logs import timestamp
+from dashboard.files.convert import Ranges
+from dashboard.files.schema.health import SILENT_PORTS
 from dashboard.listeners import names
 from dashboard.listeners.identity import Answer, Identity, identify
-from dashboard.listeners.kinds import SILENT_PORTS, Kind, kind
+from dashboard.listeners.kinds import Kind, kind
 from dashboard.listeners.scan import Listener, Scan
 
-PORTS = (range(80, 81), range(443, 444), range(1024, 65536))
+PORTS: Ranges = ((80, 80), (443, 443), (1024, 65535))
 STAYS_S = 30.0
 ASKED_S = (0.5, 2.0, 5.0, 15.0)  # after a listener is first seen
 TITLE_S = 600.0
@@ -85,19 +87,23 @@ class Sighting:
 
 
 class Observed:
-    """`own_pids`: processes whose listeners, and whose children's, are never listed."""
+    """What is told is kept here alone; ignoring and declaring are for whoever reads it.
+
+    `own_pids`: processes whose listeners, and whose children's, are never listed. `ports` and
+    `hide_system` are of config.yaml (`scan`).
+    """
 
     def __init__(
         self,
         *,
         own_pids: Collection[int] = (),
         own_ports: Collection[int] = (),
-        ports: Iterable[range] = PORTS,
+        ports: Ranges = PORTS,
         hide_system: bool = True,
         identify: Identify = lambda one: identify(one.pid, one.port, uid=one.uid),
     ) -> None:
         self._own_pids, self._own_ports = frozenset(own_pids), frozenset(own_ports)
-        self._ports, self._hide_system = tuple(ports), hide_system
+        self._ports, self._hide_system = ports, hide_system
         self._identify = identify
         self._known: dict[str, Sighting] = {}
 
@@ -183,7 +189,9 @@ class Observed:
         }
 
     def _wanted(self, listener: Listener) -> bool:
-        return listener.port not in self._own_ports and any(listener.port in p for p in self._ports)
+        port = listener.port
+        wanted = any(first <= port <= last for first, last in self._ports)
+        return wanted and port not in self._own_ports
 
     def _is_own(self, one: Sighting) -> bool:
         process = one.found.process

@@ -15,7 +15,7 @@ import psutil
 
 from config.kernel.logs import timestamp
 from dashboard.listeners import procfs
-from dashboard.listeners.shown import masked_argv, plain
+from dashboard.listeners.shown import masked, masked_argv, plain
 
 T = TypeVar("T")
 ARGV_BYTES = 128 * 1024
@@ -55,12 +55,12 @@ class Process:
         return {
             "pid": self.pid,
             "ppid": self.ppid,
-            "name": plain(self.name, NAME) or None,
+            "name": _title(self.name) or None,
             "exe": plain(self.exe) or None,
             "argv": masked_argv(self.argv),
             "user": self.user or None,
             "startedAt": timestamp(self.started_at) if self.started_at else None,
-            "parents": [{"pid": p.pid, "name": plain(p.name, NAME)} for p in self.parents],
+            "parents": [{"pid": p.pid, "name": _title(p.name)} for p in self.parents],
         }
 
 
@@ -128,6 +128,11 @@ def _parents(process: psutil.Process) -> tuple[Parent, ...]:
     except (psutil.Error, OSError):
         pass
     return tuple(found)
+
+
+def _title(name: str) -> str:
+    """A process may put its whole command line into its name."""
+    return plain(masked(name), NAME)
 
 
 @lru_cache(256)

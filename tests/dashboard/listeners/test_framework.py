@@ -91,9 +91,8 @@ def test_a_hostile_page_costs_little(text: str):
     assert time.process_time() - began < 1.0
 
 
-def test_the_evidence_of_strangers_is_shown_plainly():
-    found = by_answer({"server": "uvicorn\x1b[31m" + "x" * 10_000}, "")
+def test_the_evidence_tells_no_values_of_strangers():
+    found = by_answer({"set-cookie": "csrftoken=s3cret", "server": "x\x1b[31m"}, "")
 
     assert found is not None
-    assert found.wire()["evidence"].startswith("header server: uvicorn�[31m")
-    assert len(found.wire()["evidence"]) == 200
+    assert found.wire()["evidence"] == "header set-cookie: csrftoken"

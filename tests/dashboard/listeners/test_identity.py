@@ -19,6 +19,7 @@ from dashboard.listeners.container import Engines
 from dashboard.listeners.identity import Answer, Identity, identify
 from dashboard.listeners.kinds import kind
 from dashboard.listeners.names import name, slug
+from dashboard.listeners.processes import Parent, Process
 from tests.dashboard.listeners.listening import NAME
 from tests.dashboard.listeners.servers import Servers, on
 from tests.service import free_port, until
@@ -147,6 +148,17 @@ def test_a_process_name_of_control_characters_is_shown_plainly(servers: Servers)
 
     assert found.process.name == NAME
     assert found.wire()["process"]["name"] == "a�[31mb�c�)"
+
+
+def test_a_command_line_written_into_a_name_shows_no_secret():
+    title = "server --token=s3cret --port 3000"
+    found = Identity(Process(7, name=title, parents=(Parent(6, title, ()),)), "/x")
+
+    told = found.wire()
+
+    shown = "server --token=*** --port 3000"
+    assert (told["process"]["name"], name(found, 3000)) == (shown, shown)
+    assert told["process"]["parents"] == [{"pid": 6, "name": shown}]
 
 
 def test_an_argument_list_of_a_megabyte_is_cut_and_said_to_be(servers: Servers):

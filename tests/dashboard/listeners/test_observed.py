@@ -152,7 +152,7 @@ def test_a_second_address_is_a_change():
 def test_a_switched_branch_is_seen_within_about_a_minute(servers: Servers, tmp_path: Path):
     subprocess.run(["git", "init", "-q", "-b", "main", str(tmp_path)], check=True)
     port = servers.listening("127.0.0.1")
-    observed = Observed(ports=[range(port, port + 1)])
+    observed = Observed(ports=((port, port),))
     scanner = Scanner()
     observed.update(scanner.scan(), 0)
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/other\n")
@@ -188,7 +188,7 @@ def test_ports_outside_of_the_wanted_ranges_are_not_listed(port: int):
 
 def test_own_ports_own_processes_and_their_children_are_never_listed(servers: Servers):
     port = servers.listening("127.0.0.1")
-    ports = [range(port, port + 1)]
+    ports = ((port, port),)
     one = on(port)[0]
 
     for own in ({"own_pids": {os.getpid()}}, {"own_pids": {one.pid}}, {"own_ports": {port}}):
