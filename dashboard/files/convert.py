@@ -37,6 +37,17 @@ def text(most: int) -> Callable[[str], str]:
     return convert
 
 
+def lines(most: int) -> Callable[[str], str]:
+    """Any lines, counted in characters."""
+
+    def convert(value: str) -> str:
+        if len(value) > most:
+            raise Unfit(f"must have at most {most} characters, not {len(value)}")
+        return prose(4 * most)(value)
+
+    return convert
+
+
 def prose(most_bytes: int) -> Callable[[str], str]:
     """Any lines."""
 

@@ -12,7 +12,10 @@ MASK = "***"
 HEADERS = {"authorization", "cookie"}
 SECRET = re.compile(r"secret|token|key|pass", re.IGNORECASE)
 USER_INFO = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,30}://)[^/?#\s@'\"]*@")
-WORD = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'])+|["']""", re.DOTALL)
+QUOTED = r"""(?:"(?:[^"\\]|\\.)*+"|'[^']*+'|[^"'])"""
+CLOSED = re.compile(rf"{QUOTED}*+", re.DOTALL)
+WORD = re.compile(rf"(?:(?!\s){QUOTED})++", re.DOTALL)
+PLAIN_WORD = re.compile(r"\S+")
 
 
 def is_secret(name: str) -> bool:
@@ -44,7 +47,8 @@ def argv(arguments: Iterable[str], *, mask: str = MASK) -> list[str]:
 
 def command(line: str, *, mask: str = MASK) -> str:
     """A command line for the shell, the same way, its blanks and quotes kept."""
-    words = list(WORD.finditer(line))
+    form = WORD if CLOSED.fullmatch(line) else PLAIN_WORD
+    words = list(form.finditer(line))
     shown, at = "", 0
     for word, new in zip(words, argv((word[0] for word in words), mask=mask), strict=True):
         shown += line[at : word.start()] + new

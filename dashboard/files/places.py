@@ -19,6 +19,7 @@ Kind = Literal["apps", "bookmarks", "config", "ignore"]
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 MOST = {"apps": 5000, "bookmarks": 500}
 SUFFIXES = (".yaml", ".yml")  # the first wins
+KEPT = re.compile(r"\.ya?ml\.conflict-[0-9TZ-]+\Z")  # by the kernel's writer
 DROPPINGS = re.compile(r"[.#].*|.*(?:~|\.swp|\.tmp|\.bak)", re.DOTALL)
 
 
@@ -51,10 +52,15 @@ CONFIG, IGNORE = Place("config", "config"), Place("ignore", "ignore")
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files of one kind in the order of their names, and those that cannot be used, why."""
+    """The files of one kind in the order of their names, and those that cannot be used, why.
 
-    places: tuple[Place, ...]
-    refused: tuple[tuple[str, str], ...]  # file below home, reason
+    `unread` says why the folder itself cannot be read; the rest is then empty.
+    """
+
+    places: tuple[Place, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()  # file below home, reason
+    kept: tuple[str, ...] = ()  # saves that could not be merged, beside their file
+    unread: str = ""
 
 
 def home() -> Path:
@@ -80,11 +86,19 @@ def place(kind: Kind, name: str) -> Place:
 
 def listing(kind: Kind) -> Listing:
     """Every file of the kind; droppings of editors are passed over in silence (2.1, 2.2)."""
+    try:
+        names = _names(home() / kind)
+    except OSError as error:
+        return Listing(unread=f"the folder cannot be read: {error.strerror}")
     found: dict[str, Place] = {}
-    refused = []
-    for file in _names(home() / kind):
-        stem, dot, suffix = file.rpartition(".")
-        if DROPPINGS.fullmatch(file) or f".{suffix.lower()}" not in SUFFIXES or not dot:
+    refused, kept = [], []
+    for file in names:
+        stem, _, suffix = file.rpartition(".")
+        if DROPPINGS.fullmatch(file):
+            continue
+        if KEPT.search(file):
+            kept.append(f"{kind}/{_shown(file)}")
+        if f".{suffix.lower()}" not in SUFFIXES or not stem:
             continue
         reason = _reason(stem, f".{suffix}", found)
         if reason:
@@ -96,7 +110,7 @@ def listing(kind: Kind) -> Listing:
         (place.file, f"there are more than {MOST[kind]} {kind}; this one is not loaded")
         for place in places[MOST[kind] :]
     ]
-    return Listing(tuple(places[: MOST[kind]]), tuple(refused))
+    return Listing(tuple(places[: MOST[kind]]), tuple(refused), tuple(kept))
 
 
 def full(kind: Kind) -> bool:
@@ -122,7 +136,7 @@ def _names(folder: Path) -> list[str]:
     """The names in a folder, `a.yaml` before `a.yml`; none where there is no folder."""
     try:
         return sorted(os.listdir(folder))  # noqa: PTH208 - names are all that is wanted
-    except OSError:
+    except FileNotFoundError:
         return []
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -47,10 +48,13 @@ def get(place: Place) -> Entry | None:
 
 
 def all_of(kind: Literal["apps", "bookmarks"]) -> dict[str, Entry]:
-    """Every file of the kind by its name."""
-    listed = places.listing(kind).places
-    found = {place.name: entry for place in listed if (entry := get(place))}
-    folder, there = places.home() / kind, {entry.place.path for entry in found.values()}
+    """Every file of the kind by its name; as last read while the folder cannot be read."""
+    folder, listing = places.home() / kind, places.listing(kind)
+    if listing.unread:
+        before = [known.entry for path, known in list(_known.items()) if path.parent == folder]
+        return {entry.name: entry for entry in before}
+    found = {place.name: entry for place in listing.places if (entry := get(place))}
+    there = {folder / Path(entry.file).name for entry in found.values()}
     for path in [path for path in list(_known) if path.parent == folder and path not in there]:
         _forget(path)
     return found
@@ -61,7 +65,7 @@ def problems() -> list[FileError]:
     found = [entry for place in (CONFIG, IGNORE) if (entry := get(place))]
     found += [*all_of("apps").values(), *all_of("bookmarks").values()]
     errors = [error for entry in found for error in entry.file_errors]
-    return errors + _refused(*places.listing("apps").refused, *places.listing("bookmarks").refused)
+    return errors + _dated([*_unloaded("apps"), *_unloaded("bookmarks")])
 
 
 def remember(place: Place, snapshot: files.Snapshot) -> Entry:
@@ -136,13 +140,24 @@ def _forget(path: Path) -> None:
         _known.pop(path, None)
 
 
-def _refused(*now: tuple[str, str]) -> list[FileError]:
+def _unloaded(kind: Literal["apps", "bookmarks"]) -> Iterator[FileError]:
+    listing = places.listing(kind)
+    if listing.unread:
+        yield FileError(kind, "error", listing.unread)
+    for file, reason in listing.refused:
+        yield FileError(file, "error", reason)
+    for file in listing.kept:
+        reason = "a save that could not be merged is kept here; take over what is missing from it"
+        yield FileError(file, "warning", f"{reason}, then remove it")
+
+
+def _dated(found: Iterable[FileError]) -> list[FileError]:
     """The errors of files that are not loaded, each since it was first seen."""
-    at = datetime.now(UTC)
+    now = datetime.now(UTC)
     with _guard:
         known = dict(_since)
         _since.clear()
-        for file, reason in now:
-            made = FileError(file, "error", reason, since=at)
-            _since[file, reason] = known.get((file, reason), made)
+        for error in found:
+            key = (error.file, error.message)
+            _since[key] = known.get(key, replace(error, since=now))
         return list(_since.values())

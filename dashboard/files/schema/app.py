@@ -98,7 +98,7 @@ def read_app(
     line = convert.text(NAME)
     app = AppFile(
         name=fields.text("name", line) or slug,
-        description=fields.text("description", convert.prose(4 * DESCRIPTION)),
+        description=fields.text("description", convert.lines(DESCRIPTION)),
         icon=fields.text("icon", convert.icon),
         color=fields.text("color", convert.color),
         group=fields.text("group", line),

@@ -48,7 +48,7 @@ def read_group(
     fields = Fields.of(value, texts)
     group = Group(
         name=fields.text("name", convert.text(NAME)) or slug,
-        description=fields.text("description", convert.prose(4 * DESCRIPTION)),
+        description=fields.text("description", convert.lines(DESCRIPTION)),
         icon=fields.text("icon", convert.icon),
         color=fields.text("color", convert.color),
         order=fields.read("order", convert.number),
@@ -64,7 +64,7 @@ def _links(fields: Fields) -> tuple[BookmarkLink, ...]:
     for row in fields.rows("links", most=LINKS):
         row.need("url")
         name, url = row.text("name", convert.text(NAME)), row.text("url", address)
-        description = row.text("description", convert.prose(4 * DESCRIPTION))
+        description = row.text("description", convert.lines(DESCRIPTION))
         icon = row.text("icon", convert.icon)
         tags = row.texts_of("tags", convert.text(TAG), most=TAGS)
         hotkey = row.text("hotkey", convert.text(1))

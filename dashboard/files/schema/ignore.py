@@ -54,7 +54,7 @@ def _rule(row: Fields) -> IgnoreRule:
         ports=row.text("port", _ports),
         process=row.text("process", convert.basename),
         dir=row.text("dir", convert.path),
-        reason=row.text("reason", convert.prose(2000)),
+        reason=row.text("reason", convert.lines(500)),
         at=row.text("at", convert.text(40)),
     )
     if all(row.value.get(key) is None for key in KEYS):

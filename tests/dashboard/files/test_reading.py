@@ -276,3 +276,26 @@ def test_pipes_folders_loops_and_dangling_links_are_errors_and_stop_nothing(home
     }  # fmt: skip
     assert "symlink to nothing" in found["nowhere"].error.message  # type: ignore[union-attr]
     assert len(store.problems()) == 4
+
+
+def test_a_folder_that_cannot_be_read_is_told_and_the_apps_run_on(home: Home):
+    home.write("apps/shop.yaml", "port: 3000\n")
+    assert store.apps()["shop"].parsed.port == 3000
+    apps = home.path / "apps"
+    apps.rename(home.path / "moved")
+    apps.write_text("no folder")
+
+    assert store.apps()["shop"].parsed.port == 3000
+    assert [(error.file, error.message) for error in store.problems()] == [
+        ("apps", "the folder cannot be read: Not a directory")
+    ]
+
+
+def test_a_save_that_could_not_be_merged_is_told(home: Home):
+    home.write("apps/shop.yaml", "port: 3000\n")
+    home.write("apps/shop.yaml.conflict-20261120T115700Z-2", "port: 1\n")
+
+    assert list(store.apps()) == ["shop"]
+    (told,) = store.problems()
+    assert (told.file, told.level) == ("apps/shop.yaml.conflict-20261120T115700Z-2", "warning")
+    assert store.problems() == [told]
