@@ -90,7 +90,9 @@ class Runner:
     def scanned(self, ports: Mapping[str, Port]) -> None:
         """One completed scan: what it shows for each app; one that is not named is UNSEEN."""
         for slug, app in list(self._apps.items()):
-            self._take(app, Scanned(ports.get(slug, Port.UNSEEN)))
+            port = ports.get(slug, Port.UNSEEN)
+            if port is not app.record.port or port not in {Port.OWN, Port.UNSEEN}:
+                self._take(app, Scanned(port))
 
     def want_page(self, slug: str) -> None:
         """The next probe of the app also reads title, headers and body."""

@@ -34,11 +34,12 @@ def after(record: Record, port: Port, now: Moment, policy: Policy) -> Record:
 
 
 def _appeared(record: Record, before: Port, now: Moment, policy: Policy) -> Record:
-    """T9, and in any other state a reason to ask at once."""
-    news = before is not Port.UNSEEN or record.reason not in _WAS_THERE
-    if record.state in _RESTING and news:
+    """T9, and in any other state a reason to ask at once; only a first scan is no news there."""
+    if record.state in _RESTING and (before is not Port.UNSEEN or record.reason not in _WAS_THERE):
         record = moved(record, State.STARTING, Reason.LISTENER_SEEN, now)
         record = replace(record, tally=Tally(), grace_until=now.mono + policy.grace)
+    elif before is Port.UNSEEN:
+        return record
     return record if record.ask is not None else replace(record, ask=Ask(now.mono))
 
 

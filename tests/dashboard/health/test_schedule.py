@@ -120,6 +120,19 @@ def test_evidence_that_changes_nothing_does_not_put_the_next_probe_off():
     assert app.now + (app.next_probe() or 0) == at
 
 
+def test_the_first_scan_asks_nobody_again_who_has_just_answered():
+    app = App()
+    app.probe(Kind.OK)
+    at = app.now + (app.next_probe() or 0)
+
+    app.scan(Port.OWN)
+    assert app.now + (app.next_probe() or 0) == at
+    app.scan(Port.EMPTY)
+    app.probe(Kind.OK)
+    app.scan(Port.OWN)
+    assert app.next_probe() == 0
+
+
 def test_a_stopped_app_is_asked_while_nobody_scans():
     app = App()
     app.probe(Kind.REFUSED)
