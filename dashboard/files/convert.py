@@ -193,6 +193,15 @@ def icon(value: str) -> str:
         raise Unfit("must be an http or https URL, one emoji, or file: and a path") from None
 
 
+def pattern(value: str) -> str:
+    """A regular expression on one line."""
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise Unfit(f"must be a regular expression ({error.msg})") from None
+    return text(500)(value)
+
+
 def ranges(low: int, high: int) -> Callable[[str], Ranges]:
     """`80,443,1024-65535` as pairs of both ends."""
 
@@ -219,7 +228,9 @@ def viewport(value: str) -> tuple[int, int]:
 
 def signal(value: str) -> str:
     """TERM for TERM and SIGTERM alike."""
-    return word("TERM", "INT", "HUP", "QUIT", "KILL", "USR1", "USR2")(value.removeprefix("SIG"))
+    return word("TERM", "INT", "HUP", "QUIT", "ALRM", "KILL", "USR1", "USR2")(
+        value.removeprefix("SIG")
+    )
 
 
 Expected = Literal["always", "sometimes", "never"]

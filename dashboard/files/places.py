@@ -33,14 +33,15 @@ class Place:
     @property
     def path(self) -> Path:
         """The file there is, else where it would be made."""
-        folder = home() if self.single else home() / self.kind
-        found = (folder / f"{self.name}{suffix}" for suffix in SUFFIXES)
-        return next(filter(os.path.lexists, found), folder / f"{self.name}.yaml")
+        stem = f"{folder(self.kind)}/{self.name}"
+        found = (stem + suffix for suffix in SUFFIXES)
+        return Path(next(filter(os.path.lexists, found), f"{stem}.yaml"))
 
     @property
     def file(self) -> str:
         """How the file is named to people: its path below home."""
-        return str(self.path.relative_to(home()))
+        name = self.path.name
+        return name if self.single else f"{self.kind}/{name}"
 
     @property
     def single(self) -> bool:
@@ -58,6 +59,7 @@ class Listing:
     """
 
     places: tuple[Place, ...] = ()
+    paths: tuple[str, ...] = ()  # of the places, in the same order
     refused: tuple[tuple[str, str], ...] = ()  # file below home, reason
     kept: tuple[str, ...] = ()  # saves that could not be merged, beside their file
     unread: str = ""
@@ -65,6 +67,11 @@ class Listing:
 
 def home() -> Path:
     return Path(settings.DATA_DIR) / "dashboard"
+
+
+def folder(kind: Kind) -> Path:
+    """Where the files of a kind lie."""
+    return home() / kind if kind in MOST else home()
 
 
 def state_dir() -> Path:
@@ -87,10 +94,10 @@ def place(kind: Kind, name: str) -> Place:
 def listing(kind: Kind) -> Listing:
     """Every file of the kind; droppings of editors are passed over in silence (2.1, 2.2)."""
     try:
-        names = _names(home() / kind)
+        names = _names(folder(kind))
     except OSError as error:
         return Listing(unread=f"the folder cannot be read: {error.strerror}")
-    found: dict[str, Place] = {}
+    root, found = folder(kind), dict[str, str]()
     refused, kept = [], []
     for file in names:
         stem, _, suffix = file.rpartition(".")
@@ -104,13 +111,16 @@ def listing(kind: Kind) -> Listing:
         if reason:
             refused.append((f"{kind}/{_shown(file)}", reason))
         else:
-            found[stem] = Place(kind, stem)
-    places = [found[name] for name in sorted(found)]
+            found[stem] = f"{root}/{file}"
+    stems = sorted(found)
+    loaded = stems[: MOST[kind]]
     refused += [
-        (place.file, f"there are more than {MOST[kind]} {kind}; this one is not loaded")
-        for place in places[MOST[kind] :]
-    ]
-    return Listing(tuple(places[: MOST[kind]]), tuple(refused), tuple(kept))
+        (f"{kind}/{os.path.basename(found[stem])}",  # noqa: PTH119 - text already
+         f"there are more than {MOST[kind]} {kind}; this one is not loaded")
+        for stem in stems[MOST[kind] :]
+    ]  # fmt: skip
+    places = tuple(Place(kind, stem) for stem in loaded)
+    return Listing(places, tuple(map(found.__getitem__, loaded)), tuple(refused), tuple(kept))
 
 
 def full(kind: Kind) -> bool:
@@ -140,7 +150,7 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _reason(stem: str, suffix: str, found: dict[str, Place]) -> str:
+def _reason(stem: str, suffix: str, found: dict[str, str]) -> str:
     if not SLUG.fullmatch(stem):
         return errors.bad_slug(_shown(stem)).text
     if suffix not in SUFFIXES:

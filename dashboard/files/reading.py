@@ -29,7 +29,7 @@ class _Known:
     settled: bool
 
 
-_known: dict[Path, _Known] = {}
+_known: dict[str, _Known] = {}  # by path: text, for all of them are looked at every few seconds
 _since: dict[tuple[str, str], FileError] = {}
 _guard = threading.Lock()
 
@@ -37,7 +37,7 @@ _guard = threading.Lock()
 def get(place: Place) -> Entry | None:
     """The file as it is now; None when there is none (a single file then has its defaults)."""
     path = place.path
-    known = _known.get(path)
+    known = _known.get(str(path))
     stat = files.stat_of(path)
     if stat is None and not os.path.lexists(path):
         _forget(path)
@@ -49,14 +49,19 @@ def get(place: Place) -> Entry | None:
 
 def all_of(kind: Literal["apps", "bookmarks"]) -> dict[str, Entry]:
     """Every file of the kind by its name; as last read while the folder cannot be read."""
-    folder, listing = places.home() / kind, places.listing(kind)
+    listing, root = places.listing(kind), f"{places.folder(kind)}/"
+    before = {path: known for path, known in list(_known.items()) if path.startswith(root)}
     if listing.unread:
-        before = [known.entry for path, known in list(_known.items()) if path.parent == folder]
-        return {entry.name: entry for entry in before}
-    found = {place.name: entry for place in listing.places if (entry := get(place))}
-    there = {folder / Path(entry.file).name for entry in found.values()}
-    for path in [path for path in list(_known) if path.parent == folder and path not in there]:
-        _forget(path)
+        return {known.entry.name: known.entry for known in before.values()}
+    found = {}
+    for place, path in zip(listing.places, listing.paths, strict=True):
+        known = before.pop(path, None)
+        same = known is not None and known.settled and known.stat == _stat(path)
+        entry = known.entry if known and same else get(place)
+        if entry is not None:
+            found[place.name] = entry
+    for path in before:
+        _forget(Path(path))
     return found
 
 
@@ -71,7 +76,7 @@ def problems() -> list[FileError]:
 def remember(place: Place, snapshot: files.Snapshot) -> Entry:
     """The entry of what was just written."""
     path = place.path
-    known = _known.get(path)
+    known = _known.get(str(path))
     entry = entries.entry(place, snapshot.data, known.entry if known else None)
     _keep(path, _Known(snapshot.stat, entry, settled=False))
     return entry
@@ -119,6 +124,15 @@ def _once(place: Place, path: Path, before: Entry | None) -> _Known | None:
     return _Known(snapshot.stat, entry, settled=_age_s(snapshot.stat) > RACY_S)
 
 
+def _stat(path: str) -> str | None:
+    """As files.stat_of, in a third of the time."""
+    try:
+        stat = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return f"{stat.st_mtime_ns}:{stat.st_size}:{stat.st_ino}"
+
+
 def _half(found: _Known, known: _Known | None) -> bool:
     """What a save looks like half-way: broken, or truncated and not yet filled."""
     if known is not None and known.entry.etag == found.entry.etag:
@@ -132,12 +146,12 @@ def _age_s(stat: str) -> float:
 
 def _keep(path: Path, known: _Known) -> None:
     with _guard:
-        _known[path] = known
+        _known[str(path)] = known
 
 
 def _forget(path: Path) -> None:
     with _guard:
-        _known.pop(path, None)
+        _known.pop(str(path), None)
 
 
 def _unloaded(kind: Literal["apps", "bookmarks"]) -> Iterator[FileError]:

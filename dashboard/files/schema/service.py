@@ -19,10 +19,10 @@ OURS = ("SVC_APP", "SVC_RUN")  # set for every service (9.2)
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """When a started service counts as ready: exactly one of port, log (a text) and http."""
+    """When a started service counts as ready: exactly one of port, log and http."""
 
     port: int | None = None
-    log: str | None = None
+    log: str | None = None  # a regular expression, searched in its output
     http: str | None = None  # a path on the app's port, or a URL
     timeout: float | None = None  # seconds
 
@@ -111,7 +111,7 @@ def _ready(fields: Fields | None) -> Ready | None:
         return None
     ready = Ready(
         port=fields.read("port", convert.port),
-        log=fields.text("log", convert.text(500)),
+        log=fields.text("log", convert.pattern),
         http=fields.text("http", _http),
         timeout=fields.read("timeout", convert.duration("100ms", "1h")),
     )

@@ -199,7 +199,9 @@ def test_a_command_may_be_a_list_of_arguments_as_they_are_written():
         ({"service": {"command": "x", "ready": {"port": 1, "log": "y"}}}, "service.ready",
          "must have exactly one of port, log and http"),
         ({"service": {"command": "x", "stopSignal": "SEGV"}}, "service.stopSignal",
-         "must be TERM, INT, HUP, QUIT, KILL, USR1 or USR2"),
+         "must be TERM, INT, HUP, QUIT, ALRM, KILL, USR1 or USR2"),
+        ({"service": {"command": "x", "ready": {"log": "on (port"}}}, "service.ready.log",
+         "must be a regular expression (missing ), unterminated subpattern)"),
     ],
 )  # fmt: skip
 def test_every_mistake_has_one_sentence(value: dict[str, Any], where: str, message: str):
