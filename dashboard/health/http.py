@@ -7,16 +7,19 @@ import contextlib
 import html
 import re
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from config import __version__
-from dashboard.health.target import Target
+from dashboard.health.target import URL_SAFE, Target
 
 HEAD_BYTES = 64 * 1024
 BODY_BYTES = 64 * 1024
 TITLE_CHARS = 200
 _STATUS = re.compile(rb"HTTP/1\.[01] ([1-9][0-9]{2})(?:[ \r]|$)")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
-_TITLE = re.compile(r"<title[^>]{0,200}>(.{0,2000}?)</title", re.IGNORECASE | re.DOTALL)
+_TITLE = re.compile(r"<title(?:\s[^>]{0,200})?>", re.IGNORECASE)
+_TITLE_END = re.compile(r"</title", re.IGNORECASE)
+_TITLE_SOURCE = 2000  # characters looked through for the end: a hostile page costs no more
 _CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 _LENGTH = re.compile(r"[0-9]{1,18}", re.ASCII)
 SPEAKS_TLS = "it speaks TLS"
@@ -45,7 +48,7 @@ def request(target: Target) -> bytes:
     }
     headers |= {name.lower(): (name, value) for name, value in target.headers.items()}
     headers["connection"] = ("Connection", "close")
-    lines = [f"{target.method} {target.path} HTTP/1.1"]
+    lines = [f"{target.method} {quote(target.path, safe=URL_SAFE)} HTTP/1.1"]
     lines += [f"{name}: {value}" for name, value in headers.values()]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8")
 
@@ -123,6 +126,8 @@ def title(headers: dict[str, str], body: bytes) -> str | None:
         text = body.decode(named[1] if named else "utf-8", errors="replace")
     except LookupError:
         text = body.decode("utf-8", errors="replace")
-    found = _TITLE.search(text)
-    words = " ".join(html.unescape(found[1]).split()) if found else ""
+    begin = _TITLE.search(text)
+    inner = text[begin.end() : begin.end() + _TITLE_SOURCE] if begin else ""
+    end = _TITLE_END.search(inner)
+    words = " ".join(html.unescape(inner[: end.start()]).split()) if end else ""
     return "".join(c for c in words if c.isprintable())[:TITLE_CHARS] or None

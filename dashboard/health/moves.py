@@ -27,7 +27,6 @@ def moved(
         tries=0,
         tally=since_move(record.tally),
         last_known=None if state is not State.UNKNOWN else record.last_known,
-        grace_until=None,
         undecided=False,
         held=None,
     )

@@ -19,8 +19,11 @@ EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - what dev servers print
 ANSWERS = ((200, 499),)  # the statuses that are fine when the file names none (6.2)
 _RANGE = re.compile(r"([1-5][0-9]{2})(?:\s*-\s*([1-5][0-9]{2}))?")
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HOST = re.compile(
+    r"(?:[A-Za-z0-9_-]{1,63}\.){0,20}[A-Za-z0-9_-]{1,63}\.?|[0-9A-Fa-f:.]{2,45}(?:%\w+)?"
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_URL_SAFE = "%/:?#[]@!$&'()*+,;=~"
+URL_SAFE = "%/:?#[]@!$&'()*+,;=~"
 
 Scheme = Literal["http", "https", "tcp", "process", "auto"]
 
@@ -51,8 +54,10 @@ class Target:
             raise ValueError(f"port {self.port} is not between 1 and 65535")
         if not self.path.startswith("/"):
             raise ValueError(f"path {self.path!r} must begin with /")
-        if _CONTROL.search(self.path + self.host):
-            raise ValueError("host and path must not hold control characters")
+        if _CONTROL.search(self.path):
+            raise ValueError("path must not hold control characters")
+        if not _HOST.fullmatch(self.host):
+            raise ValueError(f"host {self.host!r} is not a host name or address")
         for name, value in self.headers.items():
             if not _TOKEN.fullmatch(name) or _CONTROL.search(value):
                 raise ValueError(f"header {name!r} cannot be sent: name or value is malformed")
@@ -86,11 +91,17 @@ def of_url(url: str) -> tuple[Literal["http", "https"], str, int, str]:
         raise ValueError(f"{url!r} is not an http or https address")
     if parts.username or parts.password:
         raise ValueError("a user or password in the address is never sent; use health.headers")
-    path = quote(parts.path or "/", safe=_URL_SAFE)
-    query = f"?{quote(parts.query, safe=_URL_SAFE)}" if parts.query else ""
+    path = quote(parts.path or "/", safe=URL_SAFE)
+    query = f"?{quote(parts.query, safe=URL_SAFE)}" if parts.query else ""
+    host = parts.hostname
     default = 443 if parts.scheme == "https" else 80
     scheme: Literal["http", "https"] = "https" if parts.scheme == "https" else "http"
-    return scheme, parts.hostname, parts.port or default, path + query
+    return (
+        scheme,
+        host if host.isascii() else host.encode("idna").decode(),
+        parts.port or default,
+        path + query,
+    )
 
 
 def statuses(text: str) -> tuple[tuple[int, int], ...]:

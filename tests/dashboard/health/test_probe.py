@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from config import __version__
-from dashboard.health import address, connect
+from dashboard.health import address, connect, http
 from dashboard.health.probe import probe
 from dashboard.health.result import Kind, Result
 from dashboard.health.target import SILENT_PORTS, Target, of_url, statuses
@@ -51,6 +51,13 @@ async def test_the_request_is_the_one_of_the_contract_and_nothing_more(monkeypat
         b"Accept: text/html,*/*;q=0.1\r\n"
         b"Connection: close\r\n\r\n" % (server.port, __version__.encode())
     ]
+
+
+async def test_a_path_is_sent_as_a_path_whatever_it_holds():
+    async with serving(answers()) as server:
+        await ask(server.port, path="/a b/ü%20c?q=1")
+
+    assert server.heard[0].startswith(b"GET /a%20b/%C3%BC%20c?q=1 HTTP/1.1\r\n")
 
 
 async def test_headers_of_the_file_are_sent_and_win_over_ours_but_not_over_connection():
@@ -292,6 +299,18 @@ async def test_the_page_has_title_headers_and_body_when_it_is_asked_for():
     assert plain.page is None
 
 
+def test_a_page_made_of_titles_costs_no_time():
+    started = time.process_time()
+
+    assert http.title({}, b"<title " * 9000) is None
+    assert http.title({}, b"<title>" * 9000) is None
+    assert (
+        http.title({"content-type": "text/html; charset=nonsense"}, b"<TITLE lang=en>x</TITLE>")
+        == "x"
+    )
+    assert time.process_time() - started < 0.2
+
+
 async def test_a_short_body_is_let_out_so_that_the_server_sees_no_broken_pipe():
     ended: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
@@ -485,6 +504,9 @@ def test_a_process_is_known_by_pid_and_start_time():
         {"path": "healthz"},
         {"path": "/ HTTP/1.1\r\nX: y"},
         {"host": "a\r\nb"},
+        {"host": ".example"},
+        {"host": "bücher.example"},
+        {"host": "a" * 64},
         {"headers": {"X": "a\r\nY: b"}},
         {"headers": {"X Y": "a"}},
     ],
@@ -496,6 +518,7 @@ def test_a_target_that_would_break_the_wire_cannot_be_made(wrong):
 
 def test_a_url_becomes_what_is_sent():
     assert of_url("https://app.example/a b?q=ü") == ("https", "app.example", 443, "/a%20b?q=%C3%BC")
+    assert of_url("http://bücher.example")[1] == "xn--bcher-kva.example"
     assert of_url("http://[::1]:3000") == ("http", "::1", 3000, "/")
     for wrong in ("ftp://x/", "http:///x", "http://me:secret@x/", "http://x:99999/"):
         with pytest.raises(ValueError):

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from dashboard.health import schedule
-from dashboard.health.evidence import Started, Stopping, Woke
+from dashboard.health.evidence import Exited, Started, Stopping, Woke
 from dashboard.health.record import Port
 from dashboard.health.result import Kind
 from tests.dashboard.health.world import START, App, stopped, up
@@ -73,6 +73,18 @@ def test_a_starting_app_is_asked_ten_times_each_half_second_and_then_every_two()
     gaps = [b - a for a, b in pairwise(times(app, 14, Kind.REFUSED, took=0.0))]
 
     assert gaps == pytest.approx([0.5] * 9 + [2.0] * 4)
+
+
+def test_a_second_start_is_asked_as_often_as_the_first():
+    app = App(should_run=True)
+    for _ in range(2):
+        app.tell(Started())
+        times(app, 14, Kind.REFUSED)
+        app.tell(Exited(1))
+    app.tell(Started())
+    times(app, 1, Kind.REFUSED, took=0.0)
+
+    assert app.next_probe() == 0.5
 
 
 def test_a_failing_app_is_asked_after_two_and_four_seconds_and_then_at_its_interval():

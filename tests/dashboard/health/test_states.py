@@ -130,6 +130,15 @@ def test_t4_a_quiet_dev_server_that_went_before_it_answered_is_merely_not_runnin
     assert app.is_ == NOT_RUNNING
 
 
+def test_t4_the_second_refusal_may_also_come_last():
+    app = stopped()
+    app.scan(Port.OWN)
+    app.scan(Port.EMPTY, 2)
+
+    assert app.probe(Kind.REFUSED) == []
+    assert app.probe(Kind.REFUSED) == ["stopped"]
+
+
 def test_t5_one_lost_probe_changes_nothing_and_is_asked_again_after_2_and_4_seconds():
     app = up()
 
@@ -255,6 +264,15 @@ def test_t8_a_slow_answer_is_not_clean():
     assert app.probe(Kind.OK) == ["up"]
 
 
+def test_t8_one_slow_answer_and_a_quick_one_are_not_two_clean_ones():
+    app = up(slow=3)
+    app.probes(Kind.SERVER_ERROR, Kind.SERVER_ERROR)
+
+    app.probe(Kind.OK, ms=4000)
+    assert app.probe(Kind.OK) == []
+    assert app.probe(Kind.OK) == ["up"]
+
+
 @pytest.mark.parametrize("make", [down, stopped])
 def test_t9_a_listener_that_appears_is_starting_and_asked_at_once(make):
     app = make()
@@ -354,6 +372,17 @@ def test_t12_after_a_failed_stop_the_next_probe_tells_the_state(kind, state):
     assert app.probe(kind) == [state]
 
 
+def test_t12_while_a_second_stop_is_under_way_no_probe_tells_the_state():
+    app = up()
+    for evidence in (Stopping(), StopFailed()):
+        app.tell(evidence)
+    app.probe(Kind.OK)
+    app.tell(Stopping())
+
+    assert app.probe(Kind.OK) == []
+    assert app.is_ == ("stopping", "user")
+
+
 def test_t12_a_probe_that_began_before_the_stop_does_not_turn_the_app_up_again():
     app = up()
     began = app.now
@@ -445,6 +474,34 @@ def test_t15_an_app_at_rest_keeps_its_own_reason_after_a_sleep(make):
 
     assert app.wait(100) == []
     assert app.is_ == before
+
+
+def test_t15_a_scan_without_a_listener_is_evidence_enough_for_a_stopped_app():
+    app = stopped()
+    app.tell(Woke())
+    assert app.is_ == ("stopped", "resumed")
+    app.scan(Port.EMPTY)
+
+    assert app.is_ == NOT_RUNNING
+    assert app.wait(100) == []
+
+
+def test_a_silent_app_stays_down_while_its_listener_stays():
+    app = up()
+    app.probes(*[Kind.TIMEOUT] * 3)
+
+    assert app.scan(Port.OWN, 3) == []
+    assert app.is_ == ("down", "timeout")
+
+
+@pytest.mark.parametrize("port", list(Port))
+def test_t12_no_scan_tells_the_state_while_a_stop_is_under_way(port):
+    app = up(always=True)
+    app.tell(Stopping())
+
+    assert app.scan(port, 3) == []
+    assert app.is_ == ("stopping", "user")
+    assert app.next_probe() is None
 
 
 def test_a_stopped_app_is_not_asked_until_something_listens():
