@@ -1,0 +1,108 @@
+"""What an action came to, and the order of actions on one service (section 9.4)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from dashboard.services import errors
+
+MOST_WAITING = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer to an action; `reason` is a word of section 5, `message` for people."""
+
+    ok: bool
+    action: str
+    status: str
+    pid: int | None
+    already: bool = False
+    reason: str = ""
+    message: str | None = None
+    log: list[str] = field(default_factory=list)
+
+    def wire(self) -> dict[str, Any]:
+        """All of the action result but `app`, which the caller knows."""
+        return {
+            "ok": self.ok,
+            "action": self.action,
+            "status": self.status,
+            "pid": self.pid,
+            "already": self.already,
+            "reason": self.reason,
+            "message": self.message,
+            "log": self.log,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    action: str
+    do: Callable[[], Awaitable[Outcome]]
+    done: asyncio.Future[Outcome]
+
+
+class Queue:
+    """One action at a time; an identical one that waits last is joined."""
+
+    def __init__(self, slug: str) -> None:
+        self.slug = slug
+        self.crowded = asyncio.Event()  # somebody waits for the action that is being done
+        self._waiting: deque[_Waiting] = deque()
+        self._worker: asyncio.Task[None] | None = None
+
+    async def do(self, action: str, do: Callable[[], Awaitable[Outcome]]) -> Outcome:
+        """`busy` when too many wait. Whoever asked may go away; the action is done all the same."""
+        joins = self._waiting and self._waiting[-1].action == action
+        if not joins and len(self._waiting) >= MOST_WAITING:
+            raise errors.busy(self.slug)
+        return await asyncio.shield(self.put(action, do))
+
+    def put(self, action: str, do: Callable[[], Awaitable[Outcome]]) -> asyncio.Future[Outcome]:
+        """What the daemon itself wants done is never too much."""
+        if self._waiting and self._waiting[-1].action == action:
+            return self._waiting[-1].done
+        done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        done.add_done_callback(_seen)
+        self._waiting.append(_Waiting(action, do, done))
+        if self._worker is None or self._worker.done():
+            self._worker = asyncio.create_task(self._work(), name=f"actions {self.slug}")
+        else:
+            self.crowded.set()
+        return done
+
+    async def close(self) -> None:
+        """Gives up what is being done and what waits."""
+        if self._worker is not None:
+            self._worker.cancel()
+            await asyncio.wait({self._worker})
+        while self._waiting:
+            self._waiting.popleft().done.cancel()
+
+    async def _work(self) -> None:
+        while self._waiting:
+            one = self._waiting.popleft()
+            if not self._waiting:
+                self.crowded.clear()
+            try:
+                result = await one.do()
+            except asyncio.CancelledError:
+                one.done.cancel()
+                raise
+            except Exception as error:
+                if not one.done.done():
+                    one.done.set_exception(error)
+            else:
+                if not one.done.done():
+                    one.done.set_result(result)
+
+
+def _seen(done: asyncio.Future[Outcome]) -> None:
+    """An error whose asker has gone is nobody's: do not complain that it was never looked at."""
+    if not done.cancelled():
+        done.exception()

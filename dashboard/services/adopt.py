@@ -1,0 +1,52 @@
+"""Finds a run that a former daemon started (section 9.3), or one that left its wrapper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dashboard.services import record
+from dashboard.services.record import Exit, Record
+from dashboard.services.system import boot, ports, processes
+from dashboard.services.system.processes import Process
+
+
+def find(slug: str) -> Record | None:
+    """The last run, if it lives: same boot, same pid with the same start time, or the same mark."""
+    known = record.load(slug)
+    return alive(known) if known is not None else None
+
+
+def alive(known: Record) -> Record | None:
+    """The record of a living run, with what was missing from it; None when it is over."""
+    if known.boot != boot.boot_id():
+        return None
+    if known.pid:
+        return known if processes.same(known.pid, known.started) else None
+    # the daemon was killed between starting the command and writing down its pid
+    found = processes.members(known.family)
+    leader = next((process for process in found if process.pid == process.group), None)
+    if leader is None:
+        return None
+    return replace(
+        known,
+        pid=leader.pid,
+        started=leader.started,
+        leader=leader.pid,
+        leader_started=leader.started,
+    )
+
+
+def survivor(known: Record, ended: Exit | None, port: int | None) -> Process | None:
+    """What goes on as the service after its first process has ended (section 6.9).
+
+    A command that put itself into the background left with 0, and its descendant listens on the
+    port. Where nothing was told (somebody killed the wrapper), whatever is left is the service.
+    """
+    if ended is not None and not ended.clean:
+        return None
+    left = processes.members(known.family)
+    if not left:
+        return None
+    pid = ports.listener(port, [process.pid for process in left]) if port is not None else None
+    listening = next((process for process in left if process.pid == pid), None)
+    return listening or (left[0] if ended is None else None)

@@ -1,0 +1,244 @@
+"""What a service does by itself: comes up, gets ready, ends, is started again (9.1, 9.5, 6.9).
+
+Runs in the daemon's event loop; whatever blocks goes to a thread. The process is the truth, the
+record beside it says what a later daemon could not know.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+from config.kernel.errors import SvcError
+from dashboard.services import adopt, errors, ready, spawn
+from dashboard.services import record as records
+from dashboard.services.definition import Service
+from dashboard.services.errors import PortInUse
+from dashboard.services.policy import Restarts, wants_restart
+from dashboard.services.record import Exit, Record
+from dashboard.services.state import State
+from dashboard.services.system import boot, ports, processes, waiting
+from dashboard.services.system.processes import Process
+
+log = logging.getLogger(__name__)
+
+PATIENCE_S = 10.0  # for a command without a readiness that puts itself into the background
+
+
+@dataclass(slots=True, eq=False)
+class Life:
+    """The process behind one State. `due` is called when a restart is due."""
+
+    state: State
+    due: Callable[[], None]
+    settled: asyncio.Event = field(default_factory=asyncio.Event)  # ready, late or ended
+    restarts: Restarts = field(default_factory=Restarts)
+    launched: float = 0.0
+    _saving: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+
+    async def launch(self, reason: str, *, asked: bool = False, once: bool = False) -> None:
+        """Start the command. PortInUse; any other refusal is an end like any other."""
+        state = self.state
+        again = state.status == "backoff"
+        service = state.service
+        if service is None:
+            raise errors.not_managed(state.slug)
+        await self.end_all(service)  # what an earlier run left behind
+        await self._free_port(service)
+        self.settled.clear()
+        state.message, state.adopted = None, False
+        self.launched = state.world.clock.now()
+        try:
+            async with self._saving:
+                state.record = await asyncio.to_thread(self._spawn, service, reason, once, again)
+        except (spawn.CannotStart, SvcError) as error:
+            await self.refused(str(error), asked=asked)
+            return
+        state.become("starting", reason, asked=asked)
+        self.watch(state.record)
+        self._task("ready", self._until_ready(service, state.record))
+
+    async def refused(self, message: str, *, asked: bool = False) -> None:
+        """A start that could not be; it counts as a run that ended at once."""
+        self.state.message = message
+        await self._decide(None, asked=asked)
+
+    async def end_all(self, service: Service) -> bool:
+        """Stop every process of the last run, whether it is still the service or not."""
+        state = self.state
+        self.forget("end", "ready")
+        if state.record is None or not state.record.run:
+            return True
+        timeout = service.stop_timeout
+        limit = state.world.stop_timeout() if timeout is None else timeout
+        family, clock = state.record.family, state.world.clock
+        gone = await waiting.end(family, service.signal, timeout=limit, clock=clock)
+        processes.reap(state.record.leader)
+        if gone and state.alive:
+            ended = self._told(state.record) or Exit(None, "SIGKILL", clock.wall())
+            state.record = replace(state.record, last_exit=ended)
+        return gone
+
+    def watch(self, run: Record) -> None:
+        """Follow the process to its end."""
+        self._task("end", self._until_end(run))
+
+    async def over(self, run: Record) -> None:
+        """The process has ended and nobody asked for it (T11)."""
+        heir = await self._heir(run)
+        if heir is not None:
+            self.state.record = after = replace(run, pid=heir.pid, started=heir.started)
+            await self.save()
+            self.watch(after)
+            return
+        self.forget("ready")
+        await self._decide(self._told(run) or Exit(None, None, self.state.world.clock.wall()))
+
+    def retry_in(self, seconds: float) -> None:
+        state = self.state
+        state.next_retry = state.world.clock.wall() + timedelta(seconds=seconds)
+        state.become("backoff", "backoff")
+
+        async def retry() -> None:
+            await state.world.clock.sleep(seconds)
+            self.due()
+
+        self._task("retry", retry())
+
+    def forget(self, *names: str) -> None:
+        """Give up waiting for an end, for readiness or for a restart."""
+        for name in names:
+            task = self._tasks.pop(name, None)
+            if task is not None and task is not asyncio.current_task():
+                task.cancel()
+
+    async def save(self) -> None:
+        """Write the record as it is now; a disk that refuses stops no service."""
+        await asyncio.shield(asyncio.create_task(self._save()))
+
+    async def close(self) -> None:
+        tasks = list(self._tasks.values())
+        self.forget(*list(self._tasks))
+        await asyncio.gather(*tasks, return_exceptions=True)
+        async with self._saving:  # a record that is being written is written whole
+            pass
+
+    async def _save(self) -> None:
+        state = self.state
+        async with self._saving:
+            known = state.record or Record(run="", boot=boot.boot_id())
+            state.record = known = replace(known, status=state.status, reason=state.reason)
+            try:
+                await asyncio.to_thread(records.save, state.slug, known)
+            except SvcError as error:
+                log.warning("a service's record", extra={"slug": state.slug, "why": error.text})
+
+    async def _free_port(self, service: Service) -> None:
+        if service.port is None:
+            return
+        holder = await asyncio.to_thread(ports.holder, service.port)
+        if holder is not None:
+            raise PortInUse(service.port, holder)
+
+    def _spawn(self, service: Service, reason: str, once: bool, again: bool) -> Record:
+        state, known = self.state, self.state.record
+        return spawn.start(
+            state.slug,
+            service,
+            login=state.world.login(),
+            now=state.world.clock.wall(),
+            reason=reason,
+            last_exit=known.last_exit if known else None,
+            restarts=known.restarts + 1 if known and again else 0,
+            once=once,
+            open_files=state.world.open_files,
+        )
+
+    async def _until_end(self, run: Record) -> None:
+        await waiting.ended(Process(run.pid, 0, 0, run.started), self.state.world.clock)
+        processes.reap(run.leader)
+        await self.over(run)
+
+    async def _heir(self, run: Record) -> Process | None:
+        """Who goes on as the service. What puts itself into the background may take a while."""
+        state, ended = self.state, self._told(run)
+        if ended is not None and not ended.clean:
+            return None
+        service = state.service
+        port = service.port if service else None
+        deadline = self.launched + _patience(service)
+        while True:
+            coming = port is not None and state.status == "starting"
+            found = await asyncio.to_thread(adopt.survivor, run, ended, port)
+            if found or not coming:
+                return found
+            left = await asyncio.to_thread(processes.members, run.family)
+            if not left or state.world.clock.now() >= deadline:
+                return None
+            await state.world.clock.sleep(ready.LOOK_S)
+
+    def _told(self, run: Record) -> Exit | None:
+        """How the command ended; of one that left its wrapper nobody can tell."""
+        return records.exit_of(self.state.slug, run.run) if run.pid == run.leader else None
+
+    async def _until_ready(self, service: Service, run: Record) -> None:
+        clock = self.state.world.clock
+        limit = asyncio.create_task(clock.sleep(_patience(service)))
+        found = asyncio.create_task(
+            ready.wait(self.state.slug, service, since=run.log_start, clock=clock)
+        )
+        try:
+            await asyncio.wait({limit, found}, return_when=asyncio.FIRST_COMPLETED)
+            in_time = found.done()
+        finally:
+            limit.cancel()
+            found.cancel()
+        self.state.become("running", "ok" if in_time else "start-timeout")
+        self.settled.set()
+        await self.save()
+
+    async def _decide(self, ended: Exit | None, *, asked: bool = False) -> None:
+        """What comes after an end; `ended` None: it did not even start."""
+        state = self.state
+        if state.record is not None and ended is not None:
+            state.record = replace(state.record, last_exit=ended)
+        clean = ended is not None and ended.clean
+        self.restarts.ended(started=self.launched, now=state.world.clock.now())
+        if not self._may_restart(clean=clean):
+            state.become("stopped" if clean else "failed", "exited", asked=asked)
+        elif self.restarts.looping:
+            state.become("failed", "crash-loop", asked=asked)
+        else:
+            self.retry_in(self.restarts.delay())
+        self.settled.set()
+        await self.save()
+
+    def _may_restart(self, *, clean: bool) -> bool:
+        state, service = self.state, self.state.service
+        if service is None or not state.declared or (state.record and state.record.once):
+            return False
+        most = service.max_restarts
+        left = most is None or self.restarts.attempts < most
+        return left and wants_restart(service.policy, clean=clean)
+
+    def _task(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        self.forget(name)
+        task = asyncio.create_task(work, name=f"{name} {self.state.slug}")
+        task.add_done_callback(_complain)
+        self._tasks[name] = task
+
+
+def _patience(service: Service | None) -> float:
+    wanted = ready.wanted(service) if service else None
+    return wanted.timeout if wanted else PATIENCE_S
+
+
+def _complain(task: asyncio.Task[None]) -> None:
+    """A defect in here must not pass in silence: the service would look alive for ever."""
+    if not task.cancelled() and task.exception() is not None:
+        log.error("%s failed", task.get_name(), exc_info=task.exception())

@@ -1,0 +1,210 @@
+"""What a service wrote: the end of it, or what is new since a position (section 9.6).
+
+A position counts every byte ever written; it stays the same over rotations. The kept bytes are
+the archives `@<stamp>-<start>.log` in order, then `current`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from config.kernel.errors import Invalid
+from dashboard.services import places
+
+MOST_LINES, DEFAULT_LINES = 5000, 200
+LINE_BYTES = 16 * 1024
+READ_BYTES = 8 * 1024 * 1024  # of one answer, however long its lines are
+BLOCK = 64 * 1024
+ARCHIVE = re.compile(r"@[0-9]{8}T[0-9]{6}Z-([0-9]{1,18})\.log")
+
+_locks: dict[str, threading.RLock] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of a log; `start` is the position of its first byte."""
+
+    path: Path
+    start: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        return self.start + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Whole lines between two positions, and what of a line has come so far after them."""
+
+    slug: str
+    start: int
+    data: bytes
+    partial: bytes
+    truncated: bool  # lines before `start` were left out, or are not kept any more
+
+    @property
+    def end(self) -> int:
+        """Where to go on with `after`; the unfinished line is told again when it is whole."""
+        return self.start + len(self.data)
+
+    @property
+    def lines(self) -> list[str]:
+        return [_shown(line) for line in self.data.split(b"\n")[:-1]]
+
+    def wire(self) -> dict[str, Any]:
+        return {
+            "slug": self.slug,
+            "lines": self.lines,
+            "partial": _shown(self.partial) if self.partial else None,
+            "truncated": self.truncated,
+            "from": self.start,
+            "bytes": self.end,
+        }
+
+
+def tail(slug: str, lines: int | str = DEFAULT_LINES, after: int | str | None = None) -> Tail:
+    """The last `lines`; with `after` the first so many that are newer. `bad_query` otherwise.
+
+    A line of more than 8 MiB without an end is told in pieces.
+    """
+    count = _number("lines", lines, 1, MOST_LINES)
+    since = None if after is None else _number("after", after, 0, 2**63)
+    with holding(slug):
+        parts = kept(slug)
+        first, end = parts[0].start, parts[-1].end
+        if since is None or since > end:  # a position of a log that was removed meanwhile
+            return _last(slug, parts, count, first)
+        return _newer(slug, parts, count, max(since, first), gap=since < first)
+
+
+def last(slug: str, count: int, *, since: int = 0) -> list[str]:
+    """At most `count` lines at the end and after `since`, the unfinished one among them."""
+    with holding(slug):
+        parts = kept(slug)
+        found = _last(slug, parts, count, min(max(parts[0].start, since), parts[-1].end))
+    lines = [*found.lines, _shown(found.partial)] if found.partial else found.lines
+    return lines[-count:]
+
+
+def read(slug: str, start: int) -> tuple[bytes, int]:
+    """What is kept from a position on, at most 8 MiB, and the position behind it."""
+    with holding(slug):
+        parts = kept(slug)
+        begin = min(max(start, parts[0].start), parts[-1].end)
+        data = _bytes(parts, begin, begin + READ_BYTES)
+    return data, begin + len(data)
+
+
+def end(slug: str) -> int:
+    """The position behind the last byte written."""
+    with holding(slug):
+        return kept(slug)[-1].end
+
+
+def append_to(slug: str) -> tuple[int, int]:
+    """The log as a command writes it, and the position where it begins; a new line is begun."""
+    with holding(slug):
+        path = places.current(slug)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        fd = os.open(path, flags, 0o600)
+        parts = kept(slug)
+        position = parts[-1].end
+        if _bytes(parts, position - 1, position) not in (b"", b"\n"):
+            position += os.write(fd, b"\n")
+        return fd, position
+
+
+@contextmanager
+def holding(slug: str) -> Iterator[None]:
+    """No rotation between finding the files of a log and reading them."""
+    with _locks.setdefault(slug, threading.RLock()):
+        yield
+
+
+def archives(slug: str) -> list[Part]:
+    """Finished parts, oldest first."""
+    found = []
+    folder = places.logs(slug)
+    for name in os.listdir(folder) if folder.is_dir() else ():  # noqa: PTH208
+        match = ARCHIVE.fullmatch(name)
+        if match:
+            path = folder / name
+            found.append(Part(path, int(match[1]), path.stat().st_size))
+    return sorted(found, key=lambda part: part.start)
+
+
+def kept(slug: str) -> list[Part]:
+    """Every part in order; the last is `current`, also when there is none yet."""
+    done = archives(slug)
+    path = places.current(slug)
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        size = 0
+    return [*done, Part(path, done[-1].end if done else 0, size)]
+
+
+def _last(slug: str, parts: list[Part], count: int, first: int) -> Tail:
+    end = parts[-1].end
+    begin, span, data = end, BLOCK, b""
+    while begin > first and data.count(b"\n") <= count and len(data) < READ_BYTES:
+        step = max(first, begin - span)
+        data = _bytes(parts, step, begin) + data
+        begin, span = step, min(2 * span, READ_BYTES)
+    whole, partial = _split(data)
+    pieces = whole.split(b"\n")
+    if whole and begin > first:
+        begin += len(pieces.pop(0)) + 1  # of a line that may begin further back
+    extra = b"".join(piece + b"\n" for piece in pieces[: max(0, len(pieces) - 1 - count)])
+    kept_bytes = b"\n".join(pieces)[len(extra) :]
+    start = begin + len(extra)
+    return Tail(slug, start, kept_bytes, partial, truncated=start > first)
+
+
+def _newer(slug: str, parts: list[Part], count: int, begin: int, *, gap: bool) -> Tail:
+    data = _bytes(parts, begin, begin + READ_BYTES)
+    whole, partial = _split(data)
+    if not whole and len(partial) == READ_BYTES:
+        return Tail(slug, begin, partial, b"", truncated=gap)
+    lines = whole.split(b"\n")
+    if len(lines) - 1 > count:
+        whole, partial = b"\n".join(lines[:count]) + b"\n", b""
+    return Tail(slug, begin, whole, partial, truncated=gap)
+
+
+def _split(data: bytes) -> tuple[bytes, bytes]:
+    """Whole lines, and the unfinished one after them."""
+    cut = data.rfind(b"\n") + 1
+    return data[:cut], data[cut:]
+
+
+def _bytes(parts: list[Part], start: int, end: int) -> bytes:
+    found = []
+    for part in parts:
+        low, high = max(start, part.start), min(end, part.end)
+        if low < high:
+            with part.path.open("rb") as file:
+                file.seek(low - part.start)
+                found.append(file.read(high - low))
+    return b"".join(found)
+
+
+def _shown(line: bytes) -> str:
+    return line[:LINE_BYTES].removesuffix(b"\r").decode(errors="replace")
+
+
+def _number(name: str, value: int | str, least: int, most: int) -> int:
+    text = str(value)
+    if text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most:
+        return int(text)
+    allowed = f"{least} to {most}" if name == "lines" else "a number of bytes, 0 or more"
+    raise Invalid(f'Query "{name}" must be {allowed}.', code="bad_query")

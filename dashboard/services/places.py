@@ -1,0 +1,29 @@
+"""Where a service's logs and its state lie (section 2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+
+
+def logs(slug: str) -> Path:
+    """The folder of `current` and of the archives."""
+    return Path(settings.DATA_DIR) / "dashboard" / "logs" / slug
+
+
+def current(slug: str) -> Path:
+    return logs(slug) / "current"
+
+
+def record(slug: str) -> Path:
+    return _state() / f"{slug}.json"
+
+
+def exit_file(slug: str) -> Path:
+    """The wrapper writes it; whoever starts a wrapper made the folder."""
+    return _state() / f"{slug}.exit"
+
+
+def _state() -> Path:
+    return Path(settings.DATA_DIR) / "state" / "dashboard" / "services"

@@ -1,0 +1,47 @@
+"""Whether and when an ended service is started again (section 9.5). Knows numbers, no clock."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from dataclasses import dataclass, field
+
+FIRST_S, LONGEST_S, JITTER = 1.0, 30.0, 0.1
+STEADY_S = 60.0  # who lived this long begins anew
+SHORT_S, WINDOW_S, MOST_STARTS = 10.0, 60.0, 5
+
+
+def wants_restart(policy: str, *, clean: bool) -> bool:
+    """`clean`: the command ended with 0."""
+    return policy == "always" or (policy == "on-failure" and not clean)
+
+
+@dataclass(slots=True)
+class Restarts:
+    """The starts of one service since the user last acted or it last was steady."""
+
+    attempts: int = 0
+    _short: deque[float] = field(default_factory=deque)
+
+    def ended(self, *, started: float, now: float) -> None:
+        """One run is over; both times in seconds of one clock."""
+        if now - started >= STEADY_S:
+            self.reset()
+        if now - started < SHORT_S:
+            self._short.append(started)
+        while self._short and self._short[0] < now - WINDOW_S:
+            self._short.popleft()
+
+    @property
+    def looping(self) -> bool:
+        return len(self._short) > MOST_STARTS
+
+    def delay(self) -> float:
+        """Seconds to wait before the next start; each is longer than the one before."""
+        base = min(LONGEST_S, FIRST_S * float(1 << min(self.attempts, 10)))
+        self.attempts += 1
+        return base * (1 + random.uniform(0, JITTER))  # noqa: S311 - spreads load, hides nothing
+
+    def reset(self) -> None:
+        self.attempts = 0
+        self._short.clear()

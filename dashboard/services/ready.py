@@ -1,0 +1,98 @@
+"""Whether a started service answers for what it was started for (section 9.4)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from dashboard.services import logs
+from dashboard.services.definition import Ready, Service
+from dashboard.services.system.clock import Clock
+
+LOOK_S = 0.1
+ALIVE_S = 1.0  # what a command has to live when nothing else can be asked
+ANSWER_S = 5.0
+KEPT = 64 * 1024  # bytes of an unfinished line that are searched again with the next
+
+
+def wanted(service: Service) -> Ready | None:
+    """What is waited for: as the file says, else the port, else nothing."""
+    if service.ready is not None:
+        asked = service.ready
+        nothing = asked.port is None and asked.log is None and asked.http is None
+        return replace(asked, port=service.port) if nothing else asked
+    return Ready(port=service.port) if service.port is not None else None
+
+
+async def wait(slug: str, service: Service, *, since: int, clock: Clock) -> None:
+    """Returns when the service is ready; `since` is where this run's log begins. No time limit."""
+    ready = wanted(service)
+    if ready is None or (ready.port is None and ready.log is None and ready.http is None):
+        await clock.sleep(ALIVE_S)
+        return
+    if ready.log is not None:
+        await _line(slug, ready.log, since, clock)
+    while ready.port is not None and not await _accepts(ready.port):
+        await clock.sleep(LOOK_S)
+    while ready.http is not None and not await _answers(ready.http, service.port):
+        await clock.sleep(LOOK_S)
+
+
+async def _line(slug: str, text: str, since: int, clock: Clock) -> None:
+    pattern, rest = _pattern(text), b""
+    while True:
+        data, since = await asyncio.to_thread(logs.read, slug, since)
+        found = await asyncio.to_thread(_found, pattern, rest + data)
+        if found:
+            return
+        rest = (rest + data)[-KEPT:]
+        rest = rest[rest.rfind(b"\n") + 1 :]
+        await clock.sleep(LOOK_S)
+
+
+def _found(pattern: re.Pattern[bytes], data: bytes) -> bool:
+    return pattern.search(data) is not None
+
+
+def _pattern(text: str) -> re.Pattern[bytes]:
+    try:
+        return re.compile(text.encode(), re.MULTILINE)
+    except re.error:
+        return re.compile(re.escape(text).encode())
+
+
+async def _accepts(port: int, host: str = "localhost") -> bool:
+    return await _asked(host, port, None) is not None
+
+
+async def _answers(target: str, port: int | None) -> bool:
+    """Fine is what section 6.2 calls fine: a status of 200 to 499."""
+    url = urlsplit(target if "://" in target else f"http://localhost:{port or 80}{target}")
+    path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+    host = url.hostname or "localhost"
+    request = (
+        f"GET {path} HTTP/1.1\r\nHost: {url.netloc}\r\nUser-Agent: svc (ready)\r\n"
+        "Accept: */*\r\nConnection: close\r\n\r\n"
+    )
+    line = await _asked(host, url.port or 80, request.encode())
+    match = re.match(rb"HTTP/1\.[01] ([0-9]{3})", line or b"")
+    return match is not None and 200 <= int(match[1]) < 500
+
+
+async def _asked(host: str, port: int, request: bytes | None) -> bytes | None:
+    """The first line of the answer, b"" when nothing was asked; None when nobody answers."""
+    for address in ("127.0.0.1", "::1") if host == "localhost" else (host,):
+        with contextlib.suppress(OSError, TimeoutError, ValueError):
+            async with asyncio.timeout(ANSWER_S):
+                reader, writer = await asyncio.open_connection(address, port)
+                try:
+                    if request is None:
+                        return b""
+                    writer.write(request)
+                    return await reader.readline()
+                finally:
+                    writer.close()
+    return None

@@ -1,0 +1,156 @@
+"""What is remembered of a service's last run: enough to find it again, or how it ended (9.1, 9.3).
+
+Written before the command is started, so that no kill of the daemon makes a run unknown.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from config.kernel.logs import timestamp
+from config.kernel.storage import files
+from dashboard.services import places
+from dashboard.services.system.processes import Family
+
+STATUSES = {"running", "stopped", "starting", "stopping", "backoff", "failed"}
+EXIT = re.compile(rb"([0-9a-f]{32}) ([0-9]{1,3})\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a command ended. A shell tells 128 + n for signal n, and so does `code`.
+
+    Both None: nobody was there to see it.
+    """
+
+    code: int | None
+    signal: str | None
+    at: datetime
+
+    def wire(self) -> dict[str, Any]:
+        return {"code": self.code, "signal": self.signal, "at": timestamp(self.at)}
+
+    @property
+    def clean(self) -> bool:
+        return self.code == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """`state/dashboard/services/<slug>.json`. `pid` 0: the run was about to start."""
+
+    run: str
+    boot: str
+    pid: int = 0
+    started: int = 0  # of the process, see processes.Process
+    leader: int = 0  # the wrapper; `pid` differs after a command put itself into the background
+    leader_started: int = 0
+    at: datetime | None = None
+    status: str = "starting"
+    reason: str = "spawned"
+    restarts: int = 0
+    last_exit: Exit | None = None
+    definition: str = ""
+    once: bool = False
+    log_start: int = 0
+
+    @property
+    def family(self) -> Family:
+        return Family(self.run, self.leader, self.leader_started)
+
+
+def load(slug: str) -> Record | None:
+    """The record, None when there is none that can be read."""
+    try:
+        found = files.read(places.record(slug), limit=65536)
+        return _record(orjson.loads(found.data)) if found else None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def save(slug: str, record: Record) -> None:
+    """CannotWrite when the disk refuses."""
+    path = places.record(slug)
+    with files.writing(path.name):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    files.write(path, _text(record))
+
+
+def exit_of(slug: str, run: str) -> Exit | None:
+    """What the wrapper of this run wrote when its command ended; None when it wrote nothing."""
+    path = places.exit_file(slug)
+    try:
+        with path.open("rb") as file:
+            match = EXIT.fullmatch(file.read(64))
+            at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except OSError:
+        return None
+    if match is None or match[1].decode() != run:
+        return None
+    code = int(match[2])
+    return Exit(code, signal_name(code - 128), at)
+
+
+def signal_name(number: int) -> str | None:
+    """`SIGTERM` of 15; None for what is no signal."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return None
+
+
+def _text(record: Record) -> bytes:
+    last = record.last_exit
+    value = {
+        "pid": record.pid,
+        "starttime": record.started,
+        "bootId": record.boot,
+        "run": record.run,
+        "leader": record.leader,
+        "leaderStarttime": record.leader_started,
+        "at": timestamp(record.at) if record.at else None,
+        "status": record.status,
+        "reason": record.reason,
+        "restarts": record.restarts,
+        "lastExit": last.wire() if last else None,
+        "definition": record.definition,
+        "once": record.once,
+        "logStart": record.log_start,
+    }
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _record(value: dict[str, Any]) -> Record:
+    last = value["lastExit"]
+    ended = Exit(last["code"], last["signal"], _time(last["at"])) if last else None
+    numbers = ("pid", "starttime", "leader", "leaderStarttime", "restarts", "logStart")
+    if any(type(value[name]) is not int for name in numbers):
+        raise ValueError("a number is no number")
+    if value["status"] not in STATUSES:
+        raise ValueError("no such status")
+    return Record(
+        run=str(value["run"]),
+        boot=str(value["bootId"]),
+        pid=value["pid"],
+        started=value["starttime"],
+        leader=value["leader"],
+        leader_started=value["leaderStarttime"],
+        at=_time(value["at"]) if value["at"] else None,
+        status=str(value["status"]),
+        reason=str(value["reason"]),
+        restarts=value["restarts"],
+        last_exit=ended,
+        definition=str(value["definition"]),
+        once=bool(value["once"]),
+        log_start=value["logStart"],
+    )
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)

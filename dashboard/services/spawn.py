@@ -1,0 +1,116 @@
+"""Starts a command under the wrapper, in a session and process group of its own (section 9.1)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from config.kernel.storage import files
+from dashboard.services import environment, logs, places, record, wrapper
+from dashboard.services.definition import Service
+from dashboard.services.record import Exit, Record
+from dashboard.services.system import boot, processes
+
+
+class CannotStart(Exception):
+    """The command was not started; the text names the reason and the fix."""
+
+
+def start(
+    slug: str,
+    service: Service,
+    *,
+    login: Mapping[str, str],
+    now: datetime,
+    reason: str = "spawned",
+    last_exit: Exit | None = None,
+    restarts: int = 0,
+    once: bool = False,
+    open_files: int | None = None,
+) -> Record:
+    """The new run, recorded before and after; `open_files` is its limit, None for ours.
+
+    Blocks; CannotStart with a sentence.
+    """
+    run = uuid.uuid4().hex
+    try:
+        env = environment.compose(login, service, slug=slug, run=run)
+    except environment.Unusable as error:
+        raise CannotStart(str(error)) from None
+    cwd = _cwd(service, env)
+    if not service.argv or "\0" in "".join(service.argv):
+        raise CannotStart("service.command: must name a program, without NUL characters")
+    try:
+        with files.writing(f"logs/{slug}"):
+            log, log_start = logs.append_to(slug)
+    except files.CannotWrite as error:
+        raise CannotStart(error.text) from None
+    intent = Record(
+        run=run,
+        boot=boot.boot_id(),
+        at=now,
+        reason=reason,
+        last_exit=last_exit,
+        restarts=restarts,
+        once=once,
+        definition=service.fingerprint,
+        log_start=log_start,
+    )
+    try:
+        return _launched(slug, service, intent, env=env, cwd=cwd, log=log, open_files=open_files)
+    finally:
+        os.close(log)
+
+
+def _launched(
+    slug: str,
+    service: Service,
+    intent: Record,
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    log: int,
+    open_files: int | None,
+) -> Record:
+    argv = wrapper.argv(
+        service.argv, run=intent.run, exit_file=places.exit_file(slug), files=open_files
+    )
+    try:
+        record.save(slug, intent)
+        pid = _spawned(argv, env=env, cwd=cwd, log=log)
+    except files.CannotWrite as error:
+        raise CannotStart(error.text) from None
+    except OSError as error:
+        raise CannotStart(f"service.command: {os.strerror(error.errno or 0)}") from None
+    process = processes.living(pid)
+    started = process.started if process else 0  # 0: it has ended already, and told how
+    done = replace(intent, pid=pid, started=started, leader=pid, leader_started=started)
+    record.save(slug, done)
+    return done
+
+
+def _spawned(argv: list[str], *, env: Mapping[str, str], cwd: Path, log: int) -> int:
+    child = subprocess.Popen(
+        argv,
+        env=dict(env),
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
+        close_fds=True,  # the instance's lock among them, which would outlive us in the service
+    )
+    child.returncode = 0  # it is no child of this object's any more: its end is told by a pidfd
+    return child.pid
+
+
+def _cwd(service: Service, env: Mapping[str, str]) -> Path:
+    cwd = (service.cwd or Path(env.get("HOME", "/"))).expanduser()
+    if not cwd.is_dir():
+        raise CannotStart(f"service.cwd: {cwd} is no directory; create it or change service.cwd")
+    return cwd

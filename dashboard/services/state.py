@@ -1,0 +1,100 @@
+"""What a service is right now, as the daemon holds it and as section 7 shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from config.kernel.logs import timestamp
+from dashboard.services.definition import Service
+from dashboard.services.record import Record
+from dashboard.services.system.clock import Clock
+
+ALIVE = ("starting", "running", "stopping")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A service is now something else; `reason` is a word of section 5. `asked`: by a user."""
+
+    slug: str
+    before: str
+    status: str
+    reason: str
+    asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What services need of the daemon; all but `login` is called in its event loop."""
+
+    clock: Clock
+    changed: Callable[[Change], None]
+    login: Callable[[], Mapping[str, str]]  # the variables of the user's login shell; may block
+    stop_timeout: Callable[[], float]
+    open_files: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class State:
+    """One service by its slug. `service` stays while it runs, though its file may be gone."""
+
+    slug: str
+    world: World
+    service: Service | None = None
+    declared: bool = False
+    record: Record | None = None
+    status: str = "stopped"
+    reason: str = "not-running"
+    message: str | None = None
+    adopted: bool = False
+    next_retry: datetime | None = None
+    log_bytes: int = 0
+
+    @property
+    def alive(self) -> bool:
+        return self.status in ALIVE
+
+    @property
+    def pid(self) -> int | None:
+        return self.record.pid if self.record and self.alive else None
+
+    @property
+    def stale(self) -> bool:
+        """The file says another command, cwd or environment than what runs."""
+        if not (self.alive and self.record and self.service):
+            return False
+        return self.record.definition != self.service.fingerprint
+
+    def become(self, status: str, reason: str, *, asked: bool = False) -> None:
+        """Tells the daemon when that is something new."""
+        before = self.status, self.reason
+        self.status, self.reason = status, reason
+        if status != "backoff":
+            self.next_retry = None
+        if before != (status, reason):
+            self.world.changed(Change(self.slug, before[0], status, reason, asked))
+
+    def wire(self) -> dict[str, Any]:
+        known = self.record
+        last = known.last_exit if known else None
+        running = known if self.alive else None
+        return {
+            "managed": True,
+            "status": self.status,
+            "reason": self.reason,
+            "message": self.message,
+            "pid": self.pid,
+            "pgid": running.leader if running else None,
+            "startedAt": timestamp(running.at) if running and running.at else None,
+            "restarts": known.restarts if known else 0,
+            "lastExit": last.wire() if last else None,
+            "nextRetryAt": timestamp(self.next_retry) if self.next_retry else None,
+            "adopted": self.adopted and self.alive,
+            "autostart": bool(self.service and self.service.autostart),
+            "once": bool(known and known.once),
+            "stale": self.stale,
+            "logBytes": self.log_bytes,
+        }

@@ -1,0 +1,128 @@
+"""All services of the daemon: the face of this room (section 9).
+
+Lives in one event loop. Closing it ends no service; the next one adopts them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dashboard.services import errors, logs, rotation
+from dashboard.services.actions import Outcome
+from dashboard.services.definition import Service
+from dashboard.services.state import World
+from dashboard.services.unit import Unit
+
+log = logging.getLogger(__name__)
+
+ACTIONS = ("start", "stop", "restart")
+ROTATE_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`services.*` of config.yaml; bytes and counts."""
+
+    enabled: bool = True
+    log_max_bytes: int = 10 * 1024 * 1024
+    log_keep: int = 5
+
+
+class Supervisor:
+    """Services by slug. `limits` is asked each time, as the file may change."""
+
+    def __init__(self, world: World, limits: Callable[[], Limits] = Limits) -> None:
+        self.world, self.limits = world, limits
+        self._units: dict[str, Unit] = {}
+        self._rotating: asyncio.Task[None] | None = None
+
+    async def begin(self, declared: Mapping[str, Service]) -> None:
+        """Adopt what runs and start what should; returns when every living run is found."""
+        for slug, service in declared.items():
+            self._unit(slug).declare(service)
+        if self.limits().enabled:
+            await asyncio.gather(*(self._units[slug].begin() for slug in declared))
+        self._rotating = asyncio.create_task(self._rotate(), name="log rotation")
+
+    def declare(self, slug: str, service: Service | None) -> None:
+        """The file of an app changed; None: it has no service block, or is gone."""
+        if service is not None or slug in self._units:
+            self._unit(slug).declare(service)
+
+    async def act(self, slug: str, action: str) -> Outcome:
+        """The answer of 9.4 without `app`. 404 for another word; 409 by section 11."""
+        if action not in ACTIONS:
+            raise errors.no_action(slug, action)
+        unit = self._units.get(slug)
+        if unit is None:
+            raise errors.not_managed(slug)
+        if not self.limits().enabled:
+            raise errors.services_off()
+        return await unit.act(action)
+
+    async def once(self, slug: str, service: Service) -> Outcome:
+        """Start a lost command once, with its log kept (10.5)."""
+        if not self.limits().enabled:
+            raise errors.services_off()
+        return await self._unit(slug).once(service)
+
+    def wire(self, slug: str) -> dict[str, Any] | None:
+        """The Service record of an app; None when it is not managed."""
+        unit = self._units.get(slug)
+        return unit.state.wire() if unit and (unit.state.declared or unit.state.alive) else None
+
+    def status(self, slug: str) -> str | None:
+        unit = self._units.get(slug)
+        return unit.state.status if unit else None
+
+    def pids(self) -> set[int]:
+        """The processes that services are, which observation leaves out (6.7)."""
+        return {unit.state.pid for unit in self._units.values() if unit.state.pid is not None}
+
+    def tail(self, slug: str, lines: int | str, after: int | str | None = None) -> logs.Tail:
+        """See logs.tail; 404 `not_managed`. Blocks."""
+        if self.wire(slug) is None:
+            raise errors.not_managed(slug, log=True)
+        return logs.tail(slug, lines, after)
+
+    async def close(self) -> None:
+        """Within a second; every service runs on."""
+        if self._rotating is not None:
+            self._rotating.cancel()
+            await asyncio.wait({self._rotating})
+        await asyncio.gather(*(unit.close() for unit in self._units.values()))
+
+    def _unit(self, slug: str) -> Unit:
+        if slug not in self._units:
+            self._units[slug] = Unit(slug, self.world)
+        return self._units[slug]
+
+    async def _rotate(self) -> None:
+        for slug in list(self._units):
+            await self._kept(slug, asyncio.to_thread(rotation.recover, slug))
+        while True:
+            for slug, unit in list(self._units.items()):
+                await self._kept(slug, self._cut(unit))
+            await self.world.clock.sleep(ROTATE_S)
+
+    async def _cut(self, unit: Unit) -> None:
+        limits = self.limits()
+        await asyncio.to_thread(
+            rotation.rotate,
+            unit.slug,
+            max_bytes=limits.log_max_bytes,
+            keep=limits.log_keep,
+            now=self.world.clock.wall(),
+        )
+        await unit.measure()
+
+    async def _kept(self, slug: str, work: Any) -> None:
+        """A full disk or a log that was made unreadable stops neither service nor daemon."""
+        try:
+            await work
+        except OSError as error:
+            log.warning("a service's log", extra={"slug": slug, "why": str(error)})

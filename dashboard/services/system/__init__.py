@@ -1,0 +1,1 @@
+"""What the machine tells of its processes, ports and time."""

@@ -1,0 +1,86 @@
+"""Who listens on a port of this machine, as far as a local browser would reach it."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import psutil
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A listening process; all None when it is another user's."""
+
+    name: str | None = None
+    pid: int | None = None
+    cwd: str | None = None
+
+    @property
+    def text(self) -> str:
+        if self.pid is None:
+            return "a process of another user"
+        return f"{self.name} (pid {self.pid}{f', {self.cwd}' if self.cwd else ''})"
+
+    def wire(self) -> dict[str, Any]:
+        return {"name": self.name, "pid": self.pid, "cwd": self.cwd}
+
+
+def holder(port: int) -> Holder | None:
+    """Who listens there, None when the port is free."""
+    pids = _listening(port)
+    if not pids:
+        return None
+    known = [pid for pid in pids if pid is not None]
+    return _described(min(known)) if known else Holder()
+
+
+def listener(port: int, among: Iterable[int]) -> int | None:
+    """The first of the processes that listens there."""
+    pids = set(_listening(port))
+    return next((pid for pid in among if pid in pids), None)
+
+
+def _listening(port: int) -> list[int | None]:
+    try:
+        found = psutil.net_connections("tcp")
+    except psutil.Error:  # macOS shows only root everybody's sockets
+        return [None] if _accepts(port) else []
+    return [
+        one.pid
+        for one in found
+        if one.status == psutil.CONN_LISTEN
+        and one.laddr
+        and one.laddr.port == port
+        and _local(one.laddr.ip)
+    ]
+
+
+def _local(address: str) -> bool:
+    """Whether `localhost` leads there."""
+    found = ipaddress.ip_address(address)
+    mapped = getattr(found, "ipv4_mapped", None) or found
+    return bool(mapped.is_loopback or mapped.is_unspecified)
+
+
+def _accepts(port: int) -> bool:
+    for host in ("127.0.0.1", "::1"):
+        with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=1):
+            return True
+    return False
+
+
+def _described(pid: int) -> Holder:
+    try:
+        process = psutil.Process(pid)
+        name = process.name()
+    except psutil.Error:
+        return Holder(name="a process", pid=pid)
+    try:
+        return Holder(name=name, pid=pid, cwd=process.cwd())
+    except psutil.Error:
+        return Holder(name=name, pid=pid)

@@ -1,0 +1,73 @@
+"""Waits for processes to end: by pidfd, and without pidfds by looking once a second."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Iterable
+
+from dashboard.services.system import processes
+from dashboard.services.system.clock import Clock
+from dashboard.services.system.processes import Family, Process
+
+POLL_S = 1.0
+KILLED_S = 5.0  # a process that lives on after KILL is stuck in the kernel
+
+
+async def ended(process: Process, clock: Clock) -> None:
+    """Returns once this very process has ended; the end of another with its pid counts not."""
+    try:
+        fd = processes.handle(process)
+    except OSError:
+        while processes.same(process.pid, process.started):
+            await clock.sleep(POLL_S)
+        return
+    if fd is None:
+        return
+    loop = asyncio.get_running_loop()
+    over = asyncio.Event()
+    loop.add_reader(fd, over.set)
+    try:
+        await over.wait()
+    finally:
+        loop.remove_reader(fd)
+        os.close(fd)
+
+
+async def end(family: Family, number: signal.Signals, *, timeout: float, clock: Clock) -> bool:
+    """Signal the family, after `timeout` seconds kill it; whether all of it is gone."""
+    await asyncio.to_thread(processes.tell, family, number)
+    if await _gone(family, timeout, clock):
+        return True
+    await asyncio.to_thread(processes.kill, family)
+    return await _gone(family, KILLED_S, clock)
+
+
+async def _gone(family: Family, seconds: float, clock: Clock) -> bool:
+    """Whether every member has ended in time, those that came later too."""
+    limit = asyncio.ensure_future(clock.sleep(seconds))
+    try:
+        while found := await asyncio.to_thread(_members, family):
+            waits = asyncio.ensure_future(_all_ended(found, clock))
+            try:
+                await asyncio.wait({waits, limit}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                waits.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await waits
+            if limit.done():
+                return not await asyncio.to_thread(_members, family)
+        return True
+    finally:
+        limit.cancel()
+
+
+def _members(family: Family) -> list[Process]:
+    processes.reap(family.leader)
+    return processes.members(family)
+
+
+async def _all_ended(found: Iterable[Process], clock: Clock) -> None:
+    await asyncio.gather(*(ended(process, clock) for process in found))

@@ -1,0 +1,231 @@
+"""One service: the actions a user asks for, and what the daemon's start makes of it (9.3, 9.4)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+from dashboard.services import adopt, errors, logs
+from dashboard.services import record as records
+from dashboard.services.actions import Outcome, Queue
+from dashboard.services.definition import Service
+from dashboard.services.errors import PortInUse
+from dashboard.services.life import Life
+from dashboard.services.record import Record
+from dashboard.services.state import ALIVE, State, World
+from dashboard.services.system import boot, ports
+
+ANSWER_S = 10.0  # how long a start waits before it is answered, and a restart for its port
+LOOK_S = 0.1
+LOG_LINES = 20
+
+
+@dataclass(slots=True, eq=False)
+class Unit:
+    """A service by its slug; everything that changes it goes through its queue."""
+
+    slug: str
+    world: World
+    state: State = field(init=False)
+    queue: Queue = field(init=False)
+    life: Life = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.state = State(self.slug, self.world)
+        self.queue = Queue(self.slug)
+        self.life = Life(self.state, self._retry)
+
+    async def act(self, action: str) -> Outcome:
+        """start, stop or restart. `not_managed`, `port_in_use`, `busy`; else the answer of 9.4."""
+        if not self.state.declared and not (action == "stop" and self.state.alive):
+            raise errors.not_managed(self.slug)
+        return await self.queue.do(action, getattr(self, f"_{action}"))
+
+    async def once(self, service: Service) -> Outcome:
+        """Run a command that no file declares, without restarting it (10.5)."""
+        if not self.state.declared:
+            self.state.service = service
+        return await self.queue.do("once", self._once)
+
+    def declare(self, service: Service | None) -> None:
+        """The file says this now. A crash loop is tried again; what runs runs on."""
+        state = self.state
+        before, state.service = state.service, service or state.service
+        state.declared = service is not None
+        if service is None and state.status == "backoff":
+            self.life.forget("retry")
+            state.become("stopped", "not-running")
+        if service is not None and state.reason == "crash-loop" and before != service:
+            self.life.restarts.reset()
+            self._retry()
+
+    async def begin(self) -> None:
+        """At the daemon's start: find what runs, learn how it ended, start what should run."""
+        state = self.state
+        state.record = known = await asyncio.to_thread(records.load, self.slug)
+        if known is None or known.boot != boot.boot_id():
+            self._begin_boot(known)
+            return
+        state.status, state.reason = known.status, known.reason
+        if known.status in ALIVE:
+            await self._find(known)
+        elif known.status == "backoff":
+            self.life.retry_in(self.life.restarts.delay())
+        elif known.reason == "crash-loop" and _changed(known, state.service):
+            self._retry()
+
+    async def close(self) -> None:
+        """The daemon goes, the service stays."""
+        await self.queue.close()
+        await self.life.close()
+
+    async def measure(self) -> None:
+        self.state.log_bytes = await asyncio.to_thread(logs.end, self.slug)
+
+    async def _start(self) -> Outcome:
+        return await self._started("start")
+
+    async def _once(self) -> Outcome:
+        return await self._started("start", once=True)
+
+    async def _started(
+        self, action: str, reason: str = "spawned", *, once: bool = False
+    ) -> Outcome:
+        if self.state.status in ("starting", "running"):
+            return self._outcome(action, ok=True, already=True)
+        self.life.forget("retry")
+        self.life.restarts.reset()
+        before = self.state.record
+        try:
+            await self.life.launch(reason, asked=True, once=once)
+        except PortInUse:
+            if self.state.status == "backoff":
+                self.state.become("failed", "exited", asked=True)
+                await self.life.save()
+            raise
+        await self._first(self.life.settled, self.queue.crowded)
+        state = self.state
+        ok = state.status in ("starting", "running") and state.reason != "start-timeout"
+        shown = await self._lines_of(state.record, before)
+        return self._outcome(action, ok=ok, log=shown)
+
+    async def _stop(self) -> Outcome:
+        already = self.state.status in ("stopped", "failed")
+        if not await self._end("user"):
+            return self._outcome("stop", ok=False)
+        await self._is_stopped()
+        return self._outcome("stop", ok=True, already=already)
+
+    async def _restart(self) -> Outcome:
+        """Stopped, then started once its port is free."""
+        if not await self._end("restarting"):
+            return self._outcome("restart", ok=False)
+        clock = self.world.clock
+        deadline = clock.now() + ANSWER_S
+        while clock.now() < deadline and await self._port_is_held():
+            await clock.sleep(LOOK_S)
+        try:
+            return await self._started("restart", "restarting")
+        except PortInUse:
+            await self._is_stopped()
+            raise
+
+    async def _end(self, reason: str) -> bool:
+        """Whether every process is gone. Recorded first: a daemon killed now goes on with it."""
+        state, service = self.state, self.state.service
+        self.life.forget("retry")
+        if state.alive:
+            state.become("stopping", reason, asked=True)
+            await self.life.save()
+        if service is not None and not await self.life.end_all(service):
+            state.message = "A process does not end, not even when it is killed."
+            state.become("running", reason, asked=True)
+            if state.record is not None:
+                self.life.watch(state.record)
+            return False
+        return True
+
+    async def _is_stopped(self) -> None:
+        self.state.become("stopped", "user", asked=True)
+        self.life.settled.set()
+        await self.life.save()
+
+    def _retry(self) -> None:
+        """Start it as its policy wants, when nothing else is being done."""
+        self.queue.put("retry", self._again)
+
+    async def _again(self) -> Outcome:
+        if not self.state.alive and self.state.declared:
+            reason = "restarting" if self.state.status == "backoff" else "spawned"
+            try:
+                await self.life.launch(reason)
+            except PortInUse as error:
+                await self.life.refused(error.text)
+        return self._outcome("retry", ok=self.state.alive)
+
+    def _begin_boot(self, known: Record | None) -> None:
+        """No run of this boot: a user's stop is over too (9.5)."""
+        state = self.state
+        if known is not None:
+            ended = records.exit_of(self.slug, known.run) or known.last_exit
+            state.record = replace(known, last_exit=ended, restarts=0)
+        if state.service is not None and state.service.autostart:
+            self._retry()
+
+    async def _find(self, known: Record) -> None:
+        found = await asyncio.to_thread(adopt.alive, known)
+        clock = self.world.clock
+        lived = (clock.wall() - known.at).total_seconds() if known.at else 0.0
+        self.life.launched = clock.now() - max(0.0, lived)
+        self.state.adopted = True
+        if known.status == "stopping":
+            self.state.record = found or known
+            again = known.reason == "restarting"
+            self.queue.put("again", self._restart if again else self._stop)
+        elif found is None:
+            await self.life.over(known)
+        else:
+            self.state.record = found
+            self.state.become("running", "ok")
+            self.life.watch(found)
+            await self.life.save()
+
+    async def _port_is_held(self) -> bool:
+        port = self.state.service.port if self.state.service else None
+        return port is not None and await asyncio.to_thread(ports.holder, port) is not None
+
+    async def _first(self, *events: asyncio.Event) -> None:
+        """Until one of them is set, at most the time an answer may take."""
+        limit = asyncio.create_task(self.world.clock.sleep(ANSWER_S))
+        waits = {limit, *(asyncio.ensure_future(event.wait()) for event in events)}
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    async def _lines_of(self, run: Record | None, before: Record | None) -> list[str]:
+        """What a new run wrote last; nothing when there is none."""
+        if run is None or (before is not None and before.run == run.run):
+            return []
+        return await asyncio.to_thread(logs.last, self.slug, LOG_LINES, since=run.log_start)
+
+    def _outcome(
+        self, action: str, *, ok: bool, already: bool = False, log: list[str] | None = None
+    ) -> Outcome:
+        state = self.state
+        return Outcome(
+            ok=ok,
+            action=action,
+            status=state.status,
+            pid=state.pid,
+            already=already,
+            reason=state.reason,
+            message=state.message,
+            log=log or [],
+        )
+
+
+def _changed(known: Record, service: Service | None) -> bool:
+    """Whether a service that starts by itself has another definition than the run that failed."""
+    return bool(service and service.autostart and known.definition != service.fingerprint)

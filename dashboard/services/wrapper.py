@@ -1,0 +1,38 @@
+"""The shell that stands over each service's command and writes down how it ended (section 9.1).
+
+It runs the command in its own foreground: a shell sets INT and QUIT to "ignored" in what it puts
+into the background. `trap :` (not `trap ''`, which a child inherits) lets it outlive the signals
+that end the command. The script is an argument, no file: an upgrade cannot change it under a run.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable
+from pathlib import Path
+
+from dashboard.services.definition import STOP_SIGNALS
+
+SCRIPT = """\
+trap : HUP INT QUIT ALRM TERM USR1 USR2
+[ "$3" = - ] || ulimit -S -n "$3"
+command_of_the_service() { shift 3; ( exec "$@" ); }
+command_of_the_service "$@"
+set -- "$1" "$2" $?
+printf '%s %s\\n' "$1" "$3" >"$2"
+exit "$3"
+"""  # no variables: a name that the service's environment has would change under it
+
+
+def argv(command: Iterable[str], *, run: str, exit_file: Path, files: int | None) -> list[str]:
+    """`files`: the number of open files the command may have, None for what we have."""
+    limit = "-" if files is None else str(files)
+    shell = ["/bin/sh", "-c", SCRIPT, "svc-service", run, str(exit_file), limit, *command]
+    return [*_heard(), *shell]
+
+
+def _heard() -> list[str]:
+    """What we were started to ignore (by nohup, or behind `&`), no shell can make heard again."""
+    names = [name for name in STOP_SIGNALS if name != "KILL"]
+    deaf = [n for n in names if signal.getsignal(signal.Signals[f"SIG{n}"]) == signal.SIG_IGN]
+    return ["/usr/bin/env", f"--default-signal={','.join(deaf)}"] if deaf else []

@@ -1,0 +1,351 @@
+"""start, stop, restart: case 40 and 42 of the contract's section 19, with real processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from config.kernel.errors import Conflict, NotFound
+from dashboard.services.definition import Ready, Service
+from dashboard.services.supervise import Limits
+from tests.dashboard.services.world import Scene, alive, log_of, python, server
+from tests.service import free_port
+
+
+async def test_start_twice_stop_twice_and_restart(scene: Scene):
+    await scene.begin(shop=server(free_port()))
+
+    first = await scene.supervisor.act("shop", "start")
+    second = await scene.supervisor.act("shop", "start")
+    restarted = await scene.supervisor.act("shop", "restart")
+    third = await scene.supervisor.act("shop", "stop")
+    fourth = await scene.supervisor.act("shop", "stop")
+
+    assert (first.ok, first.already, first.status) == (True, False, "running")
+    assert (second.ok, second.already, second.pid) == (True, True, first.pid)
+    assert (restarted.ok, restarted.action, restarted.status) == (True, "restart", "running")
+    assert restarted.pid != first.pid
+    assert (third.ok, third.already, third.status, third.pid) == (True, False, "stopped", None)
+    assert (fourth.ok, fourth.already) == (True, True)
+    assert not alive(first.pid or 0)
+    assert not alive(restarted.pid or 0)
+
+
+async def test_every_change_is_told_with_its_reason(scene: Scene):
+    await scene.begin(shop=server(free_port()))
+
+    await scene.supervisor.act("shop", "start")
+    await scene.supervisor.act("shop", "stop")
+
+    assert [(c.status, c.reason, c.asked) for c in scene.changes] == [
+        ("starting", "spawned", True),
+        ("running", "ok", False),
+        ("stopping", "user", True),
+        ("stopped", "user", True),
+    ]
+
+
+async def test_another_word_or_no_service_block_is_refused(scene: Scene):
+    await scene.begin(shop=Service("sleep 60"))
+    scene.supervisor.declare("shop", None)
+
+    with pytest.raises(NotFound, match="use start, stop or restart"):
+        await scene.supervisor.act("shop", "kill")
+    for slug in ("shop", "other"):
+        with pytest.raises(Conflict, match=r"add service\.command to apps/") as refused:
+            await scene.supervisor.act(slug, "start")
+        assert refused.value.code == "not_managed"
+
+
+async def test_nothing_is_started_while_services_are_off(scene: Scene):
+    scene.limits = Limits(enabled=False)
+    await scene.begin(shop=Service("sleep 60", autostart=True))
+
+    with pytest.raises(Conflict, match=r"services\.enabled") as refused:
+        await scene.supervisor.act("shop", "start")
+
+    assert refused.value.code == "services_off"
+    assert scene.view()["status"] == "stopped"
+
+
+async def test_a_port_held_by_a_stranger_is_named_with_its_holder(scene: Scene):
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+        await scene.begin(shop=server(port))
+
+        with pytest.raises(Conflict) as refused:
+            await scene.supervisor.act("shop", "start")
+
+    assert refused.value.code == "port_in_use"
+    assert f"Port {port} is held by" in refused.value.text
+    assert refused.value.extra["holder"]["pid"] == os.getpid()
+    assert scene.view()["status"] == "stopped"
+
+
+async def test_a_command_that_dies_answers_with_its_last_lines(scene: Scene):
+    await scene.begin(shop=Service("echo one; echo two >&2; printf boom; exit 3", port=free_port()))
+
+    told = await scene.supervisor.act("shop", "start")
+
+    assert (told.ok, told.status, told.reason) == (False, "failed", "exited")
+    assert told.log == ["one", "two", "boom"]
+    assert scene.view()["lastExit"]["code"] == 3
+    assert scene.view()["lastExit"]["signal"] is None
+
+
+async def test_the_log_of_an_answer_is_that_of_its_own_run(scene: Scene):
+    await scene.begin(shop=Service("echo only once; exit 1"))
+    await scene.supervisor.act("shop", "start")
+
+    told = await scene.supervisor.act("shop", "start")
+
+    assert told.log == ["only once"]
+    assert log_of() == "only once\nonly once\n"
+
+
+@pytest.mark.parametrize(
+    ("service", "sentence"),
+    [
+        (Service("true", cwd=Path("/no/such/folder")), "service.cwd: /no/such/folder is no dir"),
+        (Service(()), "service.command: must name a program"),
+        (Service("true", env={"a-b": "1"}), 'service.env: "a-b" is no name'),
+        (Service("true", env={"A": "$NOT_THERE"}), r"service.env.A: $NOT_THERE is set neither"),
+    ],
+)
+async def test_what_cannot_be_started_says_why(scene: Scene, service: Service, sentence: str):
+    await scene.begin(shop=service)
+
+    told = await scene.supervisor.act("shop", "start")
+
+    assert (told.ok, told.status, told.log) == (False, "failed", [])
+    assert told.message is not None
+    assert sentence in told.message
+
+
+async def test_a_list_is_run_without_a_shell(scene: Scene):
+    await scene.begin(shop=Service(("/bin/echo", "$HOME; exit 9", "it's")))
+
+    await scene.supervisor.act("shop", "start")
+
+    assert log_of() == "$HOME; exit 9 it's\n"
+
+
+async def test_a_program_that_is_missing_ends_with_127(scene: Scene):
+    await scene.begin(shop=Service(("no-such-program-here",)))
+
+    told = await scene.supervisor.act("shop", "start")
+
+    assert not told.ok
+    assert "no-such-program-here" in told.log[0]
+    assert scene.view()["lastExit"]["code"] == 127
+
+
+async def test_stop_ends_a_grandchild_that_left_the_group(scene: Scene):
+    code = (
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen(['sleep', '61'], start_new_session=True)\n"
+        "print(child.pid, flush=True); time.sleep(60)"
+    )
+    await scene.begin(shop=Service(python(code), ready=Ready(log="[0-9]+")))
+    started = await scene.supervisor.act("shop", "start")
+    grandchild = int(log_of())
+    assert os.getsid(grandchild) != os.getsid(started.pid or 0)
+
+    stopped = await scene.supervisor.act("shop", "stop")
+
+    assert stopped.ok
+    assert not alive(grandchild)
+
+
+async def test_stop_ends_a_child_that_hid_its_environment(scene: Scene):
+    await scene.begin(
+        shop=Service("env -i sleep 62 & echo $!; exec sleep 60", ready=Ready(log="[0-9]"))
+    )
+    await scene.supervisor.act("shop", "start")
+    hidden = int(log_of())
+    assert alive(hidden)
+
+    await scene.supervisor.act("shop", "stop")
+
+    assert not alive(hidden)
+
+
+async def test_what_ignores_the_stop_signal_is_killed_after_its_time(turned: Scene):
+    deaf = "trap '' TERM; echo deaf; while :; do sleep 1; done"
+    await turned.begin(shop=Service(deaf, ready=Ready(log="deaf"), stop_timeout=7))
+    starting = asyncio.create_task(turned.supervisor.act("shop", "start"))
+    await turned.turned_until("running")
+    pid = (await starting).pid or 0
+
+    stopping = asyncio.create_task(turned.supervisor.act("shop", "stop"))
+    await turned.until(lambda: turned.turn.sleeps(7))
+    turned.turn.advance(6.9)
+    assert turned.view()["status"] == "stopping"
+    assert alive(pid)
+    turned.turn.advance(0.2)
+    stopped = await stopping
+
+    assert (stopped.ok, stopped.status) == (True, "stopped")
+    assert not alive(pid)
+    assert turned.view()["lastExit"]["signal"] == "SIGKILL"
+
+
+@pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "QUIT", "USR1"])
+async def test_the_command_hears_its_own_stop_signal_and_says_goodbye(scene: Scene, name: str):
+    code = (
+        "import signal, sys, time\n"
+        f"signal.signal(signal.SIG{name}, lambda *_: (print('bye', flush=True), sys.exit(5)))\n"
+        "print('up', flush=True); time.sleep(60)"
+    )
+    await scene.begin(shop=Service(python(code), ready=Ready(log="up"), stop_signal=name))
+    await scene.supervisor.act("shop", "start")
+
+    await scene.supervisor.act("shop", "stop")
+
+    assert log_of() == "up\nbye\n"
+    assert scene.view()["lastExit"]["code"] == 5
+
+
+async def test_a_restart_waits_until_the_port_is_free(scene: Scene):
+    port = free_port()
+    await scene.begin(shop=server(port))
+    await scene.supervisor.act("shop", "start")
+    await scene.supervisor.act("shop", "stop")
+    late = socket.create_server(("127.0.0.1", port))
+
+    restarting = asyncio.create_task(scene.supervisor.act("shop", "restart"))
+    await asyncio.sleep(0)
+    looked = await scene.until(lambda: not restarting.done())
+    late.close()
+    told = await restarting
+
+    assert looked
+    assert (told.ok, told.status) == (True, "running")
+
+
+async def test_ready_by_a_page_and_by_a_line(scene: Scene):
+    port, other = free_port(), free_port()
+    page = server(port, ready=Ready(http="/anything"))
+    line = Service("echo warming; sleep 0.2; echo 'Listening on it'; sleep 60",
+                   ready=Ready(log=r"^Listening on \w+"), port=other)  # fmt: skip
+    await scene.begin(page=page, line=line)
+
+    both = await asyncio.gather(
+        scene.supervisor.act("page", "start"), scene.supervisor.act("line", "start")
+    )
+
+    assert [(told.ok, told.status, told.reason) for told in both] == [(True, "running", "ok")] * 2
+    assert both[1].log == ["warming", "Listening on it"]
+
+
+async def test_a_service_that_never_gets_ready_is_told_as_late(turned: Scene):
+    await turned.begin(shop=Service("sleep 60", ready=Ready(port=free_port(), timeout=4)))
+
+    starting = asyncio.create_task(turned.supervisor.act("shop", "start"))
+    await turned.turned_until("running")
+    told = await starting
+
+    assert (told.ok, told.reason) == (False, "start-timeout")
+
+
+async def test_a_start_is_answered_after_ten_seconds_whatever_comes(turned: Scene):
+    await turned.begin(shop=Service("sleep 60", ready=Ready(port=free_port(), timeout=600)))
+
+    starting = asyncio.create_task(turned.supervisor.act("shop", "start"))
+    await turned.becomes("starting")
+    await turned.until(lambda: turned.turn.sleeps(10))
+    turned.turn.advance(9.9)
+    assert not starting.done()
+    turned.turn.advance(0.2)
+
+    assert (await starting).status == "starting"
+
+
+async def test_a_stop_need_not_wait_for_a_slow_start(turned: Scene):
+    await turned.begin(shop=Service("sleep 60", ready=Ready(port=free_port(), timeout=600)))
+    starting = asyncio.create_task(turned.supervisor.act("shop", "start"))
+    await turned.becomes("starting")
+
+    stopped = await turned.supervisor.act("shop", "stop")
+
+    assert (await starting).ok
+    assert stopped.status == "stopped"
+
+
+async def test_identical_waiting_actions_are_one_and_too_many_are_refused(turned: Scene):
+    await turned.begin(shop=Service("sleep 60", ready=Ready(port=free_port(), timeout=600)))
+    act = turned.supervisor.act
+    words = ["restart", "restart", *["stop", "start"] * 3, "stop"]
+    first = asyncio.create_task(act("shop", "start"))
+    await turned.becomes("starting")
+
+    asked = [asyncio.create_task(act("shop", word)) for word in words]
+    last = asyncio.create_task(act("shop", "start"))
+    with pytest.raises(Conflict) as refused:
+        await last
+    done = await asyncio.gather(*asked)
+
+    assert refused.value.code == "busy"
+    assert (await first).ok
+    assert done[0] is done[1]
+    assert len({id(one) for one in done}) == 8
+    assert turned.view()["status"] == "stopped"
+
+
+async def test_an_action_is_done_even_when_its_asker_goes_away(scene: Scene):
+    await scene.begin(shop=server(free_port()))
+    asked = asyncio.create_task(scene.supervisor.act("shop", "start"))
+    await scene.until(lambda: scene.changes)
+
+    asked.cancel()
+
+    await scene.becomes("running")
+
+
+async def test_a_removed_block_leaves_the_process_to_be_stopped(scene: Scene):
+    await scene.begin(shop=server(free_port()))
+    started = await scene.supervisor.act("shop", "start")
+
+    scene.supervisor.declare("shop", None)
+
+    assert scene.view()["status"] == "running"
+    assert (await scene.supervisor.act("shop", "stop")).ok
+    assert not alive(started.pid or 0)
+    assert scene.supervisor.wire("shop") is None
+
+
+async def test_a_changed_command_is_stale_and_is_not_restarted(scene: Scene):
+    service = server(free_port())
+    await scene.begin(shop=service)
+    started = await scene.supervisor.act("shop", "start")
+    assert not scene.view()["stale"]
+
+    scene.supervisor.declare("shop", server(service.port or 0, env={"A": "1"}))
+
+    assert scene.view()["stale"]
+    assert scene.view()["pid"] == started.pid
+
+
+def test_a_stop_signal_ignored_by_us_is_heard_by_the_service():
+    """`nohup` and `&` start us deaf, and what a shell inherits as ignored it cannot undo."""
+    code = (
+        "import signal; from dashboard.services import wrapper; from pathlib import Path\n"
+        "import subprocess\n"
+        "argv = wrapper.argv(['sh', '-c', 'kill -INT $$; echo deaf'],"
+        " run='0' * 32, exit_file=Path('/dev/null'), files=None)\n"
+        "print(subprocess.run(argv).returncode)"
+    )
+    deaf = lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)  # noqa: E731
+
+    told = subprocess.run(
+        [sys.executable, "-c", code], preexec_fn=deaf, capture_output=True, text=True, check=True
+    )
+
+    assert told.stdout == "130\n"

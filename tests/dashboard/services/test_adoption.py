@@ -1,0 +1,384 @@
+"""Services outlive the daemon and are found again with their exit codes: 9.3, D7, cases 41, 44."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import orjson
+import pytest
+
+from dashboard.services import adopt, places, record
+from dashboard.services.definition import Ready, Service
+from dashboard.services.system import boot
+from tests.dashboard.services.world import Scene, alive, python, server
+from tests.service import ROOT, free_port, until
+
+UP = Service("echo up; exec sleep 64", ready=Ready(log="up"))
+
+
+def recorded() -> record.Record:
+    found = record.load("shop")
+    assert found is not None
+    return found
+
+
+def gone(pid: int) -> bool:
+    return not alive(pid)
+
+
+FORKS = (
+    "import os, sys, time\n"
+    "if os.fork(): sys.exit(0)\n"
+    "os.setsid()\n"
+    "if os.fork(): os._exit(0)\n"
+    "time.sleep(0.3)\n"
+)
+
+
+async def test_a_running_service_is_adopted_with_its_pid(scene: Scene):
+    await scene.begin(shop=UP)
+    started = await scene.supervisor.act("shop", "start")
+
+    await scene.again(shop=UP)
+
+    view = scene.view()
+    assert (view["status"], view["pid"], view["adopted"]) == ("running", started.pid, True)
+    assert scene.changes == []
+    assert (await scene.supervisor.act("shop", "start")).already
+    assert (await scene.supervisor.act("shop", "stop")).ok
+    assert not alive(started.pid or 0)
+
+
+async def test_the_end_of_an_adopted_service_is_seen_with_its_code(scene: Scene):
+    command = "trap 'exit 7' USR1; echo up; while :; do sleep 0.05; done"
+    await scene.begin(shop=Service(command, ready=Ready(log="up")))
+    await scene.supervisor.act("shop", "start")
+    await scene.again(shop=UP)
+    leader = scene.record().leader
+    child = Path(f"/proc/{leader}/task/{leader}/children").read_text()
+
+    os.kill(int(child), signal.SIGUSR1)
+
+    assert (await scene.becomes("failed"))["lastExit"]["code"] == 7
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "code", "name"),
+    [("exit 0", "stopped", 0, None), ("exit 9", "failed", 9, None),
+     ("kill -KILL $$", "failed", 137, "SIGKILL")],
+)  # fmt: skip
+async def test_an_exit_code_is_known_though_the_daemon_was_away(
+    scene: Scene, command: str, status: str, code: int, name: str | None, tmp_path: Path
+):
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    service = Service(f"echo up; read x <{gate}; {command}", ready=Ready(log="up"))
+    await scene.begin(shop=service)
+    pid = (await scene.supervisor.act("shop", "start")).pid or 0
+    await scene.supervisor.close()
+    gate.write_text("go\n")
+    await scene.until(lambda: not alive(pid))
+
+    await scene.again(shop=service)
+
+    view = scene.view()
+    assert (view["status"], view["lastExit"]["code"], view["lastExit"]["signal"]) == (
+        status, code, name
+    )  # fmt: skip
+    assert [(c.before, c.status, c.reason) for c in scene.changes] == [
+        ("running", status, "exited")
+    ]
+
+
+async def test_a_user_stop_holds_over_daemon_restarts_but_not_over_a_reboot(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+):
+    service = replace(UP, autostart=True)
+    await scene.begin(shop=service)
+    await scene.becomes("running")
+    await scene.supervisor.act("shop", "stop")
+
+    await scene.again(shop=service)
+    held = scene.view()["status"]
+    monkeypatch.setenv("SVC_TEST_BOOT_ID", "another")
+    await scene.again(shop=service)
+
+    assert held == "stopped"
+    assert (await scene.becomes("running"))["adopted"] is False
+
+
+async def test_after_a_reboot_only_autostart_services_run(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+):
+    await scene.begin(shop=UP, blog=replace(UP, autostart=True))
+    await scene.supervisor.act("shop", "start")
+    await scene.becomes("running", "blog")
+    monkeypatch.setenv("SVC_TEST_BOOT_ID", "another")
+
+    await scene.again(shop=UP, blog=replace(UP, autostart=True))
+
+    await scene.becomes("running", "blog")
+    assert scene.view("shop")["status"] == "stopped"
+
+
+async def test_a_process_that_only_has_the_same_pid_is_not_adopted_nor_killed(scene: Scene):
+    await scene.begin(shop=UP)
+    stranger = subprocess.Popen(["sleep", "65"], start_new_session=True)
+    try:
+        known = record.Record(
+            run="0" * 32, boot=boot.boot_id(), pid=stranger.pid, started=12345,
+            leader=stranger.pid, leader_started=12345, status="running",
+        )  # fmt: skip
+        record.save("shop", known)
+
+        await scene.again(shop=UP)
+        stopped = await scene.supervisor.act("shop", "stop")
+
+        assert adopt.find("shop") is None
+        assert stopped.already
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+async def test_a_daemon_killed_before_it_wrote_the_pid_finds_the_run_by_its_mark(scene: Scene):
+    await scene.begin(shop=UP)
+    pid = (await scene.supervisor.act("shop", "start")).pid
+    await scene.supervisor.close()
+    intent = replace(recorded(), pid=0, started=0, leader=0, leader_started=0)
+    record.save("shop", replace(intent, status="starting"))
+
+    await scene.again(shop=UP)
+
+    assert (scene.view()["status"], scene.view()["pid"]) == ("running", pid)
+    await scene.supervisor.act("shop", "stop")
+    assert not alive(pid or 0)
+
+
+async def test_a_stop_that_a_kill_of_the_daemon_cut_short_is_finished(scene: Scene):
+    await scene.begin(shop=UP)
+    pid = (await scene.supervisor.act("shop", "start")).pid or 0
+    await scene.supervisor.close()
+    record.save("shop", replace(recorded(), status="stopping", reason="user"))
+
+    await scene.again(shop=UP)
+
+    await scene.becomes("stopped")
+    assert not alive(pid)
+
+
+async def test_a_restart_that_a_kill_of_the_daemon_cut_short_is_finished(scene: Scene):
+    await scene.begin(shop=UP)
+    pid = (await scene.supervisor.act("shop", "start")).pid or 0
+    await scene.supervisor.close()
+    record.save(
+        "shop",
+        replace(recorded(), status="stopping", reason="restarting"),
+    )
+
+    await scene.again(shop=UP)
+
+    assert (await scene.becomes("running"))["pid"] != pid
+    assert not alive(pid)
+
+
+async def test_a_retry_that_was_due_is_done_by_the_next_daemon(turned: Scene):
+    service = Service("exit 1", restart="always")
+    await turned.begin(shop=service)
+    await turned.supervisor.act("shop", "start")
+    await turned.becomes("backoff")
+
+    await turned.again(shop=replace(UP, restart="always"))
+
+    assert turned.view()["status"] == "backoff"
+    assert (await turned.turned_until("running"))["pid"]
+
+
+async def test_a_crash_loop_holds_over_daemon_restarts_until_the_file_changes(turned: Scene):
+    loops = Service("exit 1", autostart=True)
+    await turned.begin(shop=loops)
+    await turned.turned_until("failed")
+
+    await turned.again(shop=loops)
+    held = turned.view()
+    await turned.again(shop=replace(UP, autostart=True))
+
+    assert (held["status"], held["reason"]) == ("failed", "crash-loop")
+    assert await turned.turned_until("running")
+
+
+@pytest.mark.parametrize(
+    "bytes_", [b"", b"{", b"[]", b"null", b'{"pid": "x"}', b"\xff" * 99, b"[" * 5000]
+)
+async def test_a_record_that_cannot_be_read_is_as_none(scene: Scene, bytes_: bytes):
+    path = places.record("shop")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(bytes_)
+
+    await scene.begin(shop=UP)
+
+    assert scene.view()["status"] == "stopped"
+    assert (await scene.supervisor.act("shop", "start")).ok
+
+
+@pytest.mark.parametrize("said", [b"", b"0" * 32, b"x 0\n", b"f" * 32 + b" 0\n", b"0" * 5000])
+def test_an_exit_of_another_run_or_torn_is_not_believed(data: Path, said: bytes):
+    path = places.exit_file("shop")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(said)
+
+    assert record.exit_of("shop", "0" * 32) is None
+
+
+async def test_a_command_that_puts_itself_into_the_background_is_adopted(scene: Scene):
+    port = free_port()
+    daemon = python(FORKS + server(port).command[2])
+    service = Service(daemon, port=port, restart="on-failure")
+    await scene.begin(shop=service)
+
+    told = await scene.supervisor.act("shop", "start")
+    heir = await scene.until(lambda: scene.record().pid != scene.record().leader)
+    pid = scene.view()["pid"]
+    after = await scene.again(shop=service)
+
+    assert heir
+    assert (told.ok, told.status) == (True, "running")
+    assert (after.view()["status"], after.view()["pid"]) == ("running", pid)
+    assert (await scene.supervisor.act("shop", "stop")).ok
+    assert not alive(pid)
+
+
+async def test_a_backgrounded_service_that_dies_is_not_taken_for_a_clean_end(scene: Scene):
+    port = free_port()
+    await scene.begin(shop=Service(python(FORKS + server(port).command[2]), port=port))
+    await scene.supervisor.act("shop", "start")
+    await scene.until(lambda: scene.record().pid != scene.record().leader)
+
+    os.kill(scene.view()["pid"], signal.SIGKILL)
+
+    failed = await scene.becomes("failed")
+    assert (failed["lastExit"]["code"], failed["lastExit"]["signal"]) == (None, None)
+
+
+async def test_a_helper_left_by_a_command_that_ended_well_is_not_the_service(scene: Scene):
+    await scene.begin(shop=Service("setsid sleep 66 & exit 0"))
+
+    told = await scene.supervisor.act("shop", "start")
+
+    assert (told.ok, told.status, told.reason) == (False, "stopped", "exited")
+
+
+async def test_a_killed_wrapper_leaves_the_service_running_and_known(scene: Scene):
+    service = server(free_port())
+    await scene.begin(shop=service)
+    await scene.supervisor.act("shop", "start")
+    wrapper = scene.record().leader
+    child = int(Path(f"/proc/{wrapper}/task/{wrapper}/children").read_text())
+
+    os.kill(wrapper, signal.SIGKILL)
+    await scene.until(lambda: scene.view()["pid"] == child)
+
+    assert scene.view()["status"] == "running"
+    await scene.supervisor.act("shop", "stop")
+    assert not alive(child)
+
+
+DAEMON = """
+import asyncio, os, sys
+from pathlib import Path
+from django.conf import settings
+settings.configure(DATA_DIR=Path(sys.argv[1]))
+from dashboard.services.definition import Ready, Service
+from dashboard.services.state import World
+from dashboard.services.supervise import Supervisor
+from dashboard.services.system.clock import Clock
+
+data, count = Path(sys.argv[1]), int(sys.argv[2])
+
+def service(n):
+    if n % 4:
+        command = "echo up; exec sleep 1000"
+    else:  # some end by themselves, whoever is there
+        command = f"echo up; until [ -e {data}/end-{n} ]; do sleep 0.05; done; exit {n + 1}"
+    return Service(command, ready=Ready(log="up"), autostart=True, restart="no")
+
+async def main():
+    world = World(Clock(), print, lambda: {"PATH": os.environ["PATH"], "HOME": str(data)},
+                  lambda: 10.0)
+    supervisor = Supervisor(world)
+    slugs = {f"app-{n}": service(n) for n in range(count)}
+    await supervisor.begin(slugs)
+    while not all(supervisor.status(slug) in ("running", "failed") for slug in slugs):
+        await asyncio.sleep(0.01)
+    (data / f"ready-{os.getpid()}").touch()
+    while True:
+        for slug in slugs:
+            if supervisor.status(slug) == "running" and int(slug[4:]) % 4 == 1:
+                await supervisor.act(slug, "restart")
+        await asyncio.sleep(0)
+
+asyncio.run(main())
+"""
+
+
+def _kills(count: int, services: int, data: Path) -> None:
+    """Kill the daemon at random moments; some services are being restarted, some end meanwhile."""
+    rng = random.Random(41)
+    steady = {n for n in range(services) if n % 4 in (2, 3)}
+    ending = [n for n in range(services) if n % 4 == 0]
+    pids: dict[int, int] = {}
+    for kill in range(count):
+        daemon = subprocess.Popen(
+            [sys.executable, "-c", DAEMON, str(data), str(services)],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        until((data / f"ready-{daemon.pid}").exists, seconds=15)
+        try:
+            daemon.wait(rng.uniform(0, 0.3))
+        except subprocess.TimeoutExpired:
+            daemon.kill()
+        assert daemon.wait() == -signal.SIGKILL
+        records = {n: orjson.loads(places.record(f"app-{n}").read_bytes()) for n in range(services)}
+        for n in steady:
+            assert alive(records[n]["pid"])
+            assert pids.setdefault(n, records[n]["pid"]) == records[n]["pid"]
+        if kill < len(ending):
+            n = ending[kill]
+            (data / f"end-{n}").touch()
+            until(partial(gone, records[n]["pid"]))
+    for n in ending[: count - 1]:
+        assert records[n]["lastExit"]["code"] == n + 1
+
+
+@pytest.mark.timeout(120)
+async def test_no_kill_of_the_daemon_ends_a_service_or_loses_an_exit_code(scene: Scene):
+    await asyncio.to_thread(_kills, int(os.environ.get("SVC_KILLS", "20")), 20, scene.data)
+
+    services = {f"app-{n}": UP for n in range(20)}
+    await scene.begin(**services)
+    marks = [mark for path in Path("/proc").glob("[0-9]*/environ") if (mark := _run_of(path))]
+    running = [slug for slug in services if scene.view(slug)["status"] == "running"]
+
+    assert len(running) >= 14
+    assert {scene.record(slug).run for slug in running} >= set(marks)
+    assert all(scene.view(slug)["adopted"] for slug in running)
+
+
+def _run_of(path: Path) -> str | None:
+    """The run a process of ours belongs to."""
+    try:
+        entries = dict(e.split(b"=", 1) for e in path.read_bytes().split(b"\0") if b"=" in e)
+    except OSError:
+        return None
+    mine = entries.get(b"HOME", b"").decode() == str(places.logs("x").parents[2])
+    return entries[b"SVC_RUN"].decode() if mine and b"SVC_RUN" in entries else None
