@@ -1,0 +1,102 @@
+"""One hour of one app while it is still being counted, and its row in the database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dashboard import models
+from dashboard.history.hist import Histogram, unpack
+from dashboard.history.states import COUNTED, Kept
+from dashboard.history.timeline import HOUR
+
+HALF = HOUR // 2
+
+
+@dataclass(slots=True)
+class Hour:
+    """Milliseconds per state, checks, latency of the passed ones, worst state of each half.
+
+    `until`: time is accounted for up to here. `whole` is False while the database may hold a
+    part of this hour that is not in here yet.
+    """
+
+    number: int
+    whole: bool = False
+    spent: dict[Kept, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
+    checks: int = 0
+    failed: int = 0
+    latency: Histogram = field(default_factory=Histogram)
+    halves: list[Kept] = field(default_factory=lambda: [Kept.OFF, Kept.OFF])
+    until: int = 0
+
+    def spend(self, state: Kept, start: int, end: int) -> None:
+        """Account for the time from `start` to `end`; an hour never holds more than an hour."""
+        self.until = max(self.until, end)
+        self._add(state, end - start)
+        for half in range((start % HOUR) // HALF, ((end - 1) % HOUR) // HALF + 1):
+            self.halves[half] = max(self.halves[half], state)
+
+    def see(self, state: Kept, ts: int) -> None:
+        """`state` was there at `ts`, however shortly."""
+        half = (ts % HOUR) // HALF
+        self.halves[half] = max(self.halves[half], state)
+
+    def check(self, ok: bool, us: int | None) -> None:
+        self.checks += 1
+        self.failed += not ok
+        if ok and us is not None:
+            self.latency.add(us)
+
+    def absorb(self, stored: Hour) -> None:
+        """Take in what the database holds of this hour."""
+        mine, self.spent = self.spent, stored.spent
+        for state, passed in mine.items():
+            self._add(state, passed)
+        self.checks += stored.checks
+        self.failed += stored.failed
+        self.latency.merge(stored.latency)
+        self.halves = [max(pair) for pair in zip(self.halves, stored.halves, strict=True)]
+        self.until = max(self.until, stored.until)
+        self.whole = True
+
+    def _add(self, state: Kept, passed: int) -> None:
+        self.spent[state] += min(passed, HOUR - sum(self.spent.values()))
+
+    @property
+    def good(self) -> int:
+        return self.spent[Kept.UP] + self.spent[Kept.DEGRADED]
+
+    @property
+    def bad(self) -> int:
+        return self.spent[Kept.DOWN]
+
+    def row(self) -> models.Hour:
+        """The whole row, of no app yet."""
+        return models.Hour(
+            hour=self.number,
+            n=self.checks,
+            failed=self.failed,
+            us_sum=self.latency.total,
+            us_min=self.latency.low,
+            us_max=self.latency.high,
+            hist=self.latency.pack(),
+            first_half=self.halves[0],
+            second_half=self.halves[1],
+            until=self.until,
+            **{state.name.lower(): passed for state, passed in self.spent.items()},
+        )
+
+
+def of_row(row: models.Hour) -> Hour:
+    """The hour a row holds."""
+    counts = unpack([bytes(row.hist)])
+    return Hour(
+        number=row.hour,
+        whole=True,
+        spent={state: getattr(row, state.name.lower()) for state in COUNTED},
+        checks=row.n,
+        failed=row.failed,
+        latency=Histogram(counts, row.us_sum, row.us_min, row.us_max),
+        halves=[Kept(row.first_half), Kept(row.second_half)],
+        until=row.until,
+    )

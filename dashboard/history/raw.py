@@ -1,0 +1,104 @@
+"""The last day of an app, from its samples and its changes of state (contract 8).
+
+Changes of state are exact to the millisecond; samples tell that somebody still looked. A sample
+that stands for ten seconds with a change in them says nothing about the state: the change does.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from dashboard import models
+from dashboard.history.figures import Exact, Figures
+from dashboard.history.states import Kept, kept
+from dashboard.history.timeline import Point, pieces, verdict
+from dashboard.history.track import SLOT
+
+
+class Stored(NamedTuple):
+    """One row of the samples."""
+
+    ts: int
+    state: int
+    us: int | None
+    ok: bool | None
+
+
+class Change(NamedTuple):
+    """One row of the edges."""
+
+    ts: int
+    before: str
+    after: str
+
+
+def buckets(app: models.Slug, start: int, size: int, count: int, now: int) -> list[Figures]:
+    """`count` buckets of `size` ms from `start` on; nothing is known after `now`."""
+    last = min(now, start + count * size - 1)
+    samples, changes = _samples(app, start, last), _changes(app, start, last)
+    found = [Figures() for _ in range(count)]
+    for state, begin, end in spans(points(samples, changes), app.interval, now):
+        for number, left, right in pieces(max(begin, start) - start, end - start, size):
+            found[number].spent[state] += right - left
+    latencies: list[list[int]] = [[] for _ in range(count)]
+    for sample in samples:
+        if sample.ok is not None and sample.ts >= start:
+            number = (sample.ts - start) // size
+            found[number].checks += 1
+            found[number].failed += not sample.ok
+            if sample.ok and sample.us is not None:
+                latencies[number].append(sample.us)
+    for figures, values in zip(found, latencies, strict=True):
+        figures.latency = Exact(sorted(values))
+    return found
+
+
+def points(samples: Sequence[Stored], changes: Sequence[Change]) -> list[Point]:
+    """Every moment at which the app was seen, and what it was then; both given in order."""
+    times = [change.ts for change in changes]
+    seen = [Point(change.ts, kept(change.after)) for change in changes]
+    for sample in samples:
+        state = Kept(sample.state)
+        if state is not Kept.OFF:
+            state = _settled(sample, state, changes, times)
+        seen.append(Point(sample.ts, state))
+    return sorted(seen)
+
+
+def _settled(sample: Stored, state: Kept, changes: Sequence[Change], times: Sequence[int]) -> Kept:
+    """The state at the sample's own moment, where a change in its ten seconds tells."""
+    slot = sample.ts // SLOT
+    after = bisect_right(times, sample.ts)
+    if after and times[after - 1] // SLOT == slot:
+        return kept(changes[after - 1].after)
+    if after < len(times) and times[after] // SLOT == slot:
+        return kept(changes[after].before)
+    return state
+
+
+def spans(seen: Sequence[Point], interval: int, now: int) -> Iterator[tuple[Kept, int, int]]:
+    """What the app was from when to when; the time in which nobody watched is left out."""
+    for point, following in pairwise([*seen, Point(now, Kept.OFF)] if seen else []):
+        state = verdict(point.state, following.ts - point.ts, interval)
+        if state is not Kept.OFF:
+            yield state, point.ts, following.ts
+
+
+def _samples(app: models.Slug, start: int, last: int) -> list[Stored]:
+    """Those of the window and the one before it."""
+    rows = models.Sample.objects.filter(app=app)
+    columns = ("ts", "state", "us", "ok")
+    before = rows.filter(ts__lt=start).order_by("-ts").values_list(*columns)[:1]
+    inside = rows.filter(ts__gte=start, ts__lte=last).order_by("ts").values_list(*columns)
+    return [Stored(*row) for row in (*before, *inside)]
+
+
+def _changes(app: models.Slug, start: int, last: int) -> list[Change]:
+    rows = models.Edge.objects.filter(app=app)
+    columns = ("ts", "from_state", "to_state")
+    before = rows.filter(ts__lt=start).order_by("-ts").values_list(*columns)[:1]
+    inside = rows.filter(ts__gte=start, ts__lte=last).order_by("ts").values_list(*columns)
+    return [Change(*row) for row in (*before, *inside)]

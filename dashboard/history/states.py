@@ -1,0 +1,29 @@
+"""The states as history counts them: six numbers, the worse the higher (contract 8)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Kept(IntEnum):
+    """What an app was. OFF: the daemon did not run, so nobody knows and nothing is counted."""
+
+    OFF = 0
+    UNKNOWN = 1
+    STOPPED = 2
+    UP = 3
+    DEGRADED = 4
+    DOWN = 5
+
+
+COUNTED = tuple(Kept)[1:]
+LETTERS = "--sugd"  # of `bar24`, by number
+
+_KEPT = {"starting": Kept.UNKNOWN, "stopping": Kept.STOPPED} | {
+    kept.name.lower(): kept for kept in COUNTED
+}
+
+
+def kept(state: str) -> Kept:
+    """The number of an AppState: `starting` counts as unknown, `stopping` as stopped."""
+    return _KEPT[state]

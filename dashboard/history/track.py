@@ -1,0 +1,144 @@
+"""One app in the recorder's memory: what it was last, its open hours, its latest checks. No I/O.
+
+Every word about an app is a point in time; the time since the point before is accounted to what
+the app was then (timeline.verdict).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+
+from dashboard.history.hours import HALF, Hour
+from dashboard.history.states import LETTERS, Kept
+from dashboard.history.timeline import HOLD, HOUR, PROBED, Point, pieces, verdict
+from dashboard.history.units import milliseconds, moment
+
+SLOT = 10_000  # samples are kept once in ten seconds
+RECENT, HALVES = 30, 48
+TURNED_BACK = HOUR  # a clock that goes back further starts the account anew
+INTERVAL = 30_000
+
+
+class Check:
+    """One probe, for `recent`; put into words once, as `/api/state` shows it every time."""
+
+    __slots__ = ("wire",)
+
+    def __init__(self, ts: int, ok: bool, us: int | None, status: int | None) -> None:
+        self.wire = {"at": moment(ts), "ok": ok, "ms": milliseconds(us), "status": status}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A sample to be kept: the worst of its ten seconds, at the time of the first."""
+
+    ts: int
+    state: Kept
+    us: int | None = None
+    status: int | None = None
+    ok: bool | None = None
+
+    def folded(self, other: Reading) -> Reading:
+        """Both in one: the worse state, and the worse check of the two."""
+        worse = max(self, other, key=lambda reading: reading.weight)
+        return replace(worse, ts=self.ts, state=max(self.state, other.state))
+
+    @property
+    def weight(self) -> tuple[int, int]:
+        """Failed before slow before fast before no check at all."""
+        return {None: 0, True: 1, False: 2}[self.ok], self.us or 0
+
+
+@dataclass(slots=True)
+class Track:
+    """What the recorder knows of one app. `last` is None before the first word of this run."""
+
+    interval: int = INTERVAL
+    last: Point | None = None
+    fold: Reading | None = None
+    edge_ts: int = 0
+    hours: dict[int, Hour] = field(default_factory=dict)
+    halves: dict[int, Kept] = field(default_factory=dict)
+    recent: deque[Check] = field(default_factory=lambda: deque(maxlen=RECENT))
+
+    def point(self, ts: int, state: Kept) -> set[int]:
+        """The app is `state` at `ts`. Returns the numbers of the hours that changed.
+
+        A clock that was set back makes the account wait until it has caught up.
+        """
+        changed = set()
+        if self.last is not None:
+            begin, before = self.last
+            if begin - TURNED_BACK <= ts <= begin:
+                ts = begin
+            before = verdict(before, ts - begin, self.interval)
+            if before is not Kept.OFF:
+                for number, start, end in pieces(begin, ts, HOUR):
+                    self.hour(number).spend(before, start, end)
+                    changed.add(number)
+        self.last = Point(ts, state)
+        if state is not Kept.OFF:
+            self.hour(ts // HOUR).see(state, ts)
+            changed.add(ts // HOUR)
+        for number in changed:
+            self.show(self.hours[number])
+        return changed
+
+    def check(self, reading: Reading) -> set[int]:
+        """One probe: its count and latency belong to the hour it was made in."""
+        changed = self.point(reading.ts, reading.state)
+        if reading.ok is not None:
+            self.hour(reading.ts // HOUR).check(reading.ok, reading.us)
+            self.recent.append(Check(reading.ts, reading.ok, reading.us, reading.status))
+        return changed | {reading.ts // HOUR}
+
+    def sample(self, reading: Reading) -> Reading:
+        """What is to be stored for `reading`: it, or the row of its ten seconds made worse."""
+        if self.fold is not None and self.fold.ts // SLOT == reading.ts // SLOT:
+            reading = self.fold.folded(reading)
+        self.fold = reading
+        return reading
+
+    def off(self, ts: int) -> tuple[Reading, set[int]]:
+        """Nobody watches the app from `ts` on: a sample of its own, behind the last word."""
+        for told in (self.fold.ts if self.fold else 0, self.edge_ts):
+            if ts <= told < ts + SLOT:
+                ts = told + 1
+        self.fold = None
+        return Reading(ts, Kept.OFF), self.point(ts, Kept.OFF)
+
+    def held(self, ts: int) -> bool:
+        """Whether the state has to be said again: it lasts, and no probe says so."""
+        if self.last is None or self.last.state in {Kept.OFF, Kept.UP, Kept.DEGRADED}:
+            return False
+        after = self.interval * 3 // 2
+        if self.last.state not in PROBED:
+            after = max(after, HOLD)
+        return ts - self.last.ts >= after
+
+    def hour(self, number: int) -> Hour:
+        if number not in self.hours:
+            self.hours[number] = Hour(number)
+        return self.hours[number]
+
+    def show(self, hour: Hour) -> None:
+        """Take the halves of an hour into the bar."""
+        first = hour.number * 2
+        for half, state in zip((first, first + 1), hour.halves, strict=True):
+            self.halves[half] = max(self.halves.get(half, Kept.OFF), state)
+
+    def bar(self, ts: int) -> str:
+        """`bar24`: 48 half hours up to the one of `ts`, oldest first."""
+        newest = ts // HALF
+        halves = range(newest - HALVES + 1, newest + 1)
+        return "".join(LETTERS[self.halves.get(half, Kept.OFF)] for half in halves)
+
+    def forget(self, hour: int, waiting: set[int]) -> None:
+        """Drop the hours before `hour` that do not wait to be written, and halves out of view."""
+        for number in [number for number in self.hours if number < hour]:
+            if number not in waiting:
+                del self.hours[number]
+        oldest = hour * 2 - HALVES - 2
+        for half in [half for half in self.halves if half < oldest]:
+            del self.halves[half]
