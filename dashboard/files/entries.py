@@ -50,7 +50,8 @@ class FileError:
 class Entry:
     """One file. With errors, `value` and `parsed` are what was last read well, or None.
 
-    `etag` is of the bytes that are there now, good or bad; None when they cannot be read.
+    `etag` is of the bytes that are there now, good or bad; None when they cannot be read. Entries
+    are shared: whoever changes a value changes a copy of it.
     """
 
     place: Place

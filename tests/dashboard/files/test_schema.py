@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from config.kernel.storage import yamlio
+from dashboard.files import entries
 from dashboard.files.fields import Issue
+from dashboard.files.places import Place
 from dashboard.files.schema import (
     DEFAULTS,
     AppFile,
@@ -350,3 +353,20 @@ def test_an_unknown_setting_is_a_warning():
     (issue,) = read_config({"scan": {"intervall": "2s"}})[1]
 
     assert (issue.where, issue.level) == ("scan.intervall", "warning")
+
+
+# -- the page that tells of them -----------------------------------------------------------------
+
+PAGE = Path(__file__).parents[3] / "docs" / "dashboard-files.md"
+EXAMPLES = re.findall(r"```yaml\n# (\S+)\n(.*?)```", PAGE.read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize(("file", "text"), EXAMPLES)
+def test_every_example_of_the_page_is_a_file_without_mistakes(file: str, text: str):
+    parts = Path(file).with_suffix("").parts
+    found = entries.read(Place(parts[0], parts[-1]), text.encode())  # type: ignore[arg-type]
+
+    assert found.issues == ()
+    assert {file.split("/")[0] for file, _ in EXAMPLES} == {
+        "config.yaml", "apps", "bookmarks", "ignore.yaml",
+    }  # fmt: skip
