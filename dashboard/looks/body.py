@@ -78,11 +78,7 @@ class _Source:
 
     async def some(self, most: int) -> bytes:
         """Between 1 and `most` bytes; none at the end."""
-        if not self.held:
-            self.held = await self.reader.read(PIECE)
-            self.left -= len(self.held)
-            if self.left < 0:
-                raise Malformed("its framing is larger than what it frames")
+        await self._fill()
         piece, self.held = self.held[:most], self.held[most:]
         return piece
 
@@ -94,10 +90,20 @@ class _Source:
             yield piece
 
     async def line(self) -> bytes:
+        """Up to and with the next line feed."""
         line = b""
         while not line.endswith(b"\n"):
-            end = self.held.find(b"\n") + 1
-            line += await self.some(end or LINE)
-            if len(line) > LINE or (not self.held and self.reader.at_eof() and line[-1:] != b"\n"):
+            await self._fill()
+            piece = await self.some(self.held.find(b"\n") + 1 or LINE)
+            line += piece
+            if not piece or len(line) > LINE:
                 raise Malformed("a chunk has no size")
         return line
+
+    async def _fill(self) -> None:
+        if self.held:
+            return
+        self.held = await self.reader.read(PIECE)
+        self.left -= len(self.held)
+        if self.left < 0:
+            raise Malformed("its framing is larger than what it frames")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import socket
 import time
+import tracemalloc
 import zlib
 
 import pytest
@@ -215,8 +217,46 @@ async def test_a_compressed_body_is_unpacked_and_a_bomb_is_not(coding, packed):
     bomb = packed(b"\0" * (64 << 20))
     assert len(bomb) < 80_000
     async with serving(answers(body=bomb, headers=headers)) as server:
+        tracemalloc.start()
         with pytest.raises(NoAnswer, match="larger than 256 KiB"):
             await fetch.get(f"http://127.0.0.1:{server.port}/", Rules())
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 8 << 20
+
+
+async def test_an_endless_body_is_read_no_further_than_its_bound():
+    async with serving(drips(b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 4096)) as server:
+        with pytest.raises(NoAnswer, match="larger than 256 KiB"):
+            await fetch.get(f"http://127.0.0.1:{server.port}/", Rules())
+
+
+async def test_chunks_are_joined_wherever_the_wire_cuts_them():
+    body = bytes(range(256)) * 40
+    framed = b"".join(b"%x;a=b\r\n%s\r\n" % (37, body[at : at + 37])
+                      for at in range(0, len(body) - 37, 37))  # fmt: skip
+    whole = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + framed + b"0\r\n\r\n"
+
+    async def handle(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        for at in range(0, len(whole), 97):
+            writer.write(whole[at : at + 97])
+            await writer.drain()
+            await asyncio.sleep(0)
+
+    async with serving(handle) as server:
+        got = await fetch.get(f"http://127.0.0.1:{server.port}/", Rules())
+
+    assert got.data == body[: len(got.data)]
+    assert len(got.data) == (len(body) - 1) // 37 * 37
+
+
+async def test_a_body_that_is_mostly_framing_is_given_up():
+    chunk = b"1;" + b"x" * 900 + b"\r\ny\r\n"
+    start = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    async with serving(drips(start, chunk * 64)) as server:
+        with pytest.raises(NoAnswer, match="framing"):
+            await fetch.get(f"http://127.0.0.1:{server.port}/", Rules(seconds=20))
 
 
 @pytest.mark.parametrize(
