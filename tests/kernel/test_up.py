@@ -64,10 +64,10 @@ def httpx_join(url: str, path: str) -> str:
 def test_one_part_does_not_serve_the_routes_of_another(shared_service):
     get = shared_service.http.get
 
-    for path in ("/api/projects", "/review/api/health", "/dashboard/", "/mcp", "/admin/"):
+    for path in ("/api/runs", "/review/api/health", "/dashboard/", "/_svc/mcp", "/admin/"):
         answer = get(shared_service.review_url + path)
         assert answer.status_code == 404
-        assert answer.json() == {"error": "not found", "code": "not_found"}
+        assert answer.json() == {"error": "Not found", "code": "not_found"}
 
 
 def test_every_answer_carries_an_id_and_is_never_sniffed_or_framed(shared_service):
