@@ -75,7 +75,7 @@ class Life:
         if state.record is None or not state.record.run:
             return True
         timeout = service.stop_timeout
-        limit = state.world.stop_timeout() if timeout is None else timeout
+        limit = state.world.limits().stop_timeout if timeout is None else timeout
         family, clock = state.record.family, state.world.clock
         gone = await waiting.end(family, service.signal, timeout=limit, clock=clock)
         processes.reap(state.record.leader)

@@ -27,13 +27,23 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """`services.*` of config.yaml; seconds, bytes and counts."""
+
+    enabled: bool = True
+    stop_timeout: float = 10.0
+    log_max_bytes: int = 10 * 1024 * 1024
+    log_keep: int = 5
+
+
+@dataclass(frozen=True, slots=True)
 class World:
     """What services need of the daemon; all but `login` is called in its event loop."""
 
     clock: Clock
     changed: Callable[[Change], None]
     login: Callable[[], Mapping[str, str]]  # the variables of the user's login shell; may block
-    stop_timeout: Callable[[], float]
+    limits: Callable[[], Limits] = Limits  # asked each time, as the file may change
     open_files: int | None = None
 
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from dashboard.services import errors, logs, rotation
@@ -23,29 +22,22 @@ ACTIONS = ("start", "stop", "restart")
 ROTATE_S = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """`services.*` of config.yaml; bytes and counts."""
-
-    enabled: bool = True
-    log_max_bytes: int = 10 * 1024 * 1024
-    log_keep: int = 5
-
-
 class Supervisor:
-    """Services by slug. `limits` is asked each time, as the file may change."""
+    """Services by slug."""
 
-    def __init__(self, world: World, limits: Callable[[], Limits] = Limits) -> None:
-        self.world, self.limits = world, limits
+    def __init__(self, world: World) -> None:
+        self.world = world
         self._units: dict[str, Unit] = {}
         self._rotating: asyncio.Task[None] | None = None
 
     async def begin(self, declared: Mapping[str, Service]) -> None:
-        """Adopt what runs and start what should; returns when every living run is found."""
+        """Adopt what runs and start what should; returns when every living run is found.
+
+        While services are off nothing is started, but what runs is known and shown.
+        """
         for slug, service in declared.items():
             self._unit(slug).declare(service)
-        if self.limits().enabled:
-            await asyncio.gather(*(self._units[slug].begin() for slug in declared))
+        await asyncio.gather(*(self._units[slug].begin() for slug in declared))
         self._rotating = asyncio.create_task(self._rotate(), name="log rotation")
 
     def declare(self, slug: str, service: Service | None) -> None:
@@ -60,13 +52,13 @@ class Supervisor:
         unit = self._units.get(slug)
         if unit is None:
             raise errors.not_managed(slug)
-        if not self.limits().enabled:
+        if not self.world.limits().enabled:
             raise errors.services_off()
         return await unit.act(action)
 
     async def once(self, slug: str, service: Service) -> Outcome:
         """Start a lost command once, with its log kept (10.5)."""
-        if not self.limits().enabled:
+        if not self.world.limits().enabled:
             raise errors.services_off()
         return await self._unit(slug).once(service)
 
@@ -110,7 +102,7 @@ class Supervisor:
             await self.world.clock.sleep(ROTATE_S)
 
     async def _cut(self, unit: Unit) -> None:
-        limits = self.limits()
+        limits = self.world.limits()
         await asyncio.to_thread(
             rotation.rotate,
             unit.slug,

@@ -155,7 +155,9 @@ class Unit:
         self.queue.put("retry", self._again)
 
     async def _again(self) -> Outcome:
-        if not self.state.alive and self.state.declared:
+        if not self.world.limits().enabled:
+            self.state.become("stopped", "not-running")
+        elif not self.state.alive and self.state.declared:
             reason = "restarting" if self.state.status == "backoff" else "spawned"
             try:
                 await self.life.launch(reason)

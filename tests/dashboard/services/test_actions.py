@@ -10,11 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from config.kernel.errors import Conflict, NotFound
 from dashboard.services.definition import Ready, Service
-from dashboard.services.supervise import Limits
+from dashboard.services.state import Limits
 from tests.dashboard.services.world import Scene, alive, log_of, python, server
 from tests.service import free_port
 
@@ -73,6 +74,17 @@ async def test_nothing_is_started_while_services_are_off(scene: Scene):
 
     assert refused.value.code == "services_off"
     assert scene.view()["status"] == "stopped"
+
+
+async def test_what_runs_is_adopted_while_services_are_off(scene: Scene):
+    service = server(free_port())
+    await scene.begin(shop=service)
+    pid = (await scene.supervisor.act("shop", "start")).pid
+    scene.limits = Limits(enabled=False)
+
+    await scene.again(shop=service)
+
+    assert (scene.view()["status"], scene.view()["pid"]) == ("running", pid)
 
 
 async def test_a_port_held_by_a_stranger_is_named_with_its_holder(scene: Scene):
@@ -331,6 +343,26 @@ async def test_a_changed_command_is_stale_and_is_not_restarted(scene: Scene):
 
     assert scene.view()["stale"]
     assert scene.view()["pid"] == started.pid
+
+
+async def test_many_starts_and_stops_leave_nothing_open(scene: Scene):
+    service = Service("echo up; exec sleep 67", ready=Ready(log="up"))
+    await scene.begin(shop=service)
+    counts, before = [], zombies()
+
+    for _ in range(12):
+        await scene.supervisor.act("shop", "start")
+        await scene.supervisor.act("shop", "stop")
+        counts.append((len(os.listdir("/proc/self/fd")), len(asyncio.all_tasks())))  # noqa: PTH208
+
+    assert max(counts[6:]) <= counts[1]
+    assert zombies() <= before
+
+
+def zombies() -> set[int]:
+    """Children of ours that have ended and that nobody collected."""
+    mine = psutil.Process().children()
+    return {child.pid for child in mine if child.status() == psutil.STATUS_ZOMBIE}
 
 
 def test_a_stop_signal_ignored_by_us_is_heard_by_the_service():

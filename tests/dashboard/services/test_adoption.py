@@ -312,8 +312,7 @@ def service(n):
     return Service(command, ready=Ready(log="up"), autostart=True, restart="no")
 
 async def main():
-    world = World(Clock(), print, lambda: {"PATH": os.environ["PATH"], "HOME": str(data)},
-                  lambda: 10.0)
+    world = World(Clock(), print, lambda: {"PATH": os.environ["PATH"], "HOME": str(data)})
     supervisor = Supervisor(world)
     slugs = {f"app-{n}": service(n) for n in range(count)}
     await supervisor.begin(slugs)

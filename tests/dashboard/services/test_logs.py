@@ -17,7 +17,7 @@ from config.kernel.errors import Invalid, NotFound
 from dashboard.services import logs, places, rotation
 from dashboard.services.definition import Service
 from dashboard.services.logs import tail
-from dashboard.services.supervise import Limits
+from dashboard.services.state import Limits
 from tests.dashboard.services.world import Scene
 
 NOW = datetime(2026, 11, 20, 11, 57, tzinfo=UTC)
@@ -228,7 +228,7 @@ def _write_and_rotate(count: int, pause: float, most: int) -> tuple[int, list[by
 def test_a_child_that_never_stops_writing_loses_no_line_over_twenty_rotations(data: Path):
     count = 60_000
 
-    rotations, lines = _write_and_rotate(count, 0.0005, 256 * 1024)
+    rotations, lines = _write_and_rotate(count, 0.0005, 96 * 1024)
 
     assert rotations >= 20
     assert len(lines) == count

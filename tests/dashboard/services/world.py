@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 from dashboard.services import environment, places
 from dashboard.services.definition import Service
-from dashboard.services.state import Change, World
-from dashboard.services.supervise import Limits, Supervisor
+from dashboard.services.state import Change, Limits, World
+from dashboard.services.supervise import Supervisor
 from dashboard.services.system import processes
 from dashboard.services.system.clock import Clock
 
@@ -68,17 +68,22 @@ class Scene:
     def __init__(self, data: Path, *, clock: Clock | None = None, limits: Limits | None = None):
         self.data, self.clock = data, clock or Clock()
         self.changes: list[Change] = []
+        self.times: list[float] = []
         self.limits = limits or Limits()
         self.supervisor = self._supervisor()
 
     def _supervisor(self) -> Supervisor:
         world = World(
             clock=self.clock,
-            changed=self.changes.append,
+            changed=self._changed,
             login=lambda: {"PATH": os.environ["PATH"], "HOME": str(self.data)},
-            stop_timeout=lambda: 10.0,
+            limits=lambda: self.limits,
         )
-        return Supervisor(world, lambda: self.limits)
+        return Supervisor(world)
+
+    def _changed(self, change: Change) -> None:
+        self.changes.append(change)
+        self.times.append(time.monotonic())
 
     async def begin(self, **services: Service) -> Scene:
         await self.supervisor.begin(services)
