@@ -564,6 +564,21 @@ def test_comments_above_the_last_key_of_a_mapping_stay_when_it_goes():
     assert remove_entry(data, ("c", "d")) == data.replace(b"c:\n  d: 1\n", b"c: {}\n")
 
 
+@pytest.mark.parametrize(
+    "data",
+    [b"a:  # one\n  # why\n  {}\n\n# end\n", b"a:\n  # why\n  {}", b"a:\n    {} # two\nb: 1\n"],
+)
+@pytest.mark.parametrize("value", [1, "text", "two\nlines", [1], {"y": {"z": 1}}])
+def test_a_mapping_emptied_below_its_comments_is_filled_below_them(data: bytes, value: Any):
+    made = set_entry(data, ("a", "x"), value)
+
+    assert parse(made).value["a"] == {"x": value}
+    assert [line for line in data.splitlines() if line.startswith((b"a:", b"  #", b"#", b"b"))] == [
+        line for line in made.splitlines() if line.startswith((b"a:", b"  #", b"#", b"b"))
+    ]
+    assert made.count(b"#") == data.count(b"#")
+
+
 @pytest.mark.parametrize("header", ["|", ">", "|2", "|+"])
 def test_an_entry_can_follow_a_block_that_ends_without_a_line_end(header: str):
     data = f"a:\n  b: {header} # text\n    one".encode()

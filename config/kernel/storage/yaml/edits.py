@@ -233,6 +233,12 @@ class Edits:
 
     def _whole(self, slot: Slot, node: Node, value: Any) -> None:
         """Another kind of value: what stands behind the colon or dash, and the lines below."""
+        if isinstance(value, dict) and value and self._empty_line(slot, node):
+            lines = render.pairs(
+                value, self.layout.column(node.start), self.step, literal=self.literal
+            )
+            self._edit(node.start, node.end, self.newline.join(lines).lstrip(" "))
+            return
         start, end, below = self._extent(slot, node)
         indent = slot.column + (2 if slot.dash else self.step)
         how = render.behind_dash if slot.dash else render.entry
@@ -246,6 +252,11 @@ class Edits:
         self._edit(start, end, head)
         at = self.layout.line_end(end)
         self._edit(at, max(at, below), "".join(self.newline + line for line in body))
+
+    def _empty_line(self, slot: Slot, node: Node) -> bool:
+        """Whether this is a {} on a line below its key, maybe with comments between the two."""
+        own_line = self.layout.opens_line(node.start) and self.layout.column(node.start)
+        return node.kind == MAP and not node.pairs and own_line > slot.column
 
     def _extent(self, slot: Slot, node: Node) -> tuple[int, int, int]:
         """Start and end of a value on the line of its key, and the end of its lines below."""
