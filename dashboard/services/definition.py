@@ -10,6 +10,9 @@ from pathlib import Path
 
 import orjson
 
+from dashboard.files.schema import service as schema
+
+GRACE_S = 60.0  # the start grace of section 5
 STOP_SIGNALS = ("HUP", "INT", "QUIT", "ALRM", "TERM", "USR1", "USR2", "KILL")
 
 
@@ -20,7 +23,7 @@ class Ready:
     port: int | None = None
     log: str | None = None  # a regular expression searched in what the command wrote since
     http: str | None = None  # a path on the service's port, or an http:// URL of this machine
-    timeout: float = 60.0  # seconds
+    timeout: float = GRACE_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,23 @@ class Service:
     ready: Ready | None = None
     max_restarts: int | None = None
     port: int | None = None
+
+    @classmethod
+    def of(cls, block: schema.Service, port: int | None) -> Service:
+        """The `service` block of an app whose port is `port`."""
+        return cls(
+            command=block.command,
+            cwd=Path(block.cwd) if block.cwd else None,
+            env=dict(block.env),
+            env_file=Path(block.env_file) if block.env_file else None,
+            restart=block.restart,
+            autostart=block.autostart,
+            stop_signal=block.stop_signal,
+            stop_timeout=block.stop_timeout,
+            ready=_ready(block.ready),
+            max_restarts=block.max_restarts,
+            port=port,
+        )
 
     @property
     def argv(self) -> list[str]:
@@ -60,3 +80,10 @@ class Service:
         shown = [self.command, str(self.cwd), dict(self.env), str(self.env_file)]
         options = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
         return hashlib.sha256(orjson.dumps(shown, option=options)).hexdigest()[:16]
+
+
+def _ready(block: schema.Ready | None) -> Ready | None:
+    if block is None:
+        return None
+    limit = GRACE_S if block.timeout is None else block.timeout
+    return Ready(port=block.port, log=block.log, http=block.http, timeout=limit)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from django.conf import settings
+from dashboard.files import places
 
 
 def logs(slug: str) -> Path:
     """The folder of `current` and of the archives."""
-    return Path(settings.DATA_DIR) / "dashboard" / "logs" / slug
+    return places.home() / "logs" / slug
 
 
 def current(slug: str) -> Path:
@@ -26,4 +26,4 @@ def exit_file(slug: str) -> Path:
 
 
 def _state() -> Path:
-    return Path(settings.DATA_DIR) / "state" / "dashboard" / "services"
+    return places.state_dir() / "services"
