@@ -11,6 +11,7 @@ import errno
 import os
 import socket
 import ssl
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ from dashboard.health.connect import CONNECT_S, connect, streams
 from dashboard.health.result import Kind, Page, Result, judge
 from dashboard.health.target import Target
 
+Connecting = Callable[[], AbstractAsyncContextManager[object]]
 DRAIN_S = 0.1
 # Out of descriptors or buffers: that says nothing about the app.
 _OURS = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
@@ -33,10 +35,10 @@ async def probe(
     *,
     prefer: str | None = None,
     page: bool = False,
-    connecting: AbstractAsyncContextManager[object] | None = None,
+    connecting: Connecting = nullcontext,
 ) -> Result:
     """The answer of `target`. `prefer` is the address that answered last time; `page` also reads
-    title, headers and body; `connecting` is entered for the connect phase alone.
+    title, headers and body; `connecting` makes what is entered for a connect phase alone.
 
     OSError only when this process itself has run out of descriptors or memory."""
     if target.scheme == "process":
@@ -66,10 +68,10 @@ async def _ask(
     found: list[str],
     tls: bool,
     page: bool,
-    connecting: AbstractAsyncContextManager[object] | None,
+    connecting: Connecting,
 ) -> Result:
     """One connection and what came of it."""
-    async with connecting or nullcontext():
+    async with connecting():
         began = clock.now()
         blank = Result(began=began.mono, at=began.wall, kind=Kind.TIMEOUT)
         limit = min(CONNECT_S, target.timeout)

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from dashboard.health import clock, schedule, states
@@ -179,7 +180,7 @@ class Runner:
                     app.target,
                     prefer=app.winner,
                     page=page,
-                    connecting=self._connecting.lane(silent=app.silent),
+                    connecting=partial(self._connecting.lane, silent=app.silent),
                 )
         except Exception:
             log.exception("%s could not be probed", app.slug)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from zlib import crc32
 
-from dashboard.health.record import Policy, Port, Reason, Record, State
+from dashboard.health.record import Policy, Port, Record, State
 
 JITTER = 0.05  # of the interval
 STARTING_S, STARTING_TRIES, STARTING_LATER_S = 0.5, 10, 2.0
@@ -41,7 +41,7 @@ def doubted(record: Record) -> int:
             return max(tally.failing, tally.bad)
         case State.DEGRADED:
             return max(tally.failing, tally.gateway, tally.clean)
-        case State.DOWN | State.STOPPED if record.reason is not Reason.WRONG_PROCESS:
+        case State.DOWN | State.STOPPED:
             return max(tally.passing, tally.broken)
     return 0
 

@@ -72,6 +72,16 @@ def test_six_changes_in_more_than_ten_minutes_are_not_flapping():
     assert not app.record.flapping
 
 
+def test_restarts_that_end_where_they_began_are_not_flapping():
+    app = up(should_run=True)
+    for _ in range(10):
+        app.tell(Started(by_user=False))
+        app.probe(Kind.OK)
+
+    assert not app.record.flapping
+    assert len(app.notices) == 20
+
+
 def test_while_flapping_one_event_a_minute_comes_with_the_newest_state():
     app = up(always=True, failures=1)
     flap(app, 6)
@@ -122,6 +132,15 @@ def test_after_a_users_action_nothing_is_held_back():
     assert app.tell(Started()) == ["starting"]
     assert app.probe(Kind.OK) == ["up"]
     assert app.probe(Kind.TIMEOUT) == ["down"]
+
+
+def test_a_start_by_the_user_is_told_and_one_by_the_restart_policy_is_held():
+    by_user, by_policy = up(always=True, failures=1), up(always=True, failures=1)
+    for app in (by_user, by_policy):
+        flap(app, 7)
+
+    assert by_policy.tell(Started(by_user=False)) == []
+    assert by_user.tell(Started()) == ["starting"]
 
 
 def test_changes_by_the_user_are_not_flapping():

@@ -139,7 +139,8 @@ async def test_localhost_finds_a_server_on_either_address_and_names_it(host):
     assert (result.kind, result.addr) == (Kind.OK, host)
 
 
-async def test_the_address_that_won_is_tried_first():
+async def test_the_address_that_won_is_tried_first(monkeypatch):
+    monkeypatch.setattr(connect, "NEXT_ADDRESS_S", 10)
     async with (
         serving(answers(), host="::1") as six,
         serving(answers(500), host="127.0.0.1", port=six.port),
@@ -211,9 +212,17 @@ async def test_a_target_that_never_answers_times_out_and_says_that_it_was_reache
         (drips(b"HTTP/1.1 200 OK\r\n", b"X-Header: value\r\n"), Kind.NOT_HTTP),
         (drips(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), Kind.NOT_HTTP),
         (drips(b"HTTP/1.1 200 OK\r\n\r\n", b"body" * 1000), Kind.OK),
+        (drips(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n", b"body" * 99), Kind.OK),
         (drips(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"), Kind.OK),
     ],
-    ids=["endless line", "endless headers", "endless interim", "endless body", "endless chunks"],
+    ids=[
+        "endless line",
+        "endless headers",
+        "endless interim",
+        "endless body",
+        "huge body",
+        "endless chunks",
+    ],
 )
 async def test_what_never_ends_is_cut_at_64_kib(handler, kind):
     started = time.process_time()
@@ -221,6 +230,7 @@ async def test_what_never_ends_is_cut_at_64_kib(handler, kind):
         result = await probe(Target(port=server.port, timeout=10), page=True)
 
     assert result.kind is kind
+    assert result.ok or result.error == "the head of the answer is longer than 64 KiB"
     assert time.process_time() - started < 5
     assert result.page is None or len(result.page.body) <= 64 * 1024
 
@@ -277,6 +287,21 @@ async def test_health_body_is_looked_for_in_the_body(body, headers):
     assert missed.error == "the first 64 KiB of the answer do not hold health.body"
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nready\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nready",
+    ],
+    ids=["chunked", "length"],
+)
+async def test_the_end_of_a_body_is_known_without_the_end_of_the_connection(answer):
+    async with serving(drips(answer, b"")) as server:
+        result = await asyncio.wait_for(ask(server.port, body="ready", timeout=60), 10)
+
+    assert result.kind is Kind.OK
+
+
 async def test_a_body_that_never_comes_is_a_mismatch_after_the_timeout_and_not_a_hang():
     late = drips(b"HTTP/1.1 200 OK\r\n\r\n", b"")
     async with serving(late) as server:
@@ -331,9 +356,11 @@ async def test_a_short_body_is_let_out_so_that_the_server_sees_no_broken_pipe():
         assert await asyncio.wait_for(ended, 5) == b""
 
 
-async def test_head_asks_for_no_body():
-    async with serving(answers(200, b"", headers="Content-Length: 90\r\n", length=False)) as server:
-        result = await ask(server.port, method="HEAD", timeout=5)
+async def test_head_asks_for_no_body_and_waits_for_none():
+    async with serving(drips(b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n", b"")) as server:
+        target = Target(port=server.port, method="HEAD", timeout=60)
+        result = await asyncio.wait_for(probe(target, page=True), 10)
+        await eventually(lambda: server.heard[0])
 
     assert result.kind is Kind.OK
     assert server.heard[0].startswith(b"HEAD / HTTP/1.1\r\n")

@@ -519,6 +519,14 @@ def test_an_app_that_becomes_an_alarm_while_it_is_not_running_is_down():
     assert app.tell(Changed()) == ["down"]
 
 
+def test_a_stranger_on_the_old_port_says_nothing_about_the_new_one():
+    app = up()
+    app.scan(Port.STRANGER)
+    app.tell(Changed())
+
+    assert app.probe(Kind.OK) == ["up"]
+
+
 def test_an_app_that_becomes_quiet_while_nothing_listens_is_stopped():
     app = down()
     app.policy = Policy()
