@@ -1,0 +1,132 @@
+"""The image of each app: its screenshot, its favicon on a plate, or its card (14.1).
+
+Files: thumbs/<slug>.webp is the last good screenshot, thumbs/<slug>.png the favicon's plate. The
+card is drawn when asked for. There is always an image, also when the cache was deleted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from config.kernel.storage import files
+from dashboard.files import places
+from dashboard.files.schema.app import ThumbKind
+from dashboard.looks import card, favicon, images
+from dashboard.looks.fetch import NoAnswer, Refused
+from dashboard.looks.images import NoImage
+
+log = logging.getLogger(__name__)
+
+Kind = Literal["favicon", "screenshot", "card"]
+FAVICON_BYTES = 512 << 10
+LEAST = 48  # pixels from which on a favicon is worth a plate
+_SUFFIX: dict[Kind, str] = {"screenshot": ".webp", "favicon": ".png"}
+_TYPE: dict[Kind, str] = {"screenshot": "image/webp", "favicon": "image/png", "card": "image/png"}
+_ORDER: dict[ThumbKind, tuple[Kind, ...]] = {
+    "auto": ("screenshot", "favicon"),
+    "screenshot": ("screenshot",),
+    "favicon": ("favicon",),
+    "card": (),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image of 640x400, at most 300 KiB; `etag` with its quotes (section 12)."""
+
+    kind: Kind
+    data: bytes
+    etag: str
+
+    @property
+    def type(self) -> str:
+        return _TYPE[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is known of an app that its picture may show; `color` as its file says it."""
+
+    slug: str
+    name: str
+    framework: str | None = None
+    color: str | None = None
+
+
+def picture(subject: Subject, *, kind: ThumbKind = "auto", screenshots: bool = True) -> Picture:
+    """The app's image by the wanted kind; without `screenshots` an old one is not shown.
+
+    Reads one or two files, or draws a card in some 20 ms: call it in a thread.
+    """
+    for wanted in _ORDER[kind]:
+        if wanted == "screenshot" and not screenshots:
+            continue
+        if (found := _kept(subject.slug, wanted)) is not None:
+            return found
+    return _card(subject)
+
+
+def keep(slug: str, kind: Kind, data: bytes) -> bool:
+    """Put the image into the cache. Whether it differs from the one before. CannotWrite."""
+    path = _path(slug, kind)
+    with files.writing(path.name):
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+    before = _kept(slug, kind)
+    files.write(path, data)
+    return before is None or before.data != data
+
+
+def forget(slug: str) -> None:
+    """Remove what the cache has of an app that is gone."""
+    for kind in _SUFFIX:
+        with files.writing(slug):
+            _path(slug, kind).unlink(missing_ok=True)
+
+
+async def refresh_favicon(slug: str, url: str) -> bool:
+    """Fetch the app's favicon anew. Whether its image changed; a failure keeps the old one.
+
+    The app's own server may be private, its page may name no other private one.
+    """
+    try:
+        icon = await favicon.find(
+            url, private=True, most=FAVICON_BYTES, side=2 * card.ICON, least=LEAST
+        )
+    except (Refused, NoAnswer, NoImage) as error:
+        log.info("no favicon", extra={"slug": slug, "why": str(error)})
+        return False
+    if max(icon.size) < LEAST:
+        return False
+    return await asyncio.to_thread(lambda: keep(slug, "favicon", card.plate(icon)))
+
+
+def keep_screenshot(slug: str, png: bytes) -> bool:
+    """Keep what the browser saw, scaled. NoImage for a blank page, which keeps the old one."""
+    return keep(slug, "screenshot", images.shot(png, card.SIZE))
+
+
+def _kept(slug: str, kind: Kind) -> Picture | None:
+    try:
+        found = files.read(_path(slug, kind))
+    except OSError:
+        return None
+    if found is None or not found.data:
+        return None
+    return Picture(kind, found.data, f'"{found.etag[:32]}"')
+
+
+@lru_cache(maxsize=512)
+def _card(subject: Subject) -> Picture:
+    data = card.card(subject.slug, subject.name, framework=subject.framework, color=subject.color)
+    return Picture("card", data, f'"{hashlib.sha256(data).hexdigest()[:32]}"')
+
+
+def _path(slug: str, kind: Kind) -> Path:
+    place = places.place("apps", slug)  # refuses what is no slug
+    return places.cache_dir() / "thumbs" / f"{place.name}{_SUFFIX[kind]}"
