@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import uuid
@@ -15,6 +16,8 @@ from dashboard.services import environment, logs, places, record, wrapper
 from dashboard.services.definition import Service
 from dashboard.services.record import Exit, Record
 from dashboard.services.system import boot, processes
+
+log = logging.getLogger(__name__)
 
 
 class CannotStart(Exception):
@@ -47,7 +50,7 @@ def start(
         raise CannotStart("service.command: must name a program, without NUL characters")
     try:
         with files.writing(f"logs/{slug}"):
-            log, log_start = logs.append_to(slug)
+            output, log_start = logs.append_to(slug)
     except files.CannotWrite as error:
         raise CannotStart(error.text) from None
     intent = Record(
@@ -62,9 +65,11 @@ def start(
         log_start=log_start,
     )
     try:
-        return _launched(slug, service, intent, env=env, cwd=cwd, log=log, open_files=open_files)
+        return _launched(
+            slug, service, intent, env=env, cwd=cwd, output=output, open_files=open_files
+        )
     finally:
-        os.close(log)
+        os.close(output)
 
 
 def _launched(
@@ -74,7 +79,7 @@ def _launched(
     *,
     env: Mapping[str, str],
     cwd: Path,
-    log: int,
+    output: int,
     open_files: int | None,
 ) -> Record:
     argv = wrapper.argv(
@@ -82,7 +87,7 @@ def _launched(
     )
     try:
         record.save(slug, intent)
-        pid = _spawned(argv, env=env, cwd=cwd, log=log)
+        pid = _spawned(argv, env=env, cwd=cwd, output=output)
     except files.CannotWrite as error:
         raise CannotStart(error.text) from None
     except OSError as error:
@@ -90,18 +95,21 @@ def _launched(
     process = processes.living(pid)
     started = process.started if process else 0  # 0: it has ended already, and told how
     done = replace(intent, pid=pid, started=started, leader=pid, leader_started=started)
-    record.save(slug, done)
+    try:
+        record.save(slug, done)
+    except files.CannotWrite as error:  # it runs, and its mark on the disk is enough to find it
+        log.warning("a service's record", extra={"slug": slug, "why": error.text})
     return done
 
 
-def _spawned(argv: list[str], *, env: Mapping[str, str], cwd: Path, log: int) -> int:
+def _spawned(argv: list[str], *, env: Mapping[str, str], cwd: Path, output: int) -> int:
     child = subprocess.Popen(
         argv,
         env=dict(env),
         cwd=cwd,
         stdin=subprocess.DEVNULL,
-        stdout=log,
-        stderr=log,
+        stdout=output,
+        stderr=output,
         start_new_session=True,
         close_fds=True,  # the instance's lock among them, which would outlive us in the service
     )

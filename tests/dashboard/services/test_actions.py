@@ -14,6 +14,8 @@ import psutil
 import pytest
 
 from config.kernel.errors import Conflict, NotFound
+from config.kernel.storage.files import CannotWrite
+from dashboard.services import record
 from dashboard.services.definition import Ready, Service
 from dashboard.services.state import Limits
 from tests.dashboard.services.world import Scene, alive, log_of, python, server
@@ -176,9 +178,20 @@ async def test_stop_ends_a_grandchild_that_left_the_group(scene: Scene):
     assert not alive(grandchild)
 
 
+async def test_who_left_the_group_hears_the_stop_signal_too(scene: Scene):
+    loop = "trap 'echo bye; exit' TERM; echo up; while :; do sleep 0.05; done"
+    command = f'setsid sh -c "{loop}" & exec sleep 60'
+    await scene.begin(shop=Service(command, ready=Ready(log="up")))
+    await scene.supervisor.act("shop", "start")
+
+    await scene.supervisor.act("shop", "stop")
+
+    assert "bye" in log_of().splitlines()
+
+
 async def test_stop_ends_a_child_that_hid_its_environment(scene: Scene):
     await scene.begin(
-        shop=Service("env -i sleep 62 & echo $!; exec sleep 60", ready=Ready(log="[0-9]"))
+        shop=Service("(env -i sleep 62 & echo $!); exec sleep 60", ready=Ready(log="[0-9]"))
     )
     await scene.supervisor.act("shop", "start")
     hidden = int(log_of())
@@ -207,6 +220,31 @@ async def test_what_ignores_the_stop_signal_is_killed_after_its_time(turned: Sce
     assert (stopped.ok, stopped.status) == (True, "stopped")
     assert not alive(pid)
     assert turned.view()["lastExit"]["signal"] == "SIGKILL"
+
+
+@pytest.mark.parametrize("refused_at", [1, 2])
+async def test_a_full_disk_refuses_a_start_before_it_and_never_loses_one_after_it(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, refused_at: int
+):
+    saves, save = [], record.save
+
+    def full(slug: str, known: record.Record) -> None:
+        saves.append(known)
+        if len(saves) >= refused_at:
+            raise CannotWrite("Cannot write shop.json: No space left on device")
+        save(slug, known)
+
+    monkeypatch.setattr(record, "save", full)
+    await scene.begin(shop=Service("echo up; exec sleep 68", ready=Ready(log="up")))
+
+    told = await scene.supervisor.act("shop", "start")
+    started = told.pid
+    await scene.supervisor.act("shop", "stop")
+
+    assert told.ok is (refused_at == 2)
+    assert (told.message is None) is told.ok
+    assert ("up" in log_of()) is told.ok
+    assert started is None or not alive(started)
 
 
 @pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "QUIT", "USR1"])

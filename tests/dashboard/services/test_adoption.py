@@ -17,7 +17,7 @@ import pytest
 
 from dashboard.services import adopt, places, record
 from dashboard.services.definition import Ready, Service
-from dashboard.services.system import boot
+from dashboard.services.system import boot, processes
 from tests.dashboard.services.world import Scene, alive, python, server
 from tests.service import ROOT, free_port, until
 
@@ -127,6 +127,28 @@ async def test_after_a_reboot_only_autostart_services_run(
 
     await scene.becomes("running", "blog")
     assert scene.view("shop")["status"] == "stopped"
+
+
+async def test_a_run_of_another_boot_is_not_found(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+    await scene.begin(shop=UP)
+    pid = (await scene.supervisor.act("shop", "start")).pid
+    here = adopt.find("shop")
+    monkeypatch.setenv("SVC_TEST_BOOT_ID", "another")
+
+    assert here is not None
+    assert here.pid == pid
+    assert adopt.find("shop") is None
+
+
+def test_a_pid_that_was_given_out_again_is_not_held():
+    me = processes.living(os.getpid())
+    assert me is not None
+
+    held = processes.handle(me)
+
+    assert held is not None
+    os.close(held)
+    assert processes.handle(me._replace(started=me.started + 1)) is None
 
 
 async def test_a_process_that_only_has_the_same_pid_is_not_adopted_nor_killed(scene: Scene):
@@ -277,8 +299,10 @@ async def test_a_helper_left_by_a_command_that_ended_well_is_not_the_service(sce
     assert (told.ok, told.status, told.reason) == (False, "stopped", "exited")
 
 
-async def test_a_killed_wrapper_leaves_the_service_running_and_known(scene: Scene):
-    service = server(free_port())
+@pytest.mark.parametrize("service", [UP, server(free_port())], ids=["no port", "port"])
+async def test_a_killed_wrapper_leaves_the_service_running_and_known(
+    scene: Scene, service: Service
+):
     await scene.begin(shop=service)
     await scene.supervisor.act("shop", "start")
     wrapper = scene.record().leader
