@@ -10,6 +10,7 @@ import pytest
 
 from review.git import command
 from review.git.command import GitError
+from tests.review.git.processes import is_gone
 from tests.review.repos import Repo
 from tests.service import until
 
@@ -24,13 +25,6 @@ def slow_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     return folder / "pids"
-
-
-def is_gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
 
 
 def test_a_git_that_hangs_is_killed_with_its_children(slow_git: Path, tmp_path: Path):

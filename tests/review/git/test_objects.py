@@ -16,6 +16,7 @@ from review.git import catfile, objects
 from review.git.command import GitError
 from review.git.objects import Entry
 from review.git.repository import Repository, open_repository
+from tests.review.git.processes import is_gone
 from tests.review.repos import Repo
 from tests.service import until
 
@@ -35,10 +36,6 @@ def opened(repo: Repo) -> Repository:
 
 def pids() -> set[int]:
     return {reader.process.pid for reader in catfile._all}
-
-
-def is_gone(pid: int) -> bool:
-    return not Path(f"/proc/{pid}").exists()
 
 
 def oid(repo: Repo, data: bytes) -> str:
