@@ -148,6 +148,7 @@ async def test_silent_targets_never_fill_the_gate():
         for _ in range(6):
             await held.enter_async_context(gate.lane(silent=True))
         seventh = asyncio.create_task(held.enter_async_context(gate.lane(silent=True)))
+        await asyncio.sleep(0)
         async with asyncio.timeout(5), gate.lane(silent=False), gate.lane(silent=False):
             assert not seventh.done()
             ninth = asyncio.create_task(held.enter_async_context(gate.lane(silent=False)))
