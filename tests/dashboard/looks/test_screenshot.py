@@ -1,0 +1,129 @@
+"""Screenshots by the system's Chromium: bounded, fresh, on the app's own origin only (14.2)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from dashboard.looks import chromium, screenshot, thumbs
+from dashboard.looks.screenshot import Camera, NoShot
+from tests.dashboard.health.servers import answers, eventually, hangs, serving
+from tests.dashboard.looks import pictures
+from tests.dashboard.looks.sites import PAGE, site
+
+CHROMIUM = chromium.found(None)
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
+]
+BLUE = b"<body style='background:#0000ff'>"
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> str:
+    """The browser; for root, whom its sandbox refuses, through a script that leaves that out."""
+    assert CHROMIUM is not None
+    if os.geteuid() != 0:
+        return CHROMIUM
+    script = tmp_path / "browser"
+    script.write_text(f'#!/bin/sh\nexec {CHROMIUM} --no-sandbox "$@"\n')
+    script.chmod(0o755)
+    return str(script)
+
+
+def middle(png: bytes) -> tuple[int, ...]:
+    picture = pictures.read(png).convert("RGB")
+    pixel = picture.getpixel((picture.width // 2, picture.height // 2))
+    assert isinstance(pixel, tuple)
+    return tuple(int(value) for value in pixel)
+
+
+def left_over(data: Path) -> list[str]:
+    """Processes and profiles of the browser that are still there."""
+    folder = str(data / "cache")
+    processes = [p for p in psutil.process_iter(["cmdline"])
+                 if folder in " ".join(p.info["cmdline"] or [])]  # fmt: skip
+    return [str(p.pid) for p in processes] + [str(p) for p in data.glob("cache/*/browser-*")]
+
+
+async def test_a_page_is_shown_as_it_looks_after_load_and_nothing_is_left_over(command, data):
+    late = (
+        b"<script>onload=()=>setTimeout(()=>document.body.style.background='#0000ff',300)</script>"
+    )
+    async with serving(site({"/": (PAGE, b"<body>" + late)})) as server:
+        png = await Camera().take(command, f"http://127.0.0.1:{server.port}/")
+
+    assert pictures.read(png).size == (1280, 800)
+    assert middle(png) == (0, 0, 255)
+    await eventually(lambda: not left_over(data))
+
+
+async def test_dark_and_viewport_are_as_wanted(command):
+    page = b"<style>@media (prefers-color-scheme: dark){body{background:#00ff00}}</style><body>"
+    async with serving(site({"/": (PAGE, page)})) as server:
+        png = await Camera().take(
+            command, f"http://127.0.0.1:{server.port}/", viewport=(800, 500), delay=0, dark=True
+        )
+
+    assert (pictures.read(png).size, middle(png)) == ((800, 500), (0, 255, 0))
+
+
+async def test_a_page_cannot_lead_the_browser_to_another_origin(command):
+    async with serving(answers(body=b"elsewhere")) as other:
+        there = f"http://127.0.0.1:{other.port}/".encode()
+        page = BLUE + b"<iframe src='%s'></iframe><script>location='%s'</script>" % (there, there)
+        async with serving(site({"/": (PAGE, page)})) as server:
+            png = await Camera().take(command, f"http://127.0.0.1:{server.port}/")
+        away = answers(302, headers=f"Location: {there.decode()}\r\n")
+        async with serving(away) as server:
+            with pytest.raises(NoShot):
+                await Camera().take(command, f"http://127.0.0.1:{server.port}/")
+
+        assert b"".join(other.heard) == b""  # it may connect ahead, but asks for nothing
+    assert middle(png) == (0, 0, 255)
+
+
+async def test_a_page_that_never_loads_ends_with_the_whole_group(command, data, monkeypatch):
+    monkeypatch.setattr(screenshot, "SECONDS", 3.0)
+    async with serving(hangs) as server:
+        began = time.monotonic()
+        with pytest.raises(NoShot, match="within"):
+            await Camera().take(command, f"http://127.0.0.1:{server.port}/")
+
+    assert time.monotonic() - began < 8
+    await eventually(lambda: not left_over(data))
+
+
+async def test_one_is_taken_at_a_time(command, data):
+    camera = Camera()
+    most = 0
+    async with serving(site({"/": (PAGE, BLUE)})) as server:
+        url = f"http://127.0.0.1:{server.port}/"
+        tasks = [asyncio.create_task(camera.take(command, url, delay=0)) for _ in range(2)]
+        while not all(task.done() for task in tasks):
+            most = max(most, len(list(data.glob("cache/*/browser-*"))))
+            await asyncio.wait(tasks, timeout=0.02)
+
+    assert [middle(task.result()) for task in tasks] == [(0, 0, 255)] * 2
+    assert most == 1
+
+
+async def test_a_screenshot_becomes_the_apps_image(command):
+    page = BLUE + b"<h1 style='font-size:300px;color:white'>Shop</h1>"
+    async with serving(site({"/": (PAGE, page)})) as server:
+        png = await Camera().take(command, f"http://127.0.0.1:{server.port}/")
+
+    assert thumbs.keep_screenshot("shop", png)
+    assert thumbs.picture(thumbs.Subject("shop", "Shop")).kind == "screenshot"
+
+
+@pytest.mark.parametrize("command", ["/bin/false", "/bin/cat", "/nowhere/browser"])
+async def test_a_command_that_is_no_browser_makes_no_shot(command, monkeypatch):
+    monkeypatch.setattr(screenshot, "SECONDS", 2.0)
+    with pytest.raises(NoShot):
+        await Camera().take(command, "http://127.0.0.1:1/")
