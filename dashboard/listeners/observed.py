@@ -56,8 +56,8 @@ class Sighting:
     found: Identity
     identity: Identity
     kind: Kind
+    next_ask: float
     answer: Answer | None = None
-    asks: int = 0
     present: bool = True
 
     @property
@@ -77,13 +77,10 @@ class Sighting:
         """Another user's; a published port of a container is whoever's can see the container."""
         return self.listener.uid != os.geteuid() and self.found.container is None
 
-    @property
-    def next_ask(self) -> float:
+    def ask_after(self, now: float) -> float:
         """When to ask it again: often while it looks like a dev server that is coming up."""
-        times = ASKED_S if self.kind == "dev" else ASKED_S[:1]
-        if self.asks < len(times):
-            return self.since + times[self.asks]
-        return self.since + times[-1] + TITLE_S * (self.asks - len(times) + 1)
+        soon = (self.since + after for after in (ASKED_S if self.kind == "dev" else ()))
+        return next((moment for moment in soon if moment > now), now + TITLE_S)
 
 
 class Observed:
@@ -141,8 +138,7 @@ class Observed:
         """The listeners to be asked now; each is told once for each time it is due."""
         found = [one for one in self.all() if self._may_be_asked(one) and one.next_ask <= now]
         for one in found:
-            while one.next_ask <= now:
-                one.asks += 1
+            one.next_ask = one.ask_after(now)
         return found
 
     def answered(self, id: str, answer: Answer) -> bool:  # noqa: A002
@@ -205,7 +201,8 @@ class Observed:
     def _first(self, listener: Listener, at: datetime, now: float) -> Sighting:
         found = self._identify(listener)
         sort = kind(found, listener.port)
-        return Sighting(listener, at, at, now, now, now, found, found, sort)
+        first = now + ASKED_S[0]
+        return Sighting(listener, at, at, now, now, now, found, found, sort, first)
 
     def _seen_again(self, one: Sighting, listener: Listener, at: datetime, now: float) -> bool:
         """Whether it differs; a restarted one is identified and asked anew."""
@@ -214,7 +211,8 @@ class Observed:
         one.last_seen, one.seen, one.present = at, now, True
         if (was.pid, was.started) != (listener.pid, listener.started):
             one.know(self._identify(listener), one.answer)
-            one.identified, one.since, one.asks = now, now, 0
+            one.identified = one.since = now
+            one.next_ask = now + ASKED_S[0]
         return came_back or was != listener
 
     def _forget(self, present: Container[str], now: float) -> None:

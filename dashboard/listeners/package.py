@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +53,10 @@ def find(folders: Iterable[Path]) -> Package | None:
     """The manifest of the first of these directories, nearest first, that has one."""
     folders = list(folders)
     for folder in folders:
-        for name, read in MANIFESTS.items():
+        for name in MANIFESTS:
             file = folder / name
             if _is_file(file):
-                return _read(file, read, folders[folders.index(folder) :])
+                return _read(file, folders[folders.index(folder) :])
     return None
 
 
@@ -64,17 +65,11 @@ def installed(package: Package, need: str) -> str | None:
     if package.file.name != "package.json":
         return None
     file = package.file.parent / "node_modules" / need / "package.json"
-    return _read(file, _javascript, []).version if _is_file(file) else None
+    return _read(file, []).version if _is_file(file) else None
 
 
-def _read(file: Path, read: Callable[[str], Facts], folders: list[Path]) -> Package:
-    facts: Facts = {}
-    whole = True
-    try:
-        snapshot = files.read(file, limit=LIMIT)
-        facts = read(snapshot.data.decode()) if snapshot else {}
-    except (OSError, ValueError, RecursionError):
-        whole = False
+def _read(file: Path, folders: list[Path]) -> Package:
+    facts, whole = _facts(file, files.stat_of(file))
     manager = _text(facts.get("manager")) or _manager(file.name, folders)
     return Package(
         file=file,
@@ -84,6 +79,16 @@ def _read(file: Path, read: Callable[[str], Facts], folders: list[Path]) -> Pack
         needs=frozenset(facts.get("needs", ())),
         whole=whole,
     )
+
+
+@lru_cache(1024)
+def _facts(file: Path, _stat: str | None) -> tuple[Facts, bool]:
+    """What a manifest says and whether it could be read; parsed once for each state of the file."""
+    try:
+        snapshot = files.read(file, limit=LIMIT)
+        return (MANIFESTS[file.name](snapshot.data.decode()) if snapshot else {}), True
+    except (OSError, ValueError, RecursionError):
+        return {}, False
 
 
 def _text(value: object) -> str | None:

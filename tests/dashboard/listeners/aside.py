@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 
+from dashboard.listeners import netlink
 from dashboard.listeners.owners import RETRY_S, Owners
 from dashboard.listeners.scan import Scanner
 
@@ -15,18 +16,22 @@ from dashboard.listeners.scan import Scanner
 def main(port: int) -> None:
     now = 0.0
     owners = Owners(clock=lambda: now)
-    scanner = Scanner(owners)
     walks = []
+
+    def look() -> None:
+        owners.of(one for one in netlink.listening() if one.port == port)
+
     for _ in range(200):
-        found = scanner.scan()
+        look()
     walks.append(owners.walks)
     now = RETRY_S - 0.1
-    scanner.scan()
+    look()
     walks.append(owners.walks)
     now = RETRY_S
-    scanner.scan()
-    scanner.scan()
+    look()
+    look()
     walks.append(owners.walks)
+    found = Scanner().scan()
     pids = [one.pid for one in found.listeners if one.port == port]
     print(json.dumps({"walks": walks, "pids": pids, "partial": found.partial}))
 

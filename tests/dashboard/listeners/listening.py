@@ -1,12 +1,14 @@
 """A server process as tests need it: `python -m tests.dashboard.listeners.listening KIND PORT`.
 
-Binds, says `ready PORT` and accepts nothing. Kinds: an address; `dual` (127.0.0.1 and ::1);
-`forked` (four workers share one socket); `reuseport` (four workers with a socket each);
+Binds, says `ready PORT` and accepts nothing. Kinds: an address; `dual` (both loopback
+addresses, by asyncio); `forked` (four workers share one socket); `reuseport` (four workers with a
+socket each);
 `many` (PORT counts the sockets); `named` (its process name holds control characters).
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -14,7 +16,7 @@ import sys
 from pathlib import Path
 
 WORKERS = 4
-NAME = "a\x1b[31mb\tc\x07)"
+NAME = "a) b\x1b[31m\tc\x07"
 
 
 def bound(ip: str, port: int, *, reuse: bool = False) -> socket.socket:
@@ -44,10 +46,17 @@ def fork_workers(bind: bool, port: int) -> list[socket.socket]:
     return mine
 
 
+async def serve_both(port: int) -> None:
+    server = await asyncio.start_server(lambda *_streams: None, ["127.0.0.1", "::1"], port)
+    print("ready", port, flush=True)
+    await server.serve_forever()
+
+
 def main(kind: str, port: int) -> None:
     match kind:
         case "dual":
-            servers = [bound("127.0.0.1", port), bound("::1", port)]
+            asyncio.run(serve_both(port))
+            return
         case "forked" | "reuseport":
             servers = fork_workers(kind == "reuseport", port)
         case "many":

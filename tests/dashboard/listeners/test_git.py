@@ -81,6 +81,7 @@ def test_a_detached_head_has_no_branch(shop: Path):
 def test_outside_of_repositories_there_is_none(tmp_path: Path):
     assert git.find(tmp_path) is None
     assert git.find(tmp_path / "absent") is None
+    assert git.find(tmp_path / ("x" * 300)) is None
 
 
 @pytest.mark.parametrize(

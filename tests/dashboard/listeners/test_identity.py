@@ -86,6 +86,7 @@ def test_a_server_in_a_repository_is_known_by_process_package_branch_and_framewo
     assert process["argv"][1:4] == ["-m", "http.server", str(port)]
     assert process["exe"] == str(Path(sys.executable).resolve())
     assert process["parents"][0]["pid"] == os.getpid()
+    assert all(parent["pid"] > 1 for parent in process["parents"])
     assert process["startedAt"].endswith("Z")
     assert told["cwd"] == str(part)
     assert told["git"]["root"] == str(shop)
@@ -128,6 +129,19 @@ def test_without_a_wrapper_the_command_is_its_own(servers: Servers):
     assert who(port).command[1:] == ("-m", "http.server", str(port), "--bind", "127.0.0.1")
 
 
+def test_a_wrapper_above_the_shell_somebody_types_in_is_no_part_of_the_command():
+    dev = Parent(5, "make", ("make", "dev"))
+    script, typed = Parent(6, "sh", ("sh", "-c", "vite")), Parent(4, "bash", ("-bash",))
+    above = Parent(3, "uv", ("uv", "run", "bash"))
+
+    def command(*parents: Parent) -> tuple[str, ...]:
+        return Identity(Process(7, argv=("node", "vite"), parents=parents), "/x").command
+
+    assert command(script, dev, typed, above) == ("make", "dev")
+    assert command(script, typed, above) == ("node", "vite")
+    assert command(typed, above) == ("node", "vite")
+
+
 def test_a_worktree_is_named_with_its_branch(servers: Servers, tmp_path: Path):
     repository(tmp_path / "shop")
     subprocess.run(
@@ -147,7 +161,7 @@ def test_a_process_name_of_control_characters_is_shown_plainly(servers: Servers)
     found = who(servers.listening("named"))
 
     assert found.process.name == NAME
-    assert found.wire()["process"]["name"] == "a�[31mb�c�)"
+    assert found.wire()["process"]["name"] == "a) b�[31m�c�"
 
 
 def test_a_command_line_written_into_a_name_shows_no_secret():

@@ -23,12 +23,14 @@ def only(port: int):
 
 
 def test_a_socket_is_searched_once_and_a_new_one_once_more():
-    owners = Owners()
+    now = 0.0
+    owners = Owners(clock=lambda: now)
     with bound("127.0.0.1", 0) as one, bound("127.0.0.1", 0) as other:
         first, second = only(one.getsockname()[1]), only(other.getsockname()[1])
 
         for _ in range(20):
             owners.of(first)
+            now += RETRY_S
         assert owners.walks == 1
         for _ in range(20):
             found = owners.of(first + second)
@@ -42,12 +44,16 @@ def test_a_descriptor_that_was_closed_is_searched_anew():
     with bound("127.0.0.1", 0) as server:
         sockets = only(server.getsockname()[1])
         owners.of(sockets)
-        copy = os.dup(server.fileno())
+        number = server.fileno()
+        copy = os.dup(number)
         server.close()
+        other = os.open(os.devnull, os.O_RDONLY)
+        assert other == number  # another file has its number now
         try:
             [owner] = owners.of(sockets).values()
         finally:
             os.close(copy)
+            os.close(other)
 
     assert owner is not None
     assert (owner.pid, owners.walks) == (os.getpid(), 2)

@@ -111,6 +111,16 @@ def test_the_package_manager_field_counts_before_lock_files(tmp_path: Path):
     assert find(tmp_path).manager == "pnpm"
 
 
+def test_a_changed_manifest_is_read_again(tmp_path: Path):
+    file = tmp_path / "package.json"
+    file.write_text('{"name": "one"}')
+    assert find(tmp_path).name == "one"
+
+    file.write_text('{"name": "other"}')
+
+    assert find(tmp_path).name == "other"
+
+
 def test_the_nearest_manifest_counts(tmp_path: Path):
     part = tmp_path / "part"
     part.mkdir()
