@@ -72,7 +72,7 @@ def test_a_new_entry_adds_lines_and_changes_none():
 
 def ends_in_bare_block(data: bytes) -> bool:
     """Whether the file ends inside a block of text that a line end would change."""
-    return parse(data).value != parse(data + b"\n").value
+    return bool(parse(data).value != parse(data + b"\n").value)
 
 
 def without_chomping(lines: list[str]) -> list[str]:
