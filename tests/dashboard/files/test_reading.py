@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,18 @@ def test_a_save_of_the_same_length_is_seen(home: Home):
         path.write_text(f"port: {port}\n")
 
     assert app().parsed.port == 3039
+
+
+def test_a_second_save_within_the_same_tick_of_the_clock_is_seen(home: Home):
+    path = home.write("apps/shop.yaml", "port: 3000\n")
+    tick = time.time_ns() + 10_000_000_000  # the file stays young, however slow this machine is
+    os.utime(path, ns=(tick, tick))
+    assert app().parsed.port == 3000
+
+    path.write_text("port: 3001\n")
+    os.utime(path, ns=(tick, tick))
+    assert app().parsed.port == 3001
+    assert store.apps()["shop"].parsed.port == 3001
 
 
 def test_config_has_its_defaults_while_it_is_absent_or_broken(home: Home):
