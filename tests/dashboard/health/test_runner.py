@@ -207,6 +207,17 @@ async def test_one_app_has_one_probe_at_a_time():
         await eventually(lambda: watched.probes("shop") == 1)
 
 
+async def test_a_tick_while_a_probe_is_under_way_begins_no_second_one():
+    async with serving(hangs) as server, watching() as watched:
+        policy = Policy(should_run=True, grace=0.3)
+        watched.runner.watch("shop", Target(port=server.port, timeout=60), policy)
+        watched.runner.evidence("shop", Started())
+        await eventually(lambda: watched.state("shop") == "down")
+        await eventually(lambda: server.heard)
+
+        assert len(server.heard) == 1
+
+
 async def test_a_forgotten_app_is_neither_asked_nor_reported():
     async with serving(hangs) as server, watching() as watched:
         watched.runner.watch("shop", Target(port=server.port, timeout=60), Policy())
