@@ -50,11 +50,15 @@ def same(pid: int, started: int) -> bool:
     return found is not None and found.started == started
 
 
-def members(family: Family) -> list[Process]:
-    """Everything alive that the run started, oldest first: marked, of its group, or below those."""
+def members(family: Family, known: Iterable[Process] = ()) -> list[Process]:
+    """Everything alive that the run started, oldest first: marked, of its group, or below those.
+
+    `known` were members before: without a mark, and when the leader has gone, nothing else tells.
+    """
     processes = {process.pid: process for process in _all()}
     entry = f"{MARK}={family.run}".encode()
     marked = {pid for pid in processes if family.run and entry in _environ(pid)}
+    marked |= {p.pid for p in known if p.pid in processes and processes[p.pid].started == p.started}
     leader = processes.get(family.leader)
     ours = leader is not None and leader.started == family.started
     # a group's number is not given out again while somebody is in it
@@ -76,11 +80,11 @@ def tell(family: Family, number: signal.Signals) -> list[Process]:
     return found
 
 
-def kill(family: Family) -> list[Process]:
+def kill(family: Family, known: Iterable[Process] = ()) -> list[Process]:
     """SIGKILL for every member: stopped first, so that none makes another meanwhile."""
     frozen: dict[int, Process] = {}
     for _ in range(ROUNDS):
-        fresh = [process for process in members(family) if process.pid not in frozen]
+        fresh = [process for process in members(family, known) if process.pid not in frozen]
         if not fresh:
             break
         for process in fresh:

@@ -38,18 +38,18 @@ async def ended(process: Process, clock: Clock) -> None:
 
 async def end(family: Family, number: signal.Signals, *, timeout: float, clock: Clock) -> bool:
     """Signal the family, after `timeout` seconds kill it; whether all of it is gone."""
-    await asyncio.to_thread(processes.tell, family, number)
-    if await _gone(family, timeout, clock):
+    known = await asyncio.to_thread(processes.tell, family, number)
+    if await _gone(family, known, timeout, clock):
         return True
-    await asyncio.to_thread(processes.kill, family)
-    return await _gone(family, KILLED_S, clock)
+    await asyncio.to_thread(processes.kill, family, known)
+    return await _gone(family, known, KILLED_S, clock)
 
 
-async def _gone(family: Family, seconds: float, clock: Clock) -> bool:
+async def _gone(family: Family, known: list[Process], seconds: float, clock: Clock) -> bool:
     """Whether every member has ended in time, those that came later too."""
     limit = asyncio.ensure_future(clock.sleep(seconds))
     try:
-        while found := await asyncio.to_thread(_members, family):
+        while found := await asyncio.to_thread(_members, family, known):
             waits = asyncio.ensure_future(_all_ended(found, clock))
             try:
                 await asyncio.wait({waits, limit}, return_when=asyncio.FIRST_COMPLETED)
@@ -58,15 +58,15 @@ async def _gone(family: Family, seconds: float, clock: Clock) -> bool:
                 with contextlib.suppress(asyncio.CancelledError):
                     await waits
             if limit.done():
-                return not await asyncio.to_thread(_members, family)
+                return not await asyncio.to_thread(_members, family, known)
         return True
     finally:
         limit.cancel()
 
 
-def _members(family: Family) -> list[Process]:
+def _members(family: Family, known: list[Process]) -> list[Process]:
     processes.reap(family.leader)
-    return processes.members(family)
+    return processes.members(family, known)
 
 
 async def _all_ended(found: Iterable[Process], clock: Clock) -> None:

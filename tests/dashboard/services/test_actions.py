@@ -190,9 +190,9 @@ async def test_who_left_the_group_hears_the_stop_signal_too(scene: Scene):
 
 
 async def test_stop_ends_a_child_that_hid_its_environment(scene: Scene):
-    await scene.begin(
-        shop=Service("(env -i sleep 62 & echo $!); exec sleep 60", ready=Ready(log="[0-9]"))
-    )
+    deaf = "trap '' TERM; while :; do sleep 1; done"
+    command = f'(env -i /bin/sh -c "{deaf}" & echo $!); exec sleep 60'
+    await scene.begin(shop=Service(command, ready=Ready(log="[0-9]"), stop_timeout=0.3))
     await scene.supervisor.act("shop", "start")
     hidden = int(log_of())
     assert alive(hidden)
@@ -263,21 +263,17 @@ async def test_the_command_hears_its_own_stop_signal_and_says_goodbye(scene: Sce
     assert scene.view()["lastExit"]["code"] == 5
 
 
-async def test_a_restart_waits_until_the_port_is_free(scene: Scene):
+async def test_a_restart_waits_until_the_port_is_free(turned: Scene):
     port = free_port()
-    await scene.begin(shop=server(port))
-    await scene.supervisor.act("shop", "start")
-    await scene.supervisor.act("shop", "stop")
+    await turned.begin(shop=server(port))
     late = socket.create_server(("127.0.0.1", port))
 
-    restarting = asyncio.create_task(scene.supervisor.act("shop", "restart"))
-    await asyncio.sleep(0)
-    looked = await scene.until(lambda: not restarting.done())
+    restarting = asyncio.create_task(turned.supervisor.act("shop", "restart"))
+    await turned.until(lambda: turned.turn.sleeps(0.1), what="waits for the port")
     late.close()
-    told = await restarting
+    await turned.turned_until("running")
 
-    assert looked
-    assert (told.ok, told.status) == (True, "running")
+    assert (await restarting).ok
 
 
 async def test_ready_by_a_page_and_by_a_line(scene: Scene):

@@ -112,6 +112,16 @@ def test_a_line_without_end_is_told_in_pieces(data: Path):
     assert tail("shop", 2).truncated
 
 
+def test_the_end_of_a_huge_unfinished_line_is_where_it_is(data: Path):
+    size = 20 * 1024 * 1024
+    write(b"x" * size)
+
+    told = tail("shop")
+
+    assert (told.lines, told.truncated) == ([], True)
+    assert told.end + len(told.partial) == size
+
+
 def test_more_news_than_asked_for_come_without_a_gap(data: Path):
     write("".join(f"{n}\n" for n in range(25)))
 
