@@ -127,3 +127,16 @@ async def test_a_command_that_is_no_browser_makes_no_shot(command, monkeypatch):
     monkeypatch.setattr(screenshot, "SECONDS", 2.0)
     with pytest.raises(NoShot):
         await Camera().take(command, "http://127.0.0.1:1/")
+
+
+async def test_what_the_browser_started_is_killed_with_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(screenshot, "SECONDS", 1.0)
+    noted, script = tmp_path / "pid", tmp_path / "browser"
+    script.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {noted}\nsleep 600\n")
+    script.chmod(0o755)
+
+    with pytest.raises(NoShot, match="within"):
+        await Camera().take(str(script), "http://127.0.0.1:1/")
+
+    pid = int(noted.read_text())
+    await eventually(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == "zombie")
