@@ -52,7 +52,10 @@ class Recorder:
         self.trouble: Trouble | None = None
 
     def load(self, now: float) -> None:
-        """What is stored, at the start of a run. The time since the last run counts as off."""
+        """What is stored, before any other call. The time since the last run counts as off.
+
+        Raises DatabaseError; it may then be called again.
+        """
         pasts = store.pasts()
         for past in pasts:
             track = self._tracks[past.slug] = Track(past.standing.interval)
@@ -142,7 +145,7 @@ class Recorder:
         """`recent`, `bar24` and `uptime` of an App record, from memory (contract 7, 8.4)."""
         with self._lock:
             end, through = self._through
-            track = self._tracks.get(slug, Track())
+            track = self._tracks.get(slug) or Track()
             return summary(track, self._totals.get(slug, {}), _ms(now), end, through)
 
     def flush(self, now: float) -> bool:
@@ -160,14 +163,15 @@ class Recorder:
                 store.write(batch)
             batch = Batch()
             self._refresh(ts)
-        except DatabaseError as error:
+        except Exception as error:
+            with self._lock:
+                self._put_back(batch, ts)
+            if not isinstance(error, DatabaseError):
+                raise
             connection.close_if_unusable_or_obsolete()
             since = self.trouble.since if self.trouble else now
             self.trouble = Trouble(str(error), since)
             return False
-        finally:
-            with self._lock:
-                self._put_back(batch, ts)
         self.trouble = None
         return True
 
@@ -249,8 +253,6 @@ class Recorder:
 
     def _put_back(self, batch: Batch, ts: int) -> None:
         """Have a refused batch wait; what came in meanwhile is newer and wins."""
-        if not batch:
-            return
         waiting = self._waiting
         self._open |= batch.hours.keys()
         waiting.slugs = batch.slugs | waiting.slugs

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from dashboard.history import store
 from dashboard.history.recorder import Recorder, Trouble
@@ -99,6 +99,21 @@ def test_samples_wait_ten_minutes_and_hours_for_ever(impatient):
     assert 20 <= Sample.objects.count() <= 22
     assert Hour.objects.get().n == 60
     assert Hour.objects.get().up == 1_770_000
+
+
+@stored
+def test_a_database_that_cannot_even_be_read_fills_no_memory(monkeypatch):
+    def broken(_keys: object) -> None:
+        raise OperationalError("disk I/O error")
+
+    recorder = started()
+    monkeypatch.setattr(store, "hours_of", broken)
+    for minute in range(60):
+        probes(recorder, "shop", NOON + 60 * minute, NOON + 60 * minute + 60)
+        assert not recorder.flush(NOON + 60 * minute + 60)
+
+    assert recorder.trouble == Trouble("disk I/O error", NOON + 60)
+    assert len(recorder._waiting.samples) <= 22
 
 
 @pytest.mark.django_db
