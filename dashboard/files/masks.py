@@ -12,9 +12,9 @@ MASK = "***"
 HEADERS = {"authorization", "cookie"}
 SECRET = re.compile(r"secret|token|key|pass", re.IGNORECASE)
 USER_INFO = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,30}://)[^/?#\s@'\"]*@")
-QUOTED = r"""(?:"(?:[^"\\]|\\.)*+"|'[^']*+'|[^"'])"""
-CLOSED = re.compile(rf"{QUOTED}*+", re.DOTALL)
-WORD = re.compile(rf"(?:(?!\s){QUOTED})++", re.DOTALL)
+QUOTED = r""""(?:[^"\\]|\\.)*"|'[^']*'"""
+CLOSED = re.compile(rf"(?:{QUOTED}|[^\"'])*", re.DOTALL)
+WORD = re.compile(rf"(?:{QUOTED}|[^\s\"'])+", re.DOTALL)
 PLAIN_WORD = re.compile(r"\S+")
 
 
