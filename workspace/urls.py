@@ -10,7 +10,6 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 from workspace import pages
-from workspace.admin import site
 from workspace.api.chats import ChatViewSet
 from workspace.api.instance import InstanceViewSet
 from workspace.api.projects import ProjectViewSet
@@ -80,7 +79,6 @@ shown = [
 
 urlpatterns = [
     *api,
-    path("admin/", site.urls),
     *shown,
     # Machine paths and files are a JSON 404; any other address is a page (workspace.md A).
     re_path(r"^(?!api(?:/|$)|mcp|\.well-known(?:/|$))(?!.*\.[A-Za-z0-9]+$)", pages.missing),

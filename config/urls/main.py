@@ -1,11 +1,18 @@
-"""Routes of the main port: the workspace. The other parts' mounts are told apart before Django."""
+"""Routes of the main port: the workspace, and the admin over every part's tables.
+
+The other parts' mounts are told apart before Django.
+"""
+
+from importlib import import_module
 
 from django.urls import include, path
 
-import dashboard.admin  # noqa: F401 - fills the admin's site before its pages get their URLs
-import review.admin  # noqa: F401
+from config.kernel.web.admin import site
 
 handler404 = "config.kernel.web.answers.not_found"
 handler500 = "config.kernel.web.answers.failed"
 
-urlpatterns = [path("", include("workspace.urls"))]
+for part in ("workspace", "review", "dashboard"):
+    import_module(f"{part}.admin")  # fills the site, whose URLs are made once
+
+urlpatterns = [path("admin/", site.urls), path("", include("workspace.urls"))]
