@@ -9,12 +9,8 @@ from typing import Literal
 from urllib.parse import quote, urlsplit
 
 from config.kernel.web import hosts
+from dashboard.files.schema import SILENT_PORTS
 
-# Never sent a byte on discovery (6.4): their servers log, ban or choke on a stranger's HTTP.
-SILENT_PORTS = frozenset(
-    {22, 25, 53, 111, 139, 445, 631, 1433, 1521, 2049, 3306, 5432, 5672, 6379, 9042, 9092}
-    | {11211, 27017}
-)
 EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - what dev servers print for "any address"
 ANSWERS = ((200, 499),)  # the statuses that are fine when the file names none (6.2)
 _RANGE = re.compile(r"([1-5][0-9]{2})(?:\s*-\s*([1-5][0-9]{2}))?")

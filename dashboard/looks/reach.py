@@ -9,8 +9,9 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass
 
+from dashboard.files.schema import SILENT_PORTS
 from dashboard.health import address
-from dashboard.health.target import EVERYWHERE, SILENT_PORTS, Target
+from dashboard.health.target import EVERYWHERE, Target
 
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 # Metadata services at addresses that look like ordinary ones (Azure, Oracle).

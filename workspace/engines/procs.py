@@ -12,6 +12,7 @@ import signal
 import time
 from collections.abc import Collection
 
+from config.kernel.process import tree
 from workspace.engines.light_typing import NamedTuple
 
 TAG = "SVC_TURN_ID"
@@ -88,7 +89,7 @@ def tagged(run_root: str) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     mine = f"TMPDIR={run_root.rstrip('/')}/".encode()
     processes = scan()
-    for pid in processes.keys() - _ancestry(processes):
+    for pid in processes.keys() - tree.ancestry(_parents(processes)):
         entries = _environ(pid)
         turn = next((e for e in entries if e.startswith(f"{TAG}=".encode())), None)
         if turn and any(entry.startswith(mine) for entry in entries):
@@ -144,37 +145,19 @@ def _freeze(
 
 def _belonging(turn: str | None, roots: Collection[int], below: Collection[int]) -> list[Process]:
     processes = scan()
-    spared = _ancestry(processes) | set(below)
-    members = _descendants(processes, {*roots, *below}) | set(roots)
+    parents = _parents(processes)
+    spared = tree.ancestry(parents) | set(below)
+    members = tree.descendants(parents, {*roots, *below}) | set(roots)
     if turn is not None:
         entry = f"{TAG}={turn}".encode()
         members |= {pid for pid in processes.keys() - members - spared if entry in _environ(pid)}
-        members |= _descendants(processes, members)
+        members |= tree.descendants(parents, members)
     living = (processes[pid] for pid in members - spared if pid in processes)
     return [process for process in living if process.state not in "ZX"]
 
 
-def _descendants(processes: dict[int, Process], tops: Collection[int]) -> set[int]:
-    children: dict[int, list[int]] = {}
-    for process in processes.values():
-        children.setdefault(process.parent, []).append(process.pid)
-    found: set[int] = set()
-    waiting = list(tops)
-    while waiting:
-        fresh = [pid for pid in children.get(waiting.pop(), ()) if pid not in found]
-        found.update(fresh)
-        waiting += fresh
-    return found
-
-
-def _ancestry(processes: dict[int, Process]) -> set[int]:
-    """This process and those above it, which no kill may ever hit."""
-    found, pid = set(), os.getpid()
-    while pid and pid not in found:
-        found.add(pid)
-        process = processes.get(pid)
-        pid = process.parent if process else 0
-    return found
+def _parents(processes: dict[int, Process]) -> dict[int, int]:
+    return {pid: process.parent for pid, process in processes.items()}
 
 
 def _pin(process: Process) -> int | None:

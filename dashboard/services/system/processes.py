@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import psutil
 
+from config.kernel.process import tree
+
 MARK = "SVC_RUN"
 ROUNDS = 64
 PROC = Path("/proc")
@@ -64,7 +66,8 @@ def members(family: Family, known: Iterable[Process] = ()) -> list[Process]:
     # a group's number is not given out again while somebody is in it
     if ours or any(processes[pid].group == family.leader for pid in marked):
         marked |= {p.pid for p in processes.values() if p.group == family.leader}
-    found = _with_descendants(processes, marked) - _ancestry(processes)
+    parents = {process.pid: process.parent for process in processes.values()}
+    found = (marked | tree.descendants(parents, marked)) - tree.ancestry(parents)
     return sorted((processes[pid] for pid in found), key=lambda p: (p.started, p.pid))
 
 
@@ -168,26 +171,3 @@ def _environ(pid: int) -> list[bytes]:
     except (OSError, psutil.Error):
         return []
     return [f"{name}={value}".encode(errors="surrogateescape") for name, value in environ.items()]
-
-
-def _with_descendants(processes: dict[int, Process], tops: set[int]) -> set[int]:
-    children: dict[int, list[int]] = {}
-    for process in processes.values():
-        children.setdefault(process.parent, []).append(process.pid)
-    found = set(tops)
-    waiting = list(tops)
-    while waiting:
-        fresh = [pid for pid in children.get(waiting.pop(), ()) if pid not in found]
-        found.update(fresh)
-        waiting += fresh
-    return found
-
-
-def _ancestry(processes: dict[int, Process]) -> set[int]:
-    """This process and those above it."""
-    found, pid = set(), os.getpid()
-    while pid and pid not in found:
-        found.add(pid)
-        process = processes.get(pid)
-        pid = process.parent if process else 0
-    return found

@@ -17,10 +17,11 @@ import psutil
 import pytest
 
 from config import __version__
+from dashboard.files.schema import SILENT_PORTS
 from dashboard.health import address, connect, http
 from dashboard.health.probe import probe
 from dashboard.health.result import Kind, Result
-from dashboard.health.target import SILENT_PORTS, Target, of_url, statuses
+from dashboard.health.target import Target, of_url, statuses
 from tests.dashboard.health.servers import (
     answers,
     closed_port,
