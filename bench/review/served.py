@@ -21,7 +21,7 @@ from bench.review import floors, forgetting
 from bench.review.histories import History, git
 from bench.review.timing import ROUNDS, Work, alternately, milliseconds
 from bench.review.world import World
-from review import fonts
+from config.kernel import fonts
 from tests.service import Service, until
 
 FIRST = 8  # files of a first screen

@@ -1,4 +1,4 @@
-"""What the cards write and in which letters: DejaVu, shipped here, laid out without the system."""
+"""What the cards write and in which letters: DejaVu, as shipped, laid out without the system."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 
 from PIL import ImageFont
 
-FONTS = Path(__file__).parent / "fonts"
-REGULAR, BOLD = FONTS / "DejaVuSans.ttf", FONTS / "DejaVuSans-Bold.ttf"
+from config.kernel import fonts
+
+REGULAR, BOLD = fonts.SANS, fonts.BOLD
 ELLIPSIS = "…"
 _MISSING = "\uffff"
 _WORDS = re.compile(r"[^\W_]+")

@@ -14,8 +14,9 @@ import resvg_py
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from config.kernel import fonts
 from config.kernel.errors import Invalid
-from review import caches, fonts
+from review import caches
 from review.stacks import pictures
 from review.stacks.pictures import drawing
 from tests.review import pngs

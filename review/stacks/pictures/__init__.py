@@ -15,8 +15,9 @@ from typing import Any
 
 import resvg_py
 
+from config.kernel import fonts
 from config.kernel.errors import Invalid
-from review import caches, fonts
+from review import caches
 from review.stacks.pictures import drawing as pen
 from review.stacks.pictures.sheet import MINUS, SCALES, Columns, Part, Row, Sheet, Stack, count
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
-from review import fonts
+from config.kernel import fonts
 
 LIGHT = {
     "paper": "#ffffff", "line": "#e7e5df", "edge": "#d5d2ca", "chosen": "#edecfb",

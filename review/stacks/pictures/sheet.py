@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from review import fonts
+from config.kernel import fonts
 from review.stacks.pictures import drawing as pen
 
 WIDTH = 680

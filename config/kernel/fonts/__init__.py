@@ -1,4 +1,4 @@
-"""The fonts of the pictures: DejaVu, shipped with the package, and how wide a text is in them.
+"""The fonts of all pictures: DejaVu, shipped with the package, and how wide a text is in them.
 
 Widths and coverage are read from the font files themselves (tables `cmap` and `hmtx`), so they
 cannot differ from what is drawn.
