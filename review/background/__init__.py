@@ -77,7 +77,7 @@ class Background:
     def _look(self, path: Path, parts: tuple[str, ...]) -> None:
         later = self._teller.later
         match parts:
-            case (slug,) | (slug, files.PROJECT):
+            case (slug,) | (slug, files.PROJECT) if files.SLUG.fullmatch(slug):
                 self._project(slug)
             case (slug, "assets", _) if self._news(path):
                 later(("assets", slug), partial(events.project, slug, "assets"))

@@ -188,3 +188,10 @@ def test_a_repository_that_is_first_seen_has_not_moved(world: World, sha: str, t
         come(told, {"type": "projects", "reason": "added"})
 
     assert told.count({"type": "project", "project": "pay", "reason": "git"}) == 1
+
+
+def test_a_folder_that_can_be_no_project_is_passed_over(world: World, sha: str, told: Told):
+    with running() as background:
+        background.changed({world.home / ".making-demo", world.home / ".making-demo/project.yaml"})
+
+    assert told == []
