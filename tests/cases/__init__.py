@@ -5,12 +5,13 @@ A case may stand in both tables: what this version has is shown, what waits says
 
 from __future__ import annotations
 
-from tests.cases import engine, review, workspace
+from tests.cases import dashboard, engine, review, workspace
 
-CASES = workspace.CASES | engine.CASES | review.CASES
-LATER = engine.LATER | review.LATER
+CASES = workspace.CASES | engine.CASES | review.CASES | dashboard.CASES
+LATER = engine.LATER | review.LATER | dashboard.LATER
 EVERY = (
     *(f"E{number}" for number in range(1, 41)),
     *(f"N{number}" for number in range(1, 31)),
     *(f"R{number}" for number in range(1, 51)),
+    *(f"D{number}" for number in range(1, 51)),
 )
