@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from config.kernel import jsonio
 from config.kernel.errors import SvcError
-from config.kernel.mcp.endpoint import McpConsumer, Result
+from config.kernel.mcp.endpoint import McpConsumer, Result, in_band
 from config.kernel.mcp.operations import Principal, Registry
 from config.kernel.web.answers import Refusal
 from review.operations import Local
@@ -26,10 +25,4 @@ class ReviewEndpoint(McpConsumer):
 
     def failure(self, error: SvcError) -> Result:
         """In-band, with the sentence, word and status that REST answers."""
-        told = {"error": error.text, "code": error.code, "status": error.status}
-        text = jsonio.dumps(told).decode()
-        return {
-            "content": [{"type": "text", "text": text}],
-            "structuredContent": told,
-            "isError": True,
-        }
+        return in_band({"error": error.text, "code": error.code, "status": error.status})

@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config import __version__
-from config.kernel.errors import SvcError
+from config.kernel.errors import Conflict, SvcError
 from config.kernel.mcp import endpoint as mcp
 from config.kernel.mcp import jsonrpc
+from config.kernel.mcp.operations import Argument, Operation, Registry
+from config.kernel.web import threads
 from tests.kernel.mcp_world import HEADERS, REGISTRY, Caller, Closed, Endpoint, ask, call, request
 
 LIMIT = jsonrpc.BODY_LIMIT
@@ -404,6 +406,42 @@ async def test_headers_leave_before_the_tool_has_finished_and_waiting_is_shown(
 
     assert b'"late":true' in messages[-1]["body"]  # type: ignore[operator]
     assert messages[-1]["more_body"] is False
+
+
+async def test_calls_that_wait_hold_no_thread_and_are_answered_like_others():
+    release, waiting, registry = asyncio.Event(), asyncio.Queue[str](), Registry()
+
+    async def wait(caller: Caller, *, word: str) -> dict[str, object]:
+        waiting.put_nowait(threading.current_thread().name)
+        await release.wait()
+        if word == "no":
+            raise Conflict("It did not come")
+        return {"word": word}
+
+    registry.add(
+        Operation(
+            name="wait", group="read", description="Wait", run=wait, render=lambda value: value,
+            arguments=(Argument("word", "string", required=True),), read_only=True, waits=True,
+        )
+    )  # fmt: skip
+
+    class Waits(Endpoint):
+        pass
+
+    Waits.registry = registry
+    words = ["no", *map(str, range(threads.SIZE + threads.BRIEF))]
+    tasks = [asyncio.ensure_future(ask(call("wait", word=one), endpoint=Waits)) for one in words]
+    names = {await asyncio.wait_for(waiting.get(), 5) for _ in words}
+    release.set()
+    refused, first, *_ = [await asyncio.wait_for(task, 5) for task in tasks]
+
+    assert names == {threading.current_thread().name}
+    assert first.data["result"]["structuredContent"] == {"word": "0"}
+    assert [(c.operation, c.outcome) for c in first.calls] == [("wait", "ok")]
+    assert refused.data["result"]["content"][0]["text"] == "Error: It did not come"
+    assert [c.outcome for c in refused.calls] == ["error"]
+    missing = await ask(call("wait"), endpoint=Waits)
+    assert missing.data["result"]["content"][0]["text"] == "Error: `word` is required."
 
 
 async def test_a_call_is_written_down_even_when_its_client_has_left(

@@ -258,6 +258,8 @@ class Exchange:
             name = jsonio.clean(params.name[:NAME_SHOWN])
             self.endpoint.done(self.caller, name, "unknown_tool")
             self.result = jsonio.dumps(tool_error(f"Unknown tool: {name}"))
+        elif operation.waits:
+            self.result = await self._wait(operation, params.arguments or {})
         else:
             run = threads.brief if operation.read_only else threads.run
             self.result = await run(self._call, operation, params.arguments or {})
@@ -267,26 +269,50 @@ class Exchange:
         """In a thread: do it, and write it down even if nobody waits for the answer any more."""
         if database.errors_occurred:  # by an earlier call of this thread
             database.close_if_unusable_or_obsolete()
-        outcome, result = self._outcome(operation, given)
+        try:
+            outcome, result = "ok", _told(operation.render(self._run(operation, given)))
+        except Exception as error:
+            outcome, result = self._failed(operation, error)
+        return self._written(operation, given, outcome, result)
+
+    async def _wait(self, operation: Operation, given: dict[str, Any]) -> bytes:
+        """On the loop: a call that mostly waits holds no thread meanwhile."""
+        try:
+            outcome, result = "ok", _told(operation.render(await self._run(operation, given)))
+        except Exception as error:
+            outcome, result = self._failed(operation, error)
+        return self._written(operation, given, outcome, result)
+
+    def _run(self, operation: Operation, given: dict[str, Any]) -> Any:
+        values = arguments.read(operation, given, self.caller.defaults)
+        return self.registry.run(operation.name, self.caller, **values)
+
+    def _failed(self, operation: Operation, error: Exception) -> tuple[str, Result]:
+        if isinstance(error, SvcError):
+            return _outcome_of(error), self.endpoint.failure(error)
+        log.exception("tool failed", extra={"operation": operation.name})
+        return "error", self.endpoint.failure(SvcError("internal error"))
+
+    def _written(
+        self, operation: Operation, given: dict[str, Any], outcome: str, result: Result
+    ) -> bytes:
         done = result.get("structuredContent", {})
         self.endpoint.done(self.caller, operation.name, outcome, arguments=given, result=done)
         return jsonio.dumps(result)
 
-    def _outcome(self, operation: Operation, given: dict[str, Any]) -> tuple[str, Result]:
-        try:
-            values = arguments.read(operation, given, self.caller.defaults)
-            rendered = operation.render(self.registry.run(operation.name, self.caller, **values))
-        except SvcError as refused:
-            return _outcome_of(refused), self.endpoint.failure(refused)
-        except Exception:
-            log.exception("tool failed", extra={"operation": operation.name})
-            return "error", self.endpoint.failure(SvcError("internal error"))
-        text = jsonio.dumps(rendered).decode()
-        return "ok", {"content": [{"type": "text", "text": text}], "structuredContent": rendered}
+
+def _told(rendered: Result) -> Result:
+    text = jsonio.dumps(rendered).decode()
+    return {"content": [{"type": "text", "text": text}], "structuredContent": rendered}
 
 
 def tool_error(text: str) -> Result:
     return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
+def in_band(refusal: Mapping[str, Any]) -> Result:
+    """A refusal as an object that a program can read, and as text."""
+    return _told(dict(refusal)) | {"isError": True}
 
 
 def _outcome_of(refused: SvcError) -> str:

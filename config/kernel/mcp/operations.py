@@ -66,6 +66,7 @@ class Operation:
     read_only: bool = False
     destructive: bool = False
     code_execution: bool = False
+    waits: bool = False  # `run` is a coroutine function that may take long: it holds no thread
     needs: str | None = None  # hidden unless this operation is granted too
     project_argument: str | None = "project"
     facts: Mapping[str, Any] = field(default_factory=dict)
