@@ -14,7 +14,7 @@ from config.kernel.web.events import Broadcaster, EventStream, declare
 
 RESYNC = {"type": "projects", "reason": "resync"}
 
-EVENTS = declare("review", Broadcaster(resync=(("", RESYNC),), hello=False, retry_ms=1000))
+EVENTS = declare("review", Broadcaster(resync=lambda: [("", RESYNC)], hello=False, retry_ms=1000))
 STREAM = EventStream("review")
 
 

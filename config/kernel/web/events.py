@@ -10,7 +10,7 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,8 @@ RING = 1000  # events a stream may be behind and still resume
 QUEUE = 256  # events that may wait for one client
 CLIENTS = 2000
 PING_S = 25
+Messages = Iterable[tuple[str, Mapping[str, Any]]]  # event names and their data
+RESYNC: Messages = (("resync", {"reason": "the id is not of this run"}),)
 STREAM_HEADERS: list[Header] = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache, no-transform"),
@@ -59,19 +61,21 @@ class Client:
 class Broadcaster:
     """Publishes to every stream of one surface. `publish` may be called from any thread.
 
-    `resync`: what a stream gets that cannot be resumed. Without `hello` a stream starts silent.
+    `resync`: what a stream gets that cannot be resumed, as it stands at that moment. `hello`: what
+    its first event says; without one it starts silent. `joined` is called for each new stream.
     """
 
     def __init__(
         self,
         *,
-        resync: tuple[tuple[str, Mapping[str, Any]], ...] = (),
-        hello: bool = True,
+        resync: Callable[[], Messages] = lambda: RESYNC,
+        hello: bool | Callable[[], Mapping[str, Any]] = True,
         retry_ms: int = 2000,
+        joined: Callable[[], None] = lambda: None,
     ) -> None:
         self.boot = time.time_ns() // 1_000_000
         self._hello, self._retry_ms = hello, retry_ms
-        self._resync = resync or (("resync", {"reason": "the id is not of this run"}),)
+        self._resync, self._joined = resync, joined
         self._last = self.boot - 1
         self._ring: deque[tuple[int, bytes]] = deque(maxlen=RING)
         self._lock = threading.Lock()
@@ -102,6 +106,7 @@ class Broadcaster:
             self._clients.add(client)
         if self._ping is None:
             self._ping = self._loop.call_later(PING_S, self._send_ping)
+        self._joined()
         return client
 
     def leave(self, client: Client) -> None:
@@ -110,8 +115,13 @@ class Broadcaster:
             self._ping.cancel()
             self._ping = None
 
+    @property
+    def clients(self) -> int:
+        """How many streams are open."""
+        return len(self._clients)
+
     def full(self) -> bool:
-        return len(self._clients) >= CLIENTS
+        return self.clients >= CLIENTS
 
     def _greeting(self, last_id: str | None) -> bytes:
         """A new client is told where it stands, in case it is cut before its first event.
@@ -122,15 +132,15 @@ class Broadcaster:
         start = b"retry: %d\n" % self._retry_ms + stands + b"\n"
         if not self._hello:
             return start
-        hello = {"version": __version__, "boot": self.boot, "retry": self._retry_ms}
-        return start + encode("hello", hello)
+        run = {"boot": self.boot} if self._hello is True else self._hello()
+        return start + encode("hello", {"version": __version__, **run, "retry": self._retry_ms})
 
     def _missed(self, last_id: str | None) -> list[bytes]:
         if not last_id:
             return []
         first = self._last - len(self._ring)  # the oldest id that can be resumed from
         if not last_id.isdecimal() or not first <= int(last_id[:20]) <= self._last:
-            return [encode(event, data, number=self._last) for event, data in self._resync]
+            return [encode(event, data, number=self._last) for event, data in self._resync()]
         return [message for number, message in self._ring if number > int(last_id)]
 
     def _deliver(self, number: int, message: bytes) -> None:

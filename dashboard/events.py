@@ -1,0 +1,141 @@
+"""What clients of the dashboard are told (contract 13): hints to refetch, never contents.
+
+`Telling` belongs to the daemon's thread; the stream itself is served from the server's loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from config.kernel.errors import MethodNotAllowed, Unavailable
+from config.kernel.web.answers import Receive, Send, refusal, refuse
+from config.kernel.web.events import Broadcaster, EventStream, Messages, declare
+
+QUIET_S = 0.12  # with the time a watcher takes to see a file, about 150 ms (13.4)
+LONGEST_S = 1.0
+# Of several reasons for one item the later word here is told.
+WEIGHT = ("scan", "config", "claimed", "ignored", "error", "removed")
+
+Key = tuple[str, str]  # type; slug, group or reason
+
+
+@dataclass(slots=True)
+class Standing:
+    """What a new or lost stream is told of this run; written by the daemon alone."""
+
+    boot: str = ""
+    rev: int = 0
+    lost: list[str] = field(default_factory=list)
+    joined: Callable[[], None] = lambda: None
+
+    def hello(self) -> Mapping[str, Any]:
+        return {"boot": self.boot, "rev": self.rev}
+
+    def resync(self) -> Messages:
+        """Section 13.2: everything may have changed."""
+        return [
+            ("change", {"type": "apps", "reason": "resync"}),
+            ("change", {"type": "bookmarks"}),
+            ("change", {"type": "observed", "reason": "scan"}),
+            ("change", {"type": "config"}),
+            ("change", {"type": "reboot", "lost": self.lost}),
+        ]
+
+
+STANDING = Standing()
+EVENTS = declare(
+    "dashboard",
+    Broadcaster(
+        resync=STANDING.resync, hello=STANDING.hello, joined=lambda: STANDING.joined()
+    ),
+)
+_stream = EventStream("dashboard")
+
+
+async def STREAM(scope: dict[str, Any], receive: Receive, send: Send) -> None:  # noqa: N802
+    """ASGI: GET /api/events."""
+    if scope["method"] != "GET":
+        text = f"{scope['method']} is not possible on {scope['path']}; use GET."
+        await refuse(send, refusal(MethodNotAllowed(text), (b"allow", b"GET")))
+    elif EVENTS.full():
+        error = Unavailable("Too many event streams are open.", code="too_many_streams")
+        await refuse(send, refusal(error, (b"retry-after", b"1")))
+    else:
+        await _stream(scope, receive, send)
+
+
+@dataclass(slots=True)
+class Pending:
+    """One event that waits for its item to come to rest; `latest` is loop time."""
+
+    latest: float
+    timer: asyncio.TimerHandle
+    fields: dict[str, Any]
+
+
+class Telling:
+    """Events of one daemon run, on its thread: each item's merged over a moment (13.4)."""
+
+    def __init__(self, publish: Callable[[str, Mapping[str, Any]], object] = EVENTS.publish):
+        self._publish = publish
+        self._pending: dict[Key, Pending] = {}
+
+    def app(self, slug: str, reason: str) -> None:
+        """`reason`: config, removed or error."""
+        self._later("app", slug, slug=slug, reason=reason)
+
+    def apps(self, reason: str) -> None:
+        """The list changed: added, removed, discovered, gone or resync."""
+        self._later("apps", reason, reason=reason)
+
+    def state(self, slug: str, state: str) -> None:
+        """A health transition; told at once."""
+        self._publish("change", {"type": "state", "slug": slug, "state": state})
+
+    def bookmarks(self, group: str | None = None) -> None:
+        self._later("bookmarks", group or "", **({"group": group} if group else {}))
+
+    def observed(self, reason: str) -> None:
+        """`reason`: scan, claimed, ignored or config."""
+        self._later("observed", "", reason=reason)
+
+    def thumb(self, slug: str) -> None:
+        self._later("thumb", slug, slug=slug)
+
+    def config(self) -> None:
+        self._later("config", "")
+
+    def reboot(self, ids: Sequence[str]) -> None:
+        """The lost-at-reboot notice changed; empty when it is cleared."""
+        STANDING.lost = list(ids)
+        self._later("reboot", "", lost=list(ids))
+
+    def flush(self) -> None:
+        """Tell all that waits, now."""
+        for key in [*self._pending]:
+            self._tell(key)
+
+    def _later(self, kind: str, item: str, **fields: Any) -> None:
+        loop, key = asyncio.get_running_loop(), (kind, item)
+        before = self._pending.get(key)
+        latest = before.latest if before else loop.time() + LONGEST_S
+        if before is not None:
+            before.timer.cancel()
+            fields = _merged(before.fields, fields)
+        timer = loop.call_at(min(loop.time() + QUIET_S, latest), self._tell, key)
+        self._pending[key] = Pending(latest, timer, {"type": kind, **fields})
+
+    def _tell(self, key: Key) -> None:
+        pending = self._pending.pop(key)
+        pending.timer.cancel()
+        self._publish("change", pending.fields)
+
+
+def _merged(before: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
+    """The newer event, with the weightier of both reasons."""
+    reasons = [one["reason"] for one in (before, fields) if "reason" in one]
+    known = [reason for reason in reasons if reason in WEIGHT]
+    return fields | ({"reason": max(known, key=WEIGHT.index)} if known else {})
