@@ -1,0 +1,128 @@
+"""`lost.json`: what a reboot took, until it is back or dismissed (10.3, 10.4, 10.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from config.kernel.logs import timestamp
+from dashboard.files import places
+from dashboard.lost import stored
+from dashboard.lost.entry import Entry, moment, optional, text
+
+Status = Literal["lost", "starting", "failed"]
+MOST, STAYS = 50, timedelta(days=14)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One listener that did not come back after the boot at `booted`; `note` is for people."""
+
+    entry: Entry
+    booted: datetime
+    status: Status = "lost"
+    note: str | None = None
+
+    @property
+    def id(self) -> str:
+        return self.entry.id
+
+    def named(self, slug: str) -> Item:
+        return replace(self, entry=replace(self.entry, slug=slug))
+
+    def is_back(self, ids: Collection[str], slugs: Collection[str]) -> bool:
+        return self.id in ids or self.entry.slug in slugs
+
+
+@dataclass(slots=True)
+class Notice:
+    """What is lost, and what may still come back by itself within the grace time (`pending`).
+
+    `taken` is the boot whose journal was taken in last: no journal counts twice.
+    """
+
+    items: dict[str, Item] = field(default_factory=dict)
+    pending: dict[str, Item] = field(default_factory=dict)
+    taken: str | None = None
+
+    def take(self, boot: str, entries: Iterable[Entry], booted: datetime) -> None:
+        """A reboot: these ran before it. What was lost already stays lost."""
+        self.pending.update({one.id: Item(one, booted) for one in entries})
+        self.taken = boot
+
+    def grace_is_over(self, autostarts: Collection[str]) -> None:
+        """What has not come back is lost, but for services that start by themselves."""
+        lost = {
+            item.id: item for item in self.pending.values() if item.entry.slug not in autostarts
+        }
+        slugs = {item.entry.slug for item in lost.values()} - {None}
+        earlier = {item.id: item for item in self.items.values() if item.entry.slug not in slugs}
+        newest = sorted({**earlier, **lost}.values(), key=_age, reverse=True)
+        self.items = {item.id: item for item in newest[:MOST]}
+        self.pending = {}
+
+    def returned(self, ids: Collection[str], slugs: Collection[str]) -> bool:
+        """Forget what is back; whether that is anything."""
+        before = len(self.items) + len(self.pending)
+        self.items = _without(self.items, ids, slugs)
+        self.pending = _without(self.pending, ids, slugs)
+        return len(self.items) + len(self.pending) != before
+
+    def prune(self, now: datetime) -> bool:
+        """Forget what is lost for too long; whether that is anything."""
+        before = len(self.items)
+        self.items = {item.id: item for item in self.items.values() if now - item.booted <= STAYS}
+        return len(self.items) != before
+
+    def stored(self, *, without: Collection[str] = ()) -> dict[str, Any]:
+        return {
+            "taken": self.taken,
+            "items": [_stored(one) for one in self.items.values() if one.id not in without],
+            "pending": [_stored(one) for one in self.pending.values()],
+        }
+
+
+def path() -> Path:
+    return places.state_dir() / "lost.json"
+
+
+def load() -> Notice:
+    return stored.load(path(), _read) or Notice()
+
+
+def save(value: dict[str, Any]) -> None:
+    """`value` as Notice.stored makes it."""
+    stored.save(path(), value)
+
+
+def _without(
+    items: dict[str, Item], ids: Collection[str], slugs: Collection[str]
+) -> dict[str, Item]:
+    return {one.id: one for one in items.values() if not one.is_back(ids, slugs)}
+
+
+def _age(item: Item) -> tuple[datetime, datetime]:
+    return item.booted, item.entry.last_seen
+
+
+def _stored(item: Item) -> dict[str, Any]:
+    return {"bootedAt": timestamp(item.booted), "note": item.note, **item.entry.stored()}
+
+
+def _item(value: dict[str, Any]) -> Item:
+    """A restart that was under way when the daemon ended is not any more."""
+    note = optional(value["note"])
+    status: Status = "failed" if note else "lost"
+    return Item(Entry.load(value), moment(value["bootedAt"]), status, note)
+
+
+def _read(value: dict[str, Any]) -> Notice:
+    items, pending = ([_item(one) for one in value[name]] for name in ("items", "pending"))
+    return Notice(
+        items={one.id: one for one in items},
+        pending={one.id: one for one in pending},
+        taken=None if value["taken"] is None else text(value["taken"]),
+    )
