@@ -17,6 +17,7 @@ from dashboard import models
 from dashboard.history.hours import Hour, of_row
 from dashboard.history.track import RECENT, Check, Reading
 
+HOUR_BITS = 24  # of an id: hours until the year 3883
 UPTIME_HOURS = {"24h": 24, "7d": 168, "90d": 2160}
 
 Key = tuple[str, int]  # a slug, and a time in ms or the number of an hour
@@ -137,7 +138,12 @@ def _ids(batch: Batch) -> dict[str, int]:
 
 
 def _of(app_id: int, row: models.Hour) -> models.Hour:
+    """The row of that app. SQLite keeps rows in the order of their ids: those of one app together.
+
+    Side by side, 90 days of an app are some 90 pages; in the order of writing, a page for each row.
+    """
     row.app_id = app_id
+    row.pk = app_id << HOUR_BITS | row.hour
     return row
 
 
