@@ -2,6 +2,8 @@
 
 Files: thumbs/<slug>.webp is the last good screenshot, thumbs/<slug>.png the favicon's plate. The
 card is drawn when asked for. There is always an image, also when the cache was deleted.
+A card's entity tag is made of what it shows and our version, not of its bytes (12.1 departs
+here): so it is known without drawing 500 cards, and changes exactly when the image may.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from config import __version__
 from config.kernel.storage import files
 from dashboard.files import places
 from dashboard.files.schema.app import ThumbKind
@@ -57,6 +60,43 @@ class Subject:
     name: str
     framework: str | None = None
     color: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A kept image: its entity tag, and when it was made, in Unix seconds."""
+
+    etag: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Which images of an app the cache has."""
+
+    screenshot: Held | None = None
+    favicon: Held | None = None
+
+    def choice(
+        self, subject: Subject, kind: ThumbKind = "auto", *, screenshots: bool = True
+    ) -> tuple[Kind, str]:
+        """The kind of image shown and its entity tag; the same as `picture` would find."""
+        for wanted in _ORDER[kind]:
+            held = self.screenshot if wanted == "screenshot" else self.favicon
+            if held is not None and (screenshots or wanted != "screenshot"):
+                return wanted, held.etag
+        return "card", card_tag(subject)
+
+
+def kept(slug: str) -> Kept:
+    """What the cache has of an app. Reads and hashes up to two files: call it in a thread."""
+    return Kept(_held(_path(slug, "screenshot")), _held(_path(slug, "favicon")))
+
+
+def all_kept() -> dict[str, Kept]:
+    """What the cache has of every app. Reads and hashes the whole cache: call it in a thread."""
+    names = {path.stem for path in _folder().glob("*") if path.suffix in _SUFFIX.values()}
+    return {name: kept(name) for name in names if places.SLUG.fullmatch(name)}
 
 
 def picture(subject: Subject, *, kind: ThumbKind = "auto", screenshots: bool = True) -> Picture:
@@ -118,15 +158,40 @@ def _kept(slug: str, kind: Kind) -> Picture | None:
         return None
     if found is None or not found.data:
         return None
-    return Picture(kind, found.data, f'"{found.etag[:32]}"')
+    return Picture(kind, found.data, _quoted(found.etag))
 
 
-@lru_cache(maxsize=512)
+def _held(path: Path) -> Held | None:
+    try:
+        found = files.read(path)
+        if found is None or not found.data:
+            return None
+        return Held(_quoted(found.etag), path.stat().st_mtime)
+    except OSError:
+        return None
+
+
+def _quoted(digest: str) -> str:
+    return f'"{digest[:32]}"'
+
+
+@lru_cache(maxsize=5000)
+def card_tag(subject: Subject) -> str:
+    """The entity tag of the card, from everything that decides how it looks."""
+    inputs = (__version__, subject.slug, subject.name, subject.framework, subject.color)
+    return _quoted(hashlib.sha256(repr(inputs).encode()).hexdigest())
+
+
+@lru_cache(maxsize=64)
 def _card(subject: Subject) -> Picture:
     data = card.card(subject.slug, subject.name, framework=subject.framework, color=subject.color)
-    return Picture("card", data, f'"{hashlib.sha256(data).hexdigest()[:32]}"')
+    return Picture("card", data, card_tag(subject))
+
+
+def _folder() -> Path:
+    return places.cache_dir() / "thumbs"
 
 
 def _path(slug: str, kind: Kind) -> Path:
     place = places.place("apps", slug)  # refuses what is no slug
-    return places.cache_dir() / "thumbs" / f"{place.name}{_SUFFIX[kind]}"
+    return _folder() / f"{place.name}{_SUFFIX[kind]}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
+import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,44 @@ def test_every_kind_has_an_image_before_anything_was_fetched(kind):
 
     assert (found.kind, found.type) == ("card", "image/png")
     assert pictures.read(found.data).size == (640, 400)
-    assert found.etag == f'"{hashlib.sha256(found.data).hexdigest()[:32]}"'
+    assert re.fullmatch(r'"[0-9a-f]{32}"', found.etag)
+
+
+def test_the_tag_of_a_card_is_known_without_drawing_and_changes_with_what_it_shows(monkeypatch):
+    monkeypatch.setattr(thumbs.card, "card", None)
+    subjects = [
+        SHOP,
+        replace(SHOP, slug="store"),
+        replace(SHOP, name="Store"),
+        replace(SHOP, framework=None),
+        replace(SHOP, color="#ff0000"),
+    ]
+
+    tags = [thumbs.card_tag(subject) for subject in subjects]
+
+    assert len(set(tags)) == len(subjects)
+    assert thumbs.card_tag(replace(SHOP)) == tags[0]
+
+
+async def test_what_is_shown_is_known_from_the_tags_alone():
+    await favicon(64)
+    thumbs.keep_screenshot("shop", page())
+    kept = thumbs.all_kept()["shop"]
+    assert kept == thumbs.kept("shop")
+
+    for kind in ("auto", "favicon", "screenshot", "card"):
+        for on in (True, False):
+            found = thumbs.picture(SHOP, kind=kind, screenshots=on)
+            assert kept.choice(SHOP, kind, screenshots=on) == (found.kind, found.etag)
+
+
+def test_a_foreign_file_in_the_cache_is_no_picture(data: Path):
+    thumbs.keep_screenshot("shop", page())
+    (data / "cache/dashboard/thumbs/Not A Slug.png").write_bytes(b"x")
+    (data / "cache/dashboard/thumbs/empty.png").write_bytes(b"")
+
+    assert thumbs.all_kept().keys() == {"shop", "empty"}
+    assert thumbs.all_kept()["empty"] == thumbs.Kept()
 
 
 async def test_the_screenshot_comes_before_the_favicon_and_that_before_the_card():
