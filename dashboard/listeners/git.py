@@ -57,13 +57,13 @@ def levels(cwd: Path) -> Iterator[Path]:
 def find(cwd: Path) -> Git | None:
     """The nearest repository at or above `cwd`; None where there is none."""
     for root in levels(cwd):
-        folder = _git_dir(root)
-        if folder is not None and (head := _line(folder / "HEAD")) is not None:
+        folder = folder_of(root)
+        if folder is not None and (head := line_of(folder / "HEAD")) is not None:
             return _described(root, folder, head)
     return None
 
 
-def _git_dir(root: Path) -> Path | None:
+def folder_of(root: Path) -> Path | None:
     """`.git` itself, or where a `.git` file of a worktree or submodule points: one step only."""
     entry = root / ".git"
     try:
@@ -71,14 +71,14 @@ def _git_dir(root: Path) -> Path | None:
             return entry
     except OSError:
         return None
-    told = _line(entry)
+    told = line_of(entry)
     if told is None or not told.startswith("gitdir:"):
         return None
     return root / told.removeprefix("gitdir:").strip()
 
 
 def _described(root: Path, folder: Path, head: str) -> Git:
-    common = folder / (_line(folder / "commondir") or ".")
+    common = folder / (line_of(folder / "commondir") or ".")
     linked = folder.parent.name == "worktrees"
     home = Path(os.path.normpath(common)) if linked else root
     name = (home.parent if home.name == ".git" else home).name.removesuffix(".git")
@@ -105,7 +105,7 @@ def _remote(config: Path) -> str | None:
     return found.get("origin") or next(iter(found.values()), None)
 
 
-def _line(path: Path) -> str | None:
+def line_of(path: Path) -> str | None:
     """A file of one line, None when there is none or it is no such file."""
     text = _text(path, LINE)
     return None if text is None else text.strip("\r\n")

@@ -1,0 +1,181 @@
+"""The rounds of the gallery: whose screenshot and favicon is due, one after another (14.2).
+
+Nothing here may cost the machine its ease: one screenshot at a time, and a rest after each, long
+while nobody looks. So forty apps that come up at once are photographed over minutes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from zlib import crc32
+
+from dashboard.gallery import commits
+from dashboard.gallery.album import Album, Entry
+from dashboard.gallery.shown import Shown, World
+from dashboard.gallery.switch import Switch
+from dashboard.health.record import State
+from dashboard.looks import thumbs
+
+DAY_S = 86_400.0
+UNUSED_S = 7 * DAY_S  # so long the images of a discovered app wait for its return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """Seconds between things. `rest` follows each picture: while somebody looks, and else."""
+
+    after_up: float = 3.0
+    between_commits: float = 60.0
+    look: float = 5.0  # between two looks at what is due when nothing says so
+    check: float = 10.0  # between two looks at commits and the browser
+    favicon: float = 3600.0
+    screenshot_rest: tuple[float, float] = (2.0, 30.0)
+    favicon_rest: tuple[float, float] = (0.1, 2.0)
+
+
+class Rounds:
+    """Belongs to the daemon's thread."""
+
+    def __init__(
+        self, album: Album, switch: Switch, world: World, pace: Pace, *,
+        photograph: Callable[[str], Awaitable[object]], fetch: Callable[[str], Awaitable[object]],
+    ) -> None:  # fmt: skip
+        self._album, self._switch, self._world, self._pace = album, switch, world, pace
+        self._photograph, self._fetch = photograph, fetch
+        self._news = (asyncio.Event(), asyncio.Event())
+        self.begun = False
+
+    def told(self, slug: str, shown: Shown) -> None:
+        """An app as it is from now on; what it became may be reason for new pictures."""
+        before = self._album.get(slug)
+        old = before.shown if before else None
+        entry = self._album.put(slug, shown)
+        if old == shown or shown.state is not State.UP:
+            return
+        now = time.monotonic()
+        came_up = old is None or old.state is not State.UP
+        other = old is not None and _page(old) != _page(shown)
+        turns = (
+            (entry.screenshot, self._switch.settings.interval),
+            (entry.favicon, self._pace.favicon),
+        )
+        for (turn, every), news in zip(turns, self._news, strict=True):
+            if other or (came_up and (turn.wanted is not None or not turn.fresh(now, every))):
+                turn.wanted = now + self._pace.after_up
+                news.set()
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(
+                self._round(
+                    self._photograph, self._next_screenshot,
+                    self._pace.screenshot_rest, self._news[0],
+                )
+            )  # fmt: skip
+            group.create_task(
+                self._round(self._fetch, self._next_favicon, self._pace.favicon_rest, self._news[1])
+            )
+            group.create_task(self._checks())
+
+    async def _round(
+        self, make: Callable[[str], Awaitable[object]],
+        following: Callable[[], tuple[float, str] | None],
+        rest: tuple[float, float], news: asyncio.Event,
+    ) -> None:  # fmt: skip
+        """Make what is due, one after another; `rest` while somebody looks, and while nobody."""
+        ended = float("-inf")
+        while True:
+            news.clear()
+            now, due = time.monotonic(), following()
+            at = max(due[0], ended + rest[not self._world.clients()]) if due else float("inf")
+            if due and at <= now:
+                await make(due[1])
+                ended = time.monotonic()
+            else:
+                await _waited(news, min(self._pace.look, at - now))
+
+    def _next_screenshot(self) -> tuple[float, str] | None:
+        """When the next screenshot is due, and whose."""
+        if self._switch.browser is None:
+            return None
+        watched = self._world.clients() and not self._world.battery()
+        every = self._switch.settings.interval if watched else None
+        return min(
+            (
+                (at, slug)
+                for slug, entry in self._album
+                if entry.shown.state is State.UP and entry.shown.photographed
+                if (at := entry.screenshot.next(every)) is not None
+            ),
+            default=None,
+        )
+
+    def _next_favicon(self) -> tuple[float, str] | None:
+        """When the next favicon is due, and whose: of apps that show no screenshot."""
+        clients = self._world.clients()
+        return min(
+            (
+                (at, slug)
+                for slug, entry in self._album
+                if self._has_favicon(slug, entry)
+                if (at := entry.favicon.next(self._hourly(slug) if clients else None)) is not None
+            ),
+            default=None,
+        )
+
+    def _has_favicon(self, slug: str, entry: Entry) -> bool:
+        shown = entry.shown
+        kind = shown.thumb.kind in {"auto", "favicon"} and shown.url is not None
+        page = shown.state is State.UP and shown.html is not False
+        return kind and page and self._album.choice(slug)[0] != "screenshot"
+
+    def _hourly(self, slug: str) -> float:
+        """An hour and up to a quarter, always the same for an app: so that they part."""
+        return self._pace.favicon * (1 + crc32(slug.encode()) % 256 / 1024)
+
+    async def _checks(self) -> None:
+        """What tells nobody that it changed: commits, PATH, and images nobody asks for."""
+        while True:
+            self._album.switch(await self._switch.look())
+            if self._switch.browser is not None:
+                await self._commits()
+            for slug in self._album.unused(time.time() - UNUSED_S):
+                self._album.forget(slug)
+                await asyncio.to_thread(thumbs.forget, slug)
+            await asyncio.sleep(self._pace.check)
+
+    async def _commits(self) -> None:
+        places = {
+            slug: entry.shown.repository
+            for slug, entry in self._album
+            if entry.shown.repository is not None and entry.shown.photographed
+        }
+        heads = await asyncio.to_thread(partial(commits.heads, set(places.values())))
+        now = time.monotonic()
+        for slug, place in places.items():
+            entry = self._album.get(slug)
+            if entry is None or entry.head == heads[place]:
+                continue
+            if entry.head is not None:
+                last = entry.screenshot.last or float("-inf")
+                at = max(now + self._pace.after_up, last + self._pace.between_commits)
+                entry.screenshot.wanted = at
+                self._news[0].set()
+            entry.head = heads[place]
+
+
+def _page(shown: Shown) -> tuple[object, ...]:
+    """What decides how the page looks, as far as files say it."""
+    return (shown.address, shown.url, shown.thumb)
+
+
+async def _waited(news: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await news.wait()
+    except TimeoutError:
+        pass

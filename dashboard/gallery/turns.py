@@ -1,0 +1,32 @@
+"""When a picture of one app is made anew. Pure: the time is told, in monotonic seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+RETRIES = 3
+RETRY_S = 30.0  # after the first failure; four times as long after each further one
+
+
+@dataclass(slots=True)
+class Turn:
+    """`wanted`: when something asked for it; `last`: when it was last made or tried."""
+
+    wanted: float | None = None
+    last: float | None = None
+    failures: int = 0
+
+    def next(self, every: float | None) -> float | None:
+        """When it is due; None for never. Without `every` only because something asked."""
+        again = None if every is None or self.last is None else self.last + every
+        return min((at for at in (self.wanted, again) if at is not None), default=None)
+
+    def fresh(self, now: float, every: float) -> bool:
+        """Whether it was made or tried within `every` seconds."""
+        return self.last is not None and now - self.last < every
+
+    def tried(self, now: float, *, done: bool) -> None:
+        self.last, self.wanted = now, None
+        self.failures = 0 if done else self.failures + 1
+        if 0 < self.failures <= RETRIES:
+            self.wanted = now + RETRY_S * 4.0 ** (self.failures - 1)
