@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,13 +15,15 @@ from config import __version__
 from config.kernel import jsonio
 from config.kernel.errors import Invalid, NotFound, SvcError
 from config.kernel.web import answers, rest, wire
+from config.kernel.web.described import Described
 from review import caches, reviewer
 from review.api import shapes
 from review.operations import Local
 from review.stacks import details
 
-Handler = TypeVar("Handler", bound=Callable[..., Any])
 Answer = Mapping[str, Any] | Iterator[bytes]
+documented = Described(shapes.Error, always=(403, 500), asked=())
+binary = documented.binary
 
 DEPTH = 64
 KEPT, MOST_KEPT = 1 << 20, 32 << 20  # bytes of an answer that is kept, of all of them
@@ -103,38 +102,6 @@ def mount(request: Request) -> str:
 def flag(request: Request, name: str) -> bool:
     """Whether a query parameter is there with any value but 0."""
     return request.query_params.get(name, "0") != "0"
-
-
-def documented(
-    answer: type[s.Serializer[Any]],
-    *,
-    status: int = 200,
-    also: int | None = None,
-    errors: Iterable[int] = (),
-    query: type[s.Serializer[Any]] | None = None,
-    body: type[s.Serializer[Any]] | None = None,
-) -> Callable[[Handler], Handler]:
-    """The OpenAPI entry of one handler; refusals all have the one shape.
-
-    `also`: another status with the same answer.
-    """
-    sent = (400, 413, 415) if body else ()
-    good = dict.fromkeys((status, also or status), answer)
-    refusals = dict.fromkeys((403, *sent, *errors, 500), shapes.Error)
-    return extend_schema(
-        request=body,
-        responses={**good, **refusals},
-        parameters=[query] if query else None,
-    )
-
-
-def binary(
-    *types: str, query: type[s.Serializer[Any]] | None = None, errors: Iterable[int] = ()
-) -> Callable[[Handler], Handler]:
-    """The OpenAPI entry of a handler whose answer is no JSON but of one of these types."""
-    good = dict.fromkeys(((200, kind) for kind in types), OpenApiTypes.BINARY)
-    refusals = dict.fromkeys((403, *errors, 500), shapes.Error)
-    return extend_schema(responses={**good, **refusals}, parameters=[query] if query else None)
 
 
 def tagged(
