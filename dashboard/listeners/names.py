@@ -45,10 +45,15 @@ def short(package: str) -> str:
 
 def slug(identity: Identity, port: int, taken: Container[str] = ()) -> str:
     """A free slug of section 2.1: from the name, in a worktree with its branch, then -2, -3 …"""
-    base = _slugified(name(identity, port)) or f"app-{port}"
+    base = slugified(name(identity, port)) or f"app-{port}"
     if identity.git and identity.git.worktree:
         branch = identity.git.branch or identity.git.worktree
-        base = _slugified(f"{base}-{branch.replace('/', '-')}")
+        base = slugified(f"{base}-{branch.replace('/', '-')}")
+    return free(base, taken)
+
+
+def free(base: str, taken: Container[str]) -> str:
+    """The slug itself, else with -2, -3 … at its end."""
     found, number = base, 1
     while found in taken:
         number += 1
@@ -57,6 +62,7 @@ def slug(identity: Identity, port: int, taken: Container[str] = ()) -> str:
     return found
 
 
-def _slugified(text: str) -> str:
+def slugified(text: str) -> str:
+    """A name as a slug, "" when it has no letter or digit of a slug."""
     dashed = re.sub(r"[^a-z0-9]+", "-", slugify(text.casefold().replace(".", "-")))
     return dashed[:MOST].strip("-")

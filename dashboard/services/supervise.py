@@ -13,7 +13,8 @@ from typing import Any
 from dashboard.services import errors, logs, rotation
 from dashboard.services.actions import Outcome
 from dashboard.services.definition import Service
-from dashboard.services.state import World
+from dashboard.services.state import State, World
+from dashboard.services.system.processes import Family
 from dashboard.services.unit import Unit
 
 log = logging.getLogger(__name__)
@@ -62,6 +63,22 @@ class Supervisor:
             raise errors.services_off()
         return await self._unit(slug).once(service)
 
+    async def settled(self, slug: str, seconds: float) -> Outcome:
+        """What a start came to, waited for longer than its answer was."""
+        unit = self._units.get(slug)
+        if unit is None:
+            raise errors.not_managed(slug)
+        return await unit.settled(seconds)
+
+    def declared(self, slug: str) -> Service | None:
+        """The definition its file has now."""
+        unit = self._units.get(slug)
+        return unit.state.service if unit and unit.state.declared else None
+
+    def slugs(self) -> set[str]:
+        """Every slug that is a service, or was started once."""
+        return set(self._units)
+
     def wire(self, slug: str) -> dict[str, Any] | None:
         """The Service record of an app; None when it is not managed."""
         unit = self._units.get(slug)
@@ -70,6 +87,16 @@ class Supervisor:
     def status(self, slug: str) -> str | None:
         unit = self._units.get(slug)
         return unit.state.status if unit else None
+
+    def state(self, slug: str) -> State | None:
+        """To be read, never changed."""
+        unit = self._units.get(slug)
+        return unit.state if unit else None
+
+    def families(self) -> dict[str, Family]:
+        """What tells the processes of each service that lives."""
+        living = ((slug, unit.state) for slug, unit in self._units.items() if unit.state.alive)
+        return {slug: state.record.family for slug, state in living if state.record}
 
     def pids(self) -> set[int]:
         """The processes that services are, which observation leaves out (6.7)."""

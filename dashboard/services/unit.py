@@ -47,6 +47,11 @@ class Unit:
             self.state.service = service
         return await self.queue.do("once", self._once)
 
+    async def settled(self, seconds: float) -> Outcome:
+        """Wait so long until a start is ready or over."""
+        await self._first(self.life.settled, seconds=seconds)
+        return self._outcome("start", ok=self._came_up, log=await self._lines_of(self.state.record))
+
     def declare(self, service: Service | None) -> None:
         """The file says this now. A crash loop is tried again; what runs runs on."""
         state = self.state
@@ -104,10 +109,8 @@ class Unit:
                 await self.life.save()
             raise
         await self._first(self.life.settled, self.queue.crowded)
-        state = self.state
-        ok = state.status in ("starting", "running") and state.reason != "start-timeout"
-        shown = await self._lines_of(state.record, before)
-        return self._outcome(action, ok=ok, log=shown)
+        shown = await self._lines_of(self.state.record, before)
+        return self._outcome(action, ok=self._came_up, log=shown)
 
     async def _stop(self) -> Outcome:
         already = self.state.status in ("stopped", "failed")
@@ -196,9 +199,9 @@ class Unit:
         port = self.state.service.port if self.state.service else None
         return port is not None and await asyncio.to_thread(ports.holder, port) is not None
 
-    async def _first(self, *events: asyncio.Event) -> None:
+    async def _first(self, *events: asyncio.Event, seconds: float = ANSWER_S) -> None:
         """Until one of them is set, at most the time an answer may take."""
-        limit = asyncio.create_task(self.world.clock.sleep(ANSWER_S))
+        limit = asyncio.create_task(self.world.clock.sleep(seconds))
         waits = {limit, *(asyncio.ensure_future(event.wait()) for event in events)}
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -206,7 +209,12 @@ class Unit:
             for wait in waits:
                 wait.cancel()
 
-    async def _lines_of(self, run: Record | None, before: Record | None) -> list[str]:
+    @property
+    def _came_up(self) -> bool:
+        state = self.state
+        return state.status in ("starting", "running") and state.reason != "start-timeout"
+
+    async def _lines_of(self, run: Record | None, before: Record | None = None) -> list[str]:
         """What a new run wrote last; nothing when there is none."""
         if run is None or (before is not None and before.run == run.run):
             return []

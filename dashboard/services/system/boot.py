@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+
+import psutil
 
 from dashboard.services.system import processes
 
@@ -15,6 +18,11 @@ BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 def boot_id() -> str:
     """The kernel's boot id with the first process's start time, which differs in containers."""
     return os.environ.get("SVC_TEST_BOOT_ID") or _kernel()
+
+
+def booted_at() -> datetime:
+    """When the first process started: the machine's boot, or the container's."""
+    return datetime.fromtimestamp(psutil.Process(1).create_time(), UTC)
 
 
 @cache

@@ -59,7 +59,7 @@ def members(family: Family, known: Iterable[Process] = ()) -> list[Process]:
     """
     processes = {process.pid: process for process in _all()}
     entry = f"{MARK}={family.run}".encode()
-    marked = {pid for pid in processes if family.run and entry in _environ(pid)}
+    marked = {pid for pid in processes if family.run and entry in environ(pid)}
     marked |= {p.pid for p in known if p.pid in processes and processes[p.pid].started == p.started}
     leader = processes.get(family.leader)
     ours = leader is not None and leader.started == family.started
@@ -69,6 +69,17 @@ def members(family: Family, known: Iterable[Process] = ()) -> list[Process]:
     parents = {process.pid: process.parent for process in processes.values()}
     found = (marked | tree.descendants(parents, marked)) - tree.ancestry(parents)
     return sorted((processes[pid] for pid in found), key=lambda p: (p.started, p.pid))
+
+
+def environ(pid: int) -> list[bytes]:
+    """`NAME=value` as the process was started with; none of one that is gone or not ours."""
+    try:
+        if PROC.joinpath("self").exists():
+            return PROC.joinpath(str(pid), "environ").read_bytes().split(b"\0")
+        environ = psutil.Process(pid).environ()
+    except (OSError, psutil.Error):
+        return []
+    return [f"{name}={value}".encode(errors="surrogateescape") for name, value in environ.items()]
 
 
 def tell(family: Family, number: signal.Signals) -> list[Process]:
@@ -161,13 +172,3 @@ def _foreign_stat(pid: int) -> Process | None:
         return Process(pid, process.ppid(), os.getpgid(pid), int(process.create_time()))
     except (psutil.Error, OSError):
         return None
-
-
-def _environ(pid: int) -> list[bytes]:
-    try:
-        if PROC.joinpath("self").exists():
-            return PROC.joinpath(str(pid), "environ").read_bytes().split(b"\0")
-        environ = psutil.Process(pid).environ()
-    except (OSError, psutil.Error):
-        return []
-    return [f"{name}={value}".encode(errors="surrogateescape") for name, value in environ.items()]
