@@ -14,10 +14,10 @@ from dashboard.files import masks
 from dashboard.listeners.shown import masked_argv, plain
 
 ARGV, IDENTITY = 32 << 10, 16 << 10  # bytes
-SECRET = "Its command line holds a secret, which is never kept; start it by hand."  # noqa: S105
-LONG = "Its command line is too long to be kept; start it by hand."
-BROKEN = "Its command line or its directory is no text; start it by hand."
-UNKNOWN = "Its command line or its directory is not known; start it by hand."
+SECRET = "its command line holds a secret, which is never kept"  # noqa: S105
+LONG = "its command line is too long to be kept"
+BROKEN = "its command line or its directory is no text"
+UNKNOWN = "its command line or its directory is not known"
 
 
 @dataclass(frozen=True, slots=True)

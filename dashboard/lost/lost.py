@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
-from config.kernel.errors import NotFound
+from config.kernel.errors import Conflict, NotFound, SvcError
+from dashboard.lost import again, environment, journal, notice, shown
 from dashboard.lost.entry import Entry, Listening
-from dashboard.lost.notice import Notice
+from dashboard.lost.journal import Journal
+from dashboard.lost.notice import Item, Notice, Status
 from dashboard.lost.running import Running
 from dashboard.lost.world import World
+from dashboard.services.system import boot
 
 log = logging.getLogger(__name__)
 
@@ -28,23 +32,57 @@ class Lost:
         self.world = world
         self._running = Running()
         self._notice = Notice()
+        self._boot = ""
+        self._began: float | None = None
+        self._in_grace = True
+        self._journal_waits = self._notice_waits = False  # for the disk
+        self._refused = False  # by the disk, the last time
+        self._kept: bool | None = None  # whether the journal on disk has entries; None: no file
+        self._gone: frozenset[str] = frozenset()
+        self._told: dict[str, Any] | None = None
+        self._restarts: dict[str, asyncio.Task[dict[str, Any]]] = {}
+        self._saving = asyncio.Lock()
 
     async def begin(self) -> None:
-        """Read journal and notice; another boot than the journal's begins a grace time."""
+        """Read journal and notice; another boot than the journal's: its entries may be lost."""
+        clock = self.world.clock
+        self._boot = await asyncio.to_thread(boot.boot_id)
+        self._notice = await asyncio.to_thread(notice.load)
+        known = await asyncio.to_thread(journal.load)
+        self._kept = bool(known.entries) if known else None
+        if known is not None and known.boot == self._boot:
+            self._running.resume(known.entries, clock.now())
+        elif known is not None and self._enabled and known.boot != self._notice.taken:
+            now = clock.wall()
+            self._notice.take(known.boot, known.running(), booted=boot.booted_at(), now=now)
+            self._notice_waits = True
+            await self._save()
+        await self._look()
+        self._told = self.wire()
+        self._began = clock.now()
 
     def seen(self, listeners: Sequence[Listening]) -> None:
         """After every scan: what is to be remembered and listens now. No disk."""
+        if not self._enabled or self._began is None:
+            return
         clock = self.world.clock
-        self._running.seen(listeners, now=clock.now(), at=clock.wall(), ended=self._ended)
+        if self._running.seen(listeners, now=clock.now(), at=clock.wall(), ended=self._ended):
+            self._journal_waits = True
+        slugs = {one.slug for one in listeners if one.slug is not None}
+        if self._notice.returned({one.id for one in listeners}, slugs):
+            self._notice_waits = True
+            self._tell()
 
     async def run(self) -> None:
-        """Writes the journal, ends the grace time; never returns."""
+        """Write what waits, at most every 2 s, and end the grace time; never returns."""
         while True:
+            await self._step()
             await self.world.clock.sleep(WRITE_S)
 
     def wire(self) -> dict[str, Any] | None:
         """`lost` of 10.4. No disk."""
-        return None
+        items = self._items.values()
+        return shown.notice([*items], self._gone, self.world.services)
 
     async def restart(
         self,
@@ -53,18 +91,180 @@ class Lost:
         *,
         as_service: bool = False,
     ) -> dict[str, Any]:
-        """Once, or from now on as a service (10.5). 404 for another id, 400, 409."""
-        raise NotFound(f'No lost app "{id}".')
+        """Once, or from now on as a service (10.5). 404 for another id; 400; 409 as a service.
+
+        Whoever asked may go away; it is started all the same. A second asker joins the first.
+        """
+        item = self._item(id)
+        name = f"restart {as_service} {slug}"
+        running = self._restarts.get(id)
+        if running is not None and running.get_name() != name:
+            raise Conflict(f'"{item.entry.name}" is being started already.', code="busy")
+        if running is None:
+            work = self._restarted(item, slug, as_service=as_service)
+            running = self._restarts[id] = asyncio.create_task(work, name=name)
+            running.add_done_callback(lambda done: self._restart_over(id, done))
+        return await asyncio.shield(running)
 
     async def dismiss(self, id: str | None = None) -> dict[str, Any]:  # noqa: A002
         """One item, or the whole notice: `{lost}` with what remains (10.6). 404 for another id."""
+        ids = {*self._items} if id is None else {self._item(id).id}
+        if ids:
+            async with self._saving:
+                await asyncio.to_thread(notice.save, self._notice.stored(without=ids))
+            self._drop(ids)
         return {"lost": self.wire()}
 
     async def close(self) -> None:
-        """Write what is not written yet."""
-        await asyncio.sleep(0)
+        """Write what waits; what is being started goes on."""
+        for task in [*self._restarts.values()]:
+            task.cancel()
+        if self._began is not None and self._enabled:
+            await self._save()
+
+    @property
+    def _enabled(self) -> bool:
+        return self.world.settings().enabled
+
+    @property
+    def _items(self) -> dict[str, Item]:
+        return self._notice.items if self._enabled else {}
+
+    def _item(self, id_: str) -> Item:
+        if id_ not in self._items:
+            raise NotFound(f'No lost app "{id_[:40]}".')
+        return self._items[id_]
 
     def _ended(self, entry: Entry) -> bool:
         """A service that a user stopped is not lost."""
-        shown = self.world.services.wire(entry.slug) if entry.slug and entry.service else None
-        return bool(shown and shown["status"] == "stopped" and shown["reason"] == "user")
+        state = self.world.services.wire(entry.slug) if entry.slug and entry.service else None
+        return bool(state and state["status"] == "stopped" and state["reason"] == "user")
+
+    async def _step(self) -> None:
+        settings, clock = self.world.settings(), self.world.clock
+        if not settings.enabled:
+            await self._off()
+        else:
+            over = self._began is not None and clock.now() - self._began >= settings.grace
+            if self._in_grace and over:
+                self._grace_is_over()
+            if self._notice.prune(clock.wall()):
+                self._notice_waits = True
+            await self._look()
+            await self._save()
+        self._tell()
+
+    def _grace_is_over(self) -> None:
+        """From now on the journal may be empty, too."""
+        self._in_grace = False
+        self._journal_waits = True
+        if self._notice.pending:
+            self._notice.grace_is_over(self._starts_by_itself)
+            self._notice_waits = True
+
+    def _starts_by_itself(self, entry: Entry) -> bool:
+        """As its file says now; what has no file any more is as it was."""
+        if entry.slug is None or not entry.service:
+            return False
+        service = self.world.services.declared(entry.slug)
+        return service.autostart if service else entry.autostart
+
+    async def _restarted(
+        self, item: Item, wanted: str | None, *, as_service: bool
+    ) -> dict[str, Any]:
+        services = self.world.services
+        slug = await again.slug_for(item.entry, wanted, services, as_service=as_service)
+        await self._look()
+        why = shown.blocked(item, self._gone, services)
+        if why is not None and not (as_service and why == shown.OFF):
+            return again.answer(item, slug, again.not_started("blocked", f"Not started: {why}."))
+        self._mark(item.id, slug=slug, status="starting", note=None)
+        start = again.as_service if as_service else again.once
+        try:
+            outcome = await start(item.entry, slug, services)
+        except BaseException:
+            self._mark(item.id, slug=item.entry.slug, status=item.status, note=item.note)
+            raise
+        told = again.answer(item, slug, outcome)
+        if told["ok"]:
+            self._drop({item.id})
+        else:
+            self._mark(item.id, slug=slug, status="failed", note=told["message"])
+        await self._save()
+        return told
+
+    def _restart_over(self, id_: str, done: asyncio.Task[dict[str, Any]]) -> None:
+        self._restarts.pop(id_, None)
+        if not done.cancelled():
+            done.exception()  # whoever asked may have gone; then nobody looks at it
+
+    def _mark(self, id_: str, *, slug: str | None, status: Status, note: str | None) -> None:
+        item = self._notice.items.get(id_)
+        if item is not None:
+            entry = replace(item.entry, slug=slug)
+            self._notice.items[id_] = replace(item, entry=entry, status=status, note=note)
+            self._notice_waits = True
+            self._tell()
+
+    def _drop(self, ids: Collection[str]) -> None:
+        for id_ in ids:
+            self._notice.items.pop(id_, None)
+        self._notice_waits = True
+        self._tell()
+
+    def _tell(self) -> None:
+        now = self.wire()
+        if now != self._told:
+            self._told = now
+            self.world.changed([*self._items])
+
+    async def _look(self) -> None:
+        """Which directories are gone, for an answer must not wait for a disk."""
+        if self._notice.items:
+            self._gone = await asyncio.to_thread(shown.gone, [*self._notice.items.values()])
+
+    async def _save(self) -> None:
+        """A disk that refuses is asked again with the next step."""
+        async with self._saving:
+            try:
+                await self._write_notice()
+                await self._write_journal()
+                self._refused = False
+            except (SvcError, OSError) as error:
+                if not self._refused:
+                    log.warning("the journal of running apps", extra={"why": str(error)})
+                self._refused = True
+
+    async def _write_notice(self) -> None:
+        """Always first: what it takes over from the journal may be overwritten there then."""
+        if self._notice_waits:
+            self._notice_waits = False
+            try:
+                await asyncio.to_thread(notice.save, self._notice.stored())
+            except BaseException:
+                self._notice_waits = True
+                raise
+
+    async def _write_journal(self) -> None:
+        """No good one is replaced by an empty one within the grace time (10.1)."""
+        if unread := self._running.unread():
+            self._running.know(await asyncio.to_thread(environment.read, unread))
+        entries = tuple(self._running.entries())
+        if not self._journal_waits or (not entries and self._in_grace and self._kept):
+            return
+        self._journal_waits = False
+        made = Journal(self._boot, self.world.clock.wall(), entries)
+        try:
+            await asyncio.to_thread(journal.save, made)
+        except BaseException:
+            self._journal_waits = True
+            raise
+        self._kept = bool(entries)
+
+    async def _off(self) -> None:
+        """Nothing is remembered while it is not wanted; what is lost already waits unseen."""
+        self._running = Running()
+        if self._kept is not None:
+            async with self._saving:
+                await asyncio.to_thread(journal.remove)
+            self._kept = None

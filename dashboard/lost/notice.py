@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -19,10 +19,14 @@ MOST, STAYS = 50, timedelta(days=14)
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One listener that did not come back after the boot at `booted`; `note` is for people."""
+    """One listener that did not come back after the boot at `booted`; `note` is for people.
+
+    `noticed`: when this service learnt of that boot, which may be days later.
+    """
 
     entry: Entry
     booted: datetime
+    noticed: datetime
     status: Status = "lost"
     note: str | None = None
 
@@ -30,11 +34,9 @@ class Item:
     def id(self) -> str:
         return self.entry.id
 
-    def named(self, slug: str) -> Item:
-        return replace(self, entry=replace(self.entry, slug=slug))
-
-    def is_back(self, ids: Collection[str], slugs: Collection[str]) -> bool:
-        return self.id in ids or self.entry.slug in slugs
+    def is_back(self, ids: Collection[str], slugs: Collection[str | None]) -> bool:
+        """Of what is being started that is judged when it is over."""
+        return self.status != "starting" and (self.id in ids or self.entry.slug in slugs)
 
 
 @dataclass(slots=True)
@@ -48,19 +50,17 @@ class Notice:
     pending: dict[str, Item] = field(default_factory=dict)
     taken: str | None = None
 
-    def take(self, boot: str, entries: Iterable[Entry], booted: datetime) -> None:
+    def take(self, boot: str, entries: Iterable[Entry], *, booted: datetime, now: datetime) -> None:
         """A reboot: these ran before it. What was lost already stays lost."""
-        self.pending.update({one.id: Item(one, booted) for one in entries})
+        self.pending.update({one.id: Item(one, booted, now) for one in entries})
         self.taken = boot
 
-    def grace_is_over(self, autostarts: Collection[str]) -> None:
+    def grace_is_over(self, starts_by_itself: Callable[[Entry], bool]) -> None:
         """What has not come back is lost, but for services that start by themselves."""
-        lost = {
-            item.id: item for item in self.pending.values() if item.entry.slug not in autostarts
-        }
-        slugs = {item.entry.slug for item in lost.values()} - {None}
-        earlier = {item.id: item for item in self.items.values() if item.entry.slug not in slugs}
-        newest = sorted({**earlier, **lost}.values(), key=_age, reverse=True)
+        lost = [item for item in self.pending.values() if not starts_by_itself(item.entry)]
+        ids, slugs = {item.id for item in lost}, {item.entry.slug for item in lost} - {None}
+        earlier = [item for item in self.items.values() if not item.is_back(ids, slugs)]
+        newest = sorted([*earlier, *lost], key=_age, reverse=True)
         self.items = {item.id: item for item in newest[:MOST]}
         self.pending = {}
 
@@ -74,7 +74,7 @@ class Notice:
     def prune(self, now: datetime) -> bool:
         """Forget what is lost for too long; whether that is anything."""
         before = len(self.items)
-        self.items = {item.id: item for item in self.items.values() if now - item.booted <= STAYS}
+        self.items = {item.id: item for item in self.items.values() if now - item.noticed <= STAYS}
         return len(self.items) != before
 
     def stored(self, *, without: Collection[str] = ()) -> dict[str, Any]:
@@ -105,18 +105,24 @@ def _without(
 
 
 def _age(item: Item) -> tuple[datetime, datetime]:
-    return item.booted, item.entry.last_seen
+    return item.noticed, item.entry.last_seen
 
 
 def _stored(item: Item) -> dict[str, Any]:
-    return {"bootedAt": timestamp(item.booted), "note": item.note, **item.entry.stored()}
+    return {
+        "bootedAt": timestamp(item.booted),
+        "noticedAt": timestamp(item.noticed),
+        "note": item.note,
+        **item.entry.stored(),
+    }
 
 
 def _item(value: dict[str, Any]) -> Item:
     """A restart that was under way when the daemon ended is not any more."""
     note = optional(value["note"])
     status: Status = "failed" if note else "lost"
-    return Item(Entry.load(value), moment(value["bootedAt"]), status, note)
+    booted, noticed = moment(value["bootedAt"]), moment(value["noticedAt"])
+    return Item(Entry.load(value), booted, noticed, status, note)
 
 
 def _read(value: dict[str, Any]) -> Notice:

@@ -9,8 +9,6 @@ from datetime import datetime
 from dashboard.lost.entry import Entry, Listening
 from dashboard.lost.journal import RECENT
 
-Process = tuple[str, int]  # id and pid
-
 
 @dataclass(slots=True)
 class _Known:
@@ -62,7 +60,7 @@ class Running:
         """Processes whose environment is still to be read: pid by id."""
         return dict(self._unread)
 
-    def know(self, environments: Mapping[Process, Mapping[str, str]]) -> None:
+    def know(self, environments: Mapping[tuple[str, int], Mapping[str, str]]) -> None:
         """What was read of them; of a process that was replaced meanwhile nothing is taken."""
         for (id_, pid), env in environments.items():
             known = self._known.get(id_)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 import orjson
 
 from config.kernel.storage import files
+from dashboard.files import errors
 
 log = logging.getLogger(__name__)
 
@@ -34,14 +36,24 @@ def load(path: Path, read: Callable[[dict[str, Any]], T]) -> T | None:
 
 
 def save(path: Path, value: dict[str, Any]) -> None:
-    """CannotWrite when the disk refuses; the file is then as it was. Blocks."""
+    """`read_only` when the disk refuses; the file is then as it was. Blocks."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    files.write(path, orjson.dumps({"version": VERSION, **value}, option=options))
+    with _told():
+        files.write(path, orjson.dumps({"version": VERSION, **value}, option=options))
 
 
 def remove(path: Path) -> None:
-    """CannotWrite when the disk refuses. Blocks."""
-    files.change(path, lambda _now: None)
+    """`read_only` when the disk refuses. Blocks."""
+    with _told():
+        files.change(path, lambda _now: None)
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except files.CannotWrite as error:
+        raise errors.read_only(getattr(error.__cause__, "strerror", None) or str(error)) from error
 
 
 def _put_aside(path: Path, error: Exception) -> None:
