@@ -1,7 +1,7 @@
 """One Chromium in a process group of its own, spoken to over its DevTools pipe.
 
 No port is opened: what is written reaches this process's child and nobody else. Its profile is
-fresh and goes with it.
+fresh and goes with it. Its sandbox is on, but for root: there Chromium starts without one only.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 from dashboard.files import places
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
+NICE = 10  # behind what the user runs, but not so far that a busy machine never gets a picture
 MESSAGE = 64 << 20  # bytes of one message: a screenshot in base64 is the largest
 _FLAGS = (
     "--headless=new", "--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check",
@@ -27,6 +28,12 @@ _FLAGS = (
     "--disable-extensions", "--disable-breakpad", "--disable-dev-shm-usage", "--disable-gpu",
     "--block-new-web-contents", "--deny-permission-prompts", "--mute-audio", "--hide-scrollbars",
     "--password-store=basic", "--use-mock-keychain", "--metrics-recording-only",
+)  # fmt: skip
+# Where nothing of a page may go, its sockets and workers included, however the address is written.
+_NEVER = (
+    "169.254.*", "[fe8*", "[fe9*", "[fea*", "[feb*", "[::ffff:a9fe:*", "[64:ff9b::a9fe:*",
+    "100.100.100.200", "168.63.129.16", "192.0.0.192", "[fd00:ec2::254*",
+    "metadata.google.internal",
 )  # fmt: skip
 # the pipe is descriptors 3 and 4 of the browser; ours are its standard input and output
 _SHELL = 'exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null'
@@ -41,6 +48,12 @@ def found(command: str | None) -> str | None:
     if command:
         return shutil.which(os.path.expanduser(command))  # noqa: PTH111 - `which` takes text
     return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+def _flags() -> tuple[str, ...]:
+    never = ", ".join(f"MAP {one} ~NOTFOUND" for one in _NEVER)
+    root = ("--no-sandbox",) if os.geteuid() == 0 else ()
+    return (*_FLAGS, f"--host-resolver-rules={never}", *root)
 
 
 class Browser:
@@ -96,11 +109,13 @@ async def running(command: str, size: tuple[int, int]) -> AsyncIterator[Browser]
     folder = tempfile.mkdtemp(prefix="browser-", dir=places.cache_dir())
     try:
         process = await asyncio.create_subprocess_exec(
-            "/bin/sh", "-c", _SHELL, command, *_FLAGS, f"--user-data-dir={folder}",
+            "/bin/sh", "-c", _SHELL, command, *_flags(), f"--user-data-dir={folder}",
             f"--window-size={size[0]},{size[1]}",
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             start_new_session=True, limit=MESSAGE,
         )  # fmt: skip
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PGRP, process.pid, NICE)
         browser = Browser(process)
         listening = asyncio.create_task(browser.listen())
         try:

@@ -21,7 +21,7 @@ SECONDS = 5.0
 BYTES = 256 << 10
 _REDIRECTED = frozenset({301, 302, 303, 307, 308})
 
-__all__ = ["Got", "NoAnswer", "Permission", "Refused", "Rules", "get", "origin"]
+__all__ = ["Got", "NoAnswer", "Permission", "Refused", "Rules", "get", "origin", "reachable"]
 
 
 class NoAnswer(Exception):
@@ -72,6 +72,15 @@ def origin(url: str) -> str:
     """scheme://host:port of an http(s) URL, the port always said. Refused for any other URL."""
     target = _target(url)
     return f"{target.scheme}://{target.host.lower()}:{target.port}"
+
+
+async def reachable(url: str) -> None:
+    """Refused when the address of the http(s) URL is one that is never asked for anything (G9)."""
+    try:
+        async with asyncio.timeout(SECONDS):
+            await reach.addresses(_target(url), private=True)
+    except OSError as error:  # a timeout too
+        raise Refused(f"it has no address: {error or 'no answer in time'}") from error
 
 
 async def _follow(url: str, rules: Rules) -> Got:

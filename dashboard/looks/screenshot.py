@@ -1,4 +1,7 @@
-"""What a page looks like in a real browser (14.2): one at a time, 15 s, its own origin only."""
+"""What a page looks like in a real browser (14.2): one at a time, 15 s, its own origin only.
+
+What it loads may come from elsewhere, but from no address that icons are never fetched from.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from dashboard.looks import chromium, fetch
 from dashboard.looks.chromium import Broken, Browser
 
 SECONDS = 15.0
+HTML = frozenset({"text/html", "application/xhtml+xml"})
 DELAY_S = 0.8  # after load, for what a page draws then
 
 
@@ -30,10 +34,11 @@ class Camera:
         """A PNG of the viewport, `delay` seconds after load. NoShot when there is none in 15 s."""
         async with self._lock:
             try:
-                async with asyncio.timeout(SECONDS), chromium.running(command, viewport) as browser:
-                    return await _shot(
-                        browser, url, viewport, DELAY_S if delay is None else delay, dark
-                    )
+                async with asyncio.timeout(SECONDS):
+                    await fetch.reachable(url)
+                    async with chromium.running(command, viewport) as browser:
+                        wait = DELAY_S if delay is None else delay
+                        return await _shot(browser, url, viewport, wait, dark)
             except TimeoutError as error:
                 raise NoShot(f"the page was not there within {SECONDS:g} s") from error
             except (Broken, OSError, fetch.Refused) as error:
@@ -43,13 +48,13 @@ class Camera:
 async def _shot(
     browser: Browser, url: str, viewport: tuple[int, int], delay: float, dark: bool
 ) -> bytes:
-    home = fetch.origin(url)
     await browser.ask("Browser.setDownloadBehavior", behavior="deny")
     target = (await browser.ask("Target.createTarget", url="about:blank"))["targetId"]
     session = (await browser.ask("Target.attachToTarget", targetId=target, flatten=True))[
         "sessionId"
     ]
     loaded = asyncio.Event()
+    passage = Passage(browser, session, fetch.origin(url))
 
     def heard(method: str, params: dict[str, Any]) -> None:
         # a page that was kept from going elsewhere stops, and fires no load event
@@ -59,12 +64,12 @@ async def _shot(
         elif method == "Page.javascriptDialogOpening":
             browser.say("Page.handleJavaScriptDialog", session, accept=False)
         elif method == "Fetch.requestPaused":
-            _judge(browser, session, params, home)
+            passage.judge(params)
 
     browser.heard = heard
     await browser.ask("Page.enable", session)
-    # every document, that of a redirect or a frame too, asks before it is loaded
-    await browser.ask("Fetch.enable", session, patterns=[{"resourceType": "Document"}])
+    # everything asks before it is loaded, after a redirect again
+    await browser.ask("Fetch.enable", session, patterns=[{"urlPattern": "*"}])
     await browser.ask(
         "Emulation.setDeviceMetricsOverride", session,
         width=viewport[0], height=viewport[1], deviceScaleFactor=1, mobile=False,
@@ -77,20 +82,50 @@ async def _shot(
     if went.get("errorText"):
         raise NoShot(f"the page does not load: {went['errorText']}")
     await loaded.wait()
+    kind = (await browser.ask("Page.getFrameTree", session))["frameTree"]["frame"]["mimeType"]
+    if kind not in HTML:
+        raise NoShot(f"the page is {kind or 'nothing'}, no HTML")
     await asyncio.sleep(delay)
     shot = await browser.ask("Page.captureScreenshot", session, format="png")
     return base64.b64decode(shot["data"])
 
 
-def _judge(browser: Browser, session: str, params: dict[str, Any], home: str) -> None:
-    """Let a document of the app's own origin pass, and no other."""
-    try:
-        own = fetch.origin(params["request"]["url"]) == home
-    except fetch.Refused:
-        own = False
-    if own:
-        browser.say("Fetch.continueRequest", session, requestId=params["requestId"])
-    else:
-        browser.say(
-            "Fetch.failRequest", session, requestId=params["requestId"], errorReason="Aborted"
+class Passage:
+    """Which requests of a page go through: documents of its own origin, and what may be reached."""
+
+    def __init__(self, browser: Browser, session: str, home: str) -> None:
+        self._browser, self._session, self._home = browser, session, home
+        self._origins: dict[str, asyncio.Task[bool]] = {}
+
+    def judge(self, params: dict[str, Any]) -> None:
+        """Let one paused request pass or fail."""
+        number, url = params["requestId"], params["request"]["url"]
+        try:
+            origin = fetch.origin(url)
+        except fetch.Refused:
+            self._answer(number, fine=False)
+            return
+        if origin == self._home or params["resourceType"] == "Document":
+            self._answer(number, fine=origin == self._home)
+            return
+        if origin not in self._origins:
+            self._origins[origin] = asyncio.create_task(_reachable(origin))
+        self._origins[origin].add_done_callback(
+            lambda task: self._answer(number, fine=not task.cancelled() and task.result())
         )
+
+    def _answer(self, number: str, *, fine: bool) -> None:
+        if fine:
+            self._browser.say("Fetch.continueRequest", self._session, requestId=number)
+        else:
+            self._browser.say(
+                "Fetch.failRequest", self._session, requestId=number, errorReason="Aborted"
+            )
+
+
+async def _reachable(origin: str) -> bool:
+    try:
+        await fetch.reachable(origin)
+    except fetch.Refused:
+        return False
+    return True

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from pathlib import Path
 
 import psutil
 import pytest
 
-from dashboard.looks import chromium, screenshot, thumbs
+from dashboard.looks import chromium, reach, screenshot, thumbs
 from dashboard.looks.screenshot import Camera, NoShot
 from tests.dashboard.health.servers import answers, eventually, hangs, serving
 from tests.dashboard.looks import pictures
@@ -25,15 +24,9 @@ BLUE = b"<body style='background:#0000ff'>"
 
 
 @pytest.fixture
-def command(tmp_path: Path) -> str:
-    """The browser; for root, whom its sandbox refuses, through a script that leaves that out."""
+def command() -> str:
     assert CHROMIUM is not None
-    if os.geteuid() != 0:
-        return CHROMIUM
-    script = tmp_path / "browser"
-    script.write_text(f'#!/bin/sh\nexec {CHROMIUM} --no-sandbox "$@"\n')
-    script.chmod(0o755)
-    return str(script)
+    return CHROMIUM
 
 
 def middle(png: bytes) -> tuple[int, ...]:
@@ -86,6 +79,78 @@ async def test_a_page_cannot_lead_the_browser_to_another_origin(command):
 
         assert b"".join(other.heard) == b""  # it may connect ahead, but asks for nothing
     assert middle(png) == (0, 0, 255)
+
+
+async def test_a_page_may_load_from_a_neighbour_but_not_from_what_is_never_asked(
+    command, monkeypatch
+):
+    never = reach.never
+    monkeypatch.setattr(reach, "never", lambda ip: ip == "127.0.0.9" or never(ip))
+    async with (
+        serving(site({"/ok.css": ("text/css", b"body{background:#0000ff}")})) as other,
+        serving(answers(body=b"secret"), host="127.0.0.9") as inward,
+    ):
+        page = (
+            b"<link rel=stylesheet href=http://127.0.0.1:%d/ok.css><body><img src=http://127.0.0.9:%d/>"
+            % (other.port, inward.port)
+        )
+        async with serving(site({"/": (PAGE, page)})) as server:
+            png = await Camera().take(command, f"http://127.0.0.1:{server.port}/")
+
+    assert middle(png) == (0, 0, 255)
+    assert b"".join(inward.heard) == b""
+
+
+async def test_a_socket_of_a_page_gets_no_further_than_its_images(command, monkeypatch):
+    monkeypatch.setattr(chromium, "_NEVER", (*chromium._NEVER, "127.0.0.9"))
+    async with serving(hangs, host="127.0.0.9") as inward, serving(hangs) as other:
+        page = b"<script>new WebSocket('ws://127.0.0.9:%d/');new WebSocket('ws://127.0.0.1:%d/')"
+        page = page % (inward.port, other.port) + b"</script><h1>Shop"
+        async with serving(site({"/": (PAGE, page)})) as server:
+            await Camera().take(command, f"http://127.0.0.1:{server.port}/")
+
+    assert (bool(other.heard), inward.heard) == (True, [])
+
+
+async def test_every_way_to_write_a_link_local_address_leads_nowhere(command):
+    ways = (
+        "169.254.169.254", "0xa9fea9fe", "2852039166", "[fe80::1]", "[febf::1]",
+        "[::ffff:169.254.169.254]", "[64:ff9b::169.254.169.254]", "100.100.100.200",
+        "[fd00:ec2::254]",
+    )  # fmt: skip
+    async with chromium.running(command, (400, 300)) as browser:
+        target = (await browser.ask("Target.createTarget", url="about:blank"))["targetId"]
+        attached = await browser.ask("Target.attachToTarget", targetId=target, flatten=True)
+        for way in ways:
+            went = await browser.ask("Page.navigate", attached["sessionId"], url=f"http://{way}/")
+            assert went["errorText"] == "net::ERR_NAME_NOT_RESOLVED", way
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://169.254.169.254/", "http://[fe80::1]/", "http://0.0.0.0:80/", "file:///etc/passwd"],
+)
+async def test_the_browser_is_not_even_started_for_an_address_that_is_never_asked(url):
+    with pytest.raises(NoShot, match=r"never|no address|http"):
+        await Camera().take("/nowhere/browser", url)
+
+
+async def test_a_page_that_is_no_html_makes_no_shot(command):
+    async with serving(site({"/": ("application/json", b'{"a": 1}')})) as server:
+        with pytest.raises(NoShot, match="application/json"):
+            await Camera().take(command, f"http://127.0.0.1:{server.port}/")
+
+
+async def test_the_browser_stands_back_behind_other_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(screenshot, "SECONDS", 1.0)
+    noted, script = tmp_path / "nice", tmp_path / "browser"
+    script.write_text(f"#!/bin/sh\nsleep 0.2\nnice > {noted}\n")
+    script.chmod(0o755)
+
+    with pytest.raises(NoShot):
+        await Camera().take(str(script), "http://127.0.0.1:1/")
+
+    assert int(noted.read_text()) == chromium.NICE
 
 
 async def test_a_page_that_never_loads_ends_with_the_whole_group(command, data, monkeypatch):
