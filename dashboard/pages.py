@@ -1,4 +1,4 @@
-"""The start page of the dashboard surface. It says honestly what this version does not do."""
+"""The page of the dashboard part. Its script is a client of the part's JSON API."""
 
 from __future__ import annotations
 
@@ -6,9 +6,18 @@ from django.http import HttpRequest, HttpResponse
 
 from config.kernel.web.pages import page
 
+# Contract 4: as strict as the other pages, and <base> may name the mount.
+POLICY = (
+    "default-src 'self'; img-src 'self' data:; base-uri 'self'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+STALE_MS = 10_000  # how long a broken stream is mended silently before every state turns hollow
+
 
 def start(request: HttpRequest) -> HttpResponse:
-    health = f"{request.path.rstrip('/')}/api/health"
-    return page(
-        request, "dashboard/start.html", part="dashboard", title="Apps", data={"health": health}
-    )
+    """Every app with its state. Its addresses are relative to the mount of the request."""
+    base = f"{request.path.rstrip('/')}/"
+    data = {"base": base, "patience": str(STALE_MS)}
+    response = page(request, "dashboard/start.html", part="dashboard", title="Apps", data=data)
+    response["Content-Security-Policy"] = POLICY
+    return response

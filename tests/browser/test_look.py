@@ -30,7 +30,7 @@ PAGES = {
     "/clients": "The endpoint is off",
     "/nothing-here": "There is no page",
     "/review/": "Nothing is under review",
-    "/dashboard/": "Apps is not here yet",
+    "/dashboard/": "Listening, not claimed",
 }
 Theme = Literal["light", "dark"]
 LOOKS: tuple[tuple[Theme, int], ...] = (("light", 1440), ("dark", 360))

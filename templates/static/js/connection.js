@@ -1,17 +1,22 @@
-// Whether the service answers. Lost: every state shape turns hollow and a bar says so.
+// Whether the service answers. Lost: every state shape turns hollow and a bar says so, at once or
+// after the time a page allows for mending it (data-patience, in ms).
 
 import { h, icon, mark } from "./dom.js";
 
 const bars = document.getElementById("bars");
 const live = document.getElementById("live");
 const LIVE = { shape: "up", tone: "up", word: "Live: changes arrive by themselves" };
+const patience = Number(document.body.dataset.patience ?? 0);
 const LOST = { shape: "stopped", tone: "stopped", word: "Not connected" };
 
 let state = "";
 let bar = null;
+let timer = 0;
 
 export const connection = {
   up() {
+    clearTimeout(timer);
+    timer = 0;
     if (state === "up") return;
     state = "up";
     bar?.remove();
@@ -20,21 +25,26 @@ export const connection = {
     show(LIVE);
   },
   lost() {
-    if (state === "lost") return;
-    state = "lost";
-    document.body.classList.add("offline");
-    bar = h(
-      "div",
-      { class: "bar warn" },
-      icon("alert"),
-      h("span", {}, "Connection lost. What you see may be old; this page reconnects by itself."),
-    );
-    bars.append(bar);
-    show(LOST);
+    if (state !== "lost") timer ||= setTimeout(turn, patience);
   },
 };
 
+function turn() {
+  timer = 0;
+  state = "lost";
+  document.body.classList.add("offline");
+  bar = h(
+    "div",
+    { class: "bar warn" },
+    icon("alert"),
+    h("span", {}, "Connection lost. Trying again. What you see may be old."),
+  );
+  bars.append(bar);
+  show(LOST);
+}
+
 function show(look) {
+  live.hidden = false;
   live.title = look.word;
   live.replaceChildren(mark(look));
 }

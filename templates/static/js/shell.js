@@ -36,7 +36,8 @@ function theme() {
   document.cookie = `svc_theme=${next}; path=/; max-age=31536000; samesite=strict`;
 }
 
-function dialog(label, ...content) {
+/** A modal dialogue that leaves the page when it is closed. */
+export function dialog(label, ...content) {
   const node = h("dialog", { class: "dialog", "aria-label": label }, ...content);
   node.addEventListener("close", () => node.remove());
   node.addEventListener("click", (event) => event.target === node && node.close());

@@ -1,0 +1,99 @@
+// The state of an app: one word, one shape and one tone, and its reason as a person says it.
+
+import { h, mark } from "../dom.js";
+import { absolute } from "../words.js";
+
+const STATES = {
+  up: { shape: "up", tone: "up", word: "Up", says: "" },
+  degraded: { shape: "degraded", tone: "degraded", word: "Degraded", says: "warn" },
+  down: { shape: "down", tone: "down", word: "Down", says: "bad" },
+  starting: { shape: "starting", tone: "starting", word: "Starting", says: "busy" },
+  stopping: { shape: "stopping", tone: "starting", word: "Stopping", says: "busy" },
+  stopped: { shape: "stopped", tone: "stopped", word: "Stopped", says: "" },
+  unknown: { shape: "unknown", tone: "stopped", word: "Unknown", says: "" },
+};
+const REASONS = {
+  new: "not asked yet",
+  paused: "paused in its file",
+  "no-probe": "nothing to ask",
+  "invalid-file": "its file has an error",
+  resumed: "the machine was asleep",
+  spawned: "waits for its first answer",
+  "listener-seen": "waits for its first answer",
+  restarting: "restarting",
+  backoff: "ended, is tried again",
+  redirect: "redirects",
+  "auth-required": "wants a sign-in",
+  "http-5xx": "answers with an error",
+  slow: "answers slowly",
+  "body-mismatch": "answers another text than expected",
+  "status-mismatch": "answers another status than expected",
+  tls: "its certificate is refused",
+  "not-http": "does not speak HTTP",
+  refused: "connection refused",
+  timeout: "does not answer in time",
+  dns: "its name has no address",
+  "no-listener": "nothing listens on its port",
+  gateway: "the server behind it is gone",
+  exited: "its process ended",
+  "crash-loop": "ends again and again, tried no more",
+  "wrong-process": "another process has its port",
+  "start-timeout": "did not start in time",
+  "not-running": "",
+  user: "",
+  ok: "",
+};
+
+/** The order in which states are counted. */
+export const ORDER = Object.keys(STATES);
+export const stateOf = (name) => STATES[name] ?? { ...STATES.unknown, word: name };
+
+export const needsAttention = ({ state, unexpected }) =>
+  unexpected || state === "down" || state === "degraded";
+
+const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
+const DAY = { day: "numeric", month: "short" };
+
+/** "14:02", or "19 Nov, 14:02" on another day. */
+export function clock(iso) {
+  const at = new Date(iso);
+  const today = at.toDateString() === new Date().toDateString();
+  return at.toLocaleString("en-GB", today ? CLOCK : { ...DAY, ...CLOCK });
+}
+
+/** "Down: connection refused" in words, without the time. */
+export function said({ state, reason, message, unexpected, stale, flapping }) {
+  const why = [
+    message || REASONS[reason] || "",
+    unexpected && "should not run",
+    flapping && "changes again and again",
+    stale && "not heard of for a while",
+  ].filter(Boolean);
+  return stateOf(state).word + (why.length ? `: ${why.join(", ")}` : "");
+}
+
+/** Shape, word, reason and since when: the three together, never colour alone. */
+export function saying(app) {
+  const look = stateOf(app.state);
+  const since = app.since && app.state !== "up" && app.state !== "unknown";
+  return h(
+    "p",
+    { class: `says ${app.unexpected && !look.says ? "warn" : look.says}` },
+    mark(look, false),
+    h(
+      "span",
+      {},
+      said(app),
+      since && [
+        ", since ",
+        h("time", { datetime: app.since, title: absolute(app.since) }, clock(app.since)),
+      ],
+    ),
+  );
+}
+
+/** "localhost:5173/docs" of an address, without what goes without saying. */
+export const shortly = (url) => url.replace(/^https?:\/\//, "").replace(/\/$/, "");
+
+/** The address if a click on it can only lead somewhere, never run anything. */
+export const safe = (url) => (/^(?:https?|mailto|ssh|file):/i.test(url ?? "") ? url : null);
