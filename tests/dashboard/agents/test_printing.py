@@ -1,0 +1,39 @@
+"""What the command line prints: it fits, and nothing in it drives the terminal."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.management.printing import pairs, plain, table
+
+CELLS = st.lists(st.tuples(*[st.text(max_size=120)] * 5), max_size=4)
+
+
+@given(CELLS)
+def test_a_table_fits_its_width_whatever_is_in_it(rows: list[tuple[str, ...]]):
+    lines = table(("STATE", "APP", "ADDRESS", "PROCESS", "ABOUT"), rows, width=80)
+
+    assert len(lines) == len(rows) + 1
+    assert all(len(line) <= 80 and line.isprintable() for line in lines)
+
+
+def test_short_columns_stay_whole_and_the_longest_is_cut():
+    lines = table(("APP", "ABOUT"), [("shop", "x" * 100)], width=30)
+
+    assert lines == ["APP   ABOUT", f"shop  {'x' * 23}…"]
+
+
+def test_wide_characters_count_twice_and_combining_ones_not_at_all():
+    lines = table(("A", "B"), [("日本", "x"), ("e\u0301", "y")], width=80)
+
+    assert lines == ["A     B", "日本  x", "e\u0301     y"]
+
+
+def test_escape_sequences_and_newlines_are_taken_out():
+    assert plain("a\x1b[31m\r\n\tb\u202ec\x07") == "a [31m b c"
+    assert plain(None) == ""
+
+
+def test_pairs_leave_out_what_has_no_value():
+    assert pairs([("app", "Shop"), ("branch", None), ("since", 5)]) == ["app    Shop", "since  5"]
