@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +20,19 @@ from dashboard.files import entries, places, tags
 from dashboard.files.entries import LIMIT, Entry, FileError
 from dashboard.files.places import CONFIG, IGNORE, Place
 
+KINDS: tuple[Literal["apps"], Literal["bookmarks"]] = ("apps", "bookmarks")
 RACY_S = 0.05  # a file this young may change again without a new stat
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Every file as it was at one moment; an Entry is the same object until its file changes."""
+
+    apps: dict[str, Entry]
+    groups: dict[str, Entry]
+    config: Entry
+    ignore: Entry
+    problems: tuple[FileError, ...] = ()  # of all of them, and of files that are not loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +54,33 @@ def get(place: Place) -> Entry | None:
     stat = files.stat_of(path)
     if stat is None and not os.path.lexists(path):
         _forget(path)
-        return entries.entry(place, None) if place.single else None
+        return _absent(place) if place.single else None
     if known and known.settled and known.stat == stat:
         return known.entry
     return _read(place, path, known)
 
 
-def all_of(kind: Literal["apps", "bookmarks"]) -> dict[str, Entry]:
-    """Every file of the kind by its name; as last read while the folder cannot be read."""
-    listing, root = places.listing(kind), f"{places.folder(kind)}/"
-    before = {path: known for path, known in list(_known.items()) if path.startswith(root)}
-    if listing.unread:
-        return {known.entry.name: known.entry for known in before.values()}
-    found = {}
-    for place, path in zip(listing.places, listing.paths, strict=True):
-        known = before.pop(path, None)
-        same = known is not None and known.settled and known.stat == _stat(path)
-        entry = known.entry if known and same else get(place)
-        if entry is not None:
-            found[place.name] = entry
-    for path in before:
-        _forget(Path(path))
+def look() -> Files:
+    """All of them now, each folder listed once; while nothing changes only stats are taken."""
+    listings = {kind: places.listing(kind) for kind in KINDS}
+    apps, groups = (_listed(kind, listings[kind]) for kind in KINDS)
+    config, ignore = single(CONFIG), single(IGNORE)
+    found = (config, ignore, *apps.values(), *groups.values())
+    told = [error for entry in found for error in entry.file_errors]
+    unloaded = [error for kind in KINDS for error in _unloaded(kind, listings[kind])]
+    return Files(apps, groups, config, ignore, (*told, *_dated(unloaded)))
+
+
+def single(place: Place) -> Entry:
+    """config.yaml or ignore.yaml, which have their defaults where there is no file."""
+    found = get(place)
+    assert found is not None
     return found
 
 
-def problems() -> list[FileError]:
-    """What is wrong with any file, those that are not loaded at all included."""
-    found = [entry for place in (CONFIG, IGNORE) if (entry := get(place))]
-    found += [*all_of("apps").values(), *all_of("bookmarks").values()]
-    errors = [error for entry in found for error in entry.file_errors]
-    return errors + _dated([*_unloaded("apps"), *_unloaded("bookmarks")])
+def all_of(kind: Literal["apps", "bookmarks"]) -> dict[str, Entry]:
+    """Every file of the kind by its name; as last read while the folder cannot be read."""
+    return _listed(kind, places.listing(kind))
 
 
 def remember(place: Place, snapshot: files.Snapshot) -> Entry:
@@ -89,6 +99,29 @@ def clear() -> None:
         _since.clear()
 
 
+@cache
+def _absent(place: Place) -> Entry:
+    """A single file that is not there: always the same object, as nothing about it changes."""
+    return entries.entry(place, None)
+
+
+def _listed(kind: Literal["apps", "bookmarks"], listing: places.Listing) -> dict[str, Entry]:
+    root = f"{places.folder(kind)}/"
+    before = {path: known for path, known in list(_known.items()) if path.startswith(root)}
+    if listing.unread:
+        return {known.entry.name: known.entry for known in before.values()}
+    found = {}
+    for place, path in zip(listing.places, listing.paths, strict=True):
+        known = before.pop(path, None)
+        same = known is not None and known.settled and known.stat == _stat(path)
+        entry = known.entry if known and same else get(place)
+        if entry is not None:
+            found[place.name] = entry
+    for path in before:
+        _forget(Path(path))
+    return found
+
+
 def _read(place: Place, path: Path, known: _Known | None) -> Entry | None:
     """Read a file that is new or changed; a half-finished save gets a moment to be finished."""
     before = known.entry if known else None
@@ -101,6 +134,8 @@ def _read(place: Place, path: Path, known: _Known | None) -> Entry | None:
         if not waits or _age_s(found.stat) >= files.SETTLE_S:
             break
         time.sleep(0.01)
+    if known and known.entry == found.entry:  # still as broken as it was
+        found = replace(found, entry=known.entry)
     _keep(path, found)
     return found.entry
 
@@ -154,8 +189,7 @@ def _forget(path: Path) -> None:
         _known.pop(str(path), None)
 
 
-def _unloaded(kind: Literal["apps", "bookmarks"]) -> Iterator[FileError]:
-    listing = places.listing(kind)
+def _unloaded(kind: Literal["apps", "bookmarks"], listing: places.Listing) -> Iterator[FileError]:
     if listing.unread:
         yield FileError(kind, "error", listing.unread)
     for file, reason in listing.refused:

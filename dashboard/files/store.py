@@ -13,9 +13,15 @@ from config.kernel.storage import files, yamlio
 from dashboard.files import errors, places, reading, removal, tags, writing
 from dashboard.files.entries import Entry, FileError
 from dashboard.files.places import CONFIG, IGNORE
+from dashboard.files.reading import Files
 from dashboard.files.schema import same_rule
 
 Kind = Literal["apps", "bookmarks"]
+
+
+def look() -> Files:
+    """Everything at once, as cheap as the stats; an Entry is the same object until it changes."""
+    return reading.look()
 
 
 def apps() -> dict[str, Entry]:
@@ -30,17 +36,17 @@ def groups() -> dict[str, Entry]:
 
 def config() -> Entry:
     """config.yaml; `parsed` is always a Config, `value` what is written."""
-    return _single(places.CONFIG)
+    return reading.single(CONFIG)
 
 
 def ignore() -> Entry:
     """ignore.yaml; `parsed` is always a tuple of IgnoreRule."""
-    return _single(places.IGNORE)
+    return reading.single(IGNORE)
 
 
 def problems() -> list[FileError]:
     """Every error and warning of every file, also of files that are not loaded."""
-    return reading.problems()
+    return [*look().problems]
 
 
 def get(kind: Kind, name: str) -> Entry | None:
@@ -118,13 +124,7 @@ def add_ignore(
     return entry, {**standing}
 
 
-def _single(place: places.Place) -> Entry:
-    found = reading.get(place)
-    assert found is not None  # a single file that is not there has its defaults
-    return found
-
-
 __all__ = [
-    "CONFIG", "IGNORE", "add_ignore", "apps", "config", "get", "groups", "ignore", "patch",
-    "problems", "put", "put_text", "remove", "text",
+    "CONFIG", "IGNORE", "Files", "add_ignore", "apps", "config", "get", "groups", "ignore", "look",
+    "patch", "problems", "put", "put_text", "remove", "text",
 ]  # fmt: skip
