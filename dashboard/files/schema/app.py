@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Any, Literal
 
-from dashboard.files import convert
+from dashboard.files import convert, globs
 from dashboard.files.fields import Fields, Issue
 from dashboard.files.schema.health import Health, Type, default_type, read_health
 from dashboard.files.schema.service import Service, read_service
@@ -32,14 +31,29 @@ class Match:
     process: str | None = None
     command: str | None = None  # a glob
 
-    def fits(self, *, port: int, cwd: str | None, process: str, command: str) -> bool:
-        """`process` is the basename of the executable, `command` the argv joined by blanks."""
-        return (
-            (self.port is None or self.port == port)
-            and (self.cwd is None or (cwd is not None and fnmatchcase(cwd, self.cwd)))
-            and (self.process is None or self.process == process)
-            and (self.command is None or fnmatchcase(command, self.command))
-        )
+    def fits_cwd(self, cwd: str) -> bool | None:
+        """Of this and those below: None when it is asked for and not known ("")."""
+        if self.cwd is None:
+            return True
+        return globs.fits(self.cwd, cwd) if cwd else None
+
+    def fits_process(self, *names: str) -> bool | None:
+        """`names`: of the program's file, and what the process calls itself."""
+        if self.process is None:
+            return True
+        return self.process in names if any(names) else None
+
+    def fits_command(self, *argvs: Sequence[str]) -> bool | None:
+        """`argvs`: its own arguments, and those of the wrapper that was typed."""
+        if self.command is None:
+            return True
+        lines = [" ".join(argv) for argv in argvs if argv]
+        return any(globs.fits(self.command, line) for line in lines) if lines else None
+
+    @property
+    def only_cwd(self) -> str | None:
+        """The one directory that fits, None when it may be several."""
+        return None if self.cwd is None else globs.literal(self.cwd)
 
 
 @dataclass(frozen=True, slots=True)

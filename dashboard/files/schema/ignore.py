@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
-from dashboard.files import convert
+from dashboard.files import convert, globs
 from dashboard.files.durations import Unfit
 from dashboard.files.fields import Fields, Issue, as_texts
 
@@ -26,11 +24,12 @@ class IgnoreRule:
     reason: str | None = None
     at: str | None = None
 
-    def covers(self, *, port: int, process: str | None, cwd: str | None) -> bool:
+    def covers(self, *, port: int, processes: Sequence[str], cwd: str) -> bool:
+        """`processes`: the names it goes by; `cwd` is "" when unknown."""
         return (
             (self.ports is None or self.ports[0] <= port <= self.ports[1])
-            and (self.process is None or self.process == process)
-            and (self.dir is None or (cwd is not None and _below(cwd, self.dir)))
+            and (self.process is None or self.process in processes)
+            and (self.dir is None or (cwd != "" and globs.covers(self.dir, cwd)))
         )
 
 
@@ -68,13 +67,3 @@ def _ports(value: str) -> tuple[int, int]:
     if len(found) != 1:
         raise Unfit("must be one port or one range, such as 5000 or 5000-5010")
     return found[0]
-
-
-def _below(cwd: str, pattern: str) -> bool:
-    """Whether the directory or one above it fits the glob."""
-    while not fnmatchcase(cwd, pattern):
-        above = os.path.dirname(cwd)  # noqa: PTH120 - text, many times a second
-        if above == cwd:
-            return False
-        cwd = above
-    return True

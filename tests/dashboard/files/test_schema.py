@@ -221,16 +221,30 @@ def test_an_unknown_key_is_a_warning_with_the_nearest_known_one():
     ]
 
 
-def test_a_match_holds_when_all_its_keys_hold():
-    match = Match(port=None, cwd="/src/*", process="node", command=None)
-    seen = {"port": 1, "cwd": "/src/shop", "process": "node", "command": "node x"}
+def test_a_match_says_of_each_key_whether_it_holds():
+    match = Match(cwd="/src/*", process="node", command="*vite*")
 
-    assert match.fits(**seen)  # type: ignore[arg-type]
-    assert not match.fits(**{**seen, "process": "sh"})  # type: ignore[arg-type]
-    assert not match.fits(**{**seen, "cwd": "/other"})  # type: ignore[arg-type]
-    assert not match.fits(**{**seen, "cwd": None})  # type: ignore[arg-type]
-    assert Match(port=1, command="*vite*").fits(port=1, cwd=None, process="", command="npx vite x")
-    assert not Match(port=2).fits(port=1, cwd=None, process="", command="")
+    assert (match.fits_cwd("/src/shop"), match.fits_cwd("/other")) == (True, False)
+    assert (match.fits_process("", "node"), match.fits_process("sh", "zsh")) == (True, False)
+    assert match.fits_command(("sh", "-c"), ("npx", "vite", "x"))
+    assert match.fits_command(("sh", "-c")) is False
+
+
+def test_a_match_does_not_judge_what_is_not_known():
+    asked, silent = Match(cwd="/a", process="b", command="c"), Match(port=1)
+
+    assert (asked.fits_cwd(""), asked.fits_process("", ""), asked.fits_command(())) == (None,) * 3
+    assert (silent.fits_cwd(""), silent.fits_process(""), silent.fits_command(())) == (True,) * 3
+
+
+@pytest.mark.parametrize(
+    ("cwd", "only"),
+    [("/a/b", "/a/b"), ("/a/[[]x[]]", None), ("/a/[[]x[*][?]", "/a/[x*?"), ("/a/*", None),
+     ("/a/b?", None), ("/a/[bc]", None)],
+)  # fmt: skip
+def test_a_match_of_one_directory_is_known_as_such(cwd: str, only: str | None):
+    assert Match(cwd=cwd).only_cwd == only
+    assert only is None or Match(cwd=cwd).fits_cwd(only)
 
 
 # -- bookmarks ------------------------------------------------------------------------------------
@@ -276,14 +290,21 @@ def test_a_rule_covers_what_all_its_keys_cover():
     )
 
     assert issues == []
-    assert [ports.covers(port=port, process=None, cwd=None) for port in (4999, 5000, 5010, 5011)] \
+    assert [ports.covers(port=port, processes=(), cwd="") for port in (4999, 5000, 5010, 5011)] \
         == [False, True, True, False]  # fmt: skip
-    assert both.covers(port=80, process="nginx", cwd="/")
-    assert not both.covers(port=80, process="caddy", cwd="/")
-    assert below.covers(port=1, process=None, cwd="/a/x/b")
-    assert below.covers(port=1, process=None, cwd="/a/x/b/c/d")
-    assert not below.covers(port=1, process=None, cwd="/a/x/bc")
-    assert not below.covers(port=1, process=None, cwd=None)
+    assert both.covers(port=80, processes=("", "nginx"), cwd="/")
+    assert not both.covers(port=80, processes=("caddy",), cwd="/")
+    assert below.covers(port=1, processes=(), cwd="/a/x/b")
+    assert below.covers(port=1, processes=(), cwd="/a/x/b/c/d")
+    assert not below.covers(port=1, processes=(), cwd="/a/x/bc")
+    assert not below.covers(port=1, processes=(), cwd="")
+
+
+def test_a_rule_for_the_root_covers_every_directory_that_is_known():
+    (rule,), _ = read_ignore({"rules": [{"dir": "/"}]})
+
+    assert rule.covers(port=1, processes=(), cwd="/a")
+    assert not rule.covers(port=1, processes=(), cwd="")
 
 
 @pytest.mark.parametrize(
@@ -297,7 +318,7 @@ def test_a_rule_that_says_nothing_usable_is_an_error(rule: dict[str, Any]):
 def test_rules_are_the_same_whatever_their_reasons():
     assert same_rule({"port": 5000, "reason": "a"}, {"port": "5000"})
     assert not same_rule({"port": 5000}, {"port": 5000, "process": "x"})
-    assert IgnoreRule().covers(port=1, process=None, cwd=None)
+    assert IgnoreRule().covers(port=1, processes=(), cwd="")
 
 
 # -- config ---------------------------------------------------------------------------------------

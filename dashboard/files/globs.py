@@ -1,0 +1,32 @@
+"""Globs of paths and command lines, compiled once: they are compared many times a second."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import translate
+from functools import lru_cache
+
+KEPT = 8192  # more than every app and ignore rule of a usual home
+_MAGIC = re.compile(r"[*?[]")
+_ESCAPED = re.compile(r"\[([*?[])\]")
+
+
+def fits(pattern: str, text: str) -> bool:
+    """Whether the whole text fits; `*` also stands for slashes."""
+    return _compiled(pattern).match(text) is not None
+
+
+def covers(pattern: str, path: str) -> bool:
+    """Whether the path or a folder above it fits."""
+    return fits(pattern, path) or fits(f"{pattern}/*", path) or fits(pattern, "/")
+
+
+def literal(pattern: str) -> str | None:
+    """The one text the pattern fits, None when it fits several."""
+    text = _ESCAPED.sub(r"\1", pattern)
+    return text if not _MAGIC.search(_ESCAPED.sub("", pattern)) else None
+
+
+@lru_cache(KEPT)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(translate(pattern))
