@@ -1,0 +1,86 @@
+"""One app as the registry knows it: its file, its listener, and what health is to be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from dashboard.files.convert import Ranges
+from dashboard.files.entries import Entry
+from dashboard.files.schema import AppFile
+from dashboard.files.schema.config import HealthDefaults
+from dashboard.health.record import Policy, Port, Reason
+from dashboard.health.target import Target
+from dashboard.listeners.observed import Sighting
+from dashboard.registry.look import same
+from dashboard.registry.matching import Found
+from dashboard.services.definition import Service
+
+Source = Literal["declared", "discovered"]
+Silence = Literal[Reason.PAUSED, Reason.INVALID_FILE]
+Process = tuple[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that an app depends on. `scanned`: the ports that are looked at, () for none.
+
+    `living`: its service runs, `process` being its pid and start in Unix seconds.
+    """
+
+    entry: Entry | None
+    found: Found
+    health: HealthDefaults
+    scanned: Ranges
+    living: bool = False
+    process: Process | None = None
+
+    def same(self, other: Facts) -> bool:
+        """Whether the same app follows from both."""
+        return (
+            self.entry is other.entry
+            and same(self.found.own, other.found.own)
+            and same(self.found.stranger, other.found.stranger)
+            and self.living == other.living
+            and self.process == other.process
+            and self.scanned == other.scanned
+            and self.health == other.health
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class App:
+    """`entry` is None for a discovered app; `file` is what was last read well, None when it never
+    was, and of a discovered app what a claim would write.
+
+    `sighting`: the listener it is recognised by; `stranger`: who listens on its port instead.
+    `port`: where it listens as far as is known, `moved_from`: where its file says it does, when
+    that is another. `target` and `policy` are for health, also while `silenced` says that it is
+    not to be asked; `trouble`: why it cannot be.
+    """
+
+    slug: str
+    source: Source
+    entry: Entry | None = None
+    file: AppFile | None = None
+    sighting: Sighting | None = None
+    stranger: Sighting | None = None
+    port: int | None = None
+    moved_from: int | None = None
+    url: str | None = None
+    local_url: str | None = None
+    target: Target
+    policy: Policy
+    service: Service | None = None
+    evidence: Port = Port.UNSEEN
+    silenced: Silence | None = None
+    trouble: str | None = None
+    facts: Facts | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        return self.file.name if self.file else self.slug
+
+    @property
+    def declared(self) -> bool:
+        return self.source == "declared"

@@ -1,0 +1,200 @@
+"""Every app there is at one moment, declared or discovered, and everything else that listens.
+
+Made anew after each scan and each change of a file, so it takes over from the census before
+whatever did not change: the App objects themselves, which may be compared by identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Set
+from dataclasses import dataclass, field, replace
+
+from dashboard.files.entries import Entry
+from dashboard.files.schema import Config
+from dashboard.listeners import names
+from dashboard.listeners.observed import Sighting
+from dashboard.registry import declared, discovered
+from dashboard.registry.app import App, Facts, Process
+from dashboard.registry.look import Files, Seen, same
+from dashboard.registry.matching import Found, Listeners
+
+__all__ = ["App", "Census", "census"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What a census was made of."""
+
+    files: Files
+    seen: Seen
+    pids: Mapping[str, Set[int]]
+    processes: Mapping[str, Process]
+    local_scan: bool
+    ignoring: Mapping[str, bool]  # id -> whether a rule covers it, of those that were asked
+
+    def facts(self, entry: Entry | None, found: Found) -> Facts:
+        config: Config = self.files.config.parsed
+        slug = entry.name if entry else ""
+        return Facts(
+            entry=entry,
+            found=found,
+            health=config.health,
+            scanned=config.scan.ports if self.local_scan and self.seen.at else (),
+            living=bool(self.pids.get(slug)),
+            process=self.processes.get(slug),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """`apps`: declared first in the order of slugs, then discovered ones by slug.
+
+    `observed`: what listens and is no declared app's, by port; those of `hidden` are among them,
+    for a client to show them when asked (section 7, `hidden`). `ignored`: what a rule of
+    ignore.yaml covers. `slugs`: of each of both, its discovered app's or a suggestion.
+    """
+
+    apps: Mapping[str, App]
+    observed: tuple[Sighting, ...] = ()
+    ignored: tuple[Sighting, ...] = ()
+    hidden: frozenset[str] = frozenset()
+    slugs: Mapping[str, str] = field(default_factory=dict)
+    made: _Made | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def visible(self) -> tuple[Sighting, ...]:
+        """Those observed that are not hidden."""
+        return tuple(one for one in self.observed if one.id not in self.hidden)
+
+
+def census(
+    files: Files,
+    seen: Seen,
+    *,
+    pids: Mapping[str, Set[int]],
+    processes: Mapping[str, Process] | None = None,
+    local_scan: bool,
+    before: Census | None = None,
+) -> Census:
+    """`pids`: slug -> all of its living service's processes. `processes`: slug -> (pid, start in
+    Unix seconds) of the service itself, what health type `process` asks for. `local_scan`: whether
+    the machine's listeners are looked at (scan.enabled). `before` only saves time.
+    """
+    made = _Made(files, seen, pids, processes or {}, local_scan, {})
+    if before is not None and before.made is not None and _unchanged(made, before.made):
+        return _seen_again(before, made)
+    listeners = Listeners(seen.sightings, pids)
+    known = before.apps if before else {}
+    apps = _declared(made, listeners, known)
+    matched = {app.sighting.id for app in apps.values() if app.sighting}
+    matched |= {one for one, slug in listeners.family.items() if slug in apps}
+    ignoring = _ignoring(made, listeners, matched, before)
+    left = [one for one in listeners.all if one.id not in matched]
+    observed = tuple(one for one in left if not ignoring[one.id])
+    slugs = _slugs(left, seen, files.apps)
+    for slug, one in discovered.among(observed, slugs, seen.hidden):
+        facts = made.facts(None, Found(one))
+        apps[slug] = _kept(known.get(slug), facts) or discovered.app(slug, facts)
+    return Census(
+        apps=apps,
+        observed=observed,
+        ignored=tuple(one for one in left if ignoring[one.id]),
+        hidden=seen.hidden & {one.id for one in observed},
+        slugs=slugs,
+        made=replace(made, ignoring=ignoring),
+    )
+
+
+def _declared(made: _Made, listeners: Listeners, known: Mapping[str, App]) -> dict[str, App]:
+    entries = [made.files.apps[slug] for slug in sorted(made.files.apps)]
+    found = listeners.assign([one for entry in entries if (one := declared.wanted(entry))])
+    apps = {}
+    for entry in entries:
+        slug = entry.name
+        facts = made.facts(entry, found.get(slug, Found()))
+        apps[slug] = _kept(known.get(slug), facts) or declared.app(slug, facts)
+    return apps
+
+
+def _kept(old: App | None, facts: Facts) -> App | None:
+    """The app of the census before, when nothing about it has changed."""
+    return old if old and old.facts and facts.same(old.facts) else None
+
+
+def _ignoring(
+    made: _Made, listeners: Listeners, matched: Container[str], before: Census | None
+) -> dict[str, bool]:
+    """Whether ignore.yaml covers each listener that is no declared app's."""
+    old = before.made if before else None
+    known: dict[str, bool] = {}
+    if old is not None and old.files.ignore is made.files.ignore:
+        were = {one.id: one for one in old.seen.sightings}
+        known = {
+            one.id: old.ignoring[one.id]
+            for one in listeners.all
+            if one.id in old.ignoring and same(one, were.get(one.id))
+        }
+    rules = made.files.ignore.parsed
+    for one in listeners.all:
+        if one.id not in known and one.id not in matched:
+            names_ = (one.listener.exe, one.identity.process.name)
+            known[one.id] = any(
+                rule.covers(port=one.listener.port, processes=names_, cwd=one.identity.cwd)
+                for rule in rules
+            )
+    return known
+
+
+def _slugs(left: list[Sighting], seen: Seen, taken: Container[str]) -> dict[str, str]:
+    """A slug for each listener, none twice and none of a declared app."""
+    found: dict[str, str] = {}
+    used: set[str] = set()
+    for one in sorted(left, key=lambda one: (one.first_seen, one.listener.port, one.id)):
+        base = seen.slugs.get(one.id) or names.slug(one.identity, one.listener.port)
+        found[one.id] = names.free(base, _Taken(taken, used))
+        used.add(found[one.id])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    declared: Container[str]
+    used: Container[str]
+
+    def __contains__(self, slug: object) -> bool:
+        return slug in self.used or slug in self.declared
+
+
+def _unchanged(made: _Made, old: _Made) -> bool:
+    """Whether nothing is different but when the listeners were last seen."""
+    return (
+        made.local_scan == old.local_scan
+        and made.files.config is old.files.config
+        and made.files.ignore is old.files.ignore
+        and (made.seen.at is None) == (old.seen.at is None)
+        and made.seen.hidden == old.seen.hidden
+        and made.seen.slugs == old.seen.slugs
+        and made.pids == old.pids
+        and made.processes == old.processes
+        and _same_entries(made.files, old.files)
+        and len(made.seen.sightings) == len(old.seen.sightings)
+        and all(map(same, made.seen.sightings, old.seen.sightings))
+    )
+
+
+def _same_entries(files: Files, old: Files) -> bool:
+    if len(files.apps) != len(old.apps):
+        return False
+    return all(old.apps.get(slug) is entry for slug, entry in files.apps.items())
+
+
+def _seen_again(before: Census, made: _Made) -> Census:
+    """The same, with the listeners as last seen."""
+    fresh = {one.id: one for one in made.seen.sightings}
+    assert before.made is not None
+    return replace(
+        before,
+        observed=tuple(fresh[one.id] for one in before.observed),
+        ignored=tuple(fresh[one.id] for one in before.ignored),
+        made=replace(made, ignoring=before.made.ignoring),
+    )

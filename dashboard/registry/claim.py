@@ -1,0 +1,93 @@
+"""What the file of a listener says when it becomes a declared app (7.4, 7.8, 7.10)."""
+
+from __future__ import annotations
+
+import re
+from glob import escape
+from typing import Any
+
+from config.kernel.storage import yamlio
+from dashboard.files import masks
+from dashboard.health.target import Target
+from dashboard.listeners import names
+from dashboard.listeners.observed import Sighting
+from dashboard.listeners.shown import masked_argv
+from dashboard.registry.targets import LOCALHOST
+
+_UNFIT = re.compile(r"[\ud800-\udfff\x00]")
+_ARGV_SHOWN = 4096  # characters; nobody reads more of a suggestion
+HINT = "To start and stop it from here, take the marks off these lines:"
+LOST = "(a secret is not written down: put it in place of ***)"
+
+
+def mapping(
+    one: Sighting, slug: str, *, name: str | None = None, expected: str | None = None
+) -> dict[str, Any]:
+    """The keys of the app's file: what the listener is, and how it is recognised again."""
+    port, host = one.listener.port, _host(one)
+    secure = one.answer is not None and one.answer.protocol == "https"
+    found: dict[str, Any] = {"name": name or _name(one, slug)}
+    if secure:
+        shown = f"[{host}]" if ":" in host else host
+        found["url"] = f"https://{shown}:{port}/"
+    found["port"] = port
+    if host != LOCALHOST and not secure:
+        found["host"] = host
+    if expected is not None:
+        found["expected"] = expected
+    if cwd := _cwd(one):
+        found["match"] = {"cwd": escape(cwd)}
+    if kind := _health(one):
+        found["health"] = {"type": kind}
+    return found
+
+
+def text(one: Sighting, slug: str, *, name: str | None = None, expected: str | None = None) -> str:
+    """The YAML a claim writes: the mapping, and its command as a comment."""
+    expected = expected or "sometimes"
+    body = yamlio.dump(mapping(one, slug, name=name, expected=expected)).decode()
+    return body + _suggestion(one)
+
+
+def _suggestion(one: Sighting) -> str:
+    argv = one.identity.command
+    whole = sum(map(len, argv)) <= _ARGV_SHOWN and not any(map(_UNFIT.search, argv))
+    if not argv or not whole:
+        return ""
+    shown = masked_argv(argv)
+    service: dict[str, Any] = {"command": shown}
+    if cwd := _cwd(one):
+        service["cwd"] = cwd
+    lines = yamlio.dump({"service": service}).decode().splitlines()
+    hints = [HINT, LOST] if any(masks.MASK in argument for argument in shown) else [HINT]
+    return "".join(f"# {line}\n" for line in (*hints, *lines))
+
+
+def _name(one: Sighting, slug: str) -> str:
+    """The suggested name; one that holds a masked secret is no name."""
+    found = names.name(one.identity, one.listener.port)
+    return slug if masks.MASK in found else found
+
+
+def _cwd(one: Sighting) -> str | None:
+    """The directory it is known by: none of a container's proxy, nor one that no file can hold."""
+    cwd = one.identity.cwd
+    unfit = not cwd.startswith("/") or cwd == "/" or one.identity.container or _UNFIT.search(cwd)
+    return None if unfit else cwd
+
+
+def _host(one: Sighting) -> str:
+    """localhost when it answers there, else the address it listens on."""
+    reach = [ip for ip, _ in one.listener.reach]
+    if not reach or {"127.0.0.1", "::1"} & set(reach):
+        return LOCALHOST
+    try:
+        return Target(host=reach[0]).host
+    except ValueError:
+        return LOCALHOST
+
+
+def _health(one: Sighting) -> str | None:
+    """What it was heard to speak; None while it was not asked."""
+    spoken = one.answer.protocol if one.answer else "unknown"
+    return {"http": "http", "https": "http", "tcp": "tcp"}.get(spoken)

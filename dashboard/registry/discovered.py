@@ -1,0 +1,56 @@
+"""A discovered app: a visible dev server that speaks HTTP and that no file names (6.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+
+from dashboard.files.schema import read_app
+from dashboard.health.record import Port
+from dashboard.listeners.observed import Sighting
+from dashboard.registry import claim, targets
+from dashboard.registry.app import App, Facts
+
+
+def among(
+    observed: Iterable[Sighting], slugs: Mapping[str, str], hidden: Container[str]
+) -> Iterator[tuple[str, Sighting]]:
+    """The listeners that are discovered apps, by slug."""
+    found = {
+        slugs[one.id]: one
+        for one in observed
+        if one.kind == "dev"
+        and one.answer is not None
+        and one.answer.protocol in {"http", "https"}
+        and one.id not in hidden
+    }
+    return iter(sorted(found.items()))
+
+
+def app(slug: str, facts: Facts) -> App:
+    """The app of a listener: what a claim would write of it, asked where it listens."""
+    one = facts.found.own
+    assert one is not None
+    file, _ = read_app(claim.mapping(one, slug), slug=slug)
+    asked = targets.asked(
+        file, facts.health, port=file.port, process=None, should_run=False
+    )  # fmt: skip
+    return App(
+        slug=slug,
+        source="discovered",
+        file=file,
+        sighting=one,
+        port=file.port,
+        url=file.address,
+        local_url=file.address,
+        target=asked.target,
+        policy=asked.policy,
+        evidence=_evidence(one, facts),
+        trouble=asked.trouble,
+        facts=facts,
+    )
+
+
+def _evidence(one: Sighting, facts: Facts) -> Port:
+    if not facts.scanned:
+        return Port.UNSEEN
+    return Port.OWN if one.present else Port.EMPTY

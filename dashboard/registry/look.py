@@ -1,0 +1,43 @@
+"""What a census is made of: the files as they are, and the listeners as they were last seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from dashboard.files.store import Files
+from dashboard.listeners.observed import Sighting
+
+__all__ = ["Files", "Seen", "same"]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One completed scan. `sightings` are copies that nobody changes, in any order.
+
+    `slugs`: the suggested one of each id; `hidden`: the ids of other users and of the system;
+    `at` is None before the first scan; `ms` is how long it took.
+    """
+
+    at: datetime | None = None
+    ms: float = 0.0
+    sightings: tuple[Sighting, ...] = ()
+    slugs: Mapping[str, str] = field(default_factory=dict)
+    partial: tuple[str, ...] = ()
+    hidden: frozenset[str] = frozenset()
+
+
+def same(one: Sighting | None, other: Sighting | None) -> bool:
+    """Whether two copies of a sighting tell the same, but for when it was last seen."""
+    if one is other:
+        return True
+    if one is None or other is None:
+        return False
+    return (
+        one.present == other.present
+        and one.listener == other.listener
+        and one.kind == other.kind
+        and (one.answer and one.answer.protocol) == (other.answer and other.answer.protocol)
+        and one.identity == other.identity
+    )

@@ -1,0 +1,145 @@
+"""Which listener is which app's: by its port, by `match`, by who started it (3.2, T13)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from enum import IntEnum
+
+from dashboard.files.schema import Match
+from dashboard.listeners.observed import Sighting
+
+_WEB = ("http", "https")
+
+
+class Verdict(IntEnum):
+    """How sure it is that a listener is the app's, the surest first."""
+
+    FAMILY = 0  # its own service's process
+    FITS = 1
+    UNSURE = 2  # nothing contradicts, but a datum that `match` asks for is not told
+    CONTRADICTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What one declared app looks for. `port` None: it is known by `match` or its service alone.
+
+    `owns`: the port is its own, not that of a URL, which may be a proxy's.
+    """
+
+    slug: str
+    port: int | None
+    match: Match | None
+    owns: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`own`: the listener the app is recognised by; `stranger`: who has its port instead."""
+
+    own: Sighting | None = None
+    stranger: Sighting | None = None
+
+
+def verdict(match: Match | None, one: Sighting) -> Verdict:
+    """What `match` says of a listener. What is not known of it contradicts nothing."""
+    if match is None:
+        return Verdict.FITS
+    process, identity = one.identity.process, one.identity
+    told = {
+        "port": match.port is None or match.port == one.listener.port,
+        "cwd": match.fits_cwd(identity.cwd),
+        "process": match.fits_process(one.listener.exe, process.name),
+        "command": match.fits_command(process.argv, identity.command),
+    }
+    if False in told.values():
+        return Verdict.CONTRADICTS
+    return Verdict.UNSURE if None in told.values() else Verdict.FITS
+
+
+class Listeners:
+    """The sightings of one moment, to be asked for. `pids`: slug -> its living service family."""
+
+    def __init__(self, sightings: Iterable[Sighting], pids: Mapping[str, Set[int]]) -> None:
+        self.all = sorted(sightings, key=lambda one: (one.listener.port, one.id))
+        self.by_port: dict[int, list[Sighting]] = {}
+        self.by_cwd: dict[str, list[Sighting]] = {}
+        self.family: dict[str, str] = {}  # id -> slug of the service that started it
+        owners = {pid: slug for slug in sorted(pids) for pid in pids[slug]}
+        for one in self.all:
+            self.by_port.setdefault(one.listener.port, []).append(one)
+            self.by_cwd.setdefault(one.identity.cwd, []).append(one)
+            if owners and (slug := _owner(one, owners)):
+                self.family[one.id] = slug
+
+    def assign(self, wanted: Iterable[Wanted]) -> dict[str, Found]:
+        """The listener of each app. Whoever is found on its own port comes before a wanderer, and
+        no two apps move to the same listener."""
+        found = {one.slug: self._at_home(one) for one in wanted}
+        taken = {one.own.id for one in found.values() if one.own and one.own.present}
+        for one in sorted(wanted, key=lambda one: one.slug):
+            here = found[one.slug]
+            if one.match is None or (here.own and here.own.present):
+                continue
+            moved = self._elsewhere(one, taken)
+            if moved and (moved.present or here.own is None):
+                taken.add(moved.id)
+                found[one.slug] = Found(moved)
+        return found
+
+    def _at_home(self, one: Wanted) -> Found:
+        """Who listens on the app's own port; of an app without one, what its service opened."""
+        if one.port is None:
+            known = (s for s in self.all if self.family.get(s.id) == one.slug)
+            return Found(min(known, key=lambda s: not s.present, default=None))
+        judged = [(self._verdict(one, s), s) for s in self.by_port.get(one.port, ())]
+        own = [
+            (not s.present, said, s.id, s) for said, s in judged if said is not Verdict.CONTRADICTS
+        ]
+        if own:
+            return Found(min(own, key=lambda row: row[:3])[3])
+        strangers = (seen for _, seen in judged if seen.present and one.owns)
+        return Found(stranger=next(strangers, None))
+
+    def _elsewhere(self, one: Wanted, taken: Set[str]) -> Sighting | None:
+        """The nearest that fits without doubt: a web server before whatever else it has opened."""
+        fitting = [
+            s
+            for s in self._candidates(one.match)
+            if s.id not in taken
+            and s.listener.port != one.port
+            and self.family.get(s.id, one.slug) == one.slug
+            and verdict(one.match, s) is Verdict.FITS
+        ]
+        home = one.port or 0
+        return min(
+            fitting,
+            key=lambda s: (
+                not s.present,
+                self.family.get(s.id) != one.slug,
+                not (s.answer and s.answer.protocol in _WEB),
+                abs(s.listener.port - home),
+                s.id,
+            ),
+            default=None,
+        )
+
+    def _candidates(self, match: Match | None) -> list[Sighting]:
+        """The fewest that can fit: most files name one directory."""
+        if match and match.port is not None:
+            return self.by_port.get(match.port, [])
+        if match and (cwd := match.only_cwd) is not None:
+            return self.by_cwd.get(cwd, [])
+        return self.all if match else []
+
+    def _verdict(self, one: Wanted, seen: Sighting) -> Verdict:
+        if self.family.get(seen.id) == one.slug:
+            return Verdict.FAMILY
+        return verdict(one.match, seen)
+
+
+def _owner(one: Sighting, owners: Mapping[int, str]) -> str | None:
+    """The service whose process this is, or stands nearest above it."""
+    chain = (one.listener.pid, *(parent.pid for parent in one.identity.process.parents))
+    return next((owners[pid] for pid in chain if pid is not None and pid in owners), None)
