@@ -19,9 +19,11 @@ SIZE = (WIDTH, HEIGHT)
 MARGIN = 48
 SMOOTH = 3  # circles are drawn this many times larger, then scaled down
 WHITE = (255, 255, 255)
+DARK = (38, 42, 51)  # under an icon that is white itself
 ICON = 128  # pixels an icon takes on its plate, at most; enlarged to twice its size, no more
 COMPRESS = 3  # half the time of the default for a tenth more bytes
 TILE = 208  # the white square under the icon
+PALE = 215  # of 255: a colour whose every channel is above it is hardly seen on white
 NAME, MARK, INITIALS = 24, 18, 104  # font sizes in pixels
 
 
@@ -45,10 +47,13 @@ def card(slug: str, name: str, *, framework: str | None = None, color: str | Non
 
 
 def plate(icon: Image.Image) -> bytes:
-    """A PNG of 640x400: the icon on a white square, on a pale shade of its own colour."""
+    """A PNG of 640x400: the icon on a white square, on a pale shade of its own colour.
+
+    A white icon gets a dark square.
+    """
     icon = _scaled(icon.convert("RGBA"))
     picture = _shaded(*palette.tint(_prevailing(icon)))
-    picture.paste(WHITE, mask=_square())
+    picture.paste(DARK if _white(icon) else WHITE, mask=_square())
     place = ((WIDTH - icon.width) // 2, (HEIGHT - icon.height) // 2)
     picture.paste(icon, place, icon)
     return encoded(picture)
@@ -105,6 +110,15 @@ def _scaled(icon: Image.Image) -> Image.Image:
     factor = min(2.0, ICON / max(icon.size))
     size = (max(1, round(icon.width * factor)), max(1, round(icon.height * factor)))
     return icon.resize(size, Image.Resampling.LANCZOS)
+
+
+def _white(icon: Image.Image) -> bool:
+    """Whether next to nothing of the icon would be seen on white."""
+    small = icon.resize((16, 16), Image.Resampling.BOX)
+    pixels = small.tobytes()
+    opaque = [pixels[at : at + 3] for at in range(0, len(pixels), 4) if pixels[at + 3] > 127]
+    seen = sum(min(pixel) < PALE for pixel in opaque)
+    return seen < len(opaque) * 0.05
 
 
 def _prevailing(icon: Image.Image) -> Rgb:

@@ -113,3 +113,25 @@ def test_a_plate_takes_an_icon_of_any_shape(size):
 
 def test_a_plate_of_a_see_through_icon_is_grey_and_whole():
     assert pictures.read(card.plate(Image.new("RGBA", (64, 64)))).size == (640, 400)
+
+
+@pytest.mark.parametrize(("color", "square"), [("#ffffff", card.DARK), ("#f0f0f0", card.DARK)])
+def test_a_white_icon_stands_on_a_dark_square(color, square):
+    icon = pictures.read(pictures.png(64, 64, color))
+
+    plate = pictures.read(card.plate(icon)).convert("RGB")
+
+    corner = plate.getpixel(((card.WIDTH - card.TILE) // 2 + 30, card.HEIGHT // 2))
+    assert isinstance(corner, tuple)
+    assert max(abs(a - b) for a, b in zip(corner, square, strict=True)) < 30
+
+
+def test_a_dark_glyph_on_white_keeps_its_white_square():
+    icon = Image.new("RGBA", (64, 64), "white")
+    icon.paste("#202020", (24, 24, 40, 40))
+
+    plate = pictures.read(card.plate(icon)).convert("RGB")
+
+    corner = plate.getpixel(((card.WIDTH - card.TILE) // 2 + 30, card.HEIGHT // 2))
+    assert isinstance(corner, tuple)
+    assert min(corner) > 200
