@@ -24,8 +24,6 @@ from dashboard.looks.thumbs import Kind, Picture
 
 log = logging.getLogger(__name__)
 
-ANSWERS = frozenset({State.UP, State.DEGRADED})
-
 
 class Gallery:
     """Belongs to the daemon's thread; disk, drawing and the search for a browser go to others."""
@@ -85,8 +83,8 @@ class Gallery:
     async def refresh(self, slugs: Iterable[str] | None = None) -> int:
         """Take screenshots now, of every app that is up when none is named; how many were taken.
 
-        A named app that does not answer or has no page counts for nothing (14.3). Apps that a
-        running refresh is busy with are waited for, not taken again. NotFound for no app,
+        A named app that there is not, that does not answer or has no page counts for nothing
+        (14.3). Apps that a running refresh is busy with are waited for, not taken again.
         Conflict `screenshots_off`.
         """
         wanted = self._wanted(slugs)
@@ -129,11 +127,15 @@ class Gallery:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _wanted(self, slugs: Iterable[str] | None) -> frozenset[str]:
-        if slugs is None:
-            found = {slug for slug, entry in self._album if entry.shown.state is State.UP}
-        else:
-            found = {slug for slug in slugs if self._album.need(slug).shown.state in ANSWERS}
-        return frozenset(slug for slug in found if self._album.need(slug).shown.photographed)
+        states = {State.UP} if slugs is None else {State.UP, State.DEGRADED}
+        named = None if slugs is None else set(slugs)
+        return frozenset(
+            slug
+            for slug, entry in self._album
+            if (named is None or slug in named)
+            and entry.shown.state in states
+            and entry.shown.photographed
+        )
 
     async def _take(self, slugs: frozenset[str]) -> set[str]:
         return {slug for slug in sorted(slugs) if await self._photograph(slug)}

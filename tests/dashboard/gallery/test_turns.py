@@ -1,0 +1,47 @@
+"""When a picture is due (14.2)."""
+
+from __future__ import annotations
+
+from dashboard.gallery.turns import RETRIES, RETRY_S, Turn
+
+
+def test_nothing_is_due_before_something_asked_for_it():
+    assert Turn().next(None) is None
+    assert Turn().next(60.0) is None
+    assert Turn(last=100.0).next(None) is None
+
+
+def test_what_was_asked_for_comes_before_the_interval_and_once():
+    turn = Turn(wanted=103.0, last=90.0)
+    assert (turn.next(60.0), turn.next(None)) == (103.0, 103.0)
+
+    turn.tried(104.0, done=True)
+
+    assert (turn.next(60.0), turn.next(None)) == (164.0, None)
+
+
+def test_a_failure_is_tried_again_ever_later_and_not_for_ever():
+    turn, now, waits = Turn(wanted=0.0), 0.0, []
+    while (at := turn.next(None)) is not None:
+        waits.append(at - now)
+        now = at
+        turn.tried(now, done=False)
+
+    assert waits == [0.0, *(RETRY_S * 4**n for n in range(RETRIES))]
+
+
+def test_a_success_forgives_the_failures_before_it():
+    turn = Turn()
+    turn.tried(0.0, done=False)
+    turn.tried(1.0, done=False)
+    turn.tried(2.0, done=True)
+
+    turn.tried(3.0, done=False)
+
+    assert turn.next(None) == 3.0 + RETRY_S
+
+
+def test_fresh_is_what_was_made_within_the_time():
+    assert not Turn().fresh(100.0, 60.0)
+    assert Turn(last=41.0).fresh(100.0, 60.0)
+    assert not Turn(last=40.0).fresh(100.0, 60.0)
