@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,34 @@ def compared(
     return Figure(
         id, what, f"{ours:.3g} {unit}", f"{peer:.3g} {unit}", ratio, f"<= {most} x", ratio <= most
     )
+
+
+def bounded(
+    id: str,  # noqa: A002
+    what: str,
+    ours: float,
+    most: float,
+    *,
+    unit: str,
+    floor: float | None = None,
+) -> Figure:
+    """A figure whose target is a largest value; `floor` of the same run tells what it is worth."""
+    beside = "" if floor is None else f"{floor:.3g} {unit}"
+    ratio = ours / floor if floor else None
+    return Figure(
+        id, what, f"{ours:.3g} {unit}", beside, ratio, f"<= {most:g} {unit}", ours <= most
+    )
+
+
+def counted(id: str, what: str, found: int, most: int = 0) -> Figure:  # noqa: A002
+    """A figure that is a number of things that must not be, or of which there may be so many."""
+    return Figure(id, what, str(found), "", None, f"<= {most}" if most else "0", found <= most)
+
+
+def percentile(values: Iterable[float], share: float) -> float:
+    """The value that `share` of all do not exceed (nearest rank)."""
+    ordered = sorted(values)
+    return ordered[max(0, ceil(share * len(ordered)) - 1)]
 
 
 def table(figures: Iterable[Figure]) -> str:

@@ -1,0 +1,120 @@
+"""D5: a thousand event streams, and one client that never reads, before the kernel's stream."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import time
+
+import psutil
+
+from bench.dashboard.sizes import Sizes
+from bench.figures import Figure, bounded, counted, percentile
+from tests.wire import EventClient, Wire, chunked, read_answer, request
+
+ASK = request("GET /events HTTP/1.0\nAccept: text/event-stream")
+PUBLISH = "POST /publish HTTP/1.1\nTransfer-Encoding: chunked"
+EVENTS = 10
+CONNECT_S, P99_MS, GROWTH_MB = 1.5, 120, 20
+EVERY_S = 0.01
+
+
+def figures(sizes: Sizes) -> list[Figure]:
+    with Wire() as wire:
+        alone = _crowd(wire, sizes.clients, "")
+        stalled = _stalled(wire)
+        beside = _crowd(wire, sizes.clients, ", one client stalled")
+        storm = _storm(wire, sizes.stalled_s)
+        stalled.close()
+        wire.close()
+    return [*alone, *beside, *storm]
+
+
+def _crowd(wire: Wire, count: int, beside: str) -> list[Figure]:
+    """So many streams opened at once; then ten events, each timed to every client."""
+    began = time.perf_counter()
+    streams = selectors.DefaultSelector()
+    for _ in range(count):
+        client = socket.create_connection(("127.0.0.1", wire.port), timeout=30)
+        client.sendall(ASK)
+        streams.register(client, selectors.EVENT_READ, [])
+    _each_hears(streams, b"event: hello")
+    connected = time.perf_counter() - began
+    late: list[float] = []
+    heard = 0
+    for _ in range(EVENTS):
+        times = _event(wire, streams)
+        heard += len(times)
+        late += times
+    for key in list(streams.get_map().values()):
+        key.fileobj.close()  # type: ignore[union-attr]
+    streams.close()
+    what = f"{count} event streams{beside}"
+    return [
+        bounded("D5", f"{what}: connect", connected, CONNECT_S, unit="s"),
+        bounded("D5", f"{what}: event, p99", percentile(late, 0.99), P99_MS, unit="ms"),
+        counted("D5", f"{what}: events lost", count * EVENTS - heard),
+    ]
+
+
+def _event(wire: Wire, streams: selectors.DefaultSelector) -> list[float]:
+    """Publish one; ms until each client has it."""
+    with wire.connect() as connection:
+        began = time.perf_counter()
+        connection.sendall(request(PUBLISH, chunked(b"1", b"")))
+        heard = _each_hears(streams, b"event: n")
+        read_answer(connection)
+    return [(at - began) * 1000 for at in heard]
+
+
+def _each_hears(streams: selectors.DefaultSelector, text: bytes) -> list[float]:
+    """When each client has read it; those that never do are missing."""
+    waiting = {key.fd for key in streams.get_map().values()}
+    heard: list[float] = []
+    while waiting and (ready := streams.select(10)):
+        for key, _events in ready:
+            if text in key.fileobj.recv(65536):  # type: ignore[union-attr]
+                waiting.discard(key.fd)
+                heard.append(time.perf_counter())
+    return heard
+
+
+def _stalled(wire: Wire) -> socket.socket:
+    """A client that asks for the stream and never reads, with as little room as there is."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+    client.connect(("127.0.0.1", wire.port))
+    client.sendall(ASK)
+    return client
+
+
+def _storm(wire: Wire, seconds: float) -> list[Figure]:
+    """One event each ms, to a client that reads and one that does not."""
+    server = psutil.Process(wire.process.pid)
+    reader = EventClient(wire.port, "/events")
+    reader.connect()
+    reader.read()
+    before, most, sent, lag = server.memory_info().rss, 0, 0, []
+    with wire.connect() as connection:
+        began = time.perf_counter()
+        while (now := time.perf_counter() - began) < seconds:
+            due = max(1, int(now * 1000) - sent)
+            connection.sendall(request(PUBLISH, chunked(b"%d" % due, b"")))
+            last = int(read_answer(connection)[1])
+            sent += due
+            while not reader.ids or reader.ids[-1] < last:
+                if not reader.read():
+                    reader.connect()
+            lag.append((time.perf_counter() - began - now) * 1000)
+            most = max(most, server.memory_info().rss)
+            time.sleep(EVERY_S)
+    gaps = reader.ids[-1] - reader.ids[0] + 1 - len(reader.ids)
+    reader.close()
+    what = f"{sent / seconds:.0f} events/s for {seconds:.0f} s beside a stalled client"
+    return [
+        bounded("D5", f"{what}: growth of memory", (most - before) / 1e6, GROWTH_MB, unit="MB"),
+        bounded(
+            "D5", f"{what}: publish to a reader, p99", percentile(lag, 0.99), P99_MS, unit="ms"
+        ),
+        counted("D5", f"{what}: events lost or doubled by a reader", gaps + sent - len(reader.ids)),
+    ]
