@@ -153,7 +153,10 @@ SVC_BACKGROUND = [
     "workspace.boot.ManagementApi",
     "workspace.boot.Agents",
     "review.background.Background",
+    "dashboard.background.Background",
 ]
+# options -> the port to open, of the parts whose own files may name it
+SVC_PORTS = {"dashboard": "dashboard.daemon.ownport.wanted"}
 # () -> one line; `manage.py reindex`
 SVC_INDEXES = ["workspace.reindex.reindex", "review.reindex.reindex"]
 SVC_WORKING_DIR = "workspace.projects.working_dir"  # slug -> where its agents work, or None

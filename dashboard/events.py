@@ -29,10 +29,13 @@ class Standing:
     boot: str = ""
     rev: int = 0
     lost: list[str] = field(default_factory=list)
-    joined: Callable[[], None] = lambda: None
+    on_join: Callable[[], None] = lambda: None
 
     def hello(self) -> Mapping[str, Any]:
         return {"boot": self.boot, "rev": self.rev}
+
+    def joined(self) -> None:
+        self.on_join()
 
     def resync(self) -> Messages:
         """Section 13.2: everything may have changed."""
@@ -48,9 +51,7 @@ class Standing:
 STANDING = Standing()
 EVENTS = declare(
     "dashboard",
-    Broadcaster(
-        resync=STANDING.resync, hello=STANDING.hello, joined=lambda: STANDING.joined()
-    ),
+    Broadcaster(resync=STANDING.resync, hello=STANDING.hello, joined=STANDING.joined),
 )
 _stream = EventStream("dashboard")
 

@@ -87,7 +87,8 @@ class Observed:
     """What is told is kept here alone; ignoring and declaring are for whoever reads it.
 
     `own_pids`: processes whose listeners, and whose children's, are never listed. `ports` and
-    `hide_system` are of config.yaml (`scan`).
+    `hide_system` are of config.yaml (`scan`). A service we run is our child and an app all the
+    same: `serves` names its processes.
     """
 
     def __init__(
@@ -101,8 +102,17 @@ class Observed:
     ) -> None:
         self._own_pids, self._own_ports = frozenset(own_pids), frozenset(own_ports)
         self._ports, self._hide_system = ports, hide_system
+        self._services: frozenset[int] = frozenset()
         self._identify = identify
         self._known: dict[str, Sighting] = {}
+
+    def configure(self, *, ports: Ranges, hide_system: bool) -> None:
+        """What config.yaml says now; the next update goes by it."""
+        self._ports, self._hide_system = ports, hide_system
+
+    def serves(self, pids: Collection[int]) -> None:
+        """The processes that services are now: listeners of theirs are not our own."""
+        self._services = frozenset(pids)
 
     def update(self, scan: Scan, now: float) -> Changes:
         """Take in a scan. Reads files of new listeners, so not for an event loop."""
@@ -191,8 +201,12 @@ class Observed:
 
     def _is_own(self, one: Sighting) -> bool:
         process = one.found.process
-        chain = {process.pid, *(parent.pid for parent in process.parents)}
-        return not self._own_pids.isdisjoint(chain)
+        for pid in (process.pid, *(parent.pid for parent in process.parents)):
+            if pid in self._services:
+                return False
+            if pid in self._own_pids:
+                return True
+        return False
 
     def _may_be_asked(self, one: Sighting) -> bool:
         silent = one.listener.port in SILENT_PORTS or one.kind == "database"

@@ -98,6 +98,15 @@ class Supervisor:
         living = ((slug, unit.state) for slug, unit in self._units.items() if unit.state.alive)
         return {slug: state.record.family for slug, state in living if state.record}
 
+    def running(self) -> dict[str, tuple[int, int]]:
+        """The process of each living service: pid, and its start as the system tells it."""
+        living = ((slug, unit.state) for slug, unit in self._units.items() if unit.state.alive)
+        return {
+            slug: (state.record.pid, state.record.started)
+            for slug, state in living
+            if state.record and state.record.pid
+        }
+
     def pids(self) -> set[int]:
         """The processes that services are, which observation leaves out (6.7)."""
         return {unit.state.pid for unit in self._units.values() if unit.state.pid is not None}

@@ -36,10 +36,18 @@ def listeners(options: Any) -> list[Listener]:
     if options.tls_port is not None:
         pair = (options.tls_cert, options.tls_key)
         wanted.append(Listener("tls", (options.tls_host,), options.tls_port, tls=pair))
-    for name, port in (("review", options.review_port), ("dashboard", options.dashboard_port)):
+    for name in ("review", "dashboard"):
+        port = port_of(name, options)
         if port is not None:
             wanted.append(Listener(name, LOCAL, port, required=False))
     return wanted
+
+
+def port_of(name: str, options: Any) -> int | None:
+    """The port of a part: by the settings, or by what the part says of it (settings.SVC_PORTS)."""
+    said = settings.SVC_PORTS.get(name)
+    port: int | None = import_string(said)(options) if said else getattr(options, f"{name}_port")
+    return port
 
 
 class Serving:
@@ -131,8 +139,18 @@ def exposed(options: Any) -> list[str]:
     return [text.format(host) for host in dict.fromkeys(hosts) if not loopback(host)]
 
 
+_former_limit: int | None = None
+
+
+def open_files() -> int | None:
+    """The soft limit this process was started with: what its children get back."""
+    return _former_limit
+
+
 def _raise_file_limit() -> None:
+    global _former_limit  # noqa: PLW0603 - one per process
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    _former_limit = soft
     if soft < hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65536) if hard > 0 else 65536, hard))
 

@@ -7,7 +7,8 @@ client sent (design 6, README 3).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +18,7 @@ from rest_framework.request import Request
 from config.kernel.web import answers
 
 Scope = Mapping[str, Any]
+Refuse = Callable[[HttpRequest, str], HttpResponse]
 
 POLICY = (
     "default-src 'self'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
@@ -26,18 +28,39 @@ POLICY = (
 INSPECTION_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
 
 
+# contract dashboard.md 4: on every answer, not on pages alone
+APPS_POLICY = (
+    "default-src 'self'; img-src 'self' data:; base-uri 'self'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """One part: its routes, and where the main port mounts it ("" for the main part itself)."""
+    """One part: its routes, and where the main port mounts it ("" for the main part itself).
+
+    `headers` stand on every answer that has none of that name.
+    """
 
     name: str
     urlconf: str
     prefix: str
+    policy: str = POLICY  # of its pages
+    headers: Mapping[bytes, bytes] = field(default_factory=dict, hash=False)
 
 
 MAIN = Surface("main", "config.urls.main", "")
 REVIEW = Surface("review", "config.urls.review", "/review")
-DASHBOARD = Surface("dashboard", "config.urls.dashboard", "/dashboard")
+DASHBOARD = Surface(
+    "dashboard",
+    "config.urls.dashboard",
+    "/dashboard",
+    policy=APPS_POLICY,
+    headers={
+        b"content-security-policy": APPS_POLICY.encode(),
+        b"cache-control": b"no-store",
+    },
+)
 MOUNTED = (REVIEW, DASHBOARD)
 SURFACES = {surface.name: surface for surface in (MAIN, *MOUNTED)}
 
@@ -48,6 +71,11 @@ def bind(ports: Mapping[str, int]) -> None:
     """Remember which port each surface really listens on; called once, by the server."""
     _ports.clear()
     _ports.update(ports)
+
+
+def ports() -> dict[str, int]:
+    """The port each surface really listens on, in the process that serves."""
+    return dict(_ports)
 
 
 def of_port(scope: Scope) -> Surface:
@@ -103,7 +131,7 @@ class SurfaceMiddleware:
         request.request_id = scope.get("request_id", "")  # type: ignore[attr-defined]
         response = self.get_response(request)
         if response.get("Content-Type", "").startswith("text/html"):
-            response.setdefault("Content-Security-Policy", _policy(request.path_info))
+            response.setdefault("Content-Security-Policy", _policy(surface, request.path_info))
         return response
 
     def process_view(
@@ -112,11 +140,14 @@ class SurfaceMiddleware:
         """A page is read, never written: only the API's viewsets know other methods."""
         if request.method in ("GET", "HEAD") or hasattr(view, "cls"):
             return None
-        return answers.method_not_allowed("GET, HEAD")
+        refuse: Refuse = getattr(
+            import_module(request.urlconf), "handler405", answers.method_not_allowed
+        )
+        return refuse(request, "GET, HEAD")
 
 
-def _policy(path: str) -> str:
-    return INSPECTION_POLICY if path.startswith(("/admin/", "/api/")) else POLICY
+def _policy(surface: Surface, path: str) -> str:
+    return INSPECTION_POLICY if path.startswith(("/admin/", "/api/")) else surface.policy
 
 
 class PrincipalAuthentication(BaseAuthentication):

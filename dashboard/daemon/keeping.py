@@ -1,0 +1,120 @@
+"""The history task: what the loop tells of apps, written by one thread once a second (8.2)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import DatabaseError, connections
+
+from dashboard.files.entries import FileError
+from dashboard.files.schema.config import Config
+from dashboard.history.recorder import Recorder
+
+log = logging.getLogger(__name__)
+
+FLUSH_S, PRUNE_S = 1.0, 3600.0
+PATIENCE_S = 3.0
+MOST = 100_000  # words that wait while the history cannot be read
+
+
+@dataclass(slots=True)
+class Keeping:
+    """On the daemon's thread. A database that refuses at the start is asked again; until it
+    answers, what is told waits here, in order."""
+
+    config: Callable[[], Config]
+    changed: Callable[[], None]  # `error` says something new
+    recorder: Recorder = field(default_factory=Recorder)
+    error: FileError | None = None
+    _loaded: bool = False
+    _loading: asyncio.Task[bool] | None = None
+    _waiting: deque[tuple[str, tuple[Any, ...], dict[str, Any]]] = field(
+        default_factory=lambda: deque(maxlen=MOST)
+    )
+    _thread: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(1, "svc-dashboard-history")
+    )
+
+    async def begin(self) -> None:
+        """Read what is stored; when that takes long, the apps go on without it."""
+        self._loading = asyncio.create_task(self._load(), name="history")
+        await asyncio.wait({self._loading}, timeout=PATIENCE_S)
+
+    def tell(self, word: str, *args: Any, **kwargs: Any) -> None:
+        """One of the recorder's calls that only touch memory: add, edge, pace, bind, remove."""
+        if self._loaded:
+            getattr(self.recorder, word)(*args, **kwargs)
+        else:
+            self._waiting.append((word, args, kwargs))
+
+    async def run(self) -> None:
+        """Flush each second, prune each hour, until cancelled."""
+        pruned = time.monotonic()
+        while True:
+            await asyncio.sleep(FLUSH_S)
+            if not await self._is_loaded():
+                continue
+            await self._in_thread(self.recorder.flush, time.time())
+            self._look()
+            if time.monotonic() - pruned >= PRUNE_S:
+                pruned = time.monotonic()
+                await self._prune()
+
+    async def close(self) -> None:
+        """The last flush; the thread and its connection end."""
+        if self._loaded:
+            await self._in_thread(self.recorder.close, time.time())
+        await self._in_thread(connections.close_all)
+        self._thread.shutdown(wait=False)
+
+    async def _is_loaded(self) -> bool:
+        if self._loading is not None:
+            loading, self._loading = self._loading, None
+            return await loading
+        return self._loaded or await self._load()
+
+    async def _load(self) -> bool:
+        try:
+            await self._in_thread(self.recorder.load, time.time())
+        except DatabaseError as error:
+            self._say(f"The history cannot be read: {error}.")
+            return False
+        self._loaded = True
+        while self._waiting:
+            word, args, kwargs = self._waiting.popleft()
+            getattr(self.recorder, word)(*args, **kwargs)
+        self._say(None)
+        return True
+
+    async def _prune(self) -> None:
+        config = self.config()
+        try:
+            await self._in_thread(self._pruned, config.raw_hours, config.days)
+        except DatabaseError as error:
+            log.warning("history was not pruned", extra={"why": str(error)})
+
+    def _pruned(self, raw_hours: int, days: int) -> int:
+        return self.recorder.prune(time.time(), raw_hours=raw_hours, days=days)
+
+    def _look(self) -> None:
+        trouble = self.recorder.trouble
+        self._say(f"History waits in memory: {trouble.message}." if trouble else None)
+
+    def _say(self, message: str | None) -> None:
+        """One entry as long as it lasts, whatever the database says of it."""
+        if (self.error is None) == (message is None):
+            return
+        now = datetime.now(UTC)
+        self.error = FileError("database", "error", message, since=now) if message else None
+        self.changed()
+
+    async def _in_thread(self, call: Callable[..., object], *args: Any) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._thread, call, *args)

@@ -1,0 +1,172 @@
+"""The scan task: when the listeners are looked at, and who of them is asked (6.6, 6.7, 7.11)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import psutil
+
+from config.kernel.errors import Conflict
+from config.kernel.logs import timestamp
+from dashboard.daemon.answers import ask
+from dashboard.daemon.sight import Look, Sight, Wish
+from dashboard.health.result import Result
+from dashboard.listeners.observed import Sighting
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+RARELY_S = 10.0  # between two scans on battery, or when nobody has watched for a while
+UNWATCHED_S = 300.0
+BATTERY_S = 30.0
+ASKING = 16  # listeners asked at once
+
+
+@dataclass(slots=True)
+class World:
+    """What scanning needs of the daemon. `take(look, complete)`: whether it was a whole scan."""
+
+    wish: Callable[[], Wish]
+    take: Callable[[Look, bool], None]
+    watched: Callable[[], bool]  # whether a stream client is connected
+
+
+@dataclass(slots=True)
+class Scanning:
+    """On the daemon's thread; what it sees is kept in `sight`, in a thread of its own."""
+
+    world: World
+    sight: Sight
+    on_battery: bool = False
+    _thread: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(1, "svc-dashboard-scan")
+    )
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    _scan: asyncio.Task[Look] | None = None
+    _heard: dict[str, Result] = field(default_factory=dict)
+    _asks: set[asyncio.Task[None]] = field(default_factory=set)
+    _gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(ASKING))
+    _fresh: bool = False
+    _watched: float = 0.0
+    _looked_at_battery: float = float("-inf")
+
+    async def run(self) -> None:
+        """Scan until cancelled; while scanning is off only wait for it to be on."""
+        self._watched = asyncio.get_running_loop().time()
+        while True:
+            if self.world.wish().settings.enabled:
+                await self.once()
+                await self._rest()
+            else:
+                await self._woken(None)
+
+    async def now(self) -> dict[str, Any]:
+        """One scan for whoever asks: `{scannedAt, observed, added, gone, ms}` (7.11)."""
+        if not self.world.wish().settings.enabled:
+            raise Conflict("Scanning is off (scan.enabled in config.yaml).", code="scan_off")
+        look = await self.once()
+        seen = look.seen
+        return {
+            "scannedAt": timestamp(seen.at) if seen.at else None,
+            "observed": sum(one.id not in seen.hidden for one in seen.sightings),
+            "added": list(look.changes.added),
+            "gone": list(look.changes.gone),
+            "ms": round(seen.ms, 3),
+        }
+
+    async def once(self) -> Look:
+        """One whole scan; who asks meanwhile shares it."""
+        if self._scan is None or self._scan.done():
+            self._scan = asyncio.create_task(self._whole(), name="scan")
+        return await asyncio.shield(self._scan)
+
+    def again(self) -> None:
+        """What is declared, configured or running has changed: name and match it anew, soon."""
+        self._fresh = True
+        self._wake.set()
+
+    def quicken(self) -> None:
+        """Somebody watches now."""
+        if self.interval() != self.world.wish().settings.interval:
+            self._watched = asyncio.get_running_loop().time()
+            self._wake.set()
+
+    def interval(self) -> float:
+        """Seconds from one scan to the next, as things are."""
+        wanted = self.world.wish().settings.interval
+        now = asyncio.get_running_loop().time()
+        if self.world.watched():
+            self._watched = now
+        rarely = self.on_battery or now - self._watched > UNWATCHED_S
+        return max(wanted, RARELY_S) if rarely else wanted
+
+    async def close(self) -> None:
+        for task in self._asks:
+            task.cancel()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _rest(self) -> None:
+        """Until the next scan is due; what comes in meanwhile is taken over at once."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await self._look_at_battery()
+        while (left := began + self.interval() - loop.time()) > 0:
+            if not await self._woken(left):
+                return
+            if self._heard or self._fresh:
+                heard, self._heard, self._fresh = self._heard, {}, False
+                look = await self._in_thread(self.sight.hear, self.world.wish(), heard)
+                self.world.take(look, False)
+            if not self.world.wish().settings.enabled:
+                return
+
+    async def _whole(self) -> Look:
+        look = await self._in_thread(self.sight.scan, self.world.wish())
+        self.world.take(look, True)
+        for one in look.due:
+            task = asyncio.create_task(self._ask(one), name=f"ask {one.id}")
+            self._asks.add(task)
+            task.add_done_callback(self._asks.discard)
+        return look
+
+    async def _ask(self, one: Sighting) -> None:
+        try:
+            async with self._gate:
+                self._heard[one.id] = await ask(one)
+        except (OSError, ValueError) as error:
+            log.info("a listener could not be asked", extra={"id": one.id, "why": str(error)})
+            return
+        self._wake.set()
+
+    async def _woken(self, seconds: float | None) -> bool:
+        """Whether something came before the time was over."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            return False
+        self._wake.clear()
+        return True
+
+    async def _look_at_battery(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if now - self._looked_at_battery >= BATTERY_S:
+            self._looked_at_battery = now
+            self.on_battery = await self._in_thread(_unplugged)
+
+    async def _in_thread(self, call: Callable[..., T], *args: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call, *args)
+
+
+def _unplugged() -> bool:
+    """Whether the machine runs on its battery; one without a battery does not."""
+    try:
+        found = psutil.sensors_battery()
+    except (AttributeError, OSError, psutil.Error):
+        return False
+    return found is not None and found.power_plugged is False

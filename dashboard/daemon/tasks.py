@@ -1,0 +1,69 @@
+"""The daemon's tasks: one that raises is named and started again, and never ends another (1.2)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+
+from dashboard.files.entries import FileError
+
+log = logging.getLogger(__name__)
+
+FIRST_S, LONGEST_S = 1.0, 30.0
+STEADY_S = 30.0  # who ran this long is well again
+
+Work = Callable[[], Awaitable[None]]
+
+
+class Tasks:
+    """`changed` is called when `errors` says something new."""
+
+    def __init__(self, changed: Callable[[], None], *, first: float = FIRST_S) -> None:
+        self._changed, self._first = changed, first
+        self._tasks: list[asyncio.Task[None]] = []
+        self._errors: dict[str, FileError] = {}
+
+    def start(self, works: Mapping[str, Work]) -> None:
+        """Keep each running until `close`, restarted after 1, 2, 4 .. 30 s."""
+        for name, work in works.items():
+            self._tasks.append(asyncio.create_task(self._keep(name, work), name=name))
+
+    def errors(self) -> list[FileError]:
+        """`daemon/<task>` for each that has failed and is not yet well again."""
+        return [*self._errors.values()]
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _keep(self, name: str, work: Work) -> None:
+        loop, delay = asyncio.get_running_loop(), self._first
+        while True:
+            began, well = loop.time(), loop.call_later(STEADY_S, self._well, name)
+            try:
+                await work()
+                why = "it ended"
+            except Exception as error:
+                log.exception("the task %s failed", name)
+                why = f"{type(error).__name__}: {error}"
+            finally:
+                well.cancel()
+            if loop.time() - began >= STEADY_S:
+                delay = self._first
+            self._failed(name, why, delay)
+            await asyncio.sleep(delay)
+            delay = min(2 * delay, LONGEST_S)
+
+    def _failed(self, name: str, why: str, delay: float) -> None:
+        known = self._errors.get(name)
+        message = f"the task failed and starts again in {delay:g} s ({why}); see the server's log"
+        since = known.since if known else datetime.now(UTC)
+        self._errors[name] = FileError(f"daemon/{name}", "error", message, since=since)
+        self._changed()
+
+    def _well(self, name: str) -> None:
+        if self._errors.pop(name, None) is not None:
+            self._changed()
