@@ -1,0 +1,78 @@
+"""Who calls an operation, and what the operations share: records, answers to writes, the sync.
+
+Nothing here decides whether something may be done; the nouns do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
+
+from config.kernel.mcp.operations import Operation
+from dashboard.daemon import Daemon
+from dashboard.files import errors
+from dashboard.files.errors import BadValues
+from dashboard.files.fields import Issue
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A caller on this machine; there is no credential (specification 5)."""
+
+    name: str = "local"
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+    def grants(self, operation: Operation) -> bool:
+        return True
+
+    def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
+        """Whoever is on this machine may do everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The answer to a write: the record as it is now, its tag with quotes, whether it is new."""
+
+    record: Record
+    etag: str
+    created: bool
+
+
+def app_record(
+    daemon: Daemon, slug: str, *, config: Literal["masked", "whole"] | None = "masked"
+) -> Record:
+    """The App of section 7. NotFound for a slug that is no app."""
+    found = daemon.ask(partial(daemon.app, slug, config=config))
+    if found is None:
+        raise errors.not_found("apps", slug)
+    return found
+
+
+def written_app(daemon: Daemon, slug: str, *, created: bool) -> Written:
+    """The answer to a write of an app's file, once the daemon knows what is written."""
+    daemon.sync()
+    record = app_record(daemon, slug)
+    return Written(record, record["etag"], created)
+
+
+def invalid(key: str, message: str) -> BadValues:
+    """400 `invalid` for one value of a body or of a tool's arguments."""
+    return BadValues([Issue((key,), message)])
+
+
+def text(key: str, value: Any) -> str:
+    """A text that was sent. BadValues for anything else."""
+    if not isinstance(value, str) or not value.strip():
+        raise invalid(key, "must be text")
+    return value
+
+
+def choice(key: str, value: Any, *words: str) -> str:
+    """One of these words. BadValues for anything else."""
+    if value not in words:
+        raise invalid(key, f"must be {' or '.join(words)}")
+    return str(value)

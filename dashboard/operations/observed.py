@@ -1,0 +1,118 @@
+"""Observed listeners: listed, claimed, ignored; a scan now (7.9 to 7.11)."""
+
+from __future__ import annotations
+
+import glob
+from typing import Any
+
+from config.kernel.errors import NotFound
+from dashboard.daemon import Daemon, current
+from dashboard.files import errors, places, store
+from dashboard.listeners.observed import Sighting
+from dashboard.operations.caller import (
+    Local,
+    Record,
+    Written,
+    choice,
+    invalid,
+    text,
+    written_app,
+)
+from dashboard.registry import claim as claims
+
+REASON = 500  # characters
+
+
+def list_observed(caller: Local) -> Record:
+    """The listeners no declared app stands for, and those that are ignored."""
+    daemon = current()
+    return daemon.ask(daemon.observed)
+
+
+def claim(
+    caller: Local,
+    *,
+    id: str,  # noqa: A002
+    slug: Any = None,
+    name: Any = None,
+    expected: Any = None,
+) -> Written:
+    """Write the file that makes the listener a declared app (7.10)."""
+    daemon = current()
+    found = find(daemon, id)
+    wanted = text("slug", slug)
+    places.place("apps", wanted)
+    _not_claimed(daemon, id)
+    made = claims.text(found, wanted, name=name, expected=expected)
+    store.put_text("apps", wanted, made, if_none_match=True)
+    written = written_app(daemon, wanted, created=True)
+    daemon.ask(daemon.telling.observed, "claimed")
+    return written
+
+
+def ignore(
+    caller: Local,
+    *,
+    id: str,  # noqa: A002
+    by: Any = None,
+    reason: Any = None,
+    if_match: str | None = None,
+) -> Record:
+    """Put a rule into ignore.yaml that covers the listener; the same rule stands there once."""
+    daemon = current()
+    rule = _rule(find(daemon, id), choice("by", by or "port", "port", "process", "dir"))
+    if reason is not None:
+        rule["reason"] = text("reason", reason)
+    _entry, standing = store.add_ignore(rule, if_match=if_match)
+    daemon.sync()
+    daemon.ask(daemon.telling.observed, "ignored")
+    return {"ok": True, "rule": standing, "file": "ignore.yaml"}
+
+
+def known_listener(caller: Local, *, id: str) -> None:  # noqa: A002
+    """NotFound for an id nobody has: said before anything is said about a body (11)."""
+    find(current(), id)
+
+
+def scan(caller: Local) -> Record:
+    """Scan now; the answer comes when that is done (7.11)."""
+    daemon = current()
+    return daemon.wait(daemon.scan_now)
+
+
+def find(daemon: Daemon, id: str) -> Sighting:  # noqa: A002
+    """The listener with this id, whatever stands for it now."""
+    found = daemon.ask(_sighting, daemon, id)
+    if found is None:
+        raise NotFound(f'No listener "{id[: errors.SHOWN]}".')
+    return found
+
+
+def _sighting(daemon: Daemon, id: str) -> Sighting | None:  # noqa: A002
+    """On the daemon's thread."""
+    census = daemon.census
+    matched = (app.sighting for app in census.apps.values() if app.sighting)
+    every = (*census.observed, *census.ignored, *matched)
+    return next((one for one in every if one.id == id), None)
+
+
+def _not_claimed(daemon: Daemon, id: str) -> None:  # noqa: A002
+    """Conflict `exists` when a declared app stands for the listener already."""
+    apps = daemon.ask(lambda: list(daemon.census.apps.values()))
+    for app in apps:
+        if app.entry is not None and app.sighting is not None and app.sighting.id == id:
+            raise errors.exists(app.entry.file, app.entry.etag or "")
+
+
+def _rule(found: Sighting, by: str) -> Record:
+    """Invalid when the listener's process or directory is not known."""
+    if by == "port":
+        return {"port": found.listener.port}
+    if by == "process":
+        value = found.listener.exe or found.identity.process.name
+    else:
+        value = glob.escape(found.identity.cwd)
+    if not value:
+        word = "process" if by == "process" else "directory"
+        raise invalid("by", f"cannot be {by}: the {word} of this listener is not known")
+    return {by: value}
