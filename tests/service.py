@@ -27,6 +27,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 START_S, STOP_S = 40.0, 10.0
+QUIET = {"scan": {"enabled": False}, "screenshots": {"enabled": False}}
 T = TypeVar("T")
 _template: Path | None = None
 
@@ -48,7 +49,11 @@ def free_port() -> int:
 
 
 class Service:
-    """One running service. `config` becomes svc.config.yaml, `env` is added to its environment."""
+    """One running service. `config` becomes svc.config.yaml, `env` is added to its environment.
+
+    `dashboard` becomes dashboard/config.yaml: without it nothing is scanned or photographed, so
+    that the machine's other listeners are none of the test's business.
+    """
 
     def __init__(
         self,
@@ -57,6 +62,7 @@ class Service:
         env: dict[str, str] | None = None,
         config: dict[str, Any] | None = None,
         scheduler: bool = True,
+        dashboard: dict[str, Any] | None = None,
     ) -> None:
         self.home, self.data = tmp_path / "home", tmp_path / "data"
         self.home.mkdir(parents=True, exist_ok=True)
@@ -65,9 +71,16 @@ class Service:
         self.env = self._environment(env or {}, scheduler)
         if config is not None:
             (self.data / "svc.config.yaml").write_text(yaml.safe_dump(config))
+        self._settle_dashboard(QUIET if dashboard is None else dashboard)
         self.process: subprocess.Popen[str] | None = None
         self._output: TextIO | None = None
         self.http = httpx.Client(base_url=self.url, timeout=30, trust_env=False)
+
+    def _settle_dashboard(self, settings: dict[str, Any]) -> None:
+        home = self.data / "dashboard"
+        home.mkdir(mode=0o700, exist_ok=True)
+        if not (home / "config.yaml").exists():
+            (home / "config.yaml").write_text(yaml.safe_dump(settings))
 
     def _environment(self, extra: dict[str, str], scheduler: bool) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
