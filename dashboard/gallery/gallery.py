@@ -55,7 +55,7 @@ class Gallery:
             self._rounds.told(slug, shown)
         elif (entry := self._album.drop(slug)) is not None and entry.shown.declared:
             self._album.forget(slug)
-            self._start(asyncio.to_thread(_forgotten, slug))
+            self._start(asyncio.to_thread(thumbs.forget, slug))
 
     def shown(self, slug: str) -> tuple[Kind, str]:
         """`thumbKind` and `thumbEtag` of the app's record, without any I/O. NotFound for no app."""
@@ -157,7 +157,8 @@ class Gallery:
             done = True
         except (NoShot, NoImage, CannotWrite) as error:
             log.info("no screenshot", extra={"slug": slug, "why": str(error)})
-        entry.screenshot.tried(time.monotonic(), done=done)
+        finally:  # also after a defect: the next app must have its turn
+            entry.screenshot.tried(time.monotonic(), done=done)
         await self._reread(slug, entry)
         return done
 
@@ -170,13 +171,14 @@ class Gallery:
             await thumbs.refresh_favicon(slug, entry.shown.url)
         except CannotWrite as error:
             log.warning("a favicon is not kept", extra={"slug": slug, "why": str(error)})
-        entry.favicon.tried(time.monotonic(), done=True)
+        finally:
+            entry.favicon.tried(time.monotonic(), done=True)
         await self._reread(slug, entry)
 
     async def _reread(self, slug: str, entry: Entry) -> None:
         """Learn what the cache has of the app now, unless it went while its picture was made."""
         if self._album.get(slug) is None and entry.shown.declared:
-            await asyncio.to_thread(_forgotten, slug)
+            await asyncio.to_thread(thumbs.forget, slug)
             return
         self._album.keep(slug, await asyncio.to_thread(thumbs.kept, slug))
 
@@ -184,10 +186,3 @@ class Gallery:
         task = asyncio.create_task(work)
         self._behind.add(task)
         task.add_done_callback(self._behind.discard)
-
-
-def _forgotten(slug: str) -> None:
-    try:
-        thumbs.forget(slug)
-    except CannotWrite as error:
-        log.warning("a picture stays in the cache", extra={"slug": slug, "why": str(error)})

@@ -72,12 +72,12 @@ class Rounds:
         async with asyncio.TaskGroup() as group:
             group.create_task(
                 self._round(
-                    self._photograph, self._next_screenshot,
+                    self._photograph, self.next_screenshot,
                     self._pace.screenshot_rest, self._news[0],
                 )
             )  # fmt: skip
             group.create_task(
-                self._round(self._fetch, self._next_favicon, self._pace.favicon_rest, self._news[1])
+                self._round(self._fetch, self.next_favicon, self._pace.favicon_rest, self._news[1])
             )
             group.create_task(self._checks())
 
@@ -98,7 +98,7 @@ class Rounds:
             else:
                 await _waited(news, min(self._pace.look, at - now))
 
-    def _next_screenshot(self) -> tuple[float, str] | None:
+    def next_screenshot(self) -> tuple[float, str] | None:
         """When the next screenshot is due, and whose."""
         if self._switch.browser is None:
             return None
@@ -114,7 +114,7 @@ class Rounds:
             default=None,
         )
 
-    def _next_favicon(self) -> tuple[float, str] | None:
+    def next_favicon(self) -> tuple[float, str] | None:
         """When the next favicon is due, and whose: of apps that show no screenshot."""
         clients = self._world.clients()
         return min(

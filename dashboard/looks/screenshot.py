@@ -43,6 +43,8 @@ class Camera:
                 raise NoShot(f"the page was not there within {SECONDS:g} s") from error
             except (Broken, OSError, fetch.Refused) as error:
                 raise NoShot(str(error)) from error
+            except (KeyError, TypeError, ValueError) as error:
+                raise NoShot(f"the browser answers oddly: {error!r}") from error
 
 
 async def _shot(

@@ -123,10 +123,12 @@ def keep(slug: str, kind: Kind, data: bytes) -> bool:
 
 
 def forget(slug: str) -> None:
-    """Remove what the cache has of an app that is gone."""
+    """Remove what the cache has of an app that is gone; what cannot be removed stays."""
     for kind in _SUFFIX:
-        with files.writing(slug):
+        try:
             _path(slug, kind).unlink(missing_ok=True)
+        except OSError as error:
+            log.warning("a picture stays in the cache", extra={"slug": slug, "why": str(error)})
 
 
 async def refresh_favicon(slug: str, url: str) -> bool:
