@@ -8,9 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dashboard.history.hist import Histogram
-from dashboard.history.states import COUNTED, Kept
+from dashboard.history.states import COLUMNS, COUNTED, Kept
 from dashboard.history.summary import ratio
 from dashboard.history.units import milliseconds
+
+_SHOWN = [
+    (state, COLUMNS[state])
+    for state in (Kept.UP, Kept.DEGRADED, Kept.DOWN, Kept.STOPPED, Kept.UNKNOWN)
+]
 
 
 class Latency(Protocol):
@@ -84,10 +89,7 @@ class Figures:
     def wire(self) -> dict[str, Any]:
         return {
             "uptime": self.uptime,
-            "seconds": {
-                state.name.lower(): self.spent[state] / 1000
-                for state in (Kept.UP, Kept.DEGRADED, Kept.DOWN, Kept.STOPPED, Kept.UNKNOWN)
-            },
+            "seconds": {name: self.spent[state] / 1000 for state, name in _SHOWN},
             "checks": self.checks,
             "failed": self.failed,
         }
@@ -124,10 +126,11 @@ class Figures:
 
 def _together(parts: Iterable[Latency]) -> Latency:
     exact: list[int] = []
-    binned = Histogram()
+    binned: list[Histogram] = []
     for part in parts:
         if isinstance(part, Exact):
             exact.extend(part.values)
         elif isinstance(part, Histogram):
-            binned.merge(part)
-    return binned if binned.count else Exact(sorted(exact))
+            binned.append(part)
+    whole = Histogram.of(binned)
+    return whole if whole.count else Exact(sorted(exact))

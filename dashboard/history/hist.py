@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 BINS, FLOOR_US, RATIO = 48, 500.0, 1.23
@@ -25,6 +25,14 @@ class Histogram:
     total: int = 0
     low: int | None = None
     high: int | None = None
+
+    @classmethod
+    def of(cls, parts: Sequence[Histogram]) -> Histogram:
+        """All of them together."""
+        whole = cls([sum(column) for column in zip(*(part.counts for part in parts), strict=True)])
+        for part in parts:
+            whole.widen(part.total, part.low, part.high)
+        return whole if parts else cls()
 
     @property
     def count(self) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from dashboard import models
 from dashboard.history.hist import Histogram, unpack
-from dashboard.history.states import COUNTED, Kept
+from dashboard.history.states import COLUMNS, COUNTED, Kept
 from dashboard.history.timeline import HOUR
 
 HALF = HOUR // 2
@@ -83,7 +83,7 @@ class Hour:
             first_half=self.halves[0],
             second_half=self.halves[1],
             until=self.until,
-            **{state.name.lower(): passed for state, passed in self.spent.items()},
+            **{COLUMNS[state]: passed for state, passed in self.spent.items()},
         )
 
 
@@ -93,7 +93,7 @@ def of_row(row: models.Hour) -> Hour:
     return Hour(
         number=row.hour,
         whole=True,
-        spent={state: getattr(row, state.name.lower()) for state in COUNTED},
+        spent={state: getattr(row, name) for state, name in COLUMNS.items()},
         checks=row.n,
         failed=row.failed,
         latency=Histogram(counts, row.us_sum, row.us_min, row.us_max),

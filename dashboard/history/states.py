@@ -17,10 +17,11 @@ class Kept(IntEnum):
 
 
 COUNTED = tuple(Kept)[1:]
+COLUMNS = {kept: kept.name.lower() for kept in COUNTED}
 LETTERS = "--sugd"  # of `bar24`, by number
 
 _KEPT = {"starting": Kept.UNKNOWN, "stopping": Kept.STOPPED} | {
-    kept.name.lower(): kept for kept in COUNTED
+    name: kept for kept, name in COLUMNS.items()
 }
 
 

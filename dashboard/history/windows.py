@@ -17,7 +17,7 @@ from dashboard import models
 from dashboard.history import raw
 from dashboard.history.figures import Figures
 from dashboard.history.hist import Histogram, unpack
-from dashboard.history.states import COUNTED
+from dashboard.history.states import COLUMNS, COUNTED
 from dashboard.history.timeline import HOUR
 from dashboard.history.units import moment
 
@@ -104,7 +104,7 @@ def _from_hours(app: models.Slug, start: int, plan: Window) -> list[Figures]:
         .annotate(bucket=(F("hour") - first) / step)
         .values_list("bucket")
         .annotate(
-            *(Sum(state.name.lower()) for state in COUNTED),
+            *(Sum(name) for name in COLUMNS.values()),
             *(Sum("n"), Sum("failed"), Sum("us_sum"), Min("us_min"), Max("us_max"), Packed("hist")),
         )
     )
