@@ -11,7 +11,16 @@ from dashboard.files.fields import Issue, Path
 MASK = "***"
 HEADERS = {"authorization", "cookie"}
 SECRET = re.compile(r"secret|token|key|pass", re.IGNORECASE)
-USER_INFO = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,30}://)[^/?#\s@'\"]*@")
+# What a secret may stand behind. Each pattern starts at the start of a word and, as its parts
+# never overlap, takes time that grows with the text only, hostile text too.
+NAMED = re.compile(
+    rf"""(?ix) (?<![\w.\-]) (?=[\w.\-]*?(?:{SECRET.pattern})) ([\w.\-]+ ["']?\s* (?:=|:(?!//)) \s*)
+    (?: "[^"]*"? | '[^']*'? | [^&\s"']+ )"""
+)
+OPTION = re.compile(rf"(?i)(?<!\S)(?=-[\w.\-]*?(?:{SECRET.pattern}))(-[\w.\-]+\s+)\S+")
+OWN = re.compile(r"([\w.\-]+=).+", re.DOTALL)
+USER_INFO = re.compile(r"(?i)(?<![a-z0-9+.\-])([a-z][a-z0-9+.\-]*://)[^/?#\s\"']*@")
+AUTHORIZATION = re.compile(r"(?i)\b(authorization\s*[=:]\s*).+")
 QUOTED = r""""(?:[^"\\]|\\.)*"|'[^']*'"""
 CLOSED = re.compile(rf"(?:{QUOTED}|[^\"'])*", re.DOTALL)
 WORD = re.compile(rf"(?:{QUOTED}|[^\s\"'])+", re.DOTALL)
@@ -28,21 +37,36 @@ def text(value: str, *, mask: str = MASK) -> str:
     return USER_INFO.sub(lambda match: f"{match[1]}{mask}@", value) if "@" in value else value
 
 
+def within(value: str, *, mask: str = MASK) -> str:
+    """A text that may be a script, a URL or JSON, with every named secret in it masked."""
+
+    def hide(match: re.Match[str]) -> str:
+        return match[1] + mask
+
+    value = AUTHORIZATION.sub(hide, text(value, mask=mask))
+    return OPTION.sub(hide, NAMED.sub(hide, value))
+
+
 def argv(arguments: Iterable[str], *, mask: str = MASK) -> list[str]:
-    """Arguments with the values named like, or standing behind, a secret masked."""
+    """Arguments with every named secret masked: in them, and behind an option of such a name.
+
+    The value after such an option is hidden whatever it looks like.
+    """
     shown: list[str] = []
     after = False
-    for one in arguments:
-        name, equals, _ = one.partition("=")
-        named = is_secret(name.rpartition("/")[2])
-        if after and not one.startswith("-"):
-            shown.append(mask)
-        elif equals and named:
-            shown.append(f"{name}={mask}")
-        else:
-            shown.append(text(one, mask=mask))
-        after = one.startswith("-") and not equals and named
+    for number, one in enumerate(arguments):
+        shown.append(mask if after else _argument(one, mask))
+        after = number > 0 and one.startswith("-") and _expects_value(one)
     return shown
+
+
+def _argument(one: str, mask: str) -> str:
+    own = OWN.fullmatch(one)
+    return own[1] + mask if own and is_secret(own[1]) else within(one, mask=mask)
+
+
+def _expects_value(option: str) -> bool:
+    return "=" not in option and len(option) <= 100 and is_secret(option)
 
 
 def command(line: str, *, mask: str = MASK) -> str:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from config.kernel.storage import files
-from dashboard.listeners.shown import masked, plain
+from dashboard.files import masks
+from dashboard.listeners.shown import plain
 
 MOST_LEVELS = 64
 LINE, CONFIG = 8 * 1024, 256 * 1024  # bytes
@@ -43,7 +44,7 @@ class Git:
             "name": plain(self.name, NAME),
             "branch": plain(self.branch, NAME) if self.branch else None,
             "worktree": plain(self.worktree, NAME) if self.worktree else None,
-            "remote": plain(masked(self.remote), REMOTE) if self.remote else None,
+            "remote": plain(masks.within(self.remote), REMOTE) if self.remote else None,
         }
 
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any, Literal
 
+from dashboard.files import masks
 from dashboard.listeners import framework, git, package, processes
 from dashboard.listeners.container import ENGINES, PROXIES, Container, Engines
 from dashboard.listeners.framework import Framework
 from dashboard.listeners.git import Git
 from dashboard.listeners.package import Package
 from dashboard.listeners.processes import Process
-from dashboard.listeners.shown import masked, plain
+from dashboard.listeners.shown import plain
 
 Protocol = Literal["http", "https", "tcp", "unknown"]
 TITLE, FAVICON = 200, 2_000  # characters
@@ -64,7 +65,7 @@ class Identity:
             "package": self.package.wire() if self.package else None,
             "framework": self.framework.wire() if self.framework else None,
             "title": plain(self.title, TITLE) if self.title else None,
-            "favicon": plain(masked(self.favicon), FAVICON) if self.favicon else None,
+            "favicon": plain(masks.within(self.favicon), FAVICON) if self.favicon else None,
             "container": self.container.wire() if self.container else None,
             "partial": self.partial,
         }

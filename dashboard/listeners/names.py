@@ -7,8 +7,9 @@ from collections.abc import Container, Iterator
 
 from django.utils.text import slugify
 
+from dashboard.files import masks
 from dashboard.listeners.identity import Identity
-from dashboard.listeners.shown import masked, plain
+from dashboard.listeners.shown import plain
 
 MOST, NAME = 63, 80
 _MAJOR = re.compile(r"v\d+")
@@ -17,7 +18,7 @@ _MAJOR = re.compile(r"v\d+")
 def name(identity: Identity, port: int) -> str:
     """Package, else container, else git directory, else title, else process."""
     for found in _names(identity):
-        if text := plain(masked(found), NAME).strip():
+        if text := plain(masks.within(found), NAME).strip():
             return text
     return f"App {port}"
 

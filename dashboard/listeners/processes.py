@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 import psutil
 
 from config.kernel.logs import timestamp
+from dashboard.files import masks
 from dashboard.listeners import procfs
-from dashboard.listeners.shown import masked, masked_argv, plain
+from dashboard.listeners.shown import masked_argv, plain
 
 T = TypeVar("T")
 ARGV_BYTES = 128 * 1024
@@ -132,7 +133,7 @@ def _parents(process: psutil.Process) -> tuple[Parent, ...]:
 
 def _title(name: str) -> str:
     """A process may put its whole command line into its name."""
-    return plain(masked(name), NAME)
+    return plain(masks.within(name), NAME)
 
 
 @lru_cache(256)

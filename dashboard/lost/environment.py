@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from dashboard.files.masks import is_secret
-from dashboard.listeners.shown import masked
+from dashboard.files import masks
 from dashboard.services.system import processes
 
 KEPT = re.compile(
@@ -26,7 +25,7 @@ def kept(environ: Iterable[bytes]) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in environ:
         name, _, value = one.decode(errors="surrogateescape").partition("=")
-        if KEPT.fullmatch(name) and not is_secret(name) and _is_fit(value):
+        if KEPT.fullmatch(name) and not masks.is_secret(name) and _is_fit(value):
             found[name] = value
         if len(found) == MOST:
             break
@@ -35,4 +34,4 @@ def kept(environ: Iterable[bytes]) -> dict[str, str]:
 
 def _is_fit(value: str) -> bool:
     printable = value.isprintable()  # no lone surrogate is
-    return printable and len(value) <= VALUE and masked(value) == value
+    return printable and len(value) <= VALUE and masks.within(value) == value
