@@ -1,0 +1,41 @@
+"""What agents read before they act: three texts with live data (section 15.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from dashboard.api.base import ME, ViewSet, documented
+from dashboard.guide import live, texts
+from dashboard.tools import REGISTRY
+
+PLAIN, MARKDOWN = "text/plain", "text/markdown"
+
+
+class GuideViewSet(ViewSet):
+    """Each is made at once of what runs now, and never kept by whoever reads it."""
+
+    @documented.binary(PLAIN)
+    def llms(self, request: Request) -> HttpResponse:
+        """The short index: what this is, one line per app, links."""
+        return _told(request, PLAIN, texts.llms)
+
+    @documented.binary(MARKDOWN)
+    def agent_guide(self, request: Request) -> HttpResponse:
+        """The rules, and live tables of apps, listeners, lost items and file errors."""
+        return _told(request, MARKDOWN, texts.agent_guide)
+
+    @documented.binary(MARKDOWN)
+    def llms_full(self, request: Request) -> HttpResponse:
+        """The guide, the API, the file formats and the MCP tools."""
+        return _told(request, MARKDOWN, texts.llms_full, REGISTRY)
+
+
+def _told(request: Request, kind: str, make: Callable[..., str], *more: Any) -> HttpResponse:
+    scope = request._request.scope  # type: ignore[attr-defined]
+    text = make(live.gather(ME, live.base_url(scope)), *more)
+    headers = {"Cache-Control": "no-store"}
+    return HttpResponse(text, content_type=f"{kind}; charset=utf-8", headers=headers)

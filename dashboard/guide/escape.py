@@ -1,0 +1,65 @@
+"""Live values as data in Markdown: one line, cut, and without any mark that has a meaning."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any
+from urllib.parse import quote
+
+from dashboard.files import masks
+
+TITLE = 80  # characters of a name, title, branch or message
+EXACT = 200  # of a path, command or address, which must be usable as it is shown
+NOTE = 8 << 10
+URL = 2000
+_MARKS = re.compile(r"([\\`*_\[\]<>|~])")
+_RUNS = re.compile(r"`+")
+_RESERVED = "%:/?#[]@!$&'*+,;=~"
+
+
+def text(value: object, most: int = TITLE) -> str:
+    """The value among words: every mark of Markdown is escaped. "" for None."""
+    return _marked(_line(value, most))
+
+
+def code(value: object, most: int = EXACT) -> str:
+    """The value in a cell of a table, letter for letter, between as many backticks as it needs."""
+    line = _line(value, most)
+    if not line:
+        return ""
+    fence = "`" * (max(map(len, _RUNS.findall(line)), default=0) + 1)
+    pad = " " if "`" in line else ""
+    return f"{fence}{pad}{line}{pad}{fence}".replace("|", r"\|")
+
+
+def link(name: object, url: object) -> str:
+    """A link to a page of the web, or the name alone where the address is none."""
+    label, target = text(name), masks.text(str(url or ""))
+    if not re.match(r"https?://\S", target) or len(target) > URL:
+        return label
+    return f"[{label}]({quote(target, safe=_RESERVED)})"
+
+
+def command(value: str | list[str] | None) -> str:
+    """A start command as it would be typed."""
+    return shlex.join(map(str, value)) if isinstance(value, list) else value or ""
+
+
+def quoted(value: str, most: int = NOTE) -> str:
+    """Several lines of somebody's text as a quotation."""
+    return "\n".join(f"> {_marked(_shown(line))}".rstrip() for line in value[:most].splitlines())
+
+
+def _marked(line: str) -> str:
+    return _MARKS.sub(r"\\\1", line)
+
+
+def _line(value: Any, most: int) -> str:
+    line = " ".join(_shown("" if value is None else str(value)[: 8 * most]).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def _shown(line: str) -> str:
+    """Without control characters, direction marks and what else cannot be seen."""
+    return "".join(char if char.isprintable() else " " for char in line)

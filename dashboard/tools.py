@@ -1,0 +1,206 @@
+"""The tools of /mcp (section 15.2, 15.3): names, arguments, descriptions.
+
+Each calls the function of operations/ that its HTTP route calls; what a tool tells is that body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from config.kernel.mcp.operations import Argument, Operation, Registry
+from dashboard import operations
+from dashboard.guide import live, texts
+from dashboard.operations import Local, Record, Written
+from dashboard.operations.apps import STATES
+
+field = partial(Argument, as_sent=True)  # the nouns refuse it as they do over HTTP
+SLUG = Argument("slug", "string", "Name of the app's file", required=True)
+GROUP = Argument("group", "string", "Name of the group's file", required=True)
+MATCH = Argument("ifMatch", "string", "The etag of what was read, with its quotes")
+CONFIG = Argument("config", "json", "The whole mapping of the file", required=True)
+PATCH = Argument("patch", "json", "JSON merge patch; null removes a key", required=True)
+STATE = ", ".join(STATES)
+
+
+@dataclass(frozen=True, slots=True)
+class Agent(Local):
+    """An agent on this machine, which reached this part at `base`."""
+
+    base: str = ""
+    writes: bool = True  # mcp.writes of config.yaml: without it the writing tools do not exist
+
+    def grants(self, operation: Operation) -> bool:
+        return self.writes or operation.group == "read"
+
+
+def _body(value: Record | Written) -> Record:
+    return value.record if isinstance(value, Written) else value
+
+
+def _snake(call: Callable[..., Any], **names: str) -> Callable[..., Any]:
+    """The operation, called with the names of the wire."""
+
+    def named(caller: Local, **arguments: Any) -> Any:
+        return call(caller, **{names.get(name, name): value for name, value in arguments.items()})
+
+    return named
+
+
+def _matched(call: Callable[..., Any]) -> Callable[..., Any]:
+    return _snake(call, ifMatch="if_match")
+
+
+def _bookmarks(caller: Local, *, group: str | None = None) -> Record:
+    if group is None:
+        return operations.list_bookmarks(caller)
+    return operations.get_bookmarks(caller, group=group)
+
+
+def _logs(caller: Local, **arguments: Any) -> Record:
+    return operations.app_logs(caller, **arguments).wire()
+
+
+def _guide(caller: Agent) -> Record:
+    return {"text": texts.agent_guide(live.gather(caller, caller.base))}
+
+
+def _read(
+    name: str, run: Callable[..., Any], text: str, *arguments: Argument, waits: bool = False
+) -> Operation:
+    return Operation(
+        name=name, group="read", description=text, run=run, render=_body, arguments=arguments,
+        read_only=True, waits=waits, project_argument=None,
+    )  # fmt: skip
+
+
+def _write(
+    name: str,
+    run: Callable[..., Any],
+    text: str,
+    *arguments: Argument,
+    destructive: bool = False,
+) -> Operation:
+    return Operation(
+        name=name, group="write", description=text, run=run, render=_body, arguments=arguments,
+        destructive=destructive, project_argument=None,
+    )  # fmt: skip
+
+
+OPERATIONS = (
+    _read(
+        "find_app", operations.find_app,
+        "What runs here? Ask before starting a dev server: the apps and listeners at a port, at an "
+        "address or in a directory. Give exactly one.",
+        Argument("port", "integer"), Argument("url", "string"),
+        Argument("cwd", "string", "Absolute path of a directory; what runs below it counts"),
+    ),
+    _read(
+        "list_apps", operations.list_apps,
+        "Every app, declared and discovered, with its state, address and identity.",
+        field("state", "string", choices=STATES), Argument("tag", "string"),
+        Argument("query", "string", "Text in slug, name, address or tags"),
+    ),
+    _read("get_app", operations.get_app, "One app with its whole configuration and etag.", SLUG),
+    _read(
+        "wait_for_app", _snake(operations.wait_for_app, timeoutSeconds="timeout_seconds"),
+        "Wait until the app has a state; `ok: false` when the time was over first.",
+        SLUG, field("state", "string", required=True, choices=STATES),
+        Argument("timeoutSeconds", "integer", default=30, least=0, most=60), waits=True,
+    ),
+    _read(
+        "app_history", operations.app_history,
+        "Uptime, latency and changes of state of one app.",
+        SLUG, field("window", "string", choices=("24h", "7d", "90d")),
+    ),
+    _read(
+        "app_logs", _logs, "The end of a service's log.", SLUG,
+        field("lines", "integer", "1 to 5000; 200 when left out"),
+        field("after", "integer", "Only what is newer: `bytes` of an earlier answer"),
+    ),
+    _read(
+        "list_observed", operations.list_observed,
+        "What listens on this machine and is no declared app, with ids for claim and ignore.",
+    ),
+    _read(
+        "list_bookmarks", _bookmarks, "All groups of bookmarks, or one.",
+        Argument("group", "string"),
+    ),
+    _read(
+        "get_lost", operations.get_lost, "What ran before the last reboot and does not run now.",
+    ),
+    _read("get_config", operations.get_config, "The settings in effect."),
+    _read(
+        "get_guide", _guide,
+        "The guide for agents: the rules, and what runs now with port, directory and command.",
+    ),
+    _read("scan", operations.scan, "Look for listeners now instead of at the next scan."),
+    _write(
+        "service", operations.service,
+        "Start, stop or restart an app's service and wait for it; `ok: false` has the reason and "
+        "the last lines of the log.",
+        SLUG, Argument("action", "string", required=True, choices=("start", "stop", "restart")),
+    ),
+    _write(
+        "put_app", _matched(operations.put_app),
+        "Declare an app, or replace its file: name, port, url, match {port, cwd, process, "
+        "command}, expected (always, sometimes, never), health {}, service {command, cwd, env, "
+        "restart, autostart}, tags, group, notes.",
+        SLUG, CONFIG, MATCH,
+    ),
+    _write(
+        "patch_app", _matched(operations.patch_app),
+        "Change some keys of an app; of a discovered app this makes its file.",
+        SLUG, PATCH, MATCH,
+    ),
+    _write(
+        "remove_app", _matched(operations.remove_app),
+        "Move an app's file to backups/removed. `stop` ends its service first.",
+        SLUG, Argument("stop", "boolean", default=False), MATCH, destructive=True,
+    ),
+    _write(
+        "claim", operations.claim, "Declare an observed listener as an app.",
+        Argument("id", "string", "Id from list_observed", required=True),
+        Argument("slug", "string", "Name of the new file", required=True),
+        field("name", "string"),
+        field("expected", "string", choices=("always", "sometimes", "never")),
+    ),
+    _write(
+        "ignore", operations.ignore, "Hide an observed listener by a rule in ignore.yaml.",
+        Argument("id", "string", "Id from list_observed", required=True),
+        field("by", "string", choices=("port", "process", "dir")), field("reason", "string"),
+    ),
+    _write(
+        "put_bookmarks", _matched(operations.put_bookmarks),
+        "Make or replace a group of bookmarks: name, links [{name, url}].", GROUP, CONFIG, MATCH,
+    ),
+    _write(
+        "patch_bookmarks", _matched(operations.patch_bookmarks),
+        "Change some keys of a group; a list is replaced whole.", GROUP, PATCH, MATCH,
+    ),
+    _write(
+        "remove_bookmarks", _matched(operations.remove_bookmarks),
+        "Move a group's file to backups/removed.", GROUP, MATCH, destructive=True,
+    ),
+    _write(
+        "refresh_thumbs", operations.refresh_thumbs,
+        "Take new screenshots of one app, or of every app that is up.",
+        Argument("slug", "string"),
+    ),
+    _write(
+        "restart_lost", _snake(operations.restart_lost, asService="as_service"),
+        "Start again what the reboot ended, once or as a service with autostart.",
+        Argument("id", "string", "Id from get_lost", required=True), Argument("slug", "string"),
+        Argument("asService", "boolean", default=False),
+    ),
+    _write(
+        "dismiss_lost", operations.dismiss_lost,
+        "Take one item off the notice of lost apps, or all.", Argument("id", "string"),
+    ),
+)  # fmt: skip
+
+REGISTRY = Registry()
+for declared in OPERATIONS:
+    REGISTRY.add(declared)
