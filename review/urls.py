@@ -8,9 +8,9 @@ from __future__ import annotations
 from django.urls import path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
+from config.kernel.web.described import DescriptionView
 from review import pages
 from review.api.commits import CommitViewSet
-from review.api.description import DescriptionView
 from review.api.instance import InstanceViewSet
 from review.api.projects import ProjectViewSet
 from review.api.threads import ThreadViewSet
@@ -53,6 +53,6 @@ urlpatterns = [
     path(THREAD, thread({"patch": "resolve"})),
     path(f"{THREAD}/comments", thread({"post": "reply"})),
     path(f"{THREAD}/comments/<str:comment>", thread({"patch": "edit", "delete": "remove"})),
-    path("api/schema", DescriptionView.as_view(), name="review-schema"),
+    path("api/schema", DescriptionView.as_view(urlconf="review.urls"), name="review-schema"),
     path("api/docs", shown(url_name="review-schema", http_method_names=("get", "head"))),
 ]  # fmt: skip

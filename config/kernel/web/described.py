@@ -8,7 +8,10 @@ from typing import Any, TypeVar
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularJSONAPIView
 from rest_framework import serializers as s
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Shape = type[s.Serializer[Any]]
@@ -35,7 +38,7 @@ class Described:
         also: int | None = None,
         errors: Iterable[int] = (),
         query: Shape | None = None,
-        body: Shape | None = None,
+        body: Shape | OpenApiTypes | None = None,
     ) -> Callable[[Handler], Handler]:
         """The entry of one handler. `also`: another status with the same answer."""
         good = dict.fromkeys((status, also or status), answer)
@@ -53,7 +56,7 @@ class Described:
         good: dict[Any, Any],
         errors: Iterable[int],
         query: Shape | None,
-        body: Shape | None,
+        body: Shape | OpenApiTypes | None,
     ) -> Callable[[Handler], Handler]:
         told = (*self.always, *(self.asked if query else ()), *(self.sent if body else ()))
         return extend_schema(
@@ -61,3 +64,16 @@ class Described:
             responses={**good, **dict.fromkeys((*told, *errors), self.error)},
             parameters=[query] if query else None,
         )
+
+
+class DescriptionView(SpectacularJSONAPIView):
+    """/api/schema of the part whose `urlconf` it is given, telling where that is mounted."""
+
+    http_method_names = ("get", "head")
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        response: Response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]
+        if mount := request.META.get("SCRIPT_NAME"):
+            response.data["servers"] = [{"url": mount}]
+        return response
