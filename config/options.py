@@ -80,6 +80,13 @@ class Options:
         env="SVC_DASHBOARD_PORT",
         key="dashboard.port",
     )
+    fronted_host: tuple[str, ...] = option(
+        readers.hosts,
+        (),
+        "Host name the dashboard is also reached by",
+        env="SVC_FRONTED_HOST",
+        key="dashboard.frontedHost",
+    )
     tls_port: int | None = option(
         readers.whole(0, 65535),
         None,

@@ -232,3 +232,24 @@ async def test_behind_a_login_an_origin_is_held_against_the_host_it_names(origin
     headers = JSON | {"host": "svc.example", "origin": origin}
 
     assert (await judged(OPEN, "POST", headers, peer="9.9.9.9"))[0] == status
+
+
+async def test_a_name_given_while_the_service_runs_counts_from_then_on():
+    names: set[str] = set()
+    rules = Rules(limit=1000, also=lambda: names)
+    named = JSON | {"host": "apps.example", "origin": "https://apps.example"}
+
+    assert await judged(rules, "POST", named) == (403, "host_not_allowed")
+    names.add("apps.example")
+    assert await judged(rules, "POST", named) == (200, "")
+    names.clear()
+    assert await judged(rules, "POST", named) == (403, "host_not_allowed")
+
+
+async def test_such_names_are_asked_for_only_when_no_other_rule_knows_the_host():
+    def asked() -> set[str]:
+        raise AssertionError("asked")
+
+    rules = Rules(limit=1000, also=asked)
+
+    assert await judged(rules, "POST", LOCAL | JSON | {"origin": "http://localhost"}) == (200, "")

@@ -88,3 +88,13 @@ def test_a_caller_cannot_name_itself_by_a_header():
     SurfaceMiddleware(view)(RequestFactory().get("/", headers={"svc.principal": "root"}))
 
     assert seen == [None]
+
+
+def test_a_part_with_a_policy_of_its_own_has_it_on_its_pages():
+    request = RequestFactory().get("/")
+    request.scope = {"surface": DASHBOARD, "type": "http"}  # type: ignore[attr-defined]
+
+    policy = SurfaceMiddleware(lambda request: HttpResponse("<p>"))(request)
+
+    assert policy["Content-Security-Policy"] == DASHBOARD.policy
+    assert "form-action 'none'" in DASHBOARD.policy

@@ -65,8 +65,11 @@ def failed(request: HttpRequest) -> HttpResponse:
     return django(SvcError("internal error"))
 
 
-def method_not_allowed(allow: str) -> HttpResponse:
-    response = django(MethodNotAllowed("method not allowed"))
+def method_not_allowed(
+    request: HttpRequest, allow: str, text: str = "method not allowed"
+) -> HttpResponse:
+    """405. A surface that words it in its own way names its `handler405` in its urlconf."""
+    response = django(MethodNotAllowed(text))
     response["Allow"] = allow
     return response
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -52,7 +52,7 @@ class Entrance:
         app = (self.mounts if mount else self.apps)[surface.name]
         if path.startswith("//"):
             app = nothing_here
-        stamped = Stamped(send, request_id)
+        stamped = Stamped(send, request_id, surface.headers)
         try:
             await app(scope, receive, stamped)
         except Exception:
@@ -65,9 +65,9 @@ class Entrance:
 class Stamped:
     """ASGI's send: the answer carries the request's id and the fixed headers it lacks."""
 
-    def __init__(self, send: Send, request_id: str) -> None:
+    def __init__(self, send: Send, request_id: str, headers: Mapping[bytes, bytes]) -> None:
         self._send = send
-        self._fixed = {**SECURITY_HEADERS, b"x-request-id": request_id.encode()}
+        self._fixed = {**SECURITY_HEADERS, **headers, b"x-request-id": request_id.encode()}
         self.begun = False
 
     async def __call__(self, message: Message) -> None:
@@ -93,6 +93,15 @@ def lazily(name: str) -> App:
         await load()(scope, receive, send)
 
     return app
+
+
+def by_name(name: str) -> Callable[[], Any]:
+    """The function `name`, found when it is first called."""
+
+    def call() -> Any:
+        return import_string(name)()
+
+    return call
 
 
 def authenticator(name: str, *, blocking: bool) -> Callable[[dict[str, Any]], Any]:

@@ -7,7 +7,7 @@ what the request is about.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +29,7 @@ class Words:
     """The sentences of one surface; `{value}` is what was sent, `{limit}` the rule's."""
 
     peer: str = "This server answers only requests from this machine."
-    host: str = 'Host "{value}" is not allowed here; add it to SVC_ALLOWED_HOSTS.'
+    host: str = 'Host "{value}" is not allowed here; add it to SVC_ALLOWED_HOSTS.'  # {port}: ours
     origin: str = 'A page of "{value}" may not write here.'
     cross_site: str = "A page of another site sent this write; it was refused."
     media: str = "Content-Type must be application/json"  # {value}: the type that was sent
@@ -45,11 +45,16 @@ class Rules:
     limit: int  # bytes of a body
     local: bool = True  # peer, Host and Origin must be this machine (or one of `hosts`)
     hosts: frozenset[str] = frozenset()  # further host names, lower case
+    also: Callable[[], Collection[str]] = frozenset  # those that change while the service runs
     origins: frozenset[str] = frozenset()  # further hosts whose pages may write
     proxied: bool = False  # whether a request may have passed a proxy
     json_always: bool = True  # a write names its content type even when its body is empty
     media: frozenset[str] = JSON  # what a body may be
     words: Words = field(default_factory=Words)
+
+    def knows(self, host: str | None) -> bool:
+        """Whether the host is this machine, or one that is named as if it were."""
+        return allowed(host, self.hosts) or allowed(host, self.also())
 
 
 class Headers:
@@ -94,9 +99,10 @@ def check_caller(scope: Scope, headers: Headers, rules: Rules) -> None:
     if not rules.proxied and headers.proxied():
         raise Denied(words.peer, code=words.peer_code)
     sent = headers.all(b"host")
-    if len(sent) != 1 or not allowed(host_of(sent[0]), rules.hosts):
-        value = ", ".join(sent)[:100]
-        raise Denied(words.host.format(value=value), code="host_not_allowed")
+    if len(sent) != 1 or not rules.knows(host_of(sent[0])):
+        port = (scope.get("server") or ("", ""))[1]
+        text = words.host.format(value=", ".join(sent)[:100], port=port)
+        raise Denied(text, code="host_not_allowed")
 
 
 def _check_origin(headers: Headers, rules: Rules) -> None:
@@ -113,7 +119,7 @@ def _known_origin(host: str | None, headers: Headers, rules: Rules) -> bool:
     if host is None:
         return False
     if rules.local:
-        return allowed(host, rules.hosts)
+        return rules.knows(host)
     return host == host_of(headers.only(b"host")) or host in rules.hosts | rules.origins
 
 

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import get_callable
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
@@ -140,9 +141,8 @@ class SurfaceMiddleware:
         """A page is read, never written: only the API's viewsets know other methods."""
         if request.method in ("GET", "HEAD") or hasattr(view, "cls"):
             return None
-        refuse: Refuse = getattr(
-            import_module(request.urlconf), "handler405", answers.method_not_allowed
-        )
+        urlconf = import_module(request.urlconf or MAIN.urlconf)
+        refuse: Refuse = get_callable(getattr(urlconf, "handler405", answers.method_not_allowed))
         return refuse(request, "GET, HEAD")
 
 
