@@ -21,7 +21,7 @@ from django.urls import re_path as django_route  # noqa: E402
 
 from config.kernel.web.answers import App, nothing_here  # noqa: E402
 from config.kernel.web.bridge import DjangoApp  # noqa: E402
-from config.kernel.web.entrance import Entrance, authenticator, lazily  # noqa: E402
+from config.kernel.web.entrance import Entrance, authenticator, by_name, lazily  # noqa: E402
 from config.kernel.web.events import EventStream  # noqa: E402
 from config.kernel.web.guard import (  # noqa: E402
     ANY,
@@ -49,7 +49,7 @@ REVIEW = Words(
 )
 DASHBOARD = Words(
     peer="This port answers only requests from this machine.",
-    host=f'Host "{{value}}" is not allowed here. Use http://localhost:{SVC.dashboard_port}, '
+    host='Host "{value}" is not allowed here. Use http://localhost:{port}, '
     "or set fronted.host in config.yaml.",
     origin='A page of "{value}" may not write here; '
     "only pages of localhost or the fronted host may.",
@@ -123,10 +123,22 @@ def review(authenticate: Authenticate | None = None, *, proxied: bool) -> URLRou
     )  # fmt: skip
 
 
-def dashboard(authenticate: Authenticate | None = None, *, proxied: bool) -> Guard:
-    """The dashboard part, on its own port or under its mount."""
-    rules = Rules(limit=256 * 1024, proxied=proxied, words=DASHBOARD)
-    return Guard(django_app, rules, authenticate)
+def dashboard(authenticate: Authenticate | None = None, *, proxied: bool) -> URLRouter:
+    """The dashboard part, on its own port or under its mount (contract dashboard.md 4)."""
+    fronted = by_name(settings.SVC_FRONTED)
+    rules = Rules(limit=256 * 1024, also=fronted, proxied=proxied, words=DASHBOARD)
+    calls = replace(rules, limit=ENDLESS, media=ANY)  # the endpoint answers for its own bodies
+
+    def inside(app: App, by: Rules = rules) -> Guard:
+        return Guard(app, by, authenticate)
+
+    return URLRouter(
+        [
+            re_path(r"^mcp$", inside(lazily("dashboard.consumers.DashboardEndpoint"), calls)),
+            re_path(r"^api/events$", inside(lazily("dashboard.events.STREAM"))),
+            re_path(r"", inside(django_app)),
+        ]
+    )
 
 
 application = Entrance(

@@ -110,6 +110,10 @@ SPECTACULAR_SETTINGS = {
         "StoredStatus": "review.api.shapes.STORED",
         "Source": "review.api.shapes.SOURCES",
         "Side": "review.api.shapes.SIDES",
+        "AppState": "dashboard.operations.apps.STATES",
+        "AppSource": "dashboard.operations.apps.SOURCES",
+        "ServiceStatus": "dashboard.api.shapes.app.STATUSES",
+        "LostStatus": "dashboard.api.shapes.state.LOST",
     },
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
@@ -146,6 +150,7 @@ Q_CLUSTER = {
 }
 
 SVC_AUTHENTICATE = "workspace.access.browser.authenticate"  # scope -> principal or Refusal
+SVC_FRONTED = "dashboard.api.hosts.fronted"  # () -> further host names of the dashboard
 # start() when the ports are open, stop() in reverse order
 SVC_DOCTOR = ["workspace.doctor.check"]  # () -> findings, after the kernel's own
 SVC_BACKGROUND = [

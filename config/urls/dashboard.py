@@ -2,7 +2,8 @@
 
 from django.urls import include, path
 
-handler404 = "config.kernel.web.answers.not_found"
-handler500 = "config.kernel.web.answers.failed"
+handler404 = "dashboard.api.base.not_found"
+handler405 = "dashboard.api.base.method_not_allowed"
+handler500 = "dashboard.api.base.failed"
 
 urlpatterns = [path("", include("dashboard.urls"))]

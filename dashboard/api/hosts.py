@@ -1,0 +1,20 @@
+"""The name the dashboard is also reached by (section 4, step 1)."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from config.kernel.errors import Unavailable
+from dashboard.daemon import current
+
+
+def fronted() -> frozenset[str]:
+    """Lower case, as config.yaml says now; SVC_FRONTED_HOST wins. Reads no file: it guards."""
+    names = settings.SVC.fronted_host
+    if not names:
+        try:
+            host = current().config.fronted.host
+        except Unavailable:
+            return frozenset()
+        names = (host,) if host else ()
+    return frozenset(name.lower().removesuffix(".") for name in names)

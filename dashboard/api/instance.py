@@ -1,0 +1,42 @@
+"""The part itself over REST: health, the whole state at once, the settings."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config import __version__
+from config.kernel import jsonio
+from config.kernel.web import answers
+from dashboard import operations
+from dashboard.api import shapes
+from dashboard.api.base import ME, ViewSet, documented, known, tagged, unchanged
+
+
+@extend_schema(tags=["dashboard"])
+class InstanceViewSet(ViewSet):
+    """`/api/health`, `/api/state`, `/api/config`."""
+
+    @documented(shapes.Health)
+    def health(self, request: Request) -> Response:
+        """Whether the part answers; also before the files are loaded."""
+        return Response({"ok": True, "version": __version__})
+
+    @documented(shapes.State)
+    def state(self, request: Request) -> HttpResponseBase:
+        """Everything the page shows; 304 when nothing changed since."""
+        body, etag = operations.state(ME)
+        if known(request, etag):
+            return unchanged(etag)
+        headers = {"ETag": etag}
+        if request.accepted_renderer.format != "json":
+            return Response(jsonio.loads(body), headers=headers)
+        return HttpResponse(body, content_type=answers.JSON.decode(), headers=headers)
+
+    @documented(shapes.Config)
+    def config(self, request: Request) -> Response:
+        """config.yaml as it counts and as it is written; read-only over HTTP."""
+        return tagged(operations.get_config(ME))

@@ -1,0 +1,42 @@
+"""Managed services over REST: start, stop, restart, and what they wrote."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.kernel.web import rest
+from dashboard import operations
+from dashboard.api import bodies, shapes
+from dashboard.api.base import ME, ViewSet, documented, one
+from dashboard.services import logs
+
+
+@extend_schema(tags=["services"])
+class ServiceViewSet(ViewSet):
+    """`/api/apps/:slug/service/:action` and `/api/apps/:slug/logs`."""
+
+    @documented(shapes.Action, body=bodies.Nothing, errors=(404, 409))
+    def act(self, request: Request, slug: str, action: str) -> Response:
+        """Start, stop or restart; `ok: false` says why it did not come to that."""
+        operations.known_app(ME, slug=slug)
+        rest.body(request)
+        return Response(operations.service(ME, slug=slug, action=action))
+
+    @documented(shapes.Log, query=bodies.Lines, errors=(404,))
+    def logs(self, request: Request, slug: str) -> HttpResponseBase:
+        """The last lines, or those after a position; `Accept: text/plain` has the text alone."""
+        lines = one(request, "lines", str(logs.DEFAULT_LINES)) or ""
+        tail = operations.app_logs(ME, slug=slug, lines=lines, after=one(request, "after"))
+        if not _plain(request):
+            return Response(tail.wire())
+        text = "".join(f"{line}\n" for line in tail.lines) + (tail.wire()["partial"] or "")
+        return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+
+def _plain(request: Request) -> bool:
+    accepted = request.headers.get("Accept", "")
+    return "text/plain" in accepted and "application/json" not in accepted

@@ -1,0 +1,28 @@
+"""Thumbnails over REST."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from dashboard import operations
+from dashboard.api import bodies, pictures, shapes
+from dashboard.api.base import ME, ViewSet, documented, fields
+
+
+@extend_schema(tags=["apps"])
+class ThumbViewSet(ViewSet):
+    """`/api/apps/:slug/thumb` and `/api/thumbs/refresh`."""
+
+    @documented.binary("image/png", "image/webp", errors=(400, 404))
+    def retrieve(self, request: Request, slug: str) -> HttpResponse:
+        """The app's picture: a screenshot, its favicon on a plate, or a card."""
+        found = operations.thumb(ME, slug=slug)
+        return pictures.answer(request, found, {"X-Thumb-Kind": found.kind})
+
+    @documented(shapes.Taken, body=bodies.Refresh, errors=(404, 409))
+    def refresh(self, request: Request) -> Response:
+        """Take new screenshots now; answers when they are taken."""
+        return Response(operations.refresh_thumbs(ME, **fields(request, "slug")))
