@@ -183,6 +183,20 @@ async def test_a_favicon_becomes_the_picture_of_an_app_that_came_up(gallery, tol
     assert told.thumbs == ["shop"]
 
 
+async def test_a_defect_leaves_the_turn_to_the_next_app(gallery, monkeypatch):
+    gallery.know("shop", SHOP)
+
+    async def broken(*_args: object, **_named: object) -> bytes:
+        raise RuntimeError
+
+    monkeypatch.setattr(gallery._camera, "take", broken)
+    with pytest.raises(RuntimeError):
+        await gallery._photograph("shop")
+
+    turn = gallery._album.need("shop").screenshot
+    assert (turn.failures, turn.last is not None) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
