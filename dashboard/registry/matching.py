@@ -43,19 +43,20 @@ class Found:
 
 
 def verdict(match: Match | None, one: Sighting) -> Verdict:
-    """What `match` says of a listener. What is not known of it contradicts nothing."""
+    """What `match` says of a listener. What is not known of it contradicts nothing; of a container
+    that is all but its port, for the process is the engine's proxy."""
     if match is None:
         return Verdict.FITS
-    process, identity = one.identity.process, one.identity
-    told = {
-        "port": match.port is None or match.port == one.listener.port,
-        "cwd": match.fits_cwd(identity.cwd),
-        "process": match.fits_process(one.listener.exe, process.name),
-        "command": match.fits_command(process.argv, identity.command),
-    }
-    if False in told.values():
+    identity = one.identity
+    process = identity.process
+    said = (
+        match.fits_cwd(identity.cwd),
+        match.fits_process(one.listener.exe, process.name),
+        match.fits_command(process.argv, identity.command),
+    )
+    if match.port not in {None, one.listener.port} or (False in said and not identity.container):
         return Verdict.CONTRADICTS
-    return Verdict.UNSURE if None in told.values() else Verdict.FITS
+    return Verdict.FITS if all(said) else Verdict.UNSURE
 
 
 class Listeners:
