@@ -11,7 +11,9 @@ import threading
 from dashboard.health.target import EVERYWHERE, Target
 
 LOOKUPS = 32  # names being resolved at once; getaddrinfo cannot be interrupted
-_METADATA = frozenset({"169.254.169.254", "fd00:ec2::254", "100.100.100.200"})
+Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
+# Metadata services at addresses that look like ordinary ones (AWS, Alibaba, Azure, Oracle).
+_METADATA = frozenset({"fd00:ec2::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"})
 _in_flight: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Future[list[str]]] = {}
 
 
@@ -40,8 +42,7 @@ async def addresses(target: Target) -> list[str]:
 
 def forbidden(address: str) -> bool:
     """Link-local, metadata, multicast, unspecified and reserved addresses: never connected to."""
-    ip = ipaddress.ip_address(address.partition("%")[0])
-    ip = getattr(ip, "ipv4_mapped", None) or ip
+    ip = parsed(address)
     return (
         str(ip) in _METADATA
         or ip.is_link_local
@@ -49,6 +50,14 @@ def forbidden(address: str) -> bool:
         or ip.is_unspecified
         or (ip.is_reserved and not ip.is_loopback)
     )
+
+
+def parsed(address: str) -> Ip:
+    """The address without its zone; an IPv4 address wrapped into an IPv6 one is what it holds."""
+    ip: Ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        return ip.ipv4_mapped or ip.sixtofour or ip
+    return ip
 
 
 def _literal(host: str) -> bool:

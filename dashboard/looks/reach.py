@@ -1,21 +1,16 @@
 """Which addresses an icon may be fetched from (14.5, promise G9).
 
-Link-local, metadata, multicast and unspecified addresses never, whatever the settings; private and
-loopback ones by permission. An IPv4 address wrapped into an IPv6 one counts as what it holds.
+What a probe never goes to is never asked for an icon either, whatever the settings; private and
+loopback addresses are by permission.
 """
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass
 
 from dashboard.files.schema import SILENT_PORTS
 from dashboard.health import address
 from dashboard.health.target import EVERYWHERE, Target
-
-Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
-# Metadata services at addresses that look like ordinary ones (Azure, Oracle).
-_METADATA = frozenset({"168.63.129.16", "192.0.0.192"})
 
 
 class Refused(Exception):
@@ -51,27 +46,11 @@ async def addresses(target: Target, *, private: bool) -> list[str]:
         found = await address.addresses(target)
     except address.Forbidden as error:
         raise Refused(f"{target.host} is never asked for an icon") from error
-    fit = [one for one in found if not never(one)]
-    if not fit:
-        raise Refused(f"{target.host} is never asked for an icon")
-    allowed = [one for one in fit if private or is_public(one)]
+    allowed = [one for one in found if private or is_public(one)]
     if not allowed:
         raise Refused(f"{target.host} is a private address, which is not allowed here")
     return allowed
 
 
-def never(text: str) -> bool:
-    """Whether no setting allows the address."""
-    ip = _unwrapped(text)
-    return str(ip) in _METADATA or address.forbidden(str(ip))
-
-
 def is_public(text: str) -> bool:
-    return _unwrapped(text).is_global
-
-
-def _unwrapped(text: str) -> Ip:
-    ip: Ip = ipaddress.ip_address(text.partition("%")[0])
-    if isinstance(ip, ipaddress.IPv6Address):
-        return ip.ipv4_mapped or ip.sixtofour or ip
-    return ip
+    return address.parsed(text).is_global

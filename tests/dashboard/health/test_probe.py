@@ -437,8 +437,10 @@ async def test_a_plain_server_asked_in_tls_is_a_tls_failure():
 
 
 @pytest.mark.parametrize(
-    "host", ["169.254.169.254", "fe80::1", "224.0.0.1", "255.255.255.255", "::ffff:169.254.169.254"]
-)
+    "host",
+    ["169.254.169.254", "fe80::1", "224.0.0.1", "255.255.255.255", "::ffff:169.254.169.254",
+     "2002:a9fe:a9fe::1", "168.63.129.16", "192.0.0.192", "2002:a83f:8110::1"],
+)  # fmt: skip
 async def test_addresses_that_are_no_apps_are_never_connected_to(host, monkeypatch):
     monkeypatch.setattr(connect, "_open", None)
 

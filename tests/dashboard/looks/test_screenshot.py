@@ -9,7 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dashboard.looks import chromium, reach, screenshot, thumbs
+from dashboard.health import address
+from dashboard.looks import chromium, screenshot, thumbs
 from dashboard.looks.screenshot import Camera, NoShot
 from tests.dashboard.health.servers import answers, eventually, hangs, serving
 from tests.dashboard.looks import pictures
@@ -84,8 +85,8 @@ async def test_a_page_cannot_lead_the_browser_to_another_origin(command):
 async def test_a_page_may_load_from_a_neighbour_but_not_from_what_is_never_asked(
     command, monkeypatch
 ):
-    never = reach.never
-    monkeypatch.setattr(reach, "never", lambda ip: ip == "127.0.0.9" or never(ip))
+    forbidden = address.forbidden
+    monkeypatch.setattr(address, "forbidden", lambda ip: ip == "127.0.0.9" or forbidden(ip))
     async with (
         serving(site({"/ok.css": ("text/css", b"body{background:#0000ff}")})) as other,
         serving(answers(body=b"secret"), host="127.0.0.9") as inward,
