@@ -25,8 +25,7 @@ def shown(app: App, state: State) -> Shown:
 
 
 def _html(app: App) -> bool | None:
-    """Whether its page is one; None while nobody has looked."""
+    """Whether its page is one; None while nobody knows: a redirect mostly says nothing."""
     answer = app.sighting.answer if app.sighting is not None else None
-    if answer is None:
-        return None
-    return "html" in answer.headers.get("content-type", "").lower()
+    kind = answer.headers.get("content-type") if answer is not None else None
+    return "html" in kind.lower() if kind else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from zlib import crc32
 
@@ -53,6 +53,8 @@ class Rounds:
         """An app as it is from now on; what it became may be reason for new pictures."""
         before = self._album.get(slug)
         old = before.shown if before else None
+        if old is not None and shown.framework is None:  # a stopped app keeps its mark
+            shown = replace(shown, framework=old.framework)
         entry = self._album.put(slug, shown)
         if old == shown or shown.state is not State.UP:
             return

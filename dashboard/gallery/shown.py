@@ -16,7 +16,7 @@ from dashboard.looks.thumbs import Subject
 class Shown:
     """An app as its pictures depend on it.
 
-    `html`: whether its page is HTML, None while nobody has looked. `repository`: the directory
+    `html`: whether what `url` answers is HTML, None while nobody knows. `repository`: the directory
     that holds its `.git`. `declared`: pictures of a declared app go when it is removed; those of
     a discovered one wait some days, because it comes back with its listener.
     """
@@ -40,7 +40,8 @@ class Shown:
     def photographed(self) -> bool:
         """Whether it has a page worth a screenshot, and its picture may be one."""
         kind = self.thumb.kind in {"auto", "screenshot"}
-        return kind and self.html is not False and self.address is not None
+        page = self.thumb.url is not None or (self.url is not None and self.html is not False)
+        return kind and page
 
     def subject(self, slug: str) -> Subject:
         return Subject(slug, self.name, self.framework, self.color)

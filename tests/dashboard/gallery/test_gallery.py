@@ -103,7 +103,7 @@ async def test_apps_told_of_before_the_cache_was_read_change_then(told):
 
 async def test_a_change_is_told_when_the_image_is_another_and_only_then(gallery, told):
     gallery.know("shop", SHOP)
-    gallery.know("shop", replace(SHOP, state=State.DOWN))
+    gallery.know("shop", replace(SHOP, state=State.DOWN, framework=None, repository=None))
     assert told.thumbs == []
 
     gallery.know("shop", replace(SHOP, name="Store"))

@@ -116,6 +116,14 @@ async def test_no_screenshot_is_due_of_what_has_no_page_or_wants_none(shown):
     assert scene.due() is None
 
 
+async def test_a_page_of_its_own_for_the_screenshot_may_be_html_where_the_app_is_not():
+    scene = await Scene().on()
+
+    scene.rounds.told("api", replace(SHOP, html=False, thumb=Thumb(url=f"{SHOP.url}docs")))
+
+    assert scene.due() == 3
+
+
 async def test_no_screenshot_is_due_while_screenshots_are_off():
     scene = await Scene().on()
     scene.rounds.told("shop", SHOP)
