@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.urls import path
 
 from dashboard import pages
@@ -20,7 +22,12 @@ from dashboard.api.thumbs import ThumbViewSet
 
 APP = "api/apps/<str:slug>"
 GROUP = "api/bookmarks/<str:group>"
-FILE = {"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"}
+FILE: dict[str, Any] = {
+    "get": "retrieve",
+    "put": "update",
+    "patch": "partial_update",
+    "delete": "destroy",
+}
 
 instance = InstanceViewSet.as_view
 app = AppViewSet.as_view

@@ -37,7 +37,7 @@ class AppViewSet(ViewSet):
         wanted = {name: one(request, name) for name in ("state", "tag", "source")}
         return Response(operations.list_apps(ME, **wanted))
 
-    @documented(shapes.App, query=bodies.Form, errors=(404,))
+    @documented(shapes.App, shapes.Text, query=bodies.Form, errors=(404,))
     def retrieve(self, request: Request, slug: str) -> Response:
         """One app with its configuration; `form=yaml`: its file as text."""
         if as_text(request):

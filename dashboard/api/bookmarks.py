@@ -44,7 +44,7 @@ class BookmarkViewSet(ViewSet):
             return unchanged(etag)
         return Response(found, headers={"ETag": etag})
 
-    @documented(shapes.Group, query=bodies.Form, errors=(404,))
+    @documented(shapes.Group, shapes.Text, query=bodies.Form, errors=(404,))
     def retrieve(self, request: Request, group: str) -> HttpResponseBase:
         """One group; `form=yaml`: its file as text."""
         if as_text(request):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from drf_spectacular.views import SpectacularJSONAPIView
 from rest_framework import serializers as s
 from rest_framework.request import Request
@@ -32,16 +32,18 @@ class Described:
 
     def __call__(
         self,
-        answer: Shape | None,
-        *,
+        *answers: Shape,
         status: int = 200,
         also: int | None = None,
         errors: Iterable[int] = (),
         query: Shape | None = None,
         body: Shape | OpenApiTypes | None = None,
     ) -> Callable[[Handler], Handler]:
-        """The entry of one handler. `also`: another status with the same answer."""
-        good = dict.fromkeys((status, also or status), answer)
+        """The entry of one handler; several answers are one or the other.
+
+        `also`: another status with the same answer.
+        """
+        good = dict.fromkeys((status, also or status), _any_of(answers))
         return self._entry(good, errors, query, body)
 
     def binary(
@@ -64,6 +66,13 @@ class Described:
             responses={**good, **dict.fromkeys((*told, *errors), self.error)},
             parameters=[query] if query else None,
         )
+
+
+def _any_of(answers: tuple[Shape, ...]) -> Any:
+    if len(answers) == 1:
+        return answers[0]
+    name = "Or".join(answer.__name__ for answer in answers)
+    return PolymorphicProxySerializer(name, [*answers], resource_type_field_name=None)
 
 
 class DescriptionView(SpectacularJSONAPIView):

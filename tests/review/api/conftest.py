@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.review.api.served import Api, Project, Served
+from tests.described import Api
+from tests.review.api.served import Project, Served
 from tests.service import Service
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 
-from tests.review.api.served import Api, Project
+from tests.described import Api
+from tests.review.api.served import Project
 
 FILES, LINES, CHANGES = 2_000, 20_000, 2_000
 

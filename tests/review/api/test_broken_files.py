@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.review.api.served import Api, Project, Served
+from tests.described import Api
+from tests.review.api.served import Project, Served
 from tests.review.places import aged, put
 from tests.service import Service
 

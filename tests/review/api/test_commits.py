@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from config.kernel.storage.files import PREFIX
-from tests.review.api.served import RETRY, Api, Project
+from tests.described import Api
+from tests.review.api.served import RETRY, Project
 from tests.review.places import put
 
 GIF = "image/gif"

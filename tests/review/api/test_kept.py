@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.review.api.served import Api, Project
+from tests.described import Api
+from tests.review.api.served import Project
 
 
 def test_what_was_kept_is_the_same_answer(api: Api, pay: Project):

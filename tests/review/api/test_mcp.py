@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from config import __version__
-from tests.review.api.served import Api, Project, Served
+from tests.described import Api
+from tests.review.api.served import Project, Served
 
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 TOOLS = ["list_projects", "get_project", "get_commit", "get_review", "add_thread", "reply",

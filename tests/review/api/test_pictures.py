@@ -6,7 +6,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.review.api.served import Api, Project
+from tests.described import Api
+from tests.review.api.served import Project
 from tests.review.pngs import read, size
 
 SVG = "{http://www.w3.org/2000/svg}"

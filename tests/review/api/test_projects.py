@@ -7,7 +7,8 @@ from functools import partial
 import pytest
 
 from config import __version__
-from tests.review.api.served import Api, Project, Served
+from tests.described import Api
+from tests.review.api.served import Project, Served
 from tests.review.repos import Repo
 from tests.service import until
 

@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.review.api.served import Api, Project, Served
+from tests.described import Api
+from tests.review.api.served import Project, Served
 from tests.service import Service
 
 

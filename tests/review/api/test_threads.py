@@ -7,7 +7,8 @@ import re
 import pytest
 import yaml
 
-from tests.review.api.served import Api, Project
+from tests.described import Api
+from tests.review.api.served import Project
 from tests.review.places import put
 
 OWN = "Only your own comments can be edited or deleted"
