@@ -174,8 +174,7 @@ def _config_of(app: App, wanted: WithConfig) -> dict[str, Any] | None:
     value = app.entry.value if app.entry and wanted else None
     if value is None:
         return None
-    shown: dict[str, Any] = masks.mapping(value) if wanted == "masked" else value
-    return shown
+    return dict(masks.mapping(value) if wanted == "masked" else value)
 
 
 def _fronted(app: App, config: Config) -> str | None:
