@@ -1,0 +1,94 @@
+"""Services as the daemon shows them: started, ended, adopted after a kill -9 (contract 5, 9)."""
+
+from __future__ import annotations
+
+import sys
+
+import psutil
+
+from tests.dashboard.served import Served, served  # noqa: F401 - fixture
+from tests.service import free_port, until
+
+SERVICE = """
+name: {slug}
+port: {port}
+service:
+  command: exec {python} -m http.server {port} --bind 127.0.0.1
+  cwd: {cwd}
+"""
+
+
+def declared(served: Served, slug: str, **more: str) -> int:  # noqa: F811
+    port = free_port()
+    text = SERVICE.format(slug=slug, port=port, python=sys.executable, cwd=served.tmp)
+    served.declare(slug, text + "".join(f"  {key}: {value}\n" for key, value in more.items()))
+    until(lambda: served.app(slug))
+    return port
+
+
+def test_a_service_is_an_app_although_it_is_our_child(served: Served) -> None:  # noqa: F811
+    port = declared(served, "shop")
+    with served.events() as stream:
+        assert served.act("shop", "start")["ok"]
+
+        stream.has(type="state", slug="shop", state="up")
+        found = until(lambda: (app := served.app("shop"))["observedId"] and app, seconds=10)
+
+    assert found["service"]["status"] == "running"
+    above = [one["pid"] for one in found["identity"]["process"]["parents"]]
+    assert found["service"]["pid"] in above
+    assert served.observed(port) == {}
+    assert served.act("shop", "stop")["ok"]
+    assert served.app("shop")["state"] == "stopped"
+
+
+def test_an_exit_nobody_asked_for_is_told_within_50_ms(served: Served) -> None:  # noqa: F811
+    declared(served, "dies")
+    pid = served.act("dies", "start")["pid"]
+    served.until_state("dies", "up")
+    [command] = psutil.Process(pid).children()
+    with served.events() as stream:
+        command.kill()
+
+        stream.has(type="state", slug="dies", state="down", seconds=5)
+
+    assert served.app("dies")["reason"] == "exited"
+    assert served.app("dies")["service"]["lastExit"]["signal"] == "SIGKILL"
+
+
+def test_services_outlive_a_killed_server_and_are_adopted(served: Served) -> None:  # noqa: F811
+    declared(served, "lives")
+    pid = served.act("lives", "start")["pid"]
+    served.until_state("lives", "up")
+
+    served.kill_server()
+
+    found = served.until_state("lives", "up", seconds=10)
+    assert (found["service"]["status"], found["service"]["pid"]) == ("running", pid)
+    assert found["service"]["adopted"]
+    assert psutil.pid_exists(pid)
+
+
+def test_an_app_is_unknown_with_its_last_known_state_until_it_was_asked(served: Served) -> None:  # noqa: F811
+    declared(served, "remembered")
+    served.act("remembered", "start")
+    served.until_state("remembered", "up")
+    until(lambda: served.app("remembered")["recent"], what="a check in the history")
+
+    served.kill_server()
+    with served.events() as stream:
+        served.until_state("remembered", "up")
+
+        told = [one for one in stream.all if one.get("type") == "state"]
+
+    assert [one for one in told if one["slug"] == "remembered"] == []  # it is what it was
+
+
+def test_a_paused_app_is_not_probed_and_asked_again_when_it_is_not(served: Served) -> None:  # noqa: F811
+    dev = served.dev_server("pausing")
+    path = served.declare("pausing", f"name: Pausing\nport: {dev.port}\npaused: true\n")
+    assert served.until_state("pausing", "unknown")["reason"] == "paused"
+
+    path.write_text(f"name: Pausing\nport: {dev.port}\n")
+
+    served.until_state("pausing", "up")
