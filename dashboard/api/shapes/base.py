@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_serializer
@@ -17,7 +18,7 @@ class Shape(s.Serializer[Any]):
     own: ClassVar[dict[str, s.Field[Any, Any, Any, Any]]] = {}
 
     def get_fields(self) -> dict[str, s.Field[Any, Any, Any, Any]]:
-        return {**super().get_fields(), **self.own}
+        return {**super().get_fields(), **deepcopy(self.own)}
 
 
 def word(*, null: bool = False) -> s.CharField:
