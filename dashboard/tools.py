@@ -22,7 +22,6 @@ GROUP = Argument("group", "string", "Name of the group's file", required=True)
 MATCH = Argument("ifMatch", "string", "The etag of what was read, with its quotes")
 CONFIG = Argument("config", "json", "The whole mapping of the file", required=True)
 PATCH = Argument("patch", "json", "JSON merge patch; null removes a key", required=True)
-STATE = ", ".join(STATES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +106,13 @@ OPERATIONS = (
     _read(
         "wait_for_app", _snake(operations.wait_for_app, timeoutSeconds="timeout_seconds"),
         "Wait until the app has a state; `ok: false` when the time was over first.",
-        SLUG, field("state", "string", required=True, choices=STATES),
+        SLUG, Argument("state", "string", required=True, choices=STATES),
         Argument("timeoutSeconds", "integer", default=30, least=0, most=60), waits=True,
     ),
     _read(
         "app_history", operations.app_history,
         "Uptime, latency and changes of state of one app.",
-        SLUG, field("window", "string", choices=("24h", "7d", "90d")),
+        SLUG, Argument("window", "string", choices=("24h", "7d", "90d")),
     ),
     _read(
         "app_logs", _logs, "The end of a service's log.", SLUG,
