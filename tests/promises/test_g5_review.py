@@ -6,31 +6,24 @@ to every tool, over a project with threads, marks and a PR record.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import httpx
 import pytest
-import requests
-import schemathesis
-from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
-from config.kernel import jsonio
 from review.tools import REGISTRY
-from tests.promises.rings import ring, seeded
-from tests.promises.test_g5_no_5xx import (
-    CHECKED,
-    JSON_VALUES,
-    QUIETLY,
+from tests.promises.fuzzing import (
     RAW,
-    TEXTS,
     TYPES,
-    VALUES,
+    described_requests,
+    hostile_addresses,
+    hostile_bodies,
+    wild_calls,
 )
+from tests.promises.rings import ring, seeded
 from tests.review.api.served import Project, Served
 from tests.service import Service
 
@@ -82,37 +75,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 
 def test_requests_made_from_the_description_are_answered_as_it_says(world: World):
-    random = seeded()
-    session = requests.Session()
-    session.trust_env = False
-    described = httpx.get(f"{world.service.review_url}/api/schema", trust_env=False).json()
-    operations: list[Any] = list(schemathesis.openapi.from_dict(described).get_all_operations())
-
-    for found in operations:
-        fuzz_route(world, session, found.ok(), random.randrange(2**32))
-
-    session.close()
-    print(f"{len(operations) * DESCRIBED} described requests")
-
-
-def fuzz_route(world: World, session: requests.Session, operation: Any, number: int) -> None:
-    @seed(number)
-    @settings(QUIETLY, max_examples=DESCRIBED)
-    @given(
-        case=operation.as_strategy(),
-        address=st.fixed_dictionaries(world.addresses()),
-        lead=st.integers(0, 9),
+    sent = described_requests(
+        world.service.review_url, world.addresses(), examples=DESCRIBED, rng=seeded()
     )
-    def ask(case: Any, address: dict[str, str], lead: int) -> None:
-        if lead:
-            case.path_parameters = {
-                name: address.get(name, value) for name, value in case.path_parameters.items()
-            }
-        response = case.call(base_url=world.service.review_url, session=session, timeout=30)
-        assert response.status_code < 500, (case.path_parameters, case.body, response.text)
-        case.validate_response(response, checks=CHECKED)
 
-    ask()
+    print(f"{sent} described requests")
 
 
 def writing_routes(world: World) -> list[tuple[str, str]]:
@@ -138,29 +105,14 @@ def reading_routes(world: World, text: str) -> list[str]:
 
 
 def test_hostile_bodies_and_addresses_break_nothing(world: World):
-    random = seeded()
-    sent = 0
+    rng, sent = seeded(), 0
+    types = [*TYPES, "image/svg+xml"]
+
     with httpx.Client(base_url=world.service.review_url, timeout=30, trust_env=False) as http:
-
-        def ask(method: str, url: str, content: bytes, kind: str) -> None:
-            nonlocal sent
-            headers = {b"Content-Type": kind.encode("latin-1")} if kind else {}
-            answer = http.request(method, url, content=content, headers=headers)
-            sent += 1
-            assert answer.status_code < 500, (method, url[:200], content[:200], kind, answer.text)
-
         for _ in range(CORPUS_ROUNDS):
-            for method, url in writing_routes(world):
-                for content in RAW:
-                    ask(method, url, content, random.choice([*TYPES, "image/svg+xml"]))
-                for _ in range(10):
-                    body = {key: random.choice(VALUES) for key in random.sample(KEYS, 4)}
-                    content = json.dumps(body).encode("utf-8", "surrogatepass")
-                    ask(method, url, content, "application/json")
-        for text in TEXTS[:-1]:
-            part = httpx.QueryParams({"x": text.encode("utf-8", "surrogatepass")})
-            for address in reading_routes(world, str(part)[2:].replace("+", "%20")):
-                ask("GET", address, b"", "")
+            sent += hostile_bodies(http, writing_routes(world), KEYS, rng=rng, types=types)
+        sent += hostile_addresses(http, lambda text: reading_routes(world, text))
+
     print(f"{sent} hostile requests")
 
 
@@ -190,35 +142,17 @@ def test_hostile_files_break_no_answer(world: World):
 
 
 def test_wild_arguments_to_every_tool_are_answered_in_band(world: World):
-    random = seeded()
-
-    with httpx.Client(base_url=world.service.review_url, timeout=30, trust_env=False) as http:
-        for operation in REGISTRY:
-            fuzz_tool(world, http, operation, random.randrange(2**32))
-
-    print(f"{len(list(REGISTRY)) * TOOL_CALLS} tool calls")
-
-
-def fuzz_tool(world: World, http: httpx.Client, operation: Any, number: int) -> None:
     aimed = {"project": st.just(world.pay.slug), "repo": st.just("api"), "body": st.just("x"),
              "sha": st.sampled_from(world.pay.shas), "thread": st.just(world.thread)}  # fmt: skip
-    known = {
-        argument.name: aimed.get(argument.name, JSON_VALUES) | JSON_VALUES
-        for argument in operation.arguments
-    }
-    headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
-    @seed(number)
-    @settings(QUIETLY, max_examples=TOOL_CALLS)
-    @given(wild=st.fixed_dictionaries({}, optional=known | {"bogus": JSON_VALUES}))
-    def call(wild: dict[str, Any]) -> None:
-        params = {"name": operation.name, "arguments": wild}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        answer = http.post("/mcp", content=jsonio.dumps(message), headers=headers)
-        assert answer.status_code == 200, answer.text
-        reply = json.loads(answer.text.split("data: ", 1)[1])
-        assert "error" not in reply, reply
-        told = reply["result"]["structuredContent"]
-        assert told.get("status") != 500, (wild, told)
+    with httpx.Client(base_url=world.service.review_url, timeout=30, trust_env=False) as http:
+        made = wild_calls(
+            http,
+            REGISTRY,
+            aimed,
+            calls=TOOL_CALLS,
+            rng=seeded(),
+            check=lambda result: result["structuredContent"].get("status") != 500,
+        )
 
-    call()
+    print(f"{made} tool calls")
