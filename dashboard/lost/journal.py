@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from config.kernel.logs import timestamp
-from dashboard.files import places
 from dashboard.lost import stored
 from dashboard.lost.entry import Entry, moment, text
 
+FILE = "running.json"
 MOST = 1000
 RECENT = timedelta(minutes=10)
 
@@ -30,17 +29,13 @@ class Journal:
         return [one for one in self.entries if self.written - one.last_seen <= RECENT]
 
 
-def path() -> Path:
-    return places.state_dir() / "running.json"
-
-
 def load() -> Journal | None:
-    return stored.load(path(), _read)
+    return stored.load(FILE, _read)
 
 
 def save(journal: Journal) -> None:
     stored.save(
-        path(),
+        FILE,
         {
             "bootId": journal.boot,
             "writtenAt": timestamp(journal.written),
@@ -50,7 +45,7 @@ def save(journal: Journal) -> None:
 
 
 def remove() -> None:
-    stored.remove(path())
+    stored.remove(FILE)
 
 
 def _newest(entries: Iterable[Entry]) -> list[Entry]:

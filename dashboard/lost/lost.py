@@ -76,8 +76,23 @@ class Lost:
     async def run(self) -> None:
         """Write what waits, at most every 2 s, and end the grace time; never returns."""
         while True:
-            await self._step()
+            await self.step()
             await self.world.clock.sleep(WRITE_S)
+
+    async def step(self) -> None:
+        """One round: what is over is told, what waits is written."""
+        settings, clock = self.world.settings(), self.world.clock
+        if not settings.enabled:
+            await self._off()
+        else:
+            over = self._began is not None and clock.now() - self._began >= settings.grace
+            if self._in_grace and over:
+                self._grace_is_over()
+            if self._notice.prune(clock.wall()):
+                self._notice_waits = True
+            await self._look()
+            await self._save()
+        self._tell()
 
     def wire(self) -> dict[str, Any] | None:
         """`lost` of 10.4. No disk."""
@@ -139,20 +154,6 @@ class Lost:
         """A service that a user stopped is not lost."""
         state = self.world.services.wire(entry.slug) if entry.slug and entry.service else None
         return bool(state and state["status"] == "stopped" and state["reason"] == "user")
-
-    async def _step(self) -> None:
-        settings, clock = self.world.settings(), self.world.clock
-        if not settings.enabled:
-            await self._off()
-        else:
-            over = self._began is not None and clock.now() - self._began >= settings.grace
-            if self._in_grace and over:
-                self._grace_is_over()
-            if self._notice.prune(clock.wall()):
-                self._notice_waits = True
-            await self._look()
-            await self._save()
-        self._tell()
 
     def _grace_is_over(self) -> None:
         """From now on the journal may be empty, too."""

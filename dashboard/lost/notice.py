@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any, Literal
 
 from config.kernel.logs import timestamp
-from dashboard.files import places
 from dashboard.lost import stored
 from dashboard.lost.entry import Entry, moment, optional, text
 
 Status = Literal["lost", "starting", "failed"]
+FILE = "lost.json"
 MOST, STAYS = 50, timedelta(days=14)
 
 
@@ -85,17 +84,13 @@ class Notice:
         }
 
 
-def path() -> Path:
-    return places.state_dir() / "lost.json"
-
-
 def load() -> Notice:
-    return stored.load(path(), _read) or Notice()
+    return stored.load(FILE, _read) or Notice()
 
 
 def save(value: dict[str, Any]) -> None:
     """`value` as Notice.stored makes it."""
-    stored.save(path(), value)
+    stored.save(FILE, value)
 
 
 def _without(

@@ -6,13 +6,12 @@ import contextlib
 import logging
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
 
 from config.kernel.storage import files
-from dashboard.files import errors
+from dashboard.files import errors, places
 
 log = logging.getLogger(__name__)
 
@@ -20,10 +19,10 @@ T = TypeVar("T")
 VERSION = 1
 
 
-def load(path: Path, read: Callable[[dict[str, Any]], T]) -> T | None:
+def load(name: str, read: Callable[[dict[str, Any]], T]) -> T | None:
     """What the file holds, None when there is none; one that is not ours is put aside. Blocks."""
     try:
-        found = files.read(path)
+        found = files.read(places.state_dir() / name)
         if found is None:
             return None
         value = orjson.loads(found.data)
@@ -31,36 +30,39 @@ def load(path: Path, read: Callable[[dict[str, Any]], T]) -> T | None:
             raise ValueError(f"its version is {value['version']!r}")
         return read(value)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        _put_aside(path, error)
+        _put_aside(name, error)
         return None
 
 
-def save(path: Path, value: dict[str, Any]) -> None:
+def save(name: str, value: dict[str, Any]) -> None:
     """`read_only` when the disk refuses; the file is then as it was. Blocks."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    with _told():
-        files.write(path, orjson.dumps({"version": VERSION, **value}, option=options))
+    data = orjson.dumps({"version": VERSION, **value}, option=options)
+    with _told(name):
+        files.write(places.state_dir() / name, data)
 
 
-def remove(path: Path) -> None:
+def remove(name: str) -> None:
     """`read_only` when the disk refuses. Blocks."""
-    with _told():
-        files.change(path, lambda _now: None)
+    with _told(name):
+        files.change(places.state_dir() / name, lambda _now: None)
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _told(name: str) -> Iterator[None]:
     try:
-        yield
+        with files.writing(name):
+            yield
     except files.CannotWrite as error:
         raise errors.read_only(getattr(error.__cause__, "strerror", None) or str(error)) from error
 
 
-def _put_aside(path: Path, error: Exception) -> None:
+def _put_aside(name: str, error: Exception) -> None:
     """It may be of a newer version of this service, so it is kept."""
-    aside = path.with_name(f"{path.name}.unreadable-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
-    log.warning("put aside", extra={"file": str(path), "why": str(error), "aside": aside.name})
+    aside = f"{name}.unreadable-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
+    log.warning("put aside", extra={"file": name, "why": str(error), "aside": aside})
     try:
-        path.rename(aside)
+        folder = places.state_dir()
+        (folder / name).rename(folder / aside)
     except OSError as refused:
-        log.warning("cannot be put aside", extra={"file": str(path), "why": str(refused)})
+        log.warning("cannot be put aside", extra={"file": name, "why": str(refused)})
