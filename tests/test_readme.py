@@ -1,23 +1,27 @@
 """The console walk-throughs run as they stand: each command, and what it is said to print.
 
-In an expected line `…` stands for anything. `localhost:8000` and `localhost:5622` become the
-addresses of the service under test; nothing else is changed.
+In an expected line `…` stands for anything. The three addresses of the service become those of the
+one under test, and the port of the app it finds a free one; nothing else is changed.
 """
 
 from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from tests.service import ROOT, Service
+from tests.service import ROOT, Service, free_port
 
 PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/review.md")
 }
+ADDRESSES = {"localhost:8000": "main", "localhost:5622": "review", "localhost:4255": "dashboard"}
+APP_PORT = "3210"  # of the server that the README starts
+LEAVE_NOTHING = "trap 'kill $(jobs -p) 2> /dev/null || :' EXIT"
 MARK = "printf '\\n--- step ---\\n'"
 
 
@@ -50,18 +54,27 @@ def steps(page: str) -> list[Step]:
     return found
 
 
+@pytest.fixture(scope="module")
+def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One for all pages, and its dashboard finds what a page starts."""
+    scanning = {"screenshots": {"enabled": False}}
+    with Service(tmp_path_factory.mktemp("readme"), dashboard=scanning) as running:
+        yield running
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_a_walk_through_prints_what_its_page_says(
     shared_service: Service, tmp_path: Path, name: str
 ) -> None:
     walk, ports = steps(PAGES[name]), shared_service.ports
-    script = "\n".join(f"{MARK}\n{step.command}" for step in walk)
-    for said, port in (("localhost:8000", ports["main"]), ("localhost:5622", ports["review"])):
-        script = script.replace(said, f"127.0.0.1:{port}")
+    script = "\n".join([LEAVE_NOTHING, *(f"{MARK}\n{step.command}" for step in walk)])
+    for said, part in ADDRESSES.items():
+        script = script.replace(said, f"127.0.0.1:{ports[part]}")
+    script = script.replace(APP_PORT, str(free_port()))
 
     done = subprocess.run(
-        ["bash", "-eu", "-c", script],
-        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        ["timeout", "60", "bash", "-eu", "-c", script],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
     assert done.returncode == 0, done.stdout + done.stderr
