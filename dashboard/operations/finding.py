@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,12 +14,15 @@ from config.kernel.errors import Conflict
 from config.kernel.web import threads
 from config.kernel.web.hosts import allowed
 from dashboard.daemon import current
-from dashboard.files import places
+from dashboard.events import EVENTS
+from dashboard.files import convert, places
+from dashboard.files.durations import Unfit
 from dashboard.operations.apps import STATES
 from dashboard.operations.caller import Local, Record, app_record, choice, invalid
 
 WAITS = 100  # at once
-MOST_S, TICK_S = 60.0, 0.1
+MOST_S = 60.0
+TICK_S = 1.0  # a flapping app's events are held back (5)
 PORTS = {"http": 80, "https": 443}
 
 _waits = threading.BoundedSemaphore(WAITS)
@@ -35,10 +39,11 @@ def find_app(
         raise invalid("port", "send exactly one of port, url and cwd")
     daemon = current()
     apps = daemon.ask(partial(daemon.apps, config="masked"))
-    listeners = daemon.ask(daemon.observed)["observed"]
+    seen = daemon.ask(daemon.observed)
+    listeners = [*seen["observed"], *seen["ignored"]]  # hidden or not, it holds its port
     if cwd is not None:
-        folder = os.path.normpath(cwd)
-        return _found(apps, listeners, lambda one: _is_in(one["identity"], folder))
+        folder = _folder(cwd)
+        return _found(apps, listeners, lambda one: any(_is_in(at, folder) for at in _places(one)))
     if url is not None:
         local, at = _address(url)
         if not local:
@@ -67,15 +72,20 @@ async def wait_for_app(
 
 
 async def _waited(slug: str, state: str, seconds: float) -> Record:
-    """Its record once it has the state, or when the time is over."""
+    """Its record once it has the state, or when the time is over; looked at after each event."""
     clock = asyncio.get_running_loop().time
     end = clock() + seconds
-    while True:
-        app = await threads.brief(_masked, slug)
-        left = end - clock()
-        if app["state"] == state or left <= 0:
-            return app
-        await asyncio.sleep(min(TICK_S, left))
+    stream = EVENTS.join(None)
+    try:
+        while True:
+            app = await threads.brief(_masked, slug)
+            left = end - clock()
+            if app["state"] == state or left <= 0:
+                return app
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stream.take(), min(TICK_S, left))
+    finally:
+        EVENTS.leave(stream)
 
 
 def _masked(slug: str) -> Record:
@@ -90,9 +100,24 @@ def _found(apps: list[Record], listeners: list[Record], fits: Any) -> Record:
     }
 
 
-def _is_in(identity: Record | None, folder: str) -> bool:
-    cwd = (identity or {}).get("cwd") or ""
-    return cwd == folder or cwd.startswith(f"{folder.rstrip('/')}/")
+def _folder(cwd: str) -> str:
+    try:
+        return convert.path(cwd)
+    except Unfit as error:
+        raise invalid("cwd", str(error)) from None
+
+
+def _places(one: Record) -> Iterator[str]:
+    """Where it runs, and where its service will run when it is started."""
+    running = (one["identity"] or {}).get("cwd")
+    started = ((one.get("config") or {}).get("service") or {}).get("cwd")
+    for place in (running, started):
+        with suppress(Unfit):
+            yield convert.path(place or "")
+
+
+def _is_in(place: str, folder: str) -> bool:
+    return place == folder or place.startswith(f"{folder.rstrip('/')}/")
 
 
 def _address(url: str) -> tuple[bool, str]:
