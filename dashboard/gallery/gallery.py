@@ -167,12 +167,13 @@ class Gallery:
         entry = self._album.get(slug)
         if entry is None or entry.shown.url is None:
             return
+        done = False
         try:
-            await thumbs.refresh_favicon(slug, entry.shown.url)
+            done = await thumbs.refresh_favicon(slug, entry.shown.url)
         except CannotWrite as error:
             log.warning("a favicon is not kept", extra={"slug": slug, "why": str(error)})
         finally:
-            entry.favicon.tried(time.monotonic(), done=True)
+            entry.favicon.tried(time.monotonic(), done=done)
         await self._reread(slug, entry)
 
     async def _reread(self, slug: str, entry: Entry) -> None:

@@ -132,7 +132,7 @@ def forget(slug: str) -> None:
 
 
 async def refresh_favicon(slug: str, url: str) -> bool:
-    """Fetch the app's favicon anew. Whether its image changed; a failure keeps the old one.
+    """Fetch the app's favicon anew; a failure keeps the old one. Whether one was found.
 
     The app's own server may be private, its page may name no other private one.
     """
@@ -145,7 +145,8 @@ async def refresh_favicon(slug: str, url: str) -> bool:
         return False
     if max(icon.size) < LEAST:
         return False
-    return await asyncio.to_thread(lambda: keep(slug, "favicon", card.plate(icon)))
+    await asyncio.to_thread(lambda: keep(slug, "favicon", card.plate(icon)))
+    return True
 
 
 def keep_screenshot(slug: str, png: bytes) -> bool:

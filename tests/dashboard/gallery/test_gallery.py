@@ -20,7 +20,7 @@ from dashboard.looks import thumbs
 from tests.dashboard.gallery.world import SHOP, Told, config
 from tests.dashboard.health.servers import answers, eventually, serving
 from tests.dashboard.looks import pictures
-from tests.dashboard.looks.sites import site
+from tests.dashboard.looks.sites import PAGE, site
 
 KINDS: tuple[ThumbKind, ...] = ("auto", "favicon", "screenshot", "card")
 
@@ -181,6 +181,20 @@ async def test_a_favicon_becomes_the_picture_of_an_app_that_came_up(gallery, tol
 
     assert gallery.shown("shop")[0] == "favicon"
     assert told.thumbs == ["shop"]
+
+
+async def test_a_favicon_that_was_not_found_is_looked_for_again(gallery):
+    paths = {"/": (PAGE, b"<title>Shop")}
+    async with serving(site(paths)) as server:
+        gallery.know("shop", replace(SHOP, url=f"http://127.0.0.1:{server.port}/"))
+        await gallery._fetch("shop")
+        turn = gallery._album.need("shop").favicon
+        assert (turn.wanted is not None, turn.failures) == (True, 1)
+        paths["/favicon.ico"] = ("image/png", pictures.png(64, 64))
+
+        await gallery._fetch("shop")
+
+    assert (turn.wanted, turn.failures) == (None, 0)
 
 
 async def test_a_defect_leaves_the_turn_to_the_next_app(gallery, monkeypatch):
