@@ -128,6 +128,8 @@ class Telling:
             fields = _merged(before.fields, fields)
         timer = loop.call_at(min(loop.time() + QUIET_S, latest), self._tell, key)
         self._pending[key] = Pending(latest, timer, {"type": kind, **fields})
+        if loop.time() >= latest:
+            self._tell(key)
 
     def _tell(self, key: Key) -> None:
         pending = self._pending.pop(key)

@@ -27,6 +27,7 @@ class Rooms:
     services: Supervisor
     keeping: Keeping
     touch: Callable[[str], None]  # the record of an app is another
+    drop: Callable[[str], None]  # there is no such app any more
     show: Callable[[App | None, str], None]  # what its picture depends on may be another
 
     def follow(self, before: Census, now: Census) -> None:
@@ -72,7 +73,7 @@ class Rooms:
         self.runner.forget(slug)
         self.services.declare(slug, None)
         self.keeping.tell("remove", slug, time.time())
-        self.touch(slug)
+        self.drop(slug)
         self.show(None, slug)
 
 

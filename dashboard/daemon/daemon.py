@@ -60,6 +60,7 @@ class Daemon:
         self._meter = Meter(self._loop)
         self._looking = threading.Lock()
         self._ending = asyncio.Event()
+        self._adopted = asyncio.Event()
         self._present = Present(
             boot=self.boot,
             own_ports=frozenset(own_ports),
@@ -218,9 +219,12 @@ class Daemon:
         apps = self._present.census.apps.values()
         await self.services.begin({app.slug: app.service for app in apps if app.service})
         self._present.turn("scan")
+        self._adopted.set()
         await asyncio.Event().wait()
 
     async def _remember(self) -> None:
+        """The journal, once it is known which services live."""
+        await self._adopted.wait()
         await self.lost.begin()
         await self.lost.run()
 

@@ -70,7 +70,12 @@ class Present:
         )
         self.rooms = made(calls, self.telling, open_files=self.open_files)
         self._following = Rooms(
-            self.runner, self.rooms.services, self.keeping, self.views.touch, self.show
+            self.runner,
+            self.rooms.services,
+            self.keeping,
+            touch=self.views.touch,
+            drop=self.views.forget,
+            show=self.show,
         )
         self._remembered = Remembered(self.rooms.services)
 
@@ -109,6 +114,8 @@ class Present:
             self.rooms.login.forget()
             self.views.touch_all()
         self.turn(_reason(before, files))
+        if not self.config.scan.enabled:
+            self.runner.scanned({})  # what the last scan showed is no evidence any more
         self.views.bump()
         if before.apps.keys() != files.apps.keys() or before.config is not files.config:
             self.scanning.again()

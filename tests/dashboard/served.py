@@ -159,7 +159,7 @@ class Stream:
     def until(self, wanted: Callable[[Event], bool], *, seconds: float = 10.0) -> Event:
         """The first event, of those so far and to come, that is wanted."""
         return until(
-            lambda: next(filter(wanted, list(self.all)), None),  # type: ignore[arg-type,return-value]
+            lambda: next(filter(wanted, list(self.all)), None),  # type: ignore[arg-type]
             seconds=seconds,
             what=f"no such event among {self.all}",
         )
