@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.dashboard.agents.agent import Agent
+from tests.dashboard.served import served
 from tests.service import Service
+
+__all__ = ["served"]
 
 QUIET = "scan: {enabled: false}\nscreenshots: {enabled: false}\n"
 APPS = {
