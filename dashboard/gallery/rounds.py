@@ -1,14 +1,15 @@
 """The rounds of the gallery: whose screenshot and favicon is due, one after another (14.2).
 
-Nothing here may cost the machine its ease: one screenshot at a time, and a rest after each, long
-while nobody looks. So forty apps that come up at once are photographed over minutes.
+Nothing here may cost the machine its ease: one screenshot at a time, some in a row, then a rest
+after each, long while nobody looks. So a single app has its picture 3 s after it is up, forty that
+come up at once have theirs over minutes; declared apps go before those that were only found.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from zlib import crc32
@@ -17,6 +18,7 @@ from dashboard.gallery import commits
 from dashboard.gallery.album import Album, Entry
 from dashboard.gallery.shown import Shown, World
 from dashboard.gallery.switch import Switch
+from dashboard.gallery.turns import Allowance
 from dashboard.health.record import State
 from dashboard.looks import thumbs
 
@@ -26,7 +28,7 @@ UNUSED_S = 7 * DAY_S  # so long the images of a discovered app wait for its retu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """Seconds between things. `rest` follows each picture: while somebody looks, and else."""
+    """Seconds between things. A rest follows a picture: while somebody looks, and else."""
 
     after_up: float = 3.0
     between_commits: float = 60.0
@@ -35,6 +37,8 @@ class Pace:
     favicon: float = 3600.0
     screenshot_rest: tuple[float, float] = (2.0, 30.0)
     favicon_rest: tuple[float, float] = (0.1, 2.0)
+    screenshots: int = 5  # in a row before the first rest
+    favicons: int = 20
 
 
 class Rounds:
@@ -71,34 +75,38 @@ class Rounds:
                 news.set()
 
     async def run(self) -> None:
+        pace = self._pace
         async with asyncio.TaskGroup() as group:
             group.create_task(
                 self._round(
-                    self._photograph, self.next_screenshot,
-                    self._pace.screenshot_rest, self._news[0],
+                    self._photograph, self.next_screenshot, self._news[0],
+                    Allowance(pace.screenshots), pace.screenshot_rest,
                 )
             )  # fmt: skip
             group.create_task(
-                self._round(self._fetch, self.next_favicon, self._pace.favicon_rest, self._news[1])
-            )
+                self._round(
+                    self._fetch, self.next_favicon, self._news[1],
+                    Allowance(pace.favicons), pace.favicon_rest,
+                )
+            )  # fmt: skip
             group.create_task(self._checks())
 
     async def _round(
         self, make: Callable[[str], Awaitable[object]],
         following: Callable[[], tuple[float, str] | None],
-        rest: tuple[float, float], news: asyncio.Event,
+        news: asyncio.Event, allowance: Allowance, rest: tuple[float, float],
     ) -> None:  # fmt: skip
         """Make what is due, one after another; `rest` while somebody looks, and while nobody."""
-        ended = float("-inf")
         while True:
             news.clear()
             now, due = time.monotonic(), following()
-            at = max(due[0], ended + rest[not self._world.clients()]) if due else float("inf")
-            if due and at <= now:
+            pause = allowance.wait(now, rest[not self._world.clients()])
+            if due and due[0] <= now and not pause:
+                allowance.spend()
                 await make(due[1])
-                ended = time.monotonic()
             else:
-                await _waited(news, min(self._pace.look, at - now))
+                until = max(pause, due[0] - now) if due else self._pace.look
+                await _waited(news, min(self._pace.look, until))
 
     def next_screenshot(self) -> tuple[float, str] | None:
         """When the next screenshot is due, and whose."""
@@ -106,27 +114,21 @@ class Rounds:
             return None
         watched = self._world.clients() and not self._world.battery()
         every = self._switch.settings.interval if watched else None
-        return min(
-            (
-                (at, slug)
-                for slug, entry in self._album
-                if entry.shown.state is State.UP and entry.shown.photographed
-                if (at := entry.screenshot.next(every)) is not None
-            ),
-            default=None,
+        return _first(
+            (entry, at, slug)
+            for slug, entry in self._album
+            if entry.shown.state is State.UP and entry.shown.photographed
+            if (at := entry.screenshot.next(every)) is not None
         )
 
     def next_favicon(self) -> tuple[float, str] | None:
         """When the next favicon is due, and whose: of apps that show no screenshot."""
         clients = self._world.clients()
-        return min(
-            (
-                (at, slug)
-                for slug, entry in self._album
-                if self._has_favicon(slug, entry)
-                if (at := entry.favicon.next(self._hourly(slug) if clients else None)) is not None
-            ),
-            default=None,
+        return _first(
+            (entry, at, slug)
+            for slug, entry in self._album
+            if self._has_favicon(slug, entry)
+            if (at := entry.favicon.next(self._hourly(slug) if clients else None)) is not None
         )
 
     def _has_favicon(self, slug: str, entry: Entry) -> bool:
@@ -173,6 +175,17 @@ class Rounds:
 def _page(shown: Shown) -> tuple[object, ...]:
     """What decides how the page looks, as far as files say it."""
     return (shown.address, shown.url, shown.thumb)
+
+
+def _first(candidates: Iterable[tuple[Entry, float, str]]) -> tuple[float, str] | None:
+    """Of those that are due a declared one, else the one that is due first."""
+    now = time.monotonic()
+    ranked = (
+        (at > now, at <= now and not entry.shown.declared, at, slug)
+        for entry, at, slug in candidates
+    )
+    found = min(ranked, default=None)
+    return None if found is None else found[2:]
 
 
 async def _waited(news: asyncio.Event, seconds: float) -> None:

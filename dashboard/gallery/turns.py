@@ -1,8 +1,8 @@
-"""When a picture of one app is made anew. Pure: the time is told, in monotonic seconds."""
+"""When a picture is made anew, and how many in a row. Pure: times are told, monotonic seconds."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 RETRIES = 3
 RETRY_S = 30.0  # after the first failure; four times as long after each further one
@@ -30,3 +30,24 @@ class Turn:
         self.failures = 0 if done else self.failures + 1
         if 0 < self.failures <= RETRIES:
             self.wanted = now + RETRY_S * 4.0 ** (self.failures - 1)
+
+
+@dataclass(slots=True)
+class Allowance:
+    """So many pictures at once; after them one per `rest` seconds, which may change meanwhile."""
+
+    most: int
+    left: float = field(init=False)
+    seen: float = field(init=False, default=0.0)
+
+    def __post_init__(self) -> None:
+        self.left = float(self.most)
+
+    def wait(self, now: float, rest: float) -> float:
+        """Seconds until the next may be made; `now` never goes back."""
+        earned = (now - self.seen) / rest if rest else self.most
+        self.left, self.seen = min(self.most, self.left + earned), now
+        return max(0.0, 1.0 - self.left) * rest
+
+    def spend(self) -> None:
+        self.left -= 1.0

@@ -141,7 +141,7 @@ async def refresh_favicon(slug: str, url: str) -> bool:
             url, private=True, most=FAVICON_BYTES, side=2 * card.ICON, least=LEAST
         )
     except (Refused, NoAnswer, NoImage) as error:
-        log.info("no favicon", extra={"slug": slug, "why": str(error)})
+        log.debug("no favicon", extra={"slug": slug, "why": str(error)})
         return False
     if max(icon.size) < LEAST:
         return False

@@ -245,12 +245,34 @@ async def test_forty_apps_at_once_are_taken_one_at_a_time_and_with_rests():
         for number in range(40):
             scene.rounds.told(f"app-{number}", SHOP)
         await eventually(lambda: len(scene.fetched) == 40)
-        assert len(scene.taken) == 1
+        await eventually(lambda: len(scene.taken) == 5)
         scene.told.clients = True
         await eventually(lambda: len(scene.taken) == 40)
 
     assert len(set(scene.taken)) == 40
     assert scene.most == 1
+
+
+async def test_declared_apps_go_before_those_that_were_only_found():
+    scene = await Scene(replace(QUICK, after_up=-1.0)).on()
+    for slug, declared in (("a-found", False), ("b-declared", True), ("c-found", False)):
+        scene.rounds.told(slug, replace(SHOP, declared=declared))
+
+    order = []
+    while (following := scene.rounds.next_screenshot()) is not None:
+        order.append(following[1])
+        scene.album.need(following[1]).screenshot.tried(time.monotonic(), done=True)
+
+    assert order == ["b-declared", "a-found", "c-found"]
+
+
+async def test_an_app_that_was_found_and_is_due_goes_before_a_declared_one_that_is_not():
+    scene = await Scene().on()
+    scene.rounds.told("found", replace(SHOP, declared=False))
+    scene.album.need("found").screenshot.wanted = 0.0
+    scene.rounds.told("declared", SHOP)
+
+    assert (scene.rounds.next_screenshot() or ("", ""))[1] == "found"
 
 
 async def test_a_favicon_is_fetched_when_the_app_is_up_and_hourly_while_somebody_looks():
