@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from config.kernel.errors import Unavailable
 from config.kernel.storage.watch import Watcher
 from dashboard.daemon import views
+from dashboard.daemon.facts import Facts
 from dashboard.daemon.lag import Meter
 from dashboard.daemon.loop import Loop
 from dashboard.daemon.ownport import OwnPort
@@ -61,14 +62,10 @@ class Daemon:
         self._looking = threading.Lock()
         self._ending = asyncio.Event()
         self._adopted = asyncio.Event()
-        self._present = Present(
-            boot=self.boot,
-            own_ports=frozenset(own_ports),
-            port=port or OwnPort(),
-            open_files=open_files,
-        )
+        self._facts = Facts(self.boot, port or OwnPort())
+        self._present = Present(self._facts, frozenset(own_ports), open_files)
         self._tasks = Tasks(self._present.views.bump)
-        self._present.faults = self._tasks.errors
+        self._facts.faults = self._tasks.errors
 
     # From any thread but the daemon's own.
 
@@ -84,7 +81,7 @@ class Daemon:
         """When it returns the daemon knows the files as they are now."""
         with self._looking:
             files = store.look()
-            if not _same(files, self._present.files):
+            if not _same(files, self._facts.files):
                 self._loop.ask(self._present.take_files, files)
 
     def start(self) -> None:
@@ -102,29 +99,27 @@ class Daemon:
 
     @property
     def files(self) -> Files:
-        files = self._present.files
-        assert files is not None
-        return files
+        return self._facts.loaded
 
     @property
     def config(self) -> Config:
-        return self._present.config
+        return self._facts.config
 
     @property
     def census(self) -> Census:
-        return self._present.census
+        return self._facts.census
 
     @property
     def services(self) -> Supervisor:
-        return self._present.rooms.services
+        return self._facts.rooms.services
 
     @property
     def lost(self) -> Lost:
-        return self._present.rooms.lost
+        return self._facts.rooms.lost
 
     @property
     def gallery(self) -> Gallery:
-        return self._present.rooms.gallery
+        return self._facts.rooms.gallery
 
     @property
     def telling(self) -> Telling:
@@ -132,11 +127,11 @@ class Daemon:
 
     @property
     def recorder(self) -> Recorder:
-        return self._present.keeping.recorder
+        return self._facts.keeping.recorder
 
     @property
     def runner(self) -> Runner:
-        return self._present.runner
+        return self._facts.runner
 
     @property
     def rev(self) -> int:
@@ -170,7 +165,7 @@ class Daemon:
 
     def file_errors(self) -> list[dict[str, Any]]:
         """What is wrong with files, tasks, the database and the own port."""
-        return self._present.file_errors()
+        return self._facts.file_errors()
 
     async def scan_now(self) -> dict[str, Any]:
         """One scan; who asks meanwhile shares it (7.11). Conflict `scan_off`."""
@@ -195,10 +190,10 @@ class Daemon:
 
     async def _begin(self) -> None:
         """Load the files, take up the apps and the services that run, start the tasks."""
-        present = self._present
-        present.files = await asyncio.to_thread(store.look)
-        await present.keeping.begin()
-        await present.rooms.gallery.begin()
+        facts, present = self._facts, self._present
+        facts.files = await asyncio.to_thread(store.look)
+        await facts.keeping.begin()
+        await facts.rooms.gallery.begin()
         present.turn("scan")
         STANDING.boot, STANDING.on_join = self.boot, self._joined
         self.loaded.set()
@@ -206,17 +201,17 @@ class Daemon:
             {
                 "services": self._services,
                 "scan": self._present.scanning.run,
-                "probe": present.runner.run,
+                "probe": facts.runner.run,
                 "files": self._files,
-                "history": present.keeping.run,
+                "history": facts.keeping.run,
                 "lost": self._remember,
-                "thumbs": present.rooms.gallery.run,
+                "thumbs": facts.rooms.gallery.run,
             }
         )
 
     async def _services(self) -> None:
         """Adopt what runs, start what should; the supervisor's own tasks do the rest."""
-        apps = self._present.census.apps.values()
+        apps = self._facts.census.apps.values()
         await self.services.begin({app.slug: app.service for app in apps if app.service})
         self._present.turn("scan")
         self._adopted.set()
@@ -243,15 +238,15 @@ class Daemon:
 
     async def _end(self) -> None:
         """Within 2.5 s; what does not end by itself ends with the process."""
-        present = self._present
+        facts, present = self._facts, self._present
         self.loaded.clear()
         STANDING.on_join = lambda: None
         await self._tasks.close()
         for close in (
-            present.rooms.lost.close,
-            present.keeping.close,
-            present.rooms.services.close,
-            present.rooms.gallery.close,
+            facts.rooms.lost.close,
+            facts.keeping.close,
+            facts.rooms.services.close,
+            facts.rooms.gallery.close,
             self._present.scanning.close,
         ):
             try:

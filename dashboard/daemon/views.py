@@ -10,22 +10,19 @@ import socket
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import orjson
 
 from config import __version__
 from config.kernel.logs import timestamp
+from dashboard.daemon.facts import Facts
 from dashboard.events import STANDING
 from dashboard.health import clock
 from dashboard.health.record import Record, State, stale
-from dashboard.health.result import Result
 from dashboard.listeners.observed import Sighting
 from dashboard.registry import records
 from dashboard.registry.census import App
-
-if TYPE_CHECKING:
-    from dashboard.daemon.present import Present
 
 FRESH_S = 60.0  # bars and uptimes move with time; nobody sees them move faster
 Config = Literal["masked", "whole"] | None
@@ -43,10 +40,8 @@ class Cached:
 
 @dataclass(slots=True, eq=False)
 class Views:
-    present: Present
-    boot: str
+    facts: Facts
     rev: int = 0
-    results: dict[str, Result] = field(default_factory=dict)
     _cached: dict[str, Cached] = field(default_factory=dict)
     _observed: dict[str, tuple[Sighting, str, bool, dict[str, Any]]] = field(default_factory=dict)
 
@@ -64,21 +59,20 @@ class Views:
         self.bump()
 
     def forget(self, slug: str) -> None:
-        self.results.pop(slug, None)
+        self.facts.results.pop(slug, None)
         self.touch(slug)
 
     def app(self, slug: str, config: Config) -> dict[str, Any] | None:
         """The App of section 7; None when there is no such app."""
-        app = self.present.census.apps.get(slug)
+        app = self.facts.census.apps.get(slug)
         return self._record(app, config) if app is not None else None
 
     def apps(self, config: Config) -> list[dict[str, Any]]:
-        return [self._record(app, config) for app in self.present.census.apps.values()]
+        return [self._record(app, config) for app in self.facts.census.apps.values()]
 
     def observed(self) -> dict[str, Any]:
         """`{observed, ignored, ignoreEtag, scannedAt, partial}` (7.2)."""
-        census, seen, files = self.present.census, self.present.seen, self.present.files
-        assert files is not None
+        census, seen, files = self.facts.census, self.facts.seen, self.facts.loaded
         before, self._observed = self._observed, {}
         told = {
             key: [self._listener(one, before) for one in found]
@@ -92,26 +86,23 @@ class Views:
         }
 
     def groups(self) -> list[dict[str, Any]]:
-        assert self.present.files is not None
-        return [records.group(entry) for entry in self.present.files.groups.values()]
+        return [records.group(entry) for entry in self.facts.loaded.groups.values()]
 
     def group(self, name: str) -> dict[str, Any] | None:
-        assert self.present.files is not None
-        entry = self.present.files.groups.get(name)
+        entry = self.facts.loaded.groups.get(name)
         return records.group(entry) if entry is not None else None
 
     def config(self) -> dict[str, Any]:
         """The Config of section 7."""
-        assert self.present.files is not None
-        return records.config(self.present.files.config, self.present.restart_needed())
+        return records.config(self.facts.loaded.config, self.facts.restart_needed())
 
     def state(self) -> tuple[bytes, str]:
         """The State as JSON and its weak tag, from the records that have not changed."""
         found = self._records()
-        seen = self.present.seen
+        seen = self.facts.seen
         body = {
             "version": __version__,
-            "boot": self.boot,
+            "boot": self.facts.boot,
             "now": timestamp(datetime.now(UTC)),
             "rev": self.rev,
             "host": socket.gethostname(),
@@ -119,17 +110,17 @@ class Views:
             "apps": [orjson.Fragment(one.data) for one in found],
             "bookmarks": self.groups(),
             "observed": self.observed()["observed"],
-            "lost": self.present.rooms.lost.wire(),
-            "fileErrors": self.present.file_errors(),
+            "lost": self.facts.rooms.lost.wire(),
+            "fileErrors": self.facts.file_errors(),
             "scan": {"at": timestamp(seen.at) if seen.at else None, "ms": round(seen.ms, 3)},
             "counts": records.counts((one.app, one.state) for one in found),
         }
-        return orjson.dumps(body), f'W/"{self.boot}-{self.rev}"'
+        return orjson.dumps(body), f'W/"{self.facts.boot}-{self.rev}"'
 
     def _records(self) -> list[Cached]:
         """Of every app; one made anew because of time alone is a visible change too."""
         now, found = time.monotonic(), []
-        for slug, app in self.present.census.apps.items():
+        for slug, app in self.facts.census.apps.items():
             known = self._cached.get(slug)
             if known is None or known.until <= now:
                 fresh = self._made(app, now)
@@ -148,41 +139,40 @@ class Views:
         return Cached(app, orjson.dumps(made), record.state, max(until, now + 1.0))
 
     def _record(self, app: App, config: Config) -> dict[str, Any]:
-        present, slug = self.present, app.slug
+        facts, slug = self.facts, app.slug
         return records.app(
             app,
             record=self._health(app),
-            result=self.results.get(slug),
-            summary=present.keeping.recorder.summary(slug, time.time()),
-            service=present.rooms.services.wire(slug),
-            picture=present.rooms.gallery.shown(slug),
+            result=self.facts.results.get(slug),
+            summary=facts.keeping.recorder.summary(slug, time.time()),
+            service=facts.rooms.services.wire(slug),
+            picture=facts.rooms.gallery.shown(slug),
             now=clock.now(),
-            config=present.config,
+            config=facts.config,
             with_config=config,
         )
 
     def _health(self, app: App) -> Record:
-        record = self.present.runner.record(app.slug)
+        record = self.facts.runner.record(app.slug)
         assert record is not None  # the census and the runner know the same apps
         return record
 
     def _settings(self) -> dict[str, Any]:
         """What the page needs to know of config.yaml."""
-        assert self.present.files is not None
         shown = self.config()["config"]
         keys = ("title", "fronted", "scan", "screenshots", "services")
-        screenshots = {**shown["screenshots"], "on": self.present.rooms.gallery.screenshots}
+        screenshots = {**shown["screenshots"], "on": self.facts.rooms.gallery.screenshots}
         return {
             **{key: shown[key] for key in keys},
             "screenshots": screenshots,
-            "restartNeeded": self.present.restart_needed(),
+            "restartNeeded": self.facts.restart_needed(),
         }
 
     def _listener(
         self, one: Sighting, before: dict[str, tuple[Sighting, str, bool, dict[str, Any]]]
     ) -> dict[str, Any]:
         """Its record, whose costly part is made once; a present one was last seen just now."""
-        census, at = self.present.census, self.present.seen.at
+        census, at = self.facts.census, self.facts.seen.at
         slug, hidden = census.slugs.get(one.id, ""), one.id in census.hidden
         known = before.get(one.id)
         if known is None or known[0] is not one or known[1:3] != (slug, hidden):

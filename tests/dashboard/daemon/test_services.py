@@ -42,6 +42,18 @@ def test_a_service_is_an_app_although_it_is_our_child(served: Served) -> None:  
     assert served.app("shop")["state"] == "stopped"
 
 
+def test_a_start_is_never_told_as_down_first(served: Served) -> None:  # noqa: F811
+    declared(served, "starts")
+    served.until_state("starts", "stopped")
+    with served.events() as stream:
+        served.act("starts", "start")
+        stream.has(type="state", slug="starts", state="up")
+
+    told = [one["state"] for one in stream.all if one.get("type") == "state"]
+    assert "down" not in told
+    assert served.app("starts")["lastKnown"] is None
+
+
 def test_an_exit_nobody_asked_for_is_told_within_50_ms(served: Served) -> None:  # noqa: F811
     declared(served, "dies")
     pid = served.act("dies", "start")["pid"]
