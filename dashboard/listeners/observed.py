@@ -10,9 +10,7 @@ import os
 from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from config.kernel.logs import timestamp
 from dashboard.files.convert import Ranges
 from dashboard.files.schema.health import SILENT_PORTS
 from dashboard.listeners import names
@@ -166,33 +164,12 @@ class Observed:
         """The suggested slug of each id, none twice: `bound` ones first, none that is `taken`."""
         kept = {one.id: bound[one.id] for one in self.all() if bound and one.id in bound}
         used = _Used(taken, {*kept.values(), *(bound or {}).values()})
+        counted: dict[str, int] = {}
         for one in sorted(self.all(), key=lambda one: one.first_seen):
             if one.id not in kept:
-                kept[one.id] = names.slug(one.identity, one.listener.port, used)
+                kept[one.id] = names.slug(one.identity, one.listener.port, used, counted)
                 used.here.add(kept[one.id])
         return kept
-
-    def wire(self, one: Sighting, slug: str) -> dict[str, Any]:
-        """The record Observed of section 7."""
-        identity, listener = one.identity, one.listener
-        return {
-            "id": one.id,
-            "addresses": [{"ip": ip, "port": port} for ip, port in listener.addresses],
-            "port": listener.port,
-            "scope": listener.scope,
-            "protocol": one.answer.protocol if one.answer else "unknown",
-            "identity": identity.wire(),
-            "firstSeen": timestamp(one.first_seen),
-            "lastSeen": timestamp(one.last_seen),
-            "suggested": {
-                "slug": slug,
-                "name": names.name(identity, listener.port),
-                "expected": "sometimes",
-            },
-            "kind": one.kind,
-            "hidden": self.hidden(one),
-            "lanExposed": listener.scope != "loopback",
-        }
 
     def _wanted(self, listener: Listener) -> bool:
         port = listener.port

@@ -17,6 +17,7 @@ from dashboard.listeners.identity import Answer, Identity
 from dashboard.listeners.observed import MOST_AGAIN, Changes, Identify, Observed, Sighting
 from dashboard.listeners.processes import Parent, Process
 from dashboard.listeners.scan import Listener, Scan, Scanner, observed_id
+from dashboard.registry import records
 from tests.dashboard.listeners.servers import Servers, on
 from tests.service import free_port
 
@@ -99,7 +100,7 @@ def test_the_record_has_every_key_of_the_contract(servers: Servers, tmp_path: Pa
     observed.update(Scanner().scan(), 0)
     [one] = [x for x in observed.all() if x.listener.port == port]
 
-    told = observed.wire(one, observed.slugs()[one.id])
+    told = records.observed(one, observed.slugs()[one.id], observed.hidden(one))
 
     assert {key: told[key] for key in told if key not in {"identity", "firstSeen", "lastSeen"}} == {
         "id": one.id,
@@ -296,7 +297,7 @@ def test_an_answer_changes_what_is_shown_once_and_stays_over_a_restart():
     assert not observed.answered("o-000000000000", answer)
     observed.update(scan(listener(pid=8)), 2)
 
-    told = observed.wire(only(observed), "shop")
+    told = records.observed(only(observed), "shop", False)
     assert (told["protocol"], told["identity"]["title"]) == ("https", "Shop")
     assert told["identity"]["framework"]["id"] == "express"
     assert told["suggested"]["name"] == "Shop"
@@ -330,7 +331,8 @@ def test_a_title_of_any_kind_gives_a_slug_that_is_one(title: str, slug: str, nam
     observed.update(scan(listener()), 0)
 
     assert observed.slugs() == {listener().id: slug}
-    assert observed.wire(only(observed), slug)["suggested"]["name"] == name
+    told = records.observed(only(observed), slug, False)
+    assert told["suggested"]["name"] == name
 
 
 def test_a_taken_slug_of_full_length_stays_within_63():
