@@ -44,23 +44,38 @@ def short(package: str) -> str:
     return parts[-1] if parts else ""
 
 
-def slug(identity: Identity, port: int, taken: Container[str] = ()) -> str:
-    """A free slug of section 2.1: from the name, in a worktree with its branch, then -2, -3 …"""
+def slug(
+    identity: Identity,
+    port: int,
+    taken: Container[str] = (),
+    counted: dict[str, int] | None = None,
+) -> str:
+    """A free slug of section 2.1: from the name, in a worktree with its branch, then -2, -3 …
+
+    `counted`: how far each name was counted before, among slugs of which none becomes free.
+    """
     base = slugified(name(identity, port)) or f"app-{port}"
     if identity.git and identity.git.worktree:
         branch = identity.git.branch or identity.git.worktree
         base = slugified(f"{base}-{branch.replace('/', '-')}")
-    return free(base, taken)
+    return free(base, taken, counted)
 
 
-def free(base: str, taken: Container[str]) -> str:
+def free(base: str, taken: Container[str], counted: dict[str, int] | None = None) -> str:
     """The slug itself, else with -2, -3 … at its end."""
-    found, number = base, 1
+    counted = {} if counted is None else counted
+    number = counted.get(base, 1)
+    found = _numbered(base, number)
     while found in taken:
         number += 1
-        tail = f"-{number}"
-        found = base[: MOST - len(tail)].rstrip("-") + tail
+        found = _numbered(base, number)
+    counted[base] = number
     return found
+
+
+def _numbered(base: str, number: int) -> str:
+    tail = f"-{number}" if number > 1 else ""
+    return base[: MOST - len(tail)].rstrip("-") + tail if tail else base
 
 
 def slugified(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Set
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from dashboard.files.entries import Entry
 from dashboard.files.schema import Config
@@ -91,7 +92,7 @@ def census(
     ignoring = _ignoring(made, listeners, matched, before)
     left = [one for one in listeners.all if one.id not in matched]
     observed = tuple(one for one in left if not ignoring[one.id])
-    slugs = _slugs(left, seen, files.apps)
+    slugs = _slugs(left, listeners.family, seen, files.apps)
     for slug, one in discovered.among(observed, slugs, seen.hidden):
         facts = made.facts(None, Found(one))
         apps[slug] = _kept(known.get(slug), facts) or discovered.app(slug, facts)
@@ -145,13 +146,23 @@ def _ignoring(
     return known
 
 
-def _slugs(left: list[Sighting], seen: Seen, taken: Container[str]) -> dict[str, str]:
-    """A slug for each listener, none twice and none of a declared app."""
+def _slugs(
+    left: list[Sighting], family: Mapping[str, str], seen: Seen, taken: Container[str]
+) -> dict[str, str]:
+    """A slug for each listener, none twice and none of a declared app.
+
+    What runs under a slug, though no file has it, keeps that: its log and its actions are there.
+    """
     found: dict[str, str] = {}
     used: set[str] = set()
-    for one in sorted(left, key=lambda one: (one.first_seen, one.listener.port, one.id)):
-        base = seen.slugs.get(one.id) or names.slug(one.identity, one.listener.port)
-        found[one.id] = names.free(base, _Taken(taken, used))
+
+    def order(one: Sighting) -> tuple[bool, datetime, int, str]:
+        return one.id not in family, one.first_seen, one.listener.port, one.id
+
+    for one in sorted(left, key=order):
+        base = family.get(one.id) or seen.slugs.get(one.id)
+        base = base or names.slug(one.identity, one.listener.port)
+        found[one.id] = names.free(base, _Taken(taken, used), counted)
         used.add(found[one.id])
     return found
 
