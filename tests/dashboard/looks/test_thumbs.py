@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from config.kernel.errors import Invalid
-from dashboard.looks import images, thumbs
+from dashboard.looks import card, images, thumbs
 from dashboard.looks.thumbs import Subject
 from tests.dashboard.health.servers import closed_port, serving
 from tests.dashboard.looks import pictures
@@ -41,7 +41,7 @@ def test_every_kind_has_an_image_before_anything_was_fetched(kind):
 
 
 def test_the_tag_of_a_card_is_known_without_drawing_and_changes_with_what_it_shows(monkeypatch):
-    monkeypatch.setattr(thumbs.card, "card", None)
+    monkeypatch.setattr(card, "card", None)
     subjects = [
         SHOP,
         replace(SHOP, slug="store"),
