@@ -83,6 +83,7 @@ class Scanning:
         """One whole scan; who asks meanwhile shares it."""
         if self._scan is None or self._scan.done():
             self._scan = asyncio.create_task(self._whole(), name="scan")
+            self._scan.add_done_callback(_seen_to)
         return await asyncio.shield(self._scan)
 
     def again(self) -> None:
@@ -106,7 +107,7 @@ class Scanning:
         return max(wanted, RARELY_S) if rarely else wanted
 
     async def close(self) -> None:
-        for task in self._asks:
+        for task in (*self._asks, *filter(None, [self._scan])):
             task.cancel()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
@@ -161,6 +162,12 @@ class Scanning:
 
     async def _in_thread(self, call: Callable[..., T], *args: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, call, *args)
+
+
+def _seen_to(task: asyncio.Task[Look]) -> None:
+    """Whoever asked for the scan gets what it raised; there may be nobody any more."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _unplugged() -> bool:

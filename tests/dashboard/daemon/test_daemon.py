@@ -1,0 +1,120 @@
+"""A daemon of the test's own: not yet loaded, with a task that fails, and at its end (1.2)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.kernel.errors import Unavailable
+from dashboard import daemon as daemons
+from dashboard.daemon import Daemon, current
+from dashboard.files import reading
+from dashboard.listeners import scan
+from tests.service import until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def home(tmp_path: Path, settings) -> Iterator[Path]:
+    settings.DATA_DIR = tmp_path
+    home = tmp_path / "dashboard"
+    (home / "apps").mkdir(parents=True)
+    (home / "config.yaml").write_text("screenshots: {enabled: false}\n")
+    reading.clear()
+    yield home
+    reading.clear()
+
+
+@pytest.fixture
+def daemon(home: Path) -> Iterator[Daemon]:
+    made = Daemon()
+    yield made
+    made.stop()
+
+
+def loaded(daemon: Daemon) -> Daemon:
+    daemon.start()
+    assert daemon.loaded.wait(10)
+    return daemon
+
+
+def test_until_the_files_are_loaded_every_question_is_refused(daemon: Daemon) -> None:
+    daemons.serve(daemon)
+    try:
+        with pytest.raises(Unavailable) as refused:
+            current()
+        assert (refused.value.status, refused.value.code) == (503, "starting")
+
+        loaded(daemon)
+
+        assert current() is daemon
+    finally:
+        daemons.serve(None)
+
+
+def test_a_scan_that_raises_is_named_and_everything_else_goes_on(
+    daemon: Daemon, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, calls = scan.scan, []
+
+    def fails_once() -> scan.Scan:
+        calls.append(1)
+        if len(calls) == 1:
+            raise RuntimeError("no netlink today")
+        return whole()
+
+    monkeypatch.setattr(scan, "scan", fails_once)
+    loaded(daemon)
+
+    [error] = until(lambda: daemon.ask(daemon.file_errors))
+    (home / "apps" / "shop.yaml").write_text("name: Shop\nport: 9\n")
+    daemon.sync()
+
+    assert error["file"] == "daemon/scan"
+    assert "no netlink today" in error["message"]
+    assert daemon.ask(lambda: daemon.app("shop")) is not None
+    until(lambda: len(calls) > 1, what="the next scan")
+
+
+def test_a_sync_that_finds_nothing_new_asks_nobody(
+    daemon: Daemon, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "apps" / "shop.yaml").write_text("name: Shop\nport: 9\n")
+    loaded(daemon)
+    daemon.sync()
+    rev = daemon.ask(lambda: daemon.files)
+
+    daemon.sync()
+
+    assert daemon.ask(lambda: daemon.files) is rev
+
+
+def test_it_ends_within_three_seconds_and_refuses_from_then_on(daemon: Daemon) -> None:
+    loaded(daemon)
+    begun = time.monotonic()
+
+    assert daemon.stop()
+
+    assert time.monotonic() - begun < 3
+    with pytest.raises(Unavailable):
+        daemon.ask(daemon.apps)
+
+
+def test_the_tag_of_the_state_stays_until_something_changes(daemon: Daemon, home: Path) -> None:
+    (home / "apps" / "shop.yaml").write_text("name: Shop\npaused: true\nport: 9\n")
+    (home / "config.yaml").write_text("screenshots: {enabled: false}\nscan: {enabled: false}\n")
+    loaded(daemon)
+    tags = [daemon.ask(daemon.state)[1] for _ in range(20)]
+    _, before = daemon.ask(daemon.state)
+
+    (home / "apps" / "shop.yaml").write_text("name: Store\npaused: true\nport: 9\n")
+    daemon.sync()
+    data, after = daemon.ask(daemon.state)
+
+    assert tags == [before] * 20
+    assert before != after
+    assert b'"name":"Store"' in data
