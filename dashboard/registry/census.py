@@ -155,6 +155,7 @@ def _slugs(
     """
     found: dict[str, str] = {}
     used: set[str] = set()
+    counted: dict[str, int] = {}
 
     def order(one: Sighting) -> tuple[bool, datetime, int, str]:
         return one.id not in family, one.first_seen, one.listener.port, one.id

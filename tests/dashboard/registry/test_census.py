@@ -120,6 +120,15 @@ def test_two_listeners_never_share_a_slug_and_the_older_keeps_it():
     assert found.slugs == {older.id: "shop", younger.id: "shop-2"}
 
 
+def test_what_runs_under_a_slug_that_no_file_has_is_an_app_of_that_slug():
+    older, started = listener(5173), listener(5174, pid=9, later=1)
+    told = {older.id: "shop", started.id: "python"}
+
+    found = census(files(), seen(older, started, slugs=told), pids={"shop": {9}}, local_scan=True)
+
+    assert found.slugs == {started.id: "shop", older.id: "shop-2"}
+
+
 def test_declared_apps_come_first():
     found = look({"zoo": "port: 1\n", "bar": "port: 2\n"}, listener(5173))
 
