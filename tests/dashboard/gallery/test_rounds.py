@@ -275,6 +275,15 @@ async def test_an_app_that_was_found_and_is_due_goes_before_a_declared_one_that_
     assert (scene.rounds.next_screenshot() or ("", ""))[1] == "found"
 
 
+async def test_of_what_is_not_due_yet_the_earliest_is_next_whoever_it_is():
+    scene = await Scene().on()
+    scene.rounds.told("declared", SHOP)
+    scene.rounds.told("found", replace(SHOP, declared=False))
+    scene.album.need("declared").screenshot.wanted = time.monotonic() + 60
+
+    assert (scene.rounds.next_screenshot() or ("", ""))[1] == "found"
+
+
 async def test_a_favicon_is_fetched_when_the_app_is_up_and_hourly_while_somebody_looks():
     scene = await Scene().on()
     scene.rounds.told("shop", SHOP)
