@@ -47,14 +47,15 @@ class Client:
     """Calls to one dashboard; each over a connection of its own, so threads may share it."""
 
     def __init__(self, base: str) -> None:
-        parts = urlsplit(base)
         try:
+            parts = urlsplit(base)
+            self._kind = KINDS[parts.scheme]
             self._host, self._port = parts.hostname or "", parts.port
-        except ValueError:
+        except (ValueError, KeyError):
             self._host = ""
-        if parts.scheme not in KINDS or not self._host:
+        if not self._host:
             raise NotReachable(f"SVC_DASHBOARD_URL must be an http address, not {base[:200]!r}")
-        self.base, self._path, self._kind = base, parts.path.rstrip("/"), KINDS[parts.scheme]
+        self.base, self._path = base, parts.path.rstrip("/")
 
     @classmethod
     def here(cls) -> Client:

@@ -16,7 +16,7 @@ const transport = new StreamableHTTPClientTransport(new URL(process.env.SERVER),
 await client.connect(transport);
 await client.ping();
 const { tools } = await client.listTools();
-const called = await client.callTool({ name: "list_projects", arguments: {} });
+const called = await client.callTool({ name: process.env.TOOL ?? "list_projects", arguments: {} });
 const unknown = await client.callTool({ name: "promote_project", arguments: {} });
 console.log(
   JSON.stringify({
