@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 
+from dashboard.files.convert import Ranges
 from dashboard.files.entries import Entry
 from dashboard.files.schema import Config
 from dashboard.listeners import names
@@ -31,6 +33,7 @@ class _Made:
     pids: Mapping[str, Set[int]]
     processes: Mapping[str, Process]
     local_scan: bool
+    own_ports: frozenset[int]
     ignoring: Mapping[str, bool]  # id -> whether a rule covers it, of those that were asked
 
     def facts(self, entry: Entry | None, found: Found) -> Facts:
@@ -40,10 +43,14 @@ class _Made:
             entry=entry,
             found=found,
             health=config.health,
-            scanned=config.scan.ports if self.local_scan and self.seen.at else (),
+            scanned=_without(config.scan.ports, self.own_ports) if self._scanned else (),
             living=bool(self.pids.get(slug)),
             process=self.processes.get(slug),
         )
+
+    @property
+    def _scanned(self) -> bool:
+        return self.local_scan and self.seen.at is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +82,15 @@ def census(
     pids: Mapping[str, Set[int]],
     processes: Mapping[str, Process] | None = None,
     local_scan: bool,
+    own_ports: frozenset[int] = frozenset(),
     before: Census | None = None,
 ) -> Census:
     """`pids`: slug -> all of its living service's processes. `processes`: slug -> (pid, start in
     Unix seconds) of the service itself, what health type `process` asks for. `local_scan`: whether
-    the machine's listeners are looked at (scan.enabled). `before` only saves time.
+    the machine's listeners are looked at (scan.enabled). `own_ports`: those of this server, whose
+    listeners no scan tells (6.7). `before` only saves time.
     """
-    made = _Made(files, seen, pids, processes or {}, local_scan, {})
+    made = _Made(files, seen, pids, processes or {}, local_scan, own_ports, {})
     if before is not None and before.made is not None and _unchanged(made, before.made):
         return _seen_again(before, made)
     listeners = Listeners(seen.sightings, pids)
@@ -177,10 +186,24 @@ class _Taken:
         return slug in self.used or slug in self.declared
 
 
+@lru_cache(16)
+def _without(ranges: Ranges, ports: frozenset[int]) -> Ranges:
+    """The ranges with holes where these ports are."""
+    for port in sorted(ports):
+        cut = [
+            piece
+            for low, high in ranges
+            for piece in ((low, min(high, port - 1)), (max(low, port + 1), high))
+        ]
+        ranges = tuple(dict.fromkeys(piece for piece in cut if piece[0] <= piece[1]))
+    return ranges
+
+
 def _unchanged(made: _Made, old: _Made) -> bool:
     """Whether nothing is different but when the listeners were last seen."""
     return (
         made.local_scan == old.local_scan
+        and made.own_ports == old.own_ports
         and made.files.config is old.files.config
         and made.files.ignore is old.files.ignore
         and (made.seen.at is None) == (old.seen.at is None)

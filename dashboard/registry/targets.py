@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from urllib.parse import urlsplit, urlunsplit
 
 from dashboard.files.schema import AppFile, Health
@@ -161,6 +162,7 @@ def _parts(url: str | None) -> tuple[Scheme, str | None, int | None]:
     return scheme, host, port
 
 
+@lru_cache(1024)
 def _local(host: str | None) -> bool:
     try:
         return host is not None and Target(host=host.strip("[]")).local

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dashboard.health.record import Port
@@ -9,7 +11,7 @@ from dashboard.listeners.container import Container
 from dashboard.listeners.processes import Parent
 from dashboard.registry.census import census
 from dashboard.registry.look import Seen
-from tests.dashboard.registry.world import SHOP, files, ids, listener, look, shop
+from tests.dashboard.registry.world import SHOP, START, files, ids, listener, look, shop
 
 MATCHED = "port: 3000\nmatch: {cwd: /src/shop}\n"
 
@@ -276,3 +278,16 @@ def test_before_the_first_scan_nothing_is_seen():
     found = census(files({"shop": MATCHED}), Seen(), pids={}, local_scan=True)
 
     assert found.apps["shop"].evidence is Port.UNSEEN
+
+
+@pytest.mark.parametrize(("port", "evidence"), [(8000, Port.UNSEEN), (8001, Port.EMPTY)])
+def test_an_app_on_a_port_of_this_server_is_not_said_to_be_gone(port: int, evidence: Port):
+    found = census(
+        files({"shop": f"port: {port}\n"}),
+        replace(Seen(), at=START),
+        pids={},
+        local_scan=True,
+        own_ports=frozenset({8000, 4255}),
+    )
+
+    assert found.apps["shop"].evidence is evidence
