@@ -1,0 +1,81 @@
+"""D1: how soon a dev server that somebody starts or kills is told on the stream."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+from bench.dashboard.sizes import Sizes
+from bench.figures import Figure, bounded, percentile
+from tests.dashboard.served import Dev, Event, Served, Stream
+from tests.service import until
+
+AT_ONCE = 5
+SEEN_S, GONE_S = 2.5, 5
+
+
+def figures(sizes: Sizes) -> list[Figure]:
+    seen: list[float] = []
+    gone: list[float] = []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Served(Path(folder)) as served,
+        served.events() as stream,
+    ):
+        until(lambda: served.api.get("/api/state").status_code == 200)
+        for first in range(0, sizes.cycles, AT_ONCE):
+            devs = _started(served, stream, first, seen)
+            _killed(served, stream, devs, gone)
+    what = f"{sizes.cycles} dev servers in directories of their own"
+    return [
+        bounded("D1", f"{what}: listening → observed, worst", max(seen), SEEN_S, unit="s"),
+        bounded("D1", "the same, median", percentile(seen, 0.5), SEEN_S, unit="s"),
+        bounded("D1", f"{what}: killed → state, worst", max(gone), GONE_S, unit="s"),
+        bounded("D1", "the same, median", percentile(gone, 0.5), GONE_S, unit="s"),
+    ]
+
+
+def _started(served: Served, stream: Stream, first: int, took: list[float]) -> list[Dev]:
+    """Start some; each is in observed when an event after its start has told so."""
+    devs = []
+    for number in range(first, first + AT_ONCE):
+        dev = served.dev_server(f"site-{number}")
+        until(lambda dev=dev: _listens(dev.port), what="it listens")  # type: ignore[misc]
+        began = time.monotonic()
+        took.append(_observed(served, stream, dev, began) - began)
+        devs.append(dev)
+    for number in range(first, first + AT_ONCE):
+        served.until_state(f"site-{number}", "up", seconds=30)
+    return devs
+
+
+def _killed(served: Served, stream: Stream, devs: list[Dev], took: list[float]) -> None:
+    for dev in devs:
+        began = time.monotonic()
+        dev.kill()
+
+        def told(one: Event, dev: Dev = dev, began: float = began) -> bool:
+            ours = one.get("type") == "state" and one.get("slug") == dev.cwd.name
+            return bool(ours and one["at"] >= began and one["state"] in ("stopped", "down"))
+
+        took.append(stream.until(told, seconds=30)["at"] - began)
+
+
+def _observed(served: Served, stream: Stream, dev: Dev, began: float) -> float:
+    """When an event came after which the list has it; others start servers here, too."""
+    passed_over: list[float] = []
+
+    def told(one: Event) -> bool:
+        if one.get("type") != "observed" or one["at"] < began or one["at"] in passed_over:
+            return False
+        passed_over.append(one["at"])
+        return bool(served.observed(dev.port))
+
+    return float(stream.until(told, seconds=30)["at"])
+
+
+def _listens(port: int) -> bool:
+    """By the kernel's table: nobody connects."""
+    table = Path("/proc/net/tcp").read_text()
+    return f":{port:04X} 00000000:0000 0A" in table
