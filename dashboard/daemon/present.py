@@ -152,6 +152,7 @@ class Present:
             pids=served.pids(services.families(), self.facts.members),
             processes=served.processes(services.running()),
             local_scan=scanning,
+            own_ports=self.own_ports,
             before=before,
         )
         self._following.follow(before, self.facts.census)
