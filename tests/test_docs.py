@@ -10,6 +10,9 @@ from django.core.management import find_commands
 from django.urls import URLPattern, get_resolver
 
 from config.options import OPTIONS
+from dashboard.files.schema.config import DEFAULTS
+from dashboard.management.verbs import VERBS
+from dashboard.tools import REGISTRY as DASHBOARD_REGISTRY
 from review.tools import REGISTRY as REVIEW_REGISTRY
 from workspace.operations import REGISTRY
 
@@ -87,13 +90,51 @@ def test_the_review_reference_names_every_route_and_no_other():
     assert claimed == {*routes("review.urls"), *machine}
 
 
+def test_the_dashboard_reference_names_every_route_and_no_other():
+    guide = {("GET", path) for path in ("/llms.txt", "/llms-full.txt", "/agent-guide.md")}
+    machine = {("GET", "/api/events"), ("POST", "/mcp"), ("GET", "/api/schema"),
+               ("GET", "/api/docs"), *guide}  # fmt: skip
+
+    assert documented_routes("dashboard-api.md") == {*routes("dashboard.urls"), *machine}
+
+
+@pytest.mark.parametrize("name", ["SVC_DASHBOARD_PORT", "SVC_FRONTED_HOST"])
+def test_the_settings_of_the_dashboard_are_in_its_reference(name):
+    assert f"| `{name}` |" in DOCS["dashboard-api.md"]
+
+
+def test_every_key_of_the_dashboards_config_stands_there_with_its_default():
+    said = {True: "true", False: "false", None: "none"}
+    rows = {}
+    for key, value in DEFAULTS.items():
+        table = value if isinstance(value, dict) else {"": value}
+        for name, default in table.items():
+            shown = said[default] if isinstance(default, bool | None) else str(default)
+            mark = shown if default is None else f"`{shown}`"
+            rows[f"{key}.{name}".rstrip(".")] = f"| {mark} |"
+
+    page = DOCS["dashboard-files.md"]
+    assert [key for key, cell in rows.items() if f"| `{key}` {cell}" not in page] == []
+
+
+def test_every_verb_of_the_command_line_is_in_its_reference():
+    page = DOCS["dashboard-agents.md"]
+
+    assert [verb for verb in (*VERBS, "logs") if f"`{verb}" not in page] == []
+
+
 @pytest.mark.parametrize("name", ["SVC_PROJECTS_DIR", "SVC_REVIEW_PORT", "SVC_REVIEWER"])
 def test_the_settings_of_the_review_part_are_in_its_reference(name):
     assert f"| `{name}` |" in DOCS["review-api.md"]
 
 
 @pytest.mark.parametrize(
-    ("page", "registry"), [("mcp.md", REGISTRY), ("review-api.md", REVIEW_REGISTRY)]
+    ("page", "registry"),
+    [
+        ("mcp.md", REGISTRY),
+        ("review-api.md", REVIEW_REGISTRY),
+        ("dashboard-agents.md", DASHBOARD_REGISTRY),
+    ],
 )
 def test_every_tool_and_its_arguments_are_in_the_mcp_reference(page, registry):
     missing = []
