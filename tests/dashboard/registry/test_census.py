@@ -9,8 +9,9 @@ import pytest
 
 from dashboard.health.record import Port, Reason
 from dashboard.listeners.kinds import Kind
+from dashboard.listeners.observed import Sighting
 from dashboard.registry.census import Census, census
-from dashboard.registry.look import Files
+from dashboard.registry.look import Files, same
 from tests.dashboard.registry.world import entry, files, ids, listener, look, seen
 
 BROKEN = "port: [\n"
@@ -223,3 +224,29 @@ def test_an_app_whose_file_is_gone_leaves_its_listener_to_be_discovered():
     after = again(before, files(), one)
 
     assert [(app.slug, app.source) for app in after.apps.values()] == [("shop", "discovered")]
+
+
+ONE = listener(5173)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(ONE, present=False),
+        replace(ONE, kind="other"),
+        replace(ONE, answer=None),
+        replace(ONE, listener=replace(ONE.listener, scope="lan")),
+        replace(ONE, identity=replace(ONE.identity, title="Shop")),
+    ],
+    ids=["gone", "kind", "answer", "address", "identity"],
+)
+def test_a_listener_that_tells_anything_else_is_no_longer_the_same(other: Sighting):
+    assert same(ONE, replace(ONE, last_seen=ONE.last_seen + timedelta(seconds=2)))
+    assert not same(ONE, other)
+    assert not same(ONE, None)
+
+
+def test_what_is_found_to_be_a_dev_server_becomes_an_app():
+    before = look({}, listener(5173, kind="other"))
+
+    assert list(again(before, None, listener(5173)).apps) == ["shop"]
