@@ -12,8 +12,9 @@ from config.kernel.errors import Unavailable
 from dashboard import daemon as daemons
 from dashboard.daemon import Daemon, current
 from dashboard.files import reading
+from dashboard.health.record import Port
 from dashboard.listeners import scan
-from tests.service import until
+from tests.service import free_port, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -78,6 +79,25 @@ def test_a_scan_that_raises_is_named_and_everything_else_goes_on(
     assert "no netlink today" in error["message"]
     assert daemon.ask(lambda: daemon.app("shop")) is not None
     until(lambda: len(calls) > 1, what="the next scan")
+
+
+def test_what_the_last_scan_showed_is_no_evidence_once_scanning_is_off(
+    daemon: Daemon, home: Path
+) -> None:
+    """Else a stopped app, whose port a scan has seen empty, would never be asked again."""
+    (home / "apps" / "shop.yaml").write_text(f"name: Shop\nport: {free_port()}\n")
+    loaded(daemon)
+
+    def seen() -> Port | None:
+        record = daemon.ask(daemon.runner.record, "shop")
+        return record.port if record else None
+
+    until(lambda: seen() is Port.EMPTY)
+
+    (home / "config.yaml").write_text("screenshots: {enabled: false}\nscan: {enabled: false}\n")
+    daemon.sync()
+
+    assert seen() is Port.UNSEEN
 
 
 def test_a_sync_that_finds_nothing_new_asks_nobody(

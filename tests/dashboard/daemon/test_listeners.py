@@ -6,7 +6,7 @@ import socket
 import time
 
 from tests.dashboard.served import Served, served  # noqa: F401 - fixture
-from tests.service import free_port, until
+from tests.service import until
 
 
 def test_a_dev_server_is_observed_within_2_5_s_and_its_end_is_told_within_5(
@@ -102,22 +102,6 @@ def test_scanning_turned_off_and_on_again_takes_effect_without_a_restart(
 
     path.write_text(text)
     until(lambda: served.observed(dev.port), what="observed again")
-
-
-def test_without_scanning_a_stopped_app_is_asked_by_itself(served: Served) -> None:  # noqa: F811
-    port = free_port()
-    served.declare("blind", f"name: Blind\nport: {port}\nhealth: {{interval: 1s}}\n")
-    served.until_state("blind", "stopped")
-    until(lambda: served.api.post("/api/scan", json={}).is_success)
-    path = served.data / "dashboard" / "config.yaml"
-    text = path.read_text()
-    path.write_text(f"{text}scan: {{enabled: false}}\n")
-    until(lambda: not served.state()["config"]["scan"]["enabled"])
-
-    served.dev_server("blind", port)
-
-    served.until_state("blind", "up")
-    path.write_text(text)
 
 
 def discovered(served: Served, port: int) -> str:  # noqa: F811
