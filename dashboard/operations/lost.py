@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from config.kernel.errors import NotFound, printable
 from dashboard.daemon import current
-from dashboard.operations.caller import Local, Record
+from dashboard.operations.caller import Local, Record, text
 
 
 def get_lost(caller: Local) -> Record:
@@ -26,12 +27,13 @@ def restart_lost(
     caller: Local,
     *,
     id: str,  # noqa: A002
-    slug: str | None = None,
+    slug: Any = None,
     as_service: bool = False,
 ) -> Record:
     """Start it again, once or as a service; waits until it is there, or says why it is not."""
     daemon = current()
-    result: Record = daemon.wait(partial(daemon.lost.restart, id, slug, as_service=as_service))
+    wanted = None if slug is None else text("slug", slug)
+    result: Record = daemon.wait(partial(daemon.lost.restart, id, wanted, as_service=as_service))
     if as_service:
         daemon.sync()
     return result

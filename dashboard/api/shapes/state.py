@@ -70,6 +70,7 @@ class Restarted(Shape):
     slug = maybe()
     state = maybe()
     reason = maybe()
+    message = maybe()
     log = words()
 
 
