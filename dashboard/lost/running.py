@@ -15,7 +15,8 @@ class _Known:
     entry: Entry
     pid: int | None
     here: bool
-    seen: float  # seconds that never go back, unlike the entry's moment
+    seen: float  # seconds that never go back, unlike the moment beside it
+    at: datetime
     shown: Listening | None = None
 
 
@@ -31,10 +32,12 @@ class Running:
 
     def resume(self, entries: Iterable[Entry], now: float) -> None:
         """What an earlier daemon of this boot wrote; the next scan sees most of it again."""
-        self._known = {one.id: _Known(one, None, here=False, seen=now) for one in entries}
+        self._known = {
+            one.id: _Known(one, None, here=False, seen=now, at=one.last_seen) for one in entries
+        }
 
     def entries(self) -> list[Entry]:
-        return [known.entry for known in self._known.values()]
+        return [replace(known.entry, last_seen=known.at) for known in self._known.values()]
 
     def seen(
         self,
@@ -72,18 +75,19 @@ class Running:
     def _take(self, one: Listening, now: float, at: datetime) -> bool:
         known = self._known.get(one.id)
         if known is not None and known.shown == one:
-            was_here, known.here, known.seen = known.here, True, now
-            known.entry = replace(known.entry, last_seen=at)
+            was_here, known.here, known.seen, known.at = known.here, True, now, at
             return not was_here
         entry = Entry.of(one, at)
         if known is not None and known.pid in (one.pid, None):
             entry = replace(entry, env=known.entry.env)
         if one.pid is not None and (known is None or known.pid != one.pid):
             self._unread[one.id] = one.pid
-        self._known[one.id] = _Known(entry, one.pid, here=True, seen=now, shown=one)
+        self._known[one.id] = _Known(entry, one.pid, here=True, seen=now, at=at, shown=one)
         return True
 
     def _forget(self, now: float, ended: Callable[[Entry], bool]) -> bool:
+        if all(known.here for known in self._known.values()):
+            return False
         here = [known.entry for known in self._known.values() if known.here]
         slugs = {one.slug for one in here} - {None}
         programs = {one.started_as for one in here}
