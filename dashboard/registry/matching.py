@@ -109,7 +109,6 @@ class Listeners:
             s
             for s in self._candidates(one.match)
             if s.id not in taken
-            and s.listener.port != one.port
             and self.family.get(s.id, one.slug) == one.slug
             and verdict(one.match, s) is Verdict.FITS
         ]

@@ -109,7 +109,7 @@ def test_an_app_is_followed_to_the_port_it_has_moved_to():
 
 
 def test_what_is_not_known_of_a_listener_is_no_reason_to_follow_it():
-    app = shop("port: 3000\nmatch: {process: node, cwd: /src/shop}\n", listener(3001, ""))
+    app = shop("port: 3000\nmatch: {process: node, cwd: '/src/*'}\n", listener(3001, ""))
 
     assert (app.port, app.evidence) == (3000, Port.EMPTY)
 
@@ -253,7 +253,9 @@ def test_behind_a_proxy_the_app_is_recognised_and_its_address_stays():
 
 
 def test_behind_a_proxy_it_may_answer_though_no_listener_is_recognised():
-    assert shop(PROXIED, listener(443, "/", exe="caddy")).evidence is Port.UNSEEN
+    app = shop(PROXIED, listener(443, "/", exe="caddy"))
+
+    assert (app.evidence, app.stranger) == (Port.UNSEEN, None)
 
 
 # -- where no scan looks --------------------------------------------------------------------------
