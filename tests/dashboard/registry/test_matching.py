@@ -130,6 +130,16 @@ def test_back_on_its_own_port_it_has_not_moved():
     assert (app.port, app.moved_from) == (3000, None)
 
 
+def test_an_app_that_listens_on_its_own_port_and_another_has_not_moved():
+    assert shop(MATCHED, listener(3000), listener(3001)).moved_from is None
+
+
+def test_an_app_that_is_gone_from_both_ports_is_awaited_on_its_own():
+    app = shop(MATCHED, listener(3000, present=False), listener(3001, present=False))
+
+    assert (app.port, app.evidence) == (3000, Port.EMPTY)
+
+
 def test_it_is_at_its_new_port_though_the_old_listener_is_still_remembered():
     app = shop(MATCHED, listener(3000, present=False), listener(3001))
 
@@ -208,6 +218,7 @@ def test_another_services_listener_is_no_place_to_have_moved_to():
     found = look(
         {"shop": SERVICE, "twin": f"service: {{command: x, cwd: {SHOP}}}\n"},
         listener(3001, pid=12),
+        listener(3002, pid=12),
         pids={"twin": {12}},
     )
 
