@@ -13,6 +13,7 @@ from typing import Any, Literal
 from config.kernel.mcp.operations import Operation
 from dashboard.daemon import Daemon
 from dashboard.files import errors
+from dashboard.files.bodies import SURROGATE
 from dashboard.files.errors import BadValues
 from dashboard.files.fields import Issue
 
@@ -66,7 +67,7 @@ def invalid(key: str, message: str) -> BadValues:
 
 def text(key: str, value: Any) -> str:
     """A text that was sent. BadValues for anything else."""
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or not value.strip() or SURROGATE.search(value):
         raise invalid(key, "must be text")
     return value
 

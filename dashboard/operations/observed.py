@@ -42,6 +42,7 @@ def claim(
     found = find(daemon, id)
     wanted = text("slug", slug)
     places.place("apps", wanted)
+    name = None if name is None else text("name", name)
     _not_claimed(daemon, id)
     made = claims.text(found, wanted, name=name, expected=expected)
     store.put_text("apps", wanted, made, if_none_match=True)

@@ -6,6 +6,8 @@ import json
 import socket
 from typing import Any
 
+import httpx
+
 from tests.dashboard.served import Served
 from tests.wire import read_answer, request
 
@@ -49,6 +51,13 @@ ROUTES = (  # section 20, in its order
 WRITES = tuple(route for route in ROUTES if route[0] != "GET")
 BODIES = tuple(route for route in WRITES if route[0] != "DELETE" and route[1] != "/mcp")
 PATHS = tuple(dict.fromkeys(path for _method, path in ROUTES))
+
+
+def refused(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
+    """The body of the refusal that the answer must be."""
+    body: dict[str, Any] = answer.json()
+    assert (answer.status_code, body["code"]) == (status, code), body
+    return body
 
 
 def send(

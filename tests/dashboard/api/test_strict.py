@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from config.kernel import jsonio
@@ -63,6 +63,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(st.text(max_size=6), VALUES, max_size=5))
 def test_every_object_of_a_few_levels_is_read_as_it_was_written(value):
     if jsonio.nesting(data := jsonio.dumps(value), limit=32) <= 32:
@@ -72,6 +73,8 @@ def test_every_object_of_a_few_levels_is_read_as_it_was_written(value):
 @given(st.binary(max_size=40))
 def test_any_bytes_are_an_object_or_a_refusal(data):
     try:
-        assert isinstance(strict.loads(data), dict)
+        found: object = strict.loads(data)
     except Invalid as refused:
-        assert refused.code == "bad_json"
+        found = refused.code
+
+    assert found == "bad_json" or isinstance(found, dict)
