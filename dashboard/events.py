@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,9 +25,10 @@ Key = tuple[str, str]  # type; slug, group or reason
 
 @dataclass(slots=True)
 class Standing:
-    """What a new or lost stream is told of this run; written by the daemon alone."""
+    """What a new or lost stream is told of this run, from its first moment; written by the daemon
+    alone."""
 
-    boot: str = ""
+    boot: str = field(default_factory=lambda: secrets.token_hex(6))
     rev: int = 0
     lost: list[str] = field(default_factory=list)
     on_join: Callable[[], None] = lambda: None

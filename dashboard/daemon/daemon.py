@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import threading
 from collections.abc import Callable, Collection, Coroutine
 from typing import Any, TypeVar
@@ -22,6 +21,7 @@ from dashboard.daemon.loop import Loop
 from dashboard.daemon.ownport import OwnPort
 from dashboard.daemon.present import Present
 from dashboard.daemon.tasks import Tasks
+from dashboard.daemon.world import watched
 from dashboard.events import STANDING, Telling
 from dashboard.files import places, store
 from dashboard.files.schema.config import Config
@@ -55,7 +55,7 @@ class Daemon:
         port: OwnPort | None = None,
         open_files: int | None = None,
     ) -> None:
-        self.boot = secrets.token_hex(6)
+        self.boot = STANDING.boot
         self.loaded = threading.Event()
         self._loop = Loop("svc-dashboard")
         self._meter = Meter(self._loop)
@@ -195,8 +195,10 @@ class Daemon:
         await facts.keeping.begin()
         await facts.rooms.gallery.begin()
         present.turn("scan")
-        STANDING.boot, STANDING.on_join = self.boot, self._joined
+        STANDING.on_join = self._joined
         self.loaded.set()
+        if watched():
+            self.telling.apps("resync")  # whoever came early has been refused everything
         self._tasks.start(
             {
                 "services": self._services,

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 import pytest
@@ -32,6 +32,12 @@ class Served(Service):
         self.tmp = tmp_path
         self.api = httpx.Client(base_url=self.dashboard_url, timeout=30, trust_env=False)
         self._devs: list[subprocess.Popen[bytes]] = []
+
+    def start(self, command: str = "up") -> Self:
+        """Start and wait until the dashboard answers too."""
+        super().start(command)
+        until(self._boot, seconds=20, what="the dashboard's state")
+        return self
 
     def file(self, slug: str) -> Path:
         return self.data / "dashboard" / "apps" / f"{slug}.yaml"

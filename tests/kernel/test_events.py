@@ -266,3 +266,26 @@ async def test_too_many_streams_are_told_to_come_back(source, monkeypatch):
     await connection.task
 
     assert connection.sent[0]["status"] == 503
+
+
+def test_a_part_says_itself_what_hello_and_resync_tell_at_that_moment() -> None:
+    told: list[str] = []
+    source = Broadcaster(
+        hello=lambda: {"boot": "b1", "rev": len(told)},
+        resync=lambda: [("change", {"type": "all", "rev": len(told)})],
+        joined=lambda: told.append("joined"),
+    )
+
+    async def join_twice() -> list[bytes]:
+        clients = [source.join("7"), source.join("7")]
+        data = [await client.take() for client in clients]
+        assert source.clients == 2
+        for client in clients:
+            source.leave(client)
+        return data
+
+    first, second = asyncio.run(join_twice())
+
+    for number, data in enumerate((first, second)):
+        assert b'"boot":"b1","rev":%d' % number in data
+        assert b'"type":"all","rev":%d' % number in data
