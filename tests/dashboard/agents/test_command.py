@@ -260,13 +260,13 @@ def test_what_listens_is_found_claimed_and_ignored(terminal: Terminal):
     assert re.fullmatch(r"mine is in backups/removed/apps/mine\.\w+\.yaml", line)
 
 
-def test_a_hostile_name_drives_no_terminal(terminal: Terminal):
-    terminal.served.declare("evil", 'name: "\\e[31mred\\e]0;x"\npaused: true\n')
-    until(lambda: terminal.served.app("evil"), what="the app")
+def test_a_hostile_project_drives_no_terminal(terminal: Terminal):
+    dev = terminal.served.dev_server("\x1b[31mred\x1b]0;title\x07")
 
-    for words in (("ls",), ("show", "evil")):
-        assert "\x1b" not in terminal.run(*words).stdout
-    terminal.run("rm", "evil")
+    until(lambda: f" {dev.port} " in terminal.run("scan").stdout, what="the server")
+
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", terminal.run("scan").stdout)
+    dev.kill()
 
 
 def test_a_broken_file_is_told_as_a_compiler_does(terminal: Terminal):
