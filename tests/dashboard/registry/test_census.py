@@ -173,6 +173,16 @@ def test_a_rule_that_is_new_covers_what_was_observed():
     assert ids(*found.ignored) == [one.id]
 
 
+def test_a_rule_is_asked_again_when_a_listener_is_known_better():
+    one = listener(5173)
+    before = look({}, one, ignore="rules: [{process: vite}]\n")
+    process = replace(one.identity.process, name="vite")
+
+    found = again(before, None, replace(one, identity=replace(one.identity, process=process)))
+
+    assert (found.observed, ids(*found.ignored)) == ((), [one.id])
+
+
 def test_a_thousand_rules_for_a_hundred_listeners_take_no_second():
     rules = ", ".join(f"{{dir: '/x/*/{number}*/y'}}" for number in range(1000))
     crowd = [listener(4000 + number, f"/x/a/{number}/z/b/c/d") for number in range(100)]

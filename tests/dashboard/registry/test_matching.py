@@ -249,6 +249,14 @@ def test_while_nothing_is_scanned_it_is_not_said_to_be_stopped():
     assert app.trouble == "cannot be asked: it is found by its match, and nothing is scanned"
 
 
+def test_while_its_service_runs_it_is_not_missed_for_its_listener():
+    app = shop(
+        "match: {cwd: /src/shop}\nservice: {command: x}\n", pids={5}, process=(5, 1000.0)
+    )  # fmt: skip
+
+    assert (app.evidence, app.target.process) == (Port.UNSEEN, (5, 1000.0))
+
+
 PROXIED = "url: https://shop.localhost/\nmatch: {cwd: /src/shop}\n"
 
 

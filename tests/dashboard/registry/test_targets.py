@@ -126,7 +126,8 @@ def test_health_type_process_without_a_service_means_the_process_that_listens():
     app = shop("port: 3000\nhealth: {type: process}\n", listener(3000))
 
     assert app.target.process == (7, START.timestamp())
-    assert shop("port: 3000\nhealth: {type: process}\n").target.process is None
+    gone = listener(3000, present=False)
+    assert shop("port: 3000\nhealth: {type: process}\n", gone).target.process is None
 
 
 # -- what cannot be asked -------------------------------------------------------------------------
