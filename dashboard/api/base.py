@@ -15,13 +15,12 @@ from config.kernel.errors import Invalid, NotFound, SvcError, printable
 from config.kernel.web import answers, rest, wire
 from config.kernel.web.described import Described, DescriptionView
 from dashboard.api import shapes, strict
-from dashboard.files import errors, places
+from dashboard.files import errors
 from dashboard.files.errors import BadValues
 from dashboard.files.fields import Issue
 from dashboard.operations import Local, Record, Written
 
 ME = Local()
-KINDS: dict[str, places.Kind] = {"slug": "apps", "group": "bookmarks"}
 ESCAPES = ("%2f", "%5c", "%00")  # would end a name, or begin another one
 documented = Described(shapes.Error, always=(403, 500, 503))
 
@@ -49,14 +48,10 @@ class ViewSet(Told, rest.ViewSet):
     parser_classes = (Parser,)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """The names in the path are looked at first, but after the method (section 11)."""
+        """The path is looked at first, but after the method (section 11)."""
         super().initial(request, *args, **kwargs)
-        if not hasattr(self, (request.method or "").lower()):
-            return
-        refuse_escapes(request._request)
-        for key, name in kwargs.items():
-            if key in KINDS:
-                places.place(KINDS[key], name)
+        if hasattr(self, (request.method or "").lower()):
+            refuse_escapes(request._request)
 
 
 class Description(Told, DescriptionView):

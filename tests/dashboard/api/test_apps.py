@@ -263,6 +263,22 @@ def test_an_invalid_file_is_named_refuses_writes_and_can_be_removed(served, api,
         assert api.delete(path(slug)).status_code == 200
 
 
+def test_a_file_that_lies_elsewhere_is_read_and_never_written(served, api, slug, tmp_path):
+    elsewhere = tmp_path / "theirs.yaml"
+    elsewhere.write_text("name: Theirs\n")
+    served.file(slug).parent.mkdir(exist_ok=True)
+    served.file(slug).symlink_to(elsewhere)
+    until(lambda: served.app(slug).get("name") == "Theirs")
+
+    answer = api.patch(path(slug), {"name": "Mine"})
+
+    told = refused(answer, 503, "read_only")
+    assert answer.headers["Retry-After"] == "1"
+    assert told["error"].startswith("The disk refused the write: ")
+    assert told["error"].endswith(". Nothing was changed.")
+    assert elsewhere.read_text() == "name: Theirs\n"
+
+
 def test_a_removed_app_lies_among_the_removed_ones_and_may_return(served, api, slug):
     api.put(path(slug), SHOP)
     text = bytes_of(served, slug)
