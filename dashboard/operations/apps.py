@@ -10,7 +10,14 @@ from config.kernel.errors import Conflict, Invalid, NotFound
 from dashboard.daemon import Daemon, current
 from dashboard.files import errors, places, store, tags
 from dashboard.files.writing import merged
-from dashboard.operations.caller import Local, Record, Written, app_record, written_app
+from dashboard.operations.caller import (
+    Local,
+    Record,
+    Written,
+    app_record,
+    is_app,
+    written_app,
+)
 from dashboard.registry import claim
 
 STATES = ("unknown", "starting", "up", "degraded", "down", "stopped", "stopping")
@@ -101,7 +108,8 @@ def remove_app(
 def known_app(caller: Local, *, slug: str) -> None:
     """NotFound for a slug that is no app: said before anything is said about a body (11)."""
     places.place("apps", slug)
-    app_record(current(), slug, config=None)
+    if not is_app(current(), slug):
+        raise errors.not_found("apps", slug)
 
 
 def running(slug: str) -> Conflict:
@@ -127,7 +135,7 @@ def _declare(daemon: Daemon, slug: str, patch: Any) -> bool:
 
 
 def _no_file(daemon: Daemon, slug: str) -> NotFound:
-    if daemon.ask(lambda: slug in daemon.census.apps):
+    if is_app(daemon, slug):
         return NotFound(f'App "{slug}" is discovered and has no file; claim or ignore it.')
     return errors.not_found("apps", slug)
 

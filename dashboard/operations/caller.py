@@ -53,6 +53,11 @@ def app_record(
     return found
 
 
+def is_app(daemon: Daemon, slug: str) -> bool:
+    """Whether there is such an app, declared or discovered."""
+    return daemon.ask(lambda: slug in daemon.census.apps)
+
+
 def written_app(daemon: Daemon, slug: str, *, created: bool) -> Written:
     """The answer to a write of an app's file, once the daemon knows what is written."""
     daemon.sync()

@@ -7,13 +7,13 @@ import time
 from dashboard.daemon import current
 from dashboard.files import errors, places
 from dashboard.history import windows
-from dashboard.operations.caller import Local, Record
+from dashboard.operations.caller import Local, Record, is_app
 
 
 def app_history(caller: Local, *, slug: str, window: str = "24h") -> Record:
     """The History of section 8, also of an app that was removed."""
     places.place("apps", slug)
     daemon = current()
-    if daemon.recorder.known(slug) is None and not daemon.ask(lambda: slug in daemon.census.apps):
+    if daemon.recorder.known(slug) is None and not is_app(daemon, slug):
         raise errors.not_found("apps", slug)
     return windows.history(slug, window, now=time.time())
