@@ -169,6 +169,22 @@ async def test_a_good_journal_is_not_replaced_by_an_empty_one_within_the_grace_t
     assert machine.journal() == set()
 
 
+async def test_what_ended_before_it_was_written_leaves_no_empty_journal_within_the_grace_time(
+    machine: Machine,
+):
+    await machine.boot("first")
+    await machine.sees(SHOP)
+    before = journal().read_bytes()
+    await machine.boot("second", blog=Service(SLEEPS))
+    await machine.services.act("blog", "start")
+
+    machine.lost.seen([replace(BLOG, slug="blog", service=True)])
+    await machine.services.act("blog", "stop")
+    await machine.sees()
+
+    assert journal().read_bytes() == before
+
+
 async def test_what_ran_is_lost_even_if_the_daemon_is_killed_within_the_grace_time(
     machine: Machine,
 ):
