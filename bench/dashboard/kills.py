@@ -21,7 +21,7 @@ from tests.service import until
 
 SERVICES, ENDING = 20, 3
 COMMAND = "while [ ! -e {flag} ]; do sleep 0.2; done; rm {flag}; exit {code}"
-START_S = 40
+START_S, ADOPTED_S = 40, 5
 
 
 def figures(sizes: Sizes) -> list[Figure]:
@@ -96,6 +96,9 @@ def _killed(served: Served, ending: list[str], before: dict[str, int]) -> None:
         return False
 
     until(next_one, seconds=START_S, what="the next server")
+    left = before.keys() - {*ending}
+    with contextlib.suppress(AssertionError):  # what is missing after that is counted
+        until(lambda: all(_services(served)[slug]["adopted"] for slug in left), seconds=ADOPTED_S)
 
 
 def _same(service: dict[str, Any], pid: int) -> bool:
