@@ -168,6 +168,12 @@ PROMISES = (
         "review/git/command.py",
     ),
     Promise(
+        "G9",
+        "probes and icon fetches cannot be turned inward and never hang",
+        "6 attacks and a turning name: refused or timed out",
+        "dashboard/looks/reach.py",
+    ),
+    Promise(
         "R1",
         "recovery after kill -9 of everything",
         "healthy in < 5 s with 1,000 files",
