@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.lost import Settings
+from dashboard.lost import Settings, environment
 from dashboard.lost import journal as journals
 from dashboard.lost.entry import ARGV
 from dashboard.services.definition import Service
@@ -193,6 +193,18 @@ async def test_a_listener_that_cannot_be_kept_whole_is_told_but_not_started(
     assert answer["message"] == f"Not started: {why}."
 
 
+def test_of_an_environment_only_what_finds_tools_is_kept_and_no_secret():
+    said = [
+        b"PATH=/bin", b"NVM_DIR=/n", b"CONDA_PREFIX=/c", b"HOST=h", b"EMPTY", b"", b"HOME=/me",
+        b"CONDA_TOKEN=hunter2", b"NVM_PASS=hunter2", b"CONDA_URL=https://me:hunter2@conda/",
+        b"NODE_ENV=\xff", b"VIRTUAL_ENV=" + b"x" * 9000,
+    ]  # fmt: skip
+
+    kept = environment.kept(said)
+
+    assert kept == {"PATH": "/bin", "NVM_DIR": "/n", "CONDA_PREFIX": "/c", "HOST": "h"}
+
+
 async def test_a_huge_identity_is_left_out(machine: Machine):
     await machine.reboots_from(listening(identity={"title": "x" * 100_000}))
 
@@ -205,6 +217,7 @@ async def test_a_huge_identity_is_left_out(machine: Machine):
         b"", b"{", b"null", b"[]", b"\xff\xfe", b'{"version": 2}', b'{"version": 1}',
         b'{"version": 1, "bootId": "x", "writtenAt": "2026-11-20T00:00:00", "listeners": []}',
         b'{"version": 1, "bootId": 7, "writtenAt": "2026-11-20T00:00:00Z", "listeners": []}',
+        b'{"version": 2, "bootId": "x", "writtenAt": "2026-11-20T00:00:00Z", "listeners": []}',
         b'{"version": 1, "bootId": "x", "writtenAt": "2026-11-20T00:00:00Z", "listeners": [{}]}',
         b'{"version": 1, "bootId": "x", "writtenAt": "2026-11-20T00:00:00Z", "listeners": [7]}',
     ],
