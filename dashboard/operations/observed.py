@@ -46,9 +46,7 @@ def claim(
     _not_claimed(daemon, id)
     made = claims.text(found, wanted, name=name, expected=expected)
     store.put_text("apps", wanted, made, if_none_match=True)
-    written = written_app(daemon, wanted, created=True)
-    daemon.ask(daemon.telling.observed, "claimed")
-    return written
+    return written_app(daemon, wanted, created=True)
 
 
 def ignore(
@@ -66,7 +64,6 @@ def ignore(
         rule["reason"] = text("reason", reason)
     _entry, standing = store.add_ignore(rule, if_match=if_match)
     daemon.sync()
-    daemon.ask(daemon.telling.observed, "ignored")
     return {"ok": True, "rule": standing, "file": "ignore.yaml"}
 
 
