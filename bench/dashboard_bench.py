@@ -20,7 +20,18 @@ from bench.dashboard.sizes import FULL, SHORT, Sizes  # noqa: E402
 from bench.figures import Figure, table  # noqa: E402
 from tests import isolation  # noqa: E402 - a data directory of its own, before the settings
 
-PARTS = ("past", "edits", "scans", "flapping", "logs", "streams", "crowd", "cycles", "kills")
+PARTS = (
+    "past",
+    "edits",
+    "scans",
+    "flapping",
+    "logs",
+    "streams",
+    "crowd",
+    "cycles",
+    "kills",
+    "reboots",
+)
 
 
 def main(parts: tuple[str, ...] = PARTS, sizes: Sizes = FULL) -> list[Figure]:
