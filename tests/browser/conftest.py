@@ -5,21 +5,34 @@ A page that logs an error, throws, or asks another host for anything fails its t
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from tests.service import Service
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
 MISSING = "no Chromium on this machine; install it with: apt-get install -y chromium"
+NO_AXE = "axe-core is not installed; install it with: pip install axe-playwright-python"
 WAIT_MS = 15_000
+Theme = Literal["light", "dark"]
+expect.set_options(timeout=WAIT_MS)
+LOOKS: tuple[tuple[Theme, int], ...] = (("light", 1440), ("dark", 360))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -91,3 +104,28 @@ def context(browser: Browser, shared_service: Service) -> Iterator[BrowserContex
 @pytest.fixture
 def page(context: BrowserContext, watch: Watch) -> Page:
     return context.new_page()
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    found = importlib.util.find_spec("axe_playwright_python")
+    if found is None or found.origin is None:
+        pytest.skip(NO_AXE)
+    return (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(params=LOOKS, ids=["light, 1440 px", "dark, 360 px"])
+def look(
+    request: pytest.FixtureRequest, browser: Browser, shared_service: Service
+) -> Iterator[BrowserContext]:
+    theme, width = request.param
+    context = browser.new_context(
+        base_url=shared_service.url,
+        viewport={"width": width, "height": 800},
+        color_scheme=theme,
+        reduced_motion="reduce",
+    )
+    watch = Watch(context, "127.0.0.1")
+    yield context
+    context.close()
+    assert [text for text in watch.wrong if "404" not in text] == []

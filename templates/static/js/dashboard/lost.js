@@ -82,7 +82,7 @@ export class Lost {
         item.canService && this.start(item, "service", "Keep as service"),
         button("Dismiss", {
           kind: "s ghost",
-          "aria-label": `Dismiss ${item.name}`,
+          "aria-label": `Dismiss ${place(item)}`,
           onclick: (event) => attempt(event, () => this.send(item.id, "dismiss")),
         }),
       ),
@@ -100,7 +100,7 @@ export class Lost {
       {
         type: "button",
         class: "btn s",
-        "aria-label": `${label}: ${item.name}`,
+        "aria-label": `${label}: ${place(item)}`,
         "aria-busy": item.busy === action ? "true" : null,
         onclick: () => this.begin(item, action),
       },
@@ -129,5 +129,7 @@ export class Lost {
     this.changed();
   }
 }
+
+const place = ({ name, port }) => (port ? `${name} on port ${port}` : name);
 
 const blocked = (item) => `Cannot start: ${item.blocked}${item.cwd ? ` (${item.cwd})` : ""}`;

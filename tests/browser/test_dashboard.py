@@ -1,0 +1,288 @@
+"""The page of the dashboard on the running service: what a person sees there and does with it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from tests.browser.conftest import Watch
+from tests.dashboard.served import NO_PICTURES, Dev, Served
+from tests.service import free_port, until
+
+LOST = "Connection lost. Trying again."
+PORTS = [free_port() for _ in range(12)]  # what else listens on this machine is not looked at
+SCANNED = {**NO_PICTURES, "scan": {"ports": ",".join(map(str, PORTS))}}
+
+
+@pytest.fixture(scope="module")
+def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Its dashboard scans, so these pages show what the tests of this module start."""
+    with Served(tmp_path_factory.mktemp("dashboard"), dashboard=SCANNED) as running:
+        yield running
+
+
+def dev_server(served: Served, name: str) -> Dev:
+    return served.dev_server(name, PORTS.pop())
+
+
+def opened(page: Page, address: str = "/dashboard/") -> Page:
+    page.goto(address)
+    expect(page.get_by_role("heading", name="Listening, not claimed")).to_be_visible()
+    return page
+
+
+def tile(page: Page, name: str) -> Locator:
+    heading = page.get_by_role("heading", name=name, exact=True)
+    return page.get_by_role("listitem").filter(has=heading)
+
+
+def web_server(port: int) -> str:
+    """The `service` block of an app that serves its directory."""
+    python = f"exec {sys.executable} -m http.server {port} --bind 127.0.0.1"
+    return f"port: {port}\nservice: {{command: '{python}', cwd: /tmp}}\n"
+
+
+def test_what_somebody_starts_is_found_claimed_and_followed_without_a_reload(
+    page: Page, shared_service: Served
+) -> None:
+    opened(page)
+    dev = dev_server(shared_service, "greenhouse")
+    expect(tile(page, "greenhouse")).to_contain_text(f":{dev.port}")
+    expect(tile(page, "greenhouse")).to_contain_text("Up")
+
+    page.get_by_role("button", name=f"Claim greenhouse on port {dev.port}").click()
+    dialog = page.get_by_role("dialog", name="Claim greenhouse")
+    dialog.get_by_label("Name on the page").fill("The greenhouse")
+    dialog.get_by_role("button", name="Claim").click()
+
+    expect(page.get_by_text("Claimed: apps/greenhouse.yaml")).to_be_visible()
+    expect(tile(page, "The greenhouse")).to_contain_text("Up")
+    expect(page.get_by_role("button", name=re.compile("^Claim .*greenhouse"))).to_have_count(0)
+    assert "name: The greenhouse" in shared_service.file("greenhouse").read_text()
+
+    dev.kill()
+    expect(tile(page, "The greenhouse")).to_contain_text("Stopped")
+
+
+def test_a_name_that_is_no_file_name_is_refused_where_it_was_typed(
+    page: Page, shared_service: Served, watch: Watch
+) -> None:
+    watch.meant.append("400")
+    dev = dev_server(shared_service, "orchard")
+    opened(page)
+    claim = page.get_by_role("button", name=f"Claim orchard on port {dev.port}")
+    claim.click()
+    dialog = page.get_by_role("dialog", name="Claim orchard")
+    dialog.get_by_label("Name of its file").fill("Not a name")
+    page.keyboard.press("Enter")
+
+    expect(dialog.get_by_role("alert")).to_contain_text('"Not a name" is not a valid name')
+    expect(dialog.get_by_label("Name of its file")).to_have_value("Not a name")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(claim).to_be_focused()
+    dev.kill()
+
+
+def test_what_is_ignored_leaves_and_the_rule_says_by_what(
+    page: Page, shared_service: Served
+) -> None:
+    dev = dev_server(shared_service, "meadow")
+    opened(page)
+    page.get_by_role("button", name=f"Ignore meadow on port {dev.port}").click()
+    page.get_by_role("button", name="Everything in").click()
+
+    expect(page.get_by_text("The rule is in ignore.yaml")).to_be_visible()
+    expect(tile(page, "meadow")).to_have_count(0)
+    expect(page.get_by_role("button", name=f"Ignore meadow on port {dev.port}")).to_have_count(0)
+    assert str(dev.cwd) in (shared_service.data / "dashboard" / "ignore.yaml").read_text()
+    dev.kill()
+
+
+def test_a_service_is_started_and_stopped_by_keyboard_and_keeps_the_focus(
+    page: Page, shared_service: Served
+) -> None:
+    shared_service.declare("press", f"name: Press\n{web_server(free_port())}")
+    opened(page, f"{shared_service.dashboard_url}/")
+    start = page.get_by_role("button", name="Start Press", exact=True)
+    start.focus()
+    page.keyboard.press("Enter")
+    expect(tile(page, "Press")).to_contain_text("Up")
+    expect(start).to_be_focused()
+    expect(start).to_have_attribute("title", "It is running already.")
+
+    page.get_by_role("button", name="Stop Press").focus()
+    page.keyboard.press("Enter")
+
+    expect(tile(page, "Press")).to_contain_text("Stopped")
+    assert shared_service.app("press")["service"]["status"] == "stopped"
+
+
+def test_a_stop_is_asked_about_only_when_the_app_should_always_run(
+    page: Page, shared_service: Served
+) -> None:
+    shared_service.declare("mill", f"name: Mill\nexpected: always\n{web_server(free_port())}")
+    until(lambda: shared_service.app("mill"), what="the app")
+    shared_service.act("mill", "start")
+    opened(page)
+    page.get_by_role("button", name="Stop Mill").click()
+    page.get_by_role("button", name="Keep it running").click()
+    assert shared_service.app("mill")["service"]["status"] == "running"
+
+    page.get_by_role("button", name="Stop Mill").click()
+    page.get_by_role("dialog", name="Stop Mill").get_by_role("button", name="Stop").click()
+
+    expect(tile(page, "Mill")).to_contain_text("Stopped")
+    assert shared_service.app("mill")["service"]["status"] == "stopped"
+    shared_service.file("mill").unlink()
+
+
+def test_a_start_that_fails_shows_its_reason_and_log_in_place(
+    page: Page, shared_service: Served
+) -> None:
+    shared_service.declare(
+        "kiln", "name: Kiln\nservice: {command: 'echo no clay here; exit 3', cwd: /tmp}\n"
+    )
+    opened(page)
+    page.get_by_role("button", name="Start Kiln", exact=True).click()
+
+    expect(tile(page, "Kiln")).to_contain_text("Did not start")
+    expect(tile(page, "Kiln")).to_contain_text("no clay here")
+    page.get_by_role("button", name="Close: Kiln").click()
+    expect(tile(page, "Kiln")).not_to_contain_text("no clay here")
+
+
+def test_an_error_in_a_file_is_told_with_its_line_until_it_is_mended(
+    page: Page, shared_service: Served
+) -> None:
+    shared_service.declare("vault", "name: Vault\npaused: true\n")
+    opened(page)
+    expect(tile(page, "Vault")).to_be_visible()
+    shared_service.declare("vault", "name: Vault\nport: 1\nport: 2\n")
+    told = page.get_by_role("region", name="Problems with files")
+    expect(told).to_contain_text("apps/vault.yaml, line 3")
+    expect(told).to_contain_text("The last good version is in use.")
+    expect(tile(page, "Vault")).to_be_visible()
+
+    shared_service.declare("vault", "name: Vault mended\npaused: true\n")
+
+    expect(told).to_be_hidden()
+    expect(tile(page, "Vault mended")).to_contain_text("Unknown: paused in its file")
+
+
+def test_counts_choose_what_is_shown(page: Page, shared_service: Served) -> None:
+    shared_service.declare("stone", "name: Stone\npaused: true\n")
+    shared_service.declare("river", f"name: River\nport: {free_port()}\n")
+    opened(page)
+    expect(tile(page, "River")).to_contain_text("Stopped")
+    page.get_by_role("button", name=re.compile("unknown$")).click()
+
+    expect(tile(page, "River")).to_have_count(0)
+    expect(tile(page, "Stone")).to_be_visible()
+    page.get_by_role("button", name=re.compile("unknown$")).click()
+    expect(tile(page, "River")).to_be_visible()
+
+
+def test_a_bookmark_has_its_letter_until_its_icon_is_there(
+    page: Page, shared_service: Served
+) -> None:
+    dev = dev_server(shared_service, "almanac")
+    Image.new("RGB", (64, 64), "teal").save(dev.cwd / "favicon.ico")
+    opened(page)
+    url = f"http://127.0.0.1:{dev.port}/"
+    links = [{"name": "Almanac", "url": url}, {"name": "Letters", "url": "mailto:a@example.org"}]
+    body: dict[str, Any] = {"name": "Books", "links": links}
+    shared_service.api.put("/api/bookmarks/books", json=body).raise_for_status()
+
+    almanac = page.get_by_role("link", name="Almanac")
+    expect(almanac).to_have_attribute("href", url)
+    expect(almanac.locator("img")).to_be_visible()
+    expect(page.get_by_role("link", name="Letters")).to_contain_text("L")
+    expect(page.get_by_role("link", name="Letters").locator("img")).to_have_count(0)
+    dev.kill()
+
+
+def test_what_a_reboot_took_is_started_kept_and_dismissed(browser: Browser, tmp_path: Path) -> None:
+    settings = {**SCANNED, "lost": {"grace": "1s"}}
+    with Served(tmp_path, dashboard=settings) as served:
+        devs = {name: dev_server(served, name) for name in ("lantern", "compass", "anchor")}
+        until(lambda: all(_titled(served, *one) for one in devs.items()), what="titles")
+        served.api.post("/api/scan", json={}).raise_for_status()
+        _reboot(served, *devs.values())
+        context = browser.new_context(base_url=served.dashboard_url)
+        page = opened(context.new_page(), "/")
+        expect(page.get_by_text("3 apps were running before the restart")).to_be_visible()
+
+        page.get_by_role("button", name="Start once: lantern").click()
+        expect(page.get_by_text("lantern runs again.")).to_be_visible()
+        expect(page.get_by_text("2 apps were running before the restart")).to_be_visible()
+        page.get_by_role("button", name="Keep as service: compass").click()
+        expect(page.get_by_text("1 app was running before the restart")).to_be_visible()
+        assert "autostart: true" in served.file("compass").read_text()
+        page.get_by_role("button", name="Dismiss anchor").click()
+
+        expect(page.get_by_text("before the restart")).to_have_count(0)
+        assert served.api.get("/api/lost").json() == {"lost": None}
+        context.close()
+        served.until_state("lantern", "up")
+        assert served.act("lantern", "stop")["status"] == "stopped"
+
+
+def _titled(served: Served, name: str, dev: Dev) -> bool:
+    identity = served.observed(dev.port).get("identity", {})
+    return bool(identity.get("title") == name)
+
+
+def _reboot(served: Served, *devs: Dev) -> None:
+    """Everything ends, and the next start finds another boot of the machine."""
+    served.stop()
+    for dev in devs:
+        dev.kill()
+    served.env["SVC_TEST_BOOT_ID"] = "another"
+    served.start()
+
+
+def test_ten_seconds_after_the_stream_broke_every_state_is_a_hollow_ring(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with Served(tmp_path, dashboard=SCANNED) as served:
+        served.declare("clock", "name: Clock\npaused: true\n")
+        context = browser.new_context(base_url=served.url)
+        page = opened(context.new_page())
+        expect(tile(page, "Clock")).to_be_visible()
+        shapes = tile(page, "Clock").locator(".state > use")
+        served.stop()
+        expect(page.get_by_text(LOST)).to_be_visible(timeout=15_000)
+        expect(shapes).to_be_hidden()
+
+        served.start()
+
+        expect(page.get_by_text(LOST)).to_be_hidden(timeout=15_000)
+        expect(shapes).to_be_visible()
+        served.declare("clock", "name: Clock, wound up\npaused: true\n")
+        expect(tile(page, "Clock, wound up")).to_be_visible()
+        context.close()
+
+
+def test_a_full_page_fits_and_has_no_axe_violation(
+    look: BrowserContext, shared_service: Served, axe: str
+) -> None:
+    shared_service.declare("broad", f"name: {'Broad ' * 12}\n{web_server(free_port())}")
+    shared_service.declare("wrong", "port: [\n")
+    until(lambda: shared_service.app("broad"), what="the app")
+    page = opened(look.new_page())
+    expect(page.get_by_role("region", name="Problems with files")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^Start Broad"))).to_be_visible()
+
+    assert page.evaluate("document.documentElement.scrollWidth > innerWidth") is False
+    page.evaluate(axe)
+    found = page.evaluate("axe.run()")["violations"]
+    assert [(one["id"], [node["html"][:160] for node in one["nodes"]]) for one in found] == []
+    shared_service.file("wrong").unlink()
