@@ -259,6 +259,7 @@ def test_ten_seconds_after_the_stream_broke_every_state_is_a_hollow_ring(
         expect(tile(page, "Clock")).to_be_visible()
         shapes = tile(page, "Clock").locator(".state > use")
         served.stop()
+        assert page.get_by_text(LOST).count() == 0
         expect(page.get_by_text(LOST)).to_be_visible(timeout=15_000)
         expect(shapes).to_be_hidden()
 
