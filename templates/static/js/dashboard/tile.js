@@ -36,6 +36,7 @@ export class Tiles {
       ...{ slug, name, source, state, reason, message, since, stale, flapping, unexpected },
       url: safe(app.urls?.fronted ?? app.url),
       thumb: app.thumbEtag,
+      kind: app.thumbKind,
       status: app.service?.status ?? null,
       always: app.expected === "always",
       busy: this.busy.get(slug) ?? "",
@@ -50,6 +51,7 @@ export class Tiles {
       { class: off ? "tile off" : "tile" },
       h("img", {
         class: "thumb",
+        dataset: { kind: app.kind },
         src: `${route("apps", app.slug, "thumb")}?v=${encodeURIComponent(app.thumb)}`,
         alt: "",
         width: "640",
