@@ -1,4 +1,4 @@
-"""`python -m bench.dashboard.targets N`: N small web servers in one process; prints their ports."""
+"""`python targets.py N`: N small web servers in one process; prints their ports."""
 
 from __future__ import annotations
 
