@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from config.kernel.errors import Unavailable
 from config.kernel.storage.watch import Watcher
-from dashboard.daemon import views
+from dashboard.daemon import ending, views
 from dashboard.daemon.facts import Facts
 from dashboard.daemon.lag import Meter
 from dashboard.daemon.loop import Loop
@@ -37,8 +37,8 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 STOP_S = 2.5
+END_S, CLOSE_S = 2.2, 1.5  # for the whole end, and what of that is the rooms' at least
 LONGEST_S = 30.0  # between two tries to start
-CLOSE_S = 1.0  # what each room may take to end
 
 
 class Daemon:
@@ -241,21 +241,20 @@ class Daemon:
     async def _end(self) -> None:
         """Within 2.5 s; what does not end by itself ends with the process."""
         facts, present = self._facts, self._present
+        by = asyncio.get_running_loop().time() + END_S
         self.loaded.clear()
         STANDING.on_join = lambda: None
-        await self._tasks.close()
-        for close in (
-            facts.rooms.lost.close,
-            facts.keeping.close,
-            facts.rooms.services.close,
-            facts.rooms.gallery.close,
-            self._present.scanning.close,
-        ):
-            try:
-                async with asyncio.timeout(CLOSE_S):
-                    await close()
-            except Exception:
-                log.exception("a part of the dashboard did not end")
+        await ending.close({"tasks": self._tasks.close}, by - CLOSE_S)
+        await ending.close(
+            {
+                "journal": facts.rooms.lost.close,
+                "history": facts.keeping.close,
+                "services": facts.rooms.services.close,
+                "gallery": facts.rooms.gallery.close,
+                "scan": present.scanning.close,
+            },
+            by,
+        )
         present.telling.flush()
 
     def _joined(self) -> None:

@@ -69,11 +69,17 @@ class Keeping:
                 await self._prune()
 
     async def close(self) -> None:
-        """The last flush; the thread and its connection end."""
-        if self._loaded:
-            await self._in_thread(self.recorder.close, time.time())
-        await self._in_thread(connections.close_all)
+        """The last flush; the thread and its connection end, also when nobody waits any more."""
+        last = self._in_thread(self._end, time.time())
         self._thread.shutdown(wait=False)
+        await last
+
+    def _end(self, now: float) -> None:
+        try:
+            if self._loaded:
+                self.recorder.close(now)
+        finally:
+            connections.close_all()
 
     async def _is_loaded(self) -> bool:
         if self._loading is not None:
@@ -116,5 +122,5 @@ class Keeping:
         self.error = FileError("database", "error", message, since=now) if message else None
         self.changed()
 
-    async def _in_thread(self, call: Callable[..., object], *args: Any) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._thread, call, *args)
+    def _in_thread(self, call: Callable[..., object], *args: Any) -> asyncio.Future[object]:
+        return asyncio.get_running_loop().run_in_executor(self._thread, call, *args)

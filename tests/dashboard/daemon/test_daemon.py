@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -122,6 +123,37 @@ def test_it_ends_within_three_seconds_and_refuses_from_then_on(daemon: Daemon) -
     assert time.monotonic() - begun < 3
     with pytest.raises(Unavailable):
         daemon.ask(daemon.apps)
+
+
+def test_a_room_that_does_not_end_holds_up_neither_the_others_nor_the_end(
+    daemon: Daemon, home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    loaded(daemon)
+    until(lambda: daemon.ask(daemon.observed)["scannedAt"], what="a scan, which the journal tells")
+    recorder, written, go_on = daemon.recorder, Event(), Event()
+    lost, history = daemon.lost.close, recorder.close
+
+    async def journal() -> None:
+        await lost()
+        written.set()
+
+    def stuck(now: float) -> bool:
+        go_on.wait(10)
+        return history(now)
+
+    monkeypatch.setattr(daemon.lost, "close", journal)
+    monkeypatch.setattr(recorder, "close", stuck)
+    begun = time.monotonic()
+    try:
+        assert daemon.stop()
+        assert time.monotonic() - begun < 2.5
+    finally:
+        go_on.set()
+
+    assert written.is_set()
+    [late] = [one for one in caplog.records if one.name == "dashboard.daemon.ending"]
+    assert (late.levelname, late.exc_info) == ("WARNING", None)
+    assert late.getMessage() == "the history did not end in time"
 
 
 def test_the_tag_of_the_state_stays_until_something_changes(daemon: Daemon, home: Path) -> None:
