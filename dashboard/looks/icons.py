@@ -75,10 +75,14 @@ def source(link: BookmarkLink) -> str:
 
 
 def normal(url: str) -> str:
-    """The address with scheme and host in lower case, no default port, no fragment."""
+    """The address with scheme and host in lower case, no default port, no fragment, no user.
+
+    A user is shown masked and never sent, so it tells no two addresses apart (7.7).
+    """
     try:
         parts = urlsplit(url.strip())
-        netloc = parts.netloc.lower().removesuffix(_PORTS.get(parts.scheme, " "))
+        host = parts.netloc.rpartition("@")[2].lower()
+        netloc = host.removesuffix(_PORTS.get(parts.scheme, " "))
     except ValueError:
         return url
     return parts._replace(netloc=netloc, path=parts.path or "/", fragment="").geturl()

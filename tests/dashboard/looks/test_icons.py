@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from config.kernel.errors import NotFound
+from dashboard.files import masks
 from dashboard.files.schema.group import BookmarkLink, Group
 from dashboard.looks import favicon, fetch, icons
 from dashboard.looks.fetch import NoAnswer, Refused
@@ -234,6 +235,14 @@ GROUP = Group("Docs", links=(
 )
 def test_a_link_is_known_by_its_normal_address(url):
     assert icons.link_of(GROUP, url).name == "A"
+
+
+@pytest.mark.parametrize("shown", [str, masks.text])
+def test_a_link_with_a_user_is_known_by_the_address_that_is_shown_of_it(shown):
+    link = BookmarkLink("P", "https://me:secret@private.example:443/")
+
+    assert icons.link_of(Group("Own", links=(link,)), shown(link.url)) is link
+    assert icons.normal(link.url) == "https://private.example/"
 
 
 @pytest.mark.parametrize("url", ["http://example.org/other", "https://example.org/", "", "http://[",
