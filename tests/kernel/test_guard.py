@@ -236,7 +236,11 @@ async def test_behind_a_login_an_origin_is_held_against_the_host_it_names(origin
 
 async def test_a_name_given_while_the_service_runs_counts_from_then_on():
     names: set[str] = set()
-    rules = Rules(limit=1000, also=lambda: names)
+
+    async def given() -> set[str]:
+        return names
+
+    rules = Rules(limit=1000, also=given)
     named = JSON | {"host": "apps.example", "origin": "https://apps.example"}
 
     assert await judged(rules, "POST", named) == (403, "host_not_allowed")
@@ -247,7 +251,7 @@ async def test_a_name_given_while_the_service_runs_counts_from_then_on():
 
 
 async def test_such_names_are_asked_for_only_when_no_other_rule_knows_the_host():
-    def asked() -> set[str]:
+    async def asked() -> set[str]:
         raise AssertionError("asked")
 
     rules = Rules(limit=1000, also=asked)

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
-
-from django.utils.module_loading import import_string
 
 from config.kernel.errors import SvcError
 from config.kernel.web import surfaces, threads
 from config.kernel.web.answers import App, Header, Message, Receive, Send, nothing_here, send_json
+from config.kernel.web.late import Late
 
 log = logging.getLogger(__name__)
 
@@ -82,33 +80,32 @@ class Stamped:
 
 def lazily(name: str) -> App:
     """The consumer or ASGI app called `name`, imported when it is first asked for."""
-
-    @cache
-    def load() -> App:
-        found = import_string(name)
-        app: App = found.as_asgi() if hasattr(found, "as_asgi") else found
-        return app
+    late = Late(name)
 
     async def app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        await load()(scope, receive, send)
+        found = await late.get()
+        inner: App = found.as_asgi() if hasattr(found, "as_asgi") else found
+        await inner(scope, receive, send)
 
     return app
 
 
-def by_name(name: str) -> Callable[[], Any]:
+def by_name(name: str) -> Callable[[], Awaitable[Any]]:
     """The function `name`, found when it is first called."""
+    late = Late(name)
 
-    def call() -> Any:
-        return import_string(name)()
+    async def call() -> Any:
+        return (await late.get())()
 
     return call
 
 
 def authenticator(name: str, *, blocking: bool) -> Callable[[dict[str, Any]], Any]:
     """The function `name`, as the guard awaits it. `blocking`: it may fetch keys."""
+    late = Late(name)
 
     async def authenticate(scope: dict[str, Any]) -> Any:
-        decide = import_string(name)
+        decide = await late.get()
         return await threads.run(decide, scope) if blocking else decide(scope)
 
     return authenticate

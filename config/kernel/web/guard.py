@@ -38,6 +38,10 @@ class Words:
     cross_site_code: str = "origin_not_allowed"
 
 
+async def nobody() -> Collection[str]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """How strict one surface is."""
@@ -45,16 +49,16 @@ class Rules:
     limit: int  # bytes of a body
     local: bool = True  # peer, Host and Origin must be this machine (or one of `hosts`)
     hosts: frozenset[str] = frozenset()  # further host names, lower case
-    also: Callable[[], Collection[str]] = frozenset  # those that change while the service runs
+    also: Callable[[], Awaitable[Collection[str]]] = nobody  # those that change meanwhile
     origins: frozenset[str] = frozenset()  # further hosts whose pages may write
     proxied: bool = False  # whether a request may have passed a proxy
     json_always: bool = True  # a write names its content type even when its body is empty
     media: frozenset[str] = JSON  # what a body may be
     words: Words = field(default_factory=Words)
 
-    def knows(self, host: str | None) -> bool:
+    async def knows(self, host: str | None) -> bool:
         """Whether the host is this machine, or one that is named as if it were."""
-        return allowed(host, self.hosts) or allowed(host, self.also())
+        return allowed(host, self.hosts) or allowed(host, await self.also())
 
 
 class Headers:
@@ -79,17 +83,17 @@ class Headers:
         )
 
 
-def check_request(scope: Scope, headers: Headers, rules: Rules) -> None:
+async def check_request(scope: Scope, headers: Headers, rules: Rules) -> None:
     """What is asked, once it is known who asks: 403, 415, 413 in this order."""
     if scope["method"] in WRITES:
-        _check_origin(headers, rules)
+        await _check_origin(headers, rules)
         _check_media(scope["method"], headers, rules)
     length = headers.only(b"content-length")
     if length.isdecimal() and int(length) > rules.limit:
         raise too_large(rules)
 
 
-def check_caller(scope: Scope, headers: Headers, rules: Rules) -> None:
+async def check_caller(scope: Scope, headers: Headers, rules: Rules) -> None:
     """Peer, Host and forwarding of a surface that serves only this machine."""
     if not rules.local:
         return
@@ -99,27 +103,27 @@ def check_caller(scope: Scope, headers: Headers, rules: Rules) -> None:
     if not rules.proxied and headers.proxied():
         raise Denied(words.peer, code=words.peer_code)
     sent = headers.all(b"host")
-    if len(sent) != 1 or not rules.knows(host_of(sent[0])):
+    if len(sent) != 1 or not await rules.knows(host_of(sent[0])):
         port = (scope.get("server") or ("", ""))[1]
         text = words.host.format(value=", ".join(sent)[:100], port=port)
         raise Denied(text, code="host_not_allowed")
 
 
-def _check_origin(headers: Headers, rules: Rules) -> None:
+async def _check_origin(headers: Headers, rules: Rules) -> None:
     """No page of another place may write; a caller without Origin is no page."""
     words, sent = rules.words, headers.all(b"origin")
-    if sent and not (len(sent) == 1 and _known_origin(origin_host(sent[0]), headers, rules)):
+    if sent and not (len(sent) == 1 and await _known_origin(origin_host(sent[0]), headers, rules)):
         value = ", ".join(sent)[:100]
         raise Denied(words.origin.format(value=value), code="origin_not_allowed")
     if "cross-site" in (site.lower() for site in headers.all(b"sec-fetch-site")):
         raise Denied(words.cross_site, code=words.cross_site_code)
 
 
-def _known_origin(host: str | None, headers: Headers, rules: Rules) -> bool:
+async def _known_origin(host: str | None, headers: Headers, rules: Rules) -> bool:
     if host is None:
         return False
     if rules.local:
-        return rules.knows(host)
+        return await rules.knows(host)
     return host == host_of(headers.only(b"host")) or host in rules.hosts | rules.origins
 
 
@@ -155,13 +159,13 @@ class Guard:
         """The first rule the request breaks; else its principal stands in the scope."""
         headers = Headers(scope)
         try:
-            check_caller(scope, headers, self.rules)
+            await check_caller(scope, headers, self.rules)
             if self.authenticate is not None:
                 principal = await self.authenticate(scope)
                 if isinstance(principal, Refusal):
                     return principal
                 scope["principal"] = principal
-            check_request(scope, headers, self.rules)
+            await check_request(scope, headers, self.rules)
         except SvcError as error:
             return refusal(error)
         return None

@@ -22,6 +22,7 @@ from config import __version__
 from config.kernel.process.singleton import Instance
 from config.kernel.web import surfaces
 from config.kernel.web.hosts import loopback
+from config.kernel.web.late import load
 from config.kernel.web.listeners import Listener, open_ports
 
 log = logging.getLogger(__name__)
@@ -94,7 +95,7 @@ class Serving:
             if self._stopped.is_set():
                 return
             try:
-                part = import_string(name)()
+                part = load(name)()
                 part.start()
                 self._background.append(part)
             except Exception:
