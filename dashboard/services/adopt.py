@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dashboard.services import record
+from dashboard.files import places as files
+from dashboard.services import places, record
 from dashboard.services.record import Exit, Record
+from dashboard.services.state import ALIVE
 from dashboard.services.system import boot, ports, processes
 from dashboard.services.system.processes import Process
+
+
+def left() -> set[str]:
+    """The slugs of every run of this boot that was alive when it was last heard of. Blocks."""
+    now = boot.boot_id()
+    known = ((slug, record.load(slug)) for slug in places.recorded() if files.SLUG.fullmatch(slug))
+    return {slug for slug, one in known if one and one.boot == now and one.status in ALIVE}
 
 
 def find(slug: str) -> Record | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -68,16 +69,20 @@ class Life:
         self.state.message = message
         await self._decide(None, asked=asked)
 
-    async def end_all(self, service: Service) -> bool:
-        """Stop every process of the last run, whether it is still the service or not."""
+    async def end_all(self, service: Service | None) -> bool:
+        """Stop every process of the last run, whether it is still the service or not.
+
+        `service` None: no file says how, so it is done as is usual.
+        """
         state = self.state
         self.forget("end", "ready")
         if state.record is None or not state.record.run:
             return True
-        timeout = service.stop_timeout
+        asked = service.signal if service else signal.SIGTERM
+        timeout = service.stop_timeout if service else None
         limit = state.world.limits().stop_timeout if timeout is None else timeout
         family, clock = state.record.family, state.world.clock
-        gone = await waiting.end(family, service.signal, timeout=limit, clock=clock)
+        gone = await waiting.end(family, asked, timeout=limit, clock=clock)
         processes.reap(state.record.leader)
         if gone and state.alive:
             ended = self._told(state.record) or Exit(None, "SIGKILL", clock.wall())

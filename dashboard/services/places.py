@@ -20,6 +20,11 @@ def record(slug: str) -> Path:
     return _state() / f"{slug}.json"
 
 
+def recorded() -> list[str]:
+    """What there is a record of."""
+    return [path.stem for path in _state().glob("*.json")]
+
+
 def exit_file(slug: str) -> Path:
     """The wrapper writes it; whoever starts a wrapper made the folder."""
     return _state() / f"{slug}.exit"

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from dashboard.services import errors, logs, rotation
+from dashboard.services import adopt, errors, logs, rotation
 from dashboard.services.actions import Outcome
 from dashboard.services.definition import Service
 from dashboard.services.state import State, World
@@ -34,11 +34,14 @@ class Supervisor:
     async def begin(self, declared: Mapping[str, Service]) -> None:
         """Adopt what runs and start what should; returns when every living run is found.
 
-        While services are off nothing is started, but what runs is known and shown.
+        A run outlives its file too: one that was started once, or whose file is away, is adopted
+        and can be stopped; a file that returns finds it. While services are off nothing is
+        started, but what runs is known and shown.
         """
         for slug, service in declared.items():
             self._unit(slug).declare(service)
-        await asyncio.gather(*(self._units[slug].begin() for slug in declared))
+        left = await asyncio.to_thread(adopt.left)
+        await asyncio.gather(*(self._unit(slug).begin() for slug in {*declared, *left}))
         self._rotating = asyncio.create_task(self._rotate(), name="log rotation")
 
     def declare(self, slug: str, service: Service | None) -> None:

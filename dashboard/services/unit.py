@@ -140,7 +140,7 @@ class Unit:
         if state.alive:
             state.become("stopping", reason, asked=True)
             await self.life.save()
-        if service is not None and not await self.life.end_all(service):
+        if not await self.life.end_all(service):
             state.message = "A process does not end, not even when it is killed."
             state.become("running", reason, asked=True)
             if state.record is not None:
@@ -185,7 +185,7 @@ class Unit:
         self.state.adopted = True
         if known.status == "stopping":
             self.state.record = found or known
-            again = known.reason == "restarting"
+            again = known.reason == "restarting" and self.state.declared
             self.queue.put("again", self._restart if again else self._stop)
         elif found is None:
             await self.life.over(known)
