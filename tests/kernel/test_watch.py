@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from config.kernel.storage import files, watch
+from config.kernel.storage.inotify import Inotify
+from config.kernel.storage.notify import Stepping
 from config.kernel.storage.watch import Watcher
 
 Told = queue.Queue[set[Path]]
+
+
+@pytest.fixture(params=[Inotify, Stepping], autouse=True)
+def _by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of the two ways a system may tell."""
+    monkeypatch.setattr(watch, "notify", lambda folders: closing(request.param(folders)))
 
 
 @pytest.fixture
@@ -111,7 +121,7 @@ def test_without_notifications_a_poll_each_second_finds_every_change(
     def broken(*_: object) -> None:
         raise OSError("no inotify instances left")
 
-    monkeypatch.setattr(watch, "RustNotify", broken)
+    monkeypatch.setattr(watch, "notify", broken)
     watcher = Watcher(lambda: [tmp_path], told.put)
     began = time.monotonic()
     watcher.start()
@@ -162,3 +172,57 @@ def test_starting_and_stopping_leaks_no_thread(tmp_path: Path):
         watcher.stop()
 
     assert [thread.name for thread in threading.enumerate() if thread.name == "watcher"] == []
+
+
+def test_a_folder_that_is_replaced_is_watched_on(tmp_path: Path, told: Told):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    watcher = Watcher(lambda: [inner], told.put, poll_s=0.5)
+    watcher.start()
+    try:
+        inner.rename(tmp_path / "other")
+        inner.mkdir()
+        (inner / "a").write_bytes(b"1")
+        seen(told, inner / "a")
+    finally:
+        watcher.stop()
+
+
+def test_what_the_system_could_not_keep_is_found_by_a_look(tmp_path: Path, told: Told):
+    most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    first, other, last = (tmp_path / name for name in ("first", "other", "last"))
+    other.touch()
+    busy = threading.Event()
+
+    def handler(paths: set[Path]) -> None:
+        told.put(paths)
+        busy.wait(20)
+
+    watcher = Watcher(lambda: [tmp_path], handler, poll_s=30)
+    watcher.start()
+    try:
+        first.touch()
+        seen(told, first)
+        for number in range(most + 100):
+            os.utime((first, other)[number % 2])
+        last.touch()
+        busy.set()
+        seen(told, last)
+    finally:
+        busy.set()
+        watcher.stop()
+
+
+def test_two_names_of_one_folder_are_both_told(tmp_path: Path, told: Told):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.mkdir()
+    link.symlink_to(real)
+    watcher = Watcher(lambda: [real, link], told.put, poll_s=0.5)
+    watcher.start()
+    try:
+        (real / "a").write_bytes(b"1")
+        paths: set[Path] = set()
+        while not paths >= {real / "a", link / "a"}:
+            paths |= told.get(timeout=5)
+    finally:
+        watcher.stop()

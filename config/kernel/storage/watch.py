@@ -15,13 +15,11 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from watchfiles._rust_notify import RustNotify  # its documented low-level interface
-
 from config.kernel.storage.files import PREFIX
+from config.kernel.storage.notify import Wake, notify
 
 log = logging.getLogger(__name__)
 
-STEP_MS, DEBOUNCE_MS = 25, 50  # every step costs a wake-up; idle cost counts (S13)
 POLL_S = 5.0
 BLIND_S = 1.0  # between two polls where the system notifies of nothing
 
@@ -43,7 +41,7 @@ class Watcher:
         self._on_change = on_change
         self._poll_s = poll_s
         self._stop = threading.Event()
-        self._again = threading.Event()
+        self._again = Wake()
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
         self._seen: Seen = {}
@@ -60,6 +58,8 @@ class Watcher:
         self._again.set()
         if self._thread is not None:
             self._thread.join(self._poll_s)
+        if self._thread is None or not self._thread.is_alive():
+            self._again.close()
 
     def rebuild(self) -> None:
         """Look at `folders()` again now."""
@@ -92,16 +92,14 @@ class Watcher:
             self._ready.set()
             self._again.wait(self._poll_s)
             return
-        names = sorted(map(str, folders))
-        with RustNotify(names, False, False, 0, False, True) as notify:
+        with notify(sorted(folders)) as told:
             self._compare()
             self._ready.set()
             looked = time.monotonic()
             while True:
-                found = notify.watch(DEBOUNCE_MS, STEP_MS, int(self._poll_s * 1000), self._again)
-                if found in ("stop", "signal"):
+                paths = told.wait(self._poll_s, self._again)
+                if paths is None:
                     return
-                paths = {Path(path) for _, path in found} if isinstance(found, set) else set()
                 self._tell(self._news(paths, folders))
                 if time.monotonic() - looked >= self._poll_s:
                     self._compare()
