@@ -116,8 +116,16 @@ def arguments(process: psutil.Process) -> tuple[tuple[str, ...], bool]:
         return tuple(process.cmdline()), True
     raw, whole = procfs.argv(process.pid, ARGV_BYTES)
     if len(raw) > 2 and not any(raw[1:]):  # a title written over the arguments, as npm does
-        raw = raw[0].split()
+        raw = _npm(raw[0].split())
     return tuple(os.fsdecode(argument) for argument in raw), whole
+
+
+def _npm(words: list[bytes]) -> list[bytes]:
+    """npm leaves the `--` and its own options out of its title: what is left is the script's."""
+    option = next((i for i, word in enumerate(words) if word.startswith(b"-")), None)
+    if words[:1] == [b"npm"] and option is not None:
+        return [*words[:option], b"--", *words[option:]]
+    return words
 
 
 def _parents(process: psutil.Process) -> tuple[Parent, ...]:

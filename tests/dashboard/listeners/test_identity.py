@@ -110,14 +110,16 @@ def test_a_server_started_by_npm_is_node_and_its_command_is_npms(servers: Server
     (tmp_path / "server.js").write_text(SERVER)
     (tmp_path / "node_modules/express").mkdir(parents=True)
     (tmp_path / "node_modules/express/package.json").write_text('{"version": "4.19.2"}')
-    servers.run("npm", "run", "dev", env={"npm_config_update_notifier": "false"})
+    quiet = {"npm_config_update_notifier": "false"}
+    servers.run("npm", "run", "dev", "--", "--verbose", "2", env=quiet)
     until(lambda: on(port), seconds=30)
 
     found = who(port)
 
     assert found.process.name == "node"
-    assert found.wire()["process"]["argv"] == ["node", "server.js", str(port), "--token", "***"]
-    assert found.command == ("npm", "run", "dev")
+    told = found.wire()["process"]["argv"]
+    assert told == ["node", "server.js", str(port), "--token", "***", "--verbose", "2"]
+    assert found.command == ("npm", "run", "dev", "--", "--verbose", "2")
     assert (name(found, port), slug(found, port), kind(found, port)) == ("shop", "shop", "dev")
     assert found.framework is not None
     assert (found.framework.id, found.framework.version) == ("express", "4.19.2")
