@@ -10,6 +10,7 @@ from dashboard.listeners.observed import Sighting
 from dashboard.looks import favicon
 
 MARKUP = 8 << 10  # bytes kept of a page: frameworks show near its beginning
+REFUSED = 400  # from this status on a title tells what went wrong, not what it is
 
 
 async def ask(one: Sighting) -> Result:
@@ -30,7 +31,7 @@ def answer(result: Result, port: int) -> Answer | None:
     icons = (*named.icons, *named.touch)
     return Answer(
         protocol="https" if scheme == "https" else "http",
-        title=page.title,
+        title=page.title if result.status < REFUSED else None,
         favicon=icons[0] if icons else None,
         headers=page.headers,
         markup=page.body[:MARKUP].decode("utf-8", errors="replace"),

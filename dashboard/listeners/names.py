@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
+from pathlib import Path
 
 from django.utils.text import slugify
 
@@ -13,10 +14,14 @@ from dashboard.listeners.shown import plain
 
 MOST, NAME = 63, 80
 _MAJOR = re.compile(r"v\d+")
+_NOBODYS = re.compile(r"\s*(directory listing for|index of|listing directory) /", re.IGNORECASE)
 
 
 def name(identity: Identity, port: int) -> str:
-    """Package, else container, else git directory, else title, else process."""
+    """Package, else container, else git directory, else title, else process.
+
+    The title of a bare listing is the program's, not the site's: the listed directory names it.
+    """
     for found in _names(identity):
         if text := plain(masks.within(found), NAME).strip():
             return text
@@ -32,8 +37,14 @@ def _names(identity: Identity) -> Iterator[str]:
         yield named or ""
     if identity.git:
         yield identity.git.name
-    yield identity.title or ""
+    yield _title(identity.title or "", identity.cwd)
     yield identity.process.name
+
+
+def _title(title: str, cwd: str) -> str:
+    if not _NOBODYS.match(title):
+        return title
+    return "" if Path(cwd) == Path.home() else Path(cwd).name
 
 
 def short(package: str) -> str:

@@ -324,6 +324,9 @@ def test_suggested_slugs_are_free_stable_and_never_twice():
         ("_x_--..y", "x-y", "_x_--..y"),
         ("\x1b[2J", "2j", "�[2J"),
         (" ", "node", "node"),
+        ("Directory listing for /", "x", "x"),
+        ("Index of /src/", "x", "x"),
+        ("Index of Funds", "index-of-funds", "Index of Funds"),
     ],
 )
 def test_a_title_of_any_kind_gives_a_slug_that_is_one(title: str, slug: str, name: str):
