@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 GAP = "  "
 LEAST = 8  # columns that a cut column keeps
@@ -22,13 +22,20 @@ def terminal() -> int:
     return shutil.get_terminal_size((80, 24)).columns
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, width: int) -> list[str]:
-    """The lines of a table of at most `width` columns; the widest columns are cut first."""
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[object]], *, width: int, whole: Container[str] = ()
+) -> list[str]:
+    """The lines of a table of at most `width` columns; the widest columns are cut first.
+
+    The columns under the heads of `whole` are never cut: what somebody copies from them must be
+    all of it, and the table may be wider for it.
+    """
     cells = [list(head), *([plain(value) for value in row] for row in rows)]
     widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
     room = width - len(GAP) * (len(widths) - 1)
-    while sum(widths) > room and max(widths) > LEAST:
-        widths[widths.index(max(widths))] -= 1
+    cut = [index for index, name in enumerate(head) if name not in whole]
+    while sum(widths) > room and any(widths[index] > LEAST for index in cut):
+        widths[max(cut, key=widths.__getitem__)] -= 1
     return [_row(row, widths) for row in cells]
 
 

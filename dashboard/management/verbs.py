@@ -14,6 +14,7 @@ from dashboard.management.printing import pairs, plain, table, terminal
 
 AT_ONCE = 8
 RUNS = {"running", "starting", "backoff"}
+WHOLE = {"ID", "APP", "ADDRESS"}  # columns whose values are typed or opened again
 Options = dict[str, Any]
 
 
@@ -29,7 +30,7 @@ class Shown:
 def ls(client: Client, options: Options) -> Shown:
     body = client.get("apps", **{name: options[name] for name in ("state", "tag", "source")})
     rows = [(a["state"], a["slug"], a["url"] or "-", _about(a)) for a in body["apps"]]
-    lines = table(("STATE", "APP", "ADDRESS", "ABOUT"), rows, width=terminal()) if rows else []
+    lines = _table(("STATE", "APP", "ADDRESS", "ABOUT"), rows)
     counts = Counter(app["state"] for app in body["apps"])
     summary = ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "No apps."
     return Shown(body, [*lines, summary, *_file_errors(body["fileErrors"])])
@@ -83,8 +84,7 @@ def scan(client: Client, options: Options) -> Shown:
     found = [one for one in client.get("observed")["observed"] if not one["hidden"]]
     rows = [(one["id"], one["port"], *_who(one)) for one in found]
     head = ("ID", "PORT", "PROCESS", "DIRECTORY", "TITLE")
-    lines = table(head, rows, width=terminal()) if rows else ["Nothing new is listening."]
-    return Shown(body, lines)
+    return Shown(body, _table(head, rows) or ["Nothing new is listening."])
 
 
 def lost(client: Client, options: Options) -> Shown:
@@ -155,12 +155,17 @@ def _stopped(client: Client, slug: str) -> Shown:
         return Shown(refused.body, failure=[f"{slug}: {refused}"])
 
 
+def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[str]:
+    """Fits the terminal; what another verb wants to be told, and what is opened, stays whole."""
+    return table(head, rows, width=terminal(), whole=WHOLE) if rows else []
+
+
 def _lost(body: Body) -> Shown:
     items = (body["lost"] or {}).get("items", [])
     rows = [(one["id"], one["name"], one["port"], one["blocked"] or one["status"], one["cwd"])
             for one in items]  # fmt: skip
     head = ("ID", "NAME", "PORT", "STATUS", "DIRECTORY")
-    return Shown(body, table(head, rows, width=terminal()) if rows else ["Nothing is lost."])
+    return Shown(body, _table(head, rows) or ["Nothing is lost."])
 
 
 def _about(app: Body) -> str:

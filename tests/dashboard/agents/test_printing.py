@@ -24,6 +24,13 @@ def test_short_columns_stay_whole_and_the_longest_is_cut():
     assert lines == ["APP   ABOUT", f"shop  {'x' * 23}…"]
 
 
+def test_a_column_that_is_copied_from_stays_whole_though_the_table_grows_wider():
+    address = f"http://localhost:3000/{'x' * 20}"
+    lines = table(("ADDRESS", "ABOUT"), [(address, "y" * 20)], width=30, whole={"ADDRESS", "OTHER"})
+
+    assert lines[1] == f"{address}  {'y' * 7}…"
+
+
 def test_wide_characters_count_twice_and_combining_ones_not_at_all():
     lines = table(("A", "B"), [("日本", "x"), ("e\u0301", "y")], width=80)
 
