@@ -19,9 +19,9 @@ from channels.routing import URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.urls import re_path as django_route  # noqa: E402
 
-from config.kernel.web.answers import App, nothing_here  # noqa: E402
+from config.kernel.web.answers import App, no_route, nothing_here  # noqa: E402
 from config.kernel.web.bridge import DjangoApp  # noqa: E402
-from config.kernel.web.entrance import Entrance, authenticator, by_name, lazily  # noqa: E402
+from config.kernel.web.entrance import Entrance, authenticator, by_name, exactly, lazily  # noqa: E402
 from config.kernel.web.events import EventStream  # noqa: E402
 from config.kernel.web.guard import (  # noqa: E402
     ANY,
@@ -87,20 +87,23 @@ inside = URLRouter(
         re_path(r"", django_app),
     ]
 )
-main = URLRouter(
+machine = re_path(r"^(?:mcp|\.well-known/)", nothing_here)
+routes = URLRouter(
     [
         re_path(r"^mcp$", lazily("workspace.consumers.ManagementEndpoint")),
         re_path(r"^_svc/mcp$", lazily("workspace.consumers.TurnEndpoint")),
         re_path(DISCOVERY, lazily("workspace.consumers.Discovery")),
-        re_path(r"^(?:mcp|\.well-known/)", nothing_here),
+        machine,
         re_path(r"^api/health$", django_app),
         re_path(r"^static/", Guard(django_app, rules)),
         re_path(r"", Guard(inside, rules, authenticate)),
     ]
 )
+unrouted = URLRouter([machine, re_path(r"", Guard(no_route, rules, authenticate))])
+main = exactly(routes, unrouted)
 
 
-def review(authenticate: Authenticate | None = None, *, proxied: bool) -> URLRouter:
+def review(authenticate: Authenticate | None = None, *, proxied: bool) -> App:
     """The review part, on its own port or under its mount (contract review.md 9)."""
     rules = Rules(limit=MIB, proxied=proxied, words=REVIEW)
     words = replace(
@@ -112,7 +115,7 @@ def review(authenticate: Authenticate | None = None, *, proxied: bool) -> URLRou
     def inside(app: App, by: Rules = rules) -> Guard:
         return Guard(app, by, authenticate)
 
-    return URLRouter(
+    routes = URLRouter(
         [
             re_path(r"^mcp$", inside(lazily("review.consumers.ReviewEndpoint"), calls)),
             re_path(r"^api/events$", inside(lazily("review.events.stream"))),
@@ -121,9 +124,10 @@ def review(authenticate: Authenticate | None = None, *, proxied: bool) -> URLRou
             re_path(r"", inside(django_app)),
         ]
     )  # fmt: skip
+    return exactly(routes, inside(django_app))
 
 
-def dashboard(authenticate: Authenticate | None = None, *, proxied: bool) -> URLRouter:
+def dashboard(authenticate: Authenticate | None = None, *, proxied: bool) -> App:
     """The dashboard part, on its own port or under its mount (contract dashboard.md 4)."""
     fronted = by_name(settings.SVC_FRONTED)
     rules = Rules(limit=256 * 1024, also=fronted, proxied=proxied, words=DASHBOARD)
@@ -132,13 +136,14 @@ def dashboard(authenticate: Authenticate | None = None, *, proxied: bool) -> URL
     def inside(app: App, by: Rules = rules) -> Guard:
         return Guard(app, by, authenticate)
 
-    return URLRouter(
+    routes = URLRouter(
         [
             re_path(r"^mcp$", inside(lazily("dashboard.consumers.DashboardEndpoint"), calls)),
             re_path(r"^api/events$", inside(lazily("dashboard.events.STREAM"))),
             re_path(r"", inside(django_app)),
         ]
     )
+    return exactly(routes, inside(django_app))
 
 
 application = Entrance(

@@ -11,6 +11,7 @@ from config.kernel.web import threads
 from config.kernel.web.answers import Refusal
 from dashboard.files import store
 from dashboard.guide.live import base_url
+from dashboard.operations.caller import defect
 from dashboard.tools import REGISTRY, Agent
 
 
@@ -26,6 +27,8 @@ class DashboardEndpoint(McpConsumer):
 
     def failure(self, error: SvcError) -> Result:
         """In-band, with the sentence, word, status and extras that HTTP answers."""
+        if error.text == "internal error":  # a defect, as the kernel tells it
+            error = defect(self.scope.get("request_id", ""))
         return in_band({**error.body(), "status": error.status})
 
 

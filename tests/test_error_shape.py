@@ -102,3 +102,19 @@ def test_a_refusal_before_the_view_has_the_same_shape(served, headers, content, 
     check(answer)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert served.http.get("/api/projects").json() == before
+
+
+@pytest.mark.parametrize(
+    "path", ["//", "//x", "//api/health", "//api/events", "//mcp", "//static/"]
+)
+def test_a_doubled_slash_leads_nowhere_on_any_port_and_passes_no_guard(served, path):
+    mounts = [f"{served.url}/review", f"{served.url}/dashboard"]
+    for base in (served.url, served.review_url, served.dashboard_url, *mounts):
+        answer = httpx.get(base + path, trust_env=False)
+        assert answer.status_code == 404, base
+        if base == served.url and path == "//mcp":
+            continue  # a machine path there
+        assert answer.json()["code"] == "not_found", base
+        headers = {"Host": "evil.example"}
+        foreign = httpx.get(base + path, headers=headers, trust_env=False)
+        assert (foreign.status_code, foreign.json()["code"]) == (403, "host_not_allowed"), base

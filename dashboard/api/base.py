@@ -19,6 +19,7 @@ from dashboard.files import errors
 from dashboard.files.errors import BadValues
 from dashboard.files.fields import Issue
 from dashboard.operations import Local, Record, Written
+from dashboard.operations.caller import defect
 
 ME = Local()
 ESCAPES = ("%2f", "%5c", "%00")  # would end a name, or begin another one
@@ -105,10 +106,7 @@ def wrong_method(request: HttpRequest, allow: str) -> str:
 
 
 def internal(request: HttpRequest) -> SvcError:
-    """The log names the request by the same id."""
-    number = getattr(request, "request_id", "")
-    text = f"Something failed here (id {number}); the server log has it."
-    return SvcError(text, extra={"id": number})
+    return defect(getattr(request, "request_id", ""))
 
 
 def refuse_escapes(request: HttpRequest) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
+from config.kernel.errors import SvcError
 from config.kernel.mcp.operations import Operation
 from dashboard.daemon import Daemon
 from dashboard.files import errors
@@ -63,6 +64,12 @@ def written_app(daemon: Daemon, slug: str, *, created: bool) -> Written:
     daemon.sync()
     record = app_record(daemon, slug)
     return Written(record, record["etag"], created)
+
+
+def defect(number: str) -> SvcError:
+    """500 `internal` (11); the log names the request by the same id."""
+    text = f"Something failed here (id {number}); the server log has it."
+    return SvcError(text, extra={"id": number})
 
 
 def invalid(key: str, message: str) -> BadValues:

@@ -290,7 +290,8 @@ class Exchange:
     def _failed(self, operation: Operation, error: Exception) -> tuple[str, Result]:
         if isinstance(error, SvcError):
             return _outcome_of(error), self.endpoint.failure(error)
-        log.exception("tool failed", extra={"operation": operation.name})
+        told = {"operation": operation.name, "requestId": self.endpoint.scope.get("request_id", "")}
+        log.exception("tool failed", extra=told)
         return "error", self.endpoint.failure(SvcError("internal error"))
 
     def _written(

@@ -55,6 +55,11 @@ async def nothing_here(scope: dict[str, Any], receive: Receive, send: Send) -> N
     await send_json(send, 404, {"error": "not found"})
 
 
+async def no_route(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """The ASGI app of every other path that no route can have: 404."""
+    await refuse(send, refusal(NotFound("not found")))
+
+
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's handler404: the same body whatever was asked for."""
     return django(NotFound("not found"))

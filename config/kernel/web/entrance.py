@@ -8,11 +8,15 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from io import BytesIO
 from typing import Any
 
-from config.kernel.errors import SvcError
+import orjson
+from django.core.handlers.asgi import ASGIRequest
+from django.urls import get_resolver
+
 from config.kernel.web import surfaces, threads
-from config.kernel.web.answers import App, Header, Message, Receive, Send, nothing_here, send_json
+from config.kernel.web.answers import App, Header, Message, Receive, Refusal, Send, refuse
 from config.kernel.web.late import Late
 
 log = logging.getLogger(__name__)
@@ -48,8 +52,6 @@ class Entrance:
             "request_id": request_id,
         }
         app = (self.mounts if mount else self.apps)[surface.name]
-        if path.startswith("//"):
-            app = nothing_here
         stamped = Stamped(send, request_id, surface.headers)
         try:
             await app(scope, receive, stamped)
@@ -57,7 +59,25 @@ class Entrance:
             log.exception("unhandled error", extra={"requestId": request_id})
             if stamped.begun:
                 raise
-            await send_json(stamped, 500, SvcError("internal error").body())
+            await refuse(stamped, await threads.run(failure, scope))
+
+
+def failure(scope: dict[str, Any]) -> Refusal:
+    """500 in the words of the surface: its routes' handler500, as for a defect of a view."""
+    request = ASGIRequest({**scope, "path": "/", "query_string": b"", "headers": []}, BytesIO())
+    request.request_id = scope["request_id"]  # type: ignore[attr-defined]
+    answer = get_resolver(scope["surface"].urlconf).resolve_error_handler(500)(request)
+    return Refusal(500, orjson.loads(answer.content))
+
+
+def exactly(router: App, otherwise: App) -> App:
+    """`router`, for which `//x` is `/x`; such paths go to `otherwise`."""
+
+    async def app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        doubled = scope["path"].startswith(f"{scope['root_path']}//")
+        await (otherwise if doubled else router)(scope, receive, send)
+
+    return app
 
 
 class Stamped:

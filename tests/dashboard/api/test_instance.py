@@ -7,8 +7,10 @@ import json
 import pytest
 from django.test import RequestFactory
 
+from config.kernel.errors import SvcError
 from dashboard.api.apps import AppViewSet
 from dashboard.api.instance import InstanceViewSet
+from dashboard.consumers import DashboardEndpoint
 from dashboard.files import tags
 from tests.dashboard.api.raw import refused
 from tests.dashboard.served import Served
@@ -135,3 +137,18 @@ def test_a_defect_is_told_by_its_number_alone(monkeypatch, caplog):
         "id": "00ff00ff00ff00ff",
     }
     assert [record.requestId for record in caplog.records] == ["00ff00ff00ff00ff"]
+
+
+def test_a_defect_of_a_tool_is_told_by_its_number_too():
+    endpoint = DashboardEndpoint()
+    endpoint.scope = {"request_id": "00ff00ff00ff00ff"}
+
+    told = endpoint.failure(SvcError("internal error"))
+
+    assert told["isError"] is True
+    assert told["structuredContent"] == {
+        "error": "Something failed here (id 00ff00ff00ff00ff); the server log has it.",
+        "code": "internal",
+        "id": "00ff00ff00ff00ff",
+        "status": 500,
+    }
