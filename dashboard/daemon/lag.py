@@ -22,10 +22,10 @@ class Meter(threading.Thread):
     def __init__(self, loop: Loop) -> None:
         super().__init__(name="svc-dashboard-lag", daemon=True)
         self._loop = loop
-        self._stop = threading.Event()
+        self._stopping = threading.Event()
 
     def run(self) -> None:
-        while not self._stop.wait(EVERY_S):
+        while not self._stopping.wait(EVERY_S):
             self.look()
 
     def look(self) -> float:
@@ -34,14 +34,16 @@ class Meter(threading.Thread):
         self._loop.soon(answered.set)
         if not answered.wait(LONG_S):
             what = self._running()
-            while not (answered.wait(LONG_S) or self._loop.ended.is_set() or self._stop.is_set()):
+            while not (
+                answered.wait(LONG_S) or self._loop.ended.is_set() or self._stopping.is_set()
+            ):
                 pass
             ms = round((time.monotonic() - began) * 1000)
             log.warning("the dashboard's loop stood still", extra={"ms": ms, "task": what})
         return time.monotonic() - began
 
     def stop(self) -> None:
-        self._stop.set()
+        self._stopping.set()
 
     def _running(self) -> str:
         """The task, or where there is none the function, that has the loop now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -116,3 +117,16 @@ def test_a_loop_that_turns_is_not_logged(
         Meter(running.loop).look()
 
     assert caplog.records == []
+
+
+def test_a_child_forked_beside_the_meter_has_nothing_to_complain_of(
+    running: Running, capfd: pytest.CaptureFixture[str]
+) -> None:
+    meter = Meter(running.loop)
+    meter.start()
+
+    subprocess.run(["true"], check=True, preexec_fn=int)  # noqa: PLW1509 - as uvloop forks
+
+    meter.stop()
+    meter.join(5)
+    assert capfd.readouterr() == ("", "")
