@@ -125,7 +125,7 @@ def test_a_child_forked_beside_the_meter_has_nothing_to_complain_of(
     meter = Meter(running.loop)
     meter.start()
 
-    subprocess.run(["true"], check=True, preexec_fn=int)  # noqa: PLW1509 - as uvloop forks
+    subprocess.run(["true"], check=True, preexec_fn=int)  # as uvloop forks
 
     meter.stop()
     meter.join(5)
