@@ -5,16 +5,18 @@ from __future__ import annotations
 from django.conf import settings
 
 from config.kernel.errors import Unavailable
-from dashboard.daemon import current
+from dashboard.daemon import current, ownport
 
 
 def fronted() -> frozenset[str]:
     """Lower case, as config.yaml says now; SVC_FRONTED_HOST wins. Reads no file: it guards."""
-    names = settings.SVC.fronted_host
-    if not names:
-        try:
-            host = current().config.fronted.host
-        except Unavailable:
-            return frozenset()
-        names = (host,) if host else ()
+    names = ownport.names(settings.SVC, _written())
     return frozenset(name.lower().removesuffix(".") for name in names)
+
+
+def _written() -> str | None:
+    try:
+        host: str | None = current().config.fronted.host
+    except Unavailable:
+        return None
+    return host

@@ -1,4 +1,4 @@
-"""The dashboard's own port: which is wanted, and what became of it (1.1)."""
+"""The dashboard's own address: the port that is wanted, what became of it, further names (1.1)."""
 
 from __future__ import annotations
 
@@ -43,6 +43,13 @@ def look(options: Any, ports: Mapping[str, int]) -> OwnPort:
     message = f"port {port} is held by {holder(port)}; serving only /dashboard on the main port"
     trouble = FileError("config.yaml", "error", message, since=datetime.now(UTC))
     return OwnPort(port, decided, trouble)
+
+
+def names(options: Any, host: str | None) -> tuple[str, ...]:
+    """The further host names it is reached by: as the service's own settings say, else `host`, the
+    fronted.host of config.yaml (3.1)."""
+    said: tuple[str, ...] = options.fronted_host
+    return said or ((host,) if host else ())
 
 
 def _decided(options: Any) -> bool:

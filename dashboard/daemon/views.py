@@ -13,9 +13,11 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 import orjson
+from django.conf import settings
 
 from config import __version__
 from config.kernel.logs import timestamp
+from dashboard.daemon import ownport
 from dashboard.daemon.facts import Facts
 from dashboard.events import STANDING
 from dashboard.health import clock
@@ -94,7 +96,10 @@ class Views:
 
     def config(self) -> dict[str, Any]:
         """The Config of section 7."""
-        return records.config(self.facts.loaded.config, self.facts.restart_needed())
+        facts = self.facts
+        names = ownport.names(settings.SVC, facts.config.fronted.host)
+        host = names[0] if names else None
+        return records.config(facts.loaded.config, facts.restart_needed(), host=host)
 
     def state(self) -> tuple[bytes, str]:
         """The State as JSON and its weak tag, from the records that have not changed."""

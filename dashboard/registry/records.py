@@ -121,11 +121,17 @@ def group(entry: Entry) -> dict[str, Any]:
     }
 
 
-def config(entry: Entry, restart_needed: Sequence[str] = ()) -> dict[str, Any]:
-    """The record Config: what counts, what is written, and what would count without the file."""
+def config(
+    entry: Entry, restart_needed: Sequence[str] = (), *, host: str | None = None
+) -> dict[str, Any]:
+    """The record Config: what counts, what is written, and what would count without the file.
+
+    `host`: the fronted host that is answered, which the file may not be the one to name.
+    """
     source = masks.mapping(entry.value or {})
+    resolved = schema.resolved(source)
     return {
-        "config": schema.resolved(source),
+        "config": {**resolved, "fronted": {**resolved["fronted"], "host": host}},
         "source": source,
         "defaults": schema.DEFAULTS,
         "restartNeeded": list(restart_needed),

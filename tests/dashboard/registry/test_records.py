@@ -291,6 +291,16 @@ def test_without_a_file_the_settings_are_the_defaults():
     assert sent["config"] == sent["defaults"]
 
 
+def test_the_fronted_host_that_is_answered_is_told_beside_the_one_that_is_written():
+    written = entries.entry(CONFIG, b"fronted: {host: here.example, domain: here.example}\n")
+    sent = records.config(written, host="there.example")
+
+    assert sent["config"]["fronted"] == {
+        "host": "there.example", "scheme": "https", "domain": "here.example",
+    }  # fmt: skip
+    assert sent["source"]["fronted"]["host"] == "here.example"
+
+
 def test_apps_are_counted_by_state_and_paused_ones_are_not():
     shops = [shop("port: 1\n"), shop("port: 1\npaused: true\n"), shop("port: [\n")]
 
