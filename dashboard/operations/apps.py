@@ -18,6 +18,7 @@ from dashboard.operations.caller import (
     is_app,
     written_app,
 )
+from dashboard.operations.waiting import waiting
 from dashboard.registry import claim
 
 STATES = ("unknown", "starting", "up", "degraded", "down", "stopped", "stopping")
@@ -97,8 +98,11 @@ def remove_app(
     if entry is None:
         raise _no_file(daemon, slug)
     if _runs(daemon, slug):
-        outcome = daemon.wait(daemon.services.act, slug, "stop") if stop else None
-        if outcome is None or not outcome.ok:
+        if not stop:
+            raise running(slug)
+        with waiting():
+            outcome = daemon.wait(daemon.services.act, slug, "stop")
+        if not outcome.ok:
             raise running(slug)
     removed = store.remove("apps", slug, if_match=if_match)
     daemon.sync()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dashboard.daemon import current
 from dashboard.operations.apps import known_app
 from dashboard.operations.caller import Local, Record, app_record
+from dashboard.operations.waiting import waiting
 from dashboard.services import errors, logs
 
 
@@ -12,7 +13,8 @@ def service(caller: Local, *, slug: str, action: str) -> Record:
     """Do it and wait until it is done; `ok: false` says why it did not come to that."""
     known_app(caller, slug=slug)
     daemon = current()
-    outcome = daemon.wait(daemon.services.act, slug, action)
+    with waiting():
+        outcome = daemon.wait(daemon.services.act, slug, action)
     return {**outcome.wire(), "app": app_record(daemon, slug)}
 
 
