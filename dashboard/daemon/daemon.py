@@ -171,6 +171,10 @@ class Daemon:
         """One scan; who asks meanwhile shares it (7.11). Conflict `scan_off`."""
         return await self._present.scanning.now()
 
+    async def recognise(self, slug: str) -> None:
+        """Return once what was started under this slug is an app, or does not become one."""
+        await self._present.scanning.recognise(lambda: slug in self.census.apps)
+
     # The run.
 
     async def _main(self) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -25,6 +26,7 @@ RARELY_S = 10.0  # between two scans on battery, or when nobody has watched for 
 UNWATCHED_S = 300.0
 BATTERY_S = 30.0
 ASKING = 16  # listeners asked at once
+RECOGNISE_S, GAP_S = 2.0, 0.1
 
 
 @dataclass(slots=True)
@@ -86,6 +88,16 @@ class Scanning:
             self._scan.add_done_callback(_seen_to)
         return await asyncio.shield(self._scan)
 
+    async def recognise(self, is_app: Callable[[], bool]) -> None:
+        """Look and ask until it is; not for long, as what speaks no HTTP never is one (6.8)."""
+        if not self.world.wish().settings.enabled:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(RECOGNISE_S):
+                while not is_app():
+                    await self.once()
+                    await self._some_answer()
+
     def again(self) -> None:
         """What is declared, configured or running has changed: name and match it anew, soon."""
         self._fresh = True
@@ -120,11 +132,23 @@ class Scanning:
             if not await self._woken(left):
                 return
             if self._heard or self._fresh:
-                heard, self._heard, self._fresh = self._heard, {}, False
-                look = await self._in_thread(self.sight.hear, self.world.wish(), heard)
-                self.world.take(look, False)
+                await self._take_over()
             if not self.world.wish().settings.enabled:
                 return
+
+    async def _take_over(self) -> None:
+        """What was heard since the last scan, under the names that count now."""
+        heard, self._heard, self._fresh = self._heard, {}, False
+        look = await self._in_thread(self.sight.hear, self.world.wish(), heard)
+        self.world.take(look, False)
+
+    async def _some_answer(self) -> None:
+        """What a listener that is being asked says, when it says so soon."""
+        gap = asyncio.create_task(asyncio.sleep(GAP_S))
+        await asyncio.wait({gap, *self._asks}, return_when=asyncio.FIRST_COMPLETED)
+        gap.cancel()
+        if self._heard:
+            await self._take_over()
 
     async def _whole(self) -> Look:
         look = await self._in_thread(self.sight.scan, self.world.wish())

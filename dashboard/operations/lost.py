@@ -8,6 +8,7 @@ from typing import Any
 from config.kernel.errors import NotFound, printable
 from dashboard.daemon import current
 from dashboard.operations.caller import Local, Record, text
+from dashboard.operations.waiting import waiting
 
 
 def get_lost(caller: Local) -> Record:
@@ -30,12 +31,20 @@ def restart_lost(
     slug: Any = None,
     as_service: bool = False,
 ) -> Record:
-    """Start it again, once or as a service; waits until it is there, or says why it is not."""
+    """Start it again, once or as a service; waits until it is there, or says why it is not.
+
+    What came up is an app by its slug when this returns.
+    """
     daemon = current()
     wanted = None if slug is None else text("slug", slug)
-    result: Record = daemon.wait(partial(daemon.lost.restart, id, wanted, as_service=as_service))
-    if as_service:
-        daemon.sync()
+    with waiting():
+        result: Record = daemon.wait(
+            partial(daemon.lost.restart, id, wanted, as_service=as_service)
+        )
+        if as_service:
+            daemon.sync()
+        elif result["ok"]:
+            daemon.wait(daemon.recognise, result["slug"])
     return result
 
 

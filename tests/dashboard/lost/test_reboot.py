@@ -119,6 +119,7 @@ def test_each_way_back_leads_back_and_the_next_reboot_takes_only_what_does_not_s
         stream.has(type="reboot", lost=[])
 
     assert (once["ok"], kept["ok"], kept["slug"]) == (True, True, "kept"), (once, kept)
+    assert served.app(once["slug"])["observedId"] == first  # at once
     served.until_state(once["slug"], "up")
     served.until_state("kept", "up")
     assert served.app("kept")["service"]["autostart"] is True
