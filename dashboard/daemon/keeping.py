@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -21,6 +22,7 @@ from dashboard.history.recorder import Recorder
 log = logging.getLogger(__name__)
 
 FLUSH_S, PRUNE_S = 1.0, 3600.0
+WRITTEN_S = 0.5  # a reader waits at most so long for the disk
 PATIENCE_S = 3.0
 MOST = 100_000  # words that wait while the history cannot be read
 
@@ -36,6 +38,7 @@ class Keeping:
     error: FileError | None = None
     _loaded: bool = False
     _loading: asyncio.Task[bool] | None = None
+    _flush: asyncio.Future[object] | None = None
     _waiting: deque[tuple[str, tuple[Any, ...], dict[str, Any]]] = field(
         default_factory=lambda: deque(maxlen=MOST)
     )
@@ -55,6 +58,18 @@ class Keeping:
         else:
             self._waiting.append((word, args, kwargs))
 
+    async def written(self) -> None:
+        """Have what was told until now on disk; not for long, and not while that does not work."""
+        if not self._loaded or self.recorder.trouble:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(WRITTEN_S):
+                if self._flush is not None and not self._flush.done():
+                    await asyncio.wait({self._flush})  # it may have begun before the last word
+                if self._flush is None or self._flush.done():
+                    self._flush = self._in_thread(self.recorder.flush, time.time())
+                await asyncio.wait({self._flush})
+
     async def run(self) -> None:
         """Flush each second, prune each hour, until cancelled."""
         pruned = time.monotonic()
@@ -62,7 +77,8 @@ class Keeping:
             await asyncio.sleep(FLUSH_S)
             if not await self._is_loaded():
                 continue
-            await self._in_thread(self.recorder.flush, time.time())
+            self._flush = self._in_thread(self.recorder.flush, time.time())
+            await self._flush
             self._look()
             if time.monotonic() - pruned >= PRUNE_S:
                 pruned = time.monotonic()

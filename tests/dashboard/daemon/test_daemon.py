@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
 
@@ -12,30 +11,11 @@ import pytest
 from config.kernel.errors import Unavailable
 from dashboard import daemon as daemons
 from dashboard.daemon import Daemon, current
-from dashboard.files import reading
 from dashboard.health.record import Port
 from dashboard.listeners import scan
 from tests.service import free_port, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def home(tmp_path: Path, settings) -> Iterator[Path]:
-    settings.DATA_DIR = tmp_path
-    home = tmp_path / "dashboard"
-    (home / "apps").mkdir(parents=True)
-    (home / "config.yaml").write_text("screenshots: {enabled: false}\n")
-    reading.clear()
-    yield home
-    reading.clear()
-
-
-@pytest.fixture
-def daemon(home: Path) -> Iterator[Daemon]:
-    made = Daemon()
-    yield made
-    made.stop()
 
 
 def loaded(daemon: Daemon) -> Daemon:

@@ -1,0 +1,32 @@
+"""A daemon of the test's own, over a home of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dashboard import daemon as daemons
+from dashboard.daemon import Daemon
+from dashboard.files import reading
+
+
+@pytest.fixture
+def home(tmp_path: Path, settings) -> Iterator[Path]:
+    settings.DATA_DIR = tmp_path
+    home = tmp_path / "dashboard"
+    (home / "apps").mkdir(parents=True)
+    (home / "config.yaml").write_text("screenshots: {enabled: false}\n")
+    reading.clear()
+    yield home
+    reading.clear()
+
+
+@pytest.fixture
+def daemon(home: Path) -> Iterator[Daemon]:
+    """Not yet started; what it is told of files it reads from `home`."""
+    made = Daemon()
+    yield made
+    daemons.serve(None)
+    made.stop()
