@@ -98,7 +98,7 @@ class Present:
             self.facts.runner.scanned(
                 {slug: app.evidence for slug, app in self.facts.census.apps.items()}
             )
-            self.facts.rooms.lost.seen(self._remembered.of(self.facts.census, self.facts.seen))
+        self.facts.rooms.lost.seen(self._remembered.of(self.facts.census, self.facts.seen))
 
     def report(self, report: Report) -> None:
         """What a probe, a scan or a service came to for one app."""

@@ -1,0 +1,73 @@
+"""The journal says of a listener what is known by now, not what was at its first scan (10.1)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from dashboard.daemon import Daemon
+from dashboard.files import places
+from dashboard.listeners.observed import ASKED_S
+from tests.service import free_port, until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CONFIG = """
+screenshots: {{enabled: false}}
+scan: {{ports: "{port}", interval: 60s}}
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[int]:
+    """A dev server that is nobody's child, so that it is not taken for our own; its port."""
+    port, cwd = free_port(), tmp_path / "src"
+    cwd.mkdir()
+    (cwd / "index.html").write_text("<title>Corner shop</title>")
+    command = f"{sys.executable} -m http.server {port} --bind 127.0.0.1 >/dev/null 2>&1 & echo $!"
+    started = subprocess.run(
+        ["/bin/sh", "-c", command], cwd=cwd, capture_output=True, text=True, check=True
+    )
+    yield port
+    os.kill(int(started.stdout), signal.SIGKILL)
+
+
+def remembered() -> dict[str, Any]:
+    """The one entry on disk, {} before there is one."""
+    with contextlib.suppress(FileNotFoundError):
+        [found] = orjson.loads((places.state_dir() / "running.json").read_bytes())["listeners"]
+        return dict(found)
+    return {}
+
+
+def test_a_title_and_a_slug_that_come_later_reach_it_before_the_next_scan(
+    daemon: Daemon, home: Path, server: int
+) -> None:
+    (home / "config.yaml").write_text(CONFIG.format(port=server))
+    daemon.start()
+    assert daemon.loaded.wait(10)
+
+    def seen() -> list[dict[str, Any]]:
+        daemon.wait(daemon.scan_now)
+        found: list[dict[str, Any]] = daemon.ask(daemon.observed)["observed"]
+        return found
+
+    until(seen, what="the listener")
+    begun = time.monotonic()
+    first = until(remembered, what="its first entry")
+    until(lambda: time.monotonic() - begun > ASKED_S[0], what="time to ask it")
+    daemon.wait(daemon.scan_now)  # the last one: what it says comes in between two scans
+
+    known = until(lambda: (now := remembered())["name"] != first["name"] and now, seconds=20)
+
+    assert (known["name"], known["slug"]) == ("Corner shop", "corner-shop")
