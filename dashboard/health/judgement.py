@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import replace
 from statistics import median
 
@@ -88,4 +89,10 @@ def said_slow(tally: Tally, policy: Policy) -> str:
 
 def ended(code: int | None) -> str:
     """How a process ended, for people."""
-    return "ended by a signal" if code is None or code < 0 else f"exited with {code}"
+    if code is None:
+        return "ended; nobody saw how"
+    number = code - 128 if code > 128 else -code  # a shell tells 128 + n of signal n
+    try:
+        return f"ended by {signal.Signals(number).name}"
+    except ValueError:
+        return f"exited with {code}"

@@ -153,7 +153,7 @@ async def _with_body(
 def _alive(target: Target) -> Result:
     """Scheme `process`: the very process, by pid and start time, still runs."""
     began = clock.now()
-    gone = Result(began=began.mono, at=began.wall, kind=Kind.EXITED, error="no process is known")
+    gone = Result(began=began.mono, at=began.wall, kind=Kind.EXITED, error="not running")
     if target.process is None:
         return gone
     pid, started = target.process

@@ -17,8 +17,13 @@ _SAID = {
     Reason.RESTARTING: "started again; no answer yet",
     Reason.REDIRECT: "answers with a redirect",
     Reason.AUTH: "asks for a login",
-    Reason.USER: "stopped by you",
-    Reason.NOT_RUNNING: "not running",
+}
+# Known for sure: what a probe met there is a detail of it, and in `last`.
+_KNOWN = {
+    (State.STOPPED, Reason.USER): "stopped by you",
+    (State.STOPPED, Reason.NOT_RUNNING): "not running",
+    (State.STOPPING, Reason.USER): "being stopped",
+    (State.DOWN, Reason.NO_LISTENER): "nothing listens on its port",
 }
 
 
@@ -34,8 +39,9 @@ def message(app: App, record: Record) -> str:
             return _holder(app)
         case Reason.NO_PROBE if app.trouble:
             return app.trouble
-        case Reason.USER if record.state is State.STOPPING:
-            return "being stopped"
+    known = _KNOWN.get((record.state, record.reason))
+    if known is not None:
+        return known
     plainly = record.message in {"", record.reason.value}
     return _SAID.get(record.reason, record.message) if plainly else record.message
 
