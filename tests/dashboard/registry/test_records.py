@@ -179,7 +179,7 @@ def test_why_an_app_cannot_be_asked_is_its_message():
         (State.UP, Reason.OK, "", ""),
         (State.UP, Reason.OK, "answers 404", "answers 404"),
         (State.UNKNOWN, Reason.PAUSED, "paused", "paused in its file"),
-        (State.STOPPED, Reason.NOT_RUNNING, "connection refused", "connection refused"),
+        (State.STOPPED, Reason.NOT_RUNNING, "connection refused", "not running"),
         (State.STOPPED, Reason.USER, "", "stopped by you"),
         (State.STOPPING, Reason.USER, "", "being stopped"),
         (State.STARTING, Reason.SPAWNED, "", "started; no answer yet"),
