@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
-from dashboard.files import durations, places
+from dashboard.files import durations, globs, places
 from dashboard.files.durations import Unfit
 
 W = TypeVar("W", bound=str)
@@ -157,6 +157,11 @@ def path(value: str) -> str:
     if "\0" in found or not found.startswith("/"):
         raise Unfit("must be an absolute path, or begin with ~/ or $HOME/")
     return os.path.normpath(found)
+
+
+def path_glob(value: str) -> str:
+    """A glob of absolute paths as they really are, whatever links lead there. Reads the disk."""
+    return globs.resolved(path(value))
 
 
 def below_root(value: str) -> str:

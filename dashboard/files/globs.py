@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import glob
+import os
 import re
 from fnmatch import translate
 from functools import lru_cache
+from itertools import takewhile
 
 KEPT = 8192  # more than every app and ignore rule of a usual home
 _MAGIC = re.compile(r"[*?[]")
@@ -25,6 +28,19 @@ def literal(pattern: str) -> str | None:
     """The one text the pattern fits, None when it fits several."""
     text = _ESCAPED.sub(r"\1", pattern)
     return text if not _MAGIC.search(_ESCAPED.sub("", pattern)) else None
+
+
+def resolved(pattern: str) -> str:
+    """The same glob with links followed in the folders it names: of a process only the real path
+    is known. Reads the disk."""
+    parts = pattern.split("/")
+    named = [*takewhile(lambda text: text is not None, map(literal, parts))]
+    head, rest = "/".join(filter(None, named)), parts[len(named) :]
+    try:
+        real = os.path.realpath(f"/{head}")
+    except ValueError:  # no file system can name it
+        return pattern
+    return "/".join([glob.escape(real.rstrip("/") if rest else real), *rest])
 
 
 @lru_cache(KEPT)

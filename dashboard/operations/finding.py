@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -102,18 +103,19 @@ def _found(apps: list[Record], listeners: list[Record], fits: Any) -> Record:
 
 def _folder(cwd: str) -> str:
     try:
-        return convert.path(cwd)
+        return os.path.realpath(convert.path(cwd))
     except Unfit as error:
         raise invalid("cwd", str(error)) from None
 
 
 def _places(one: Record) -> Iterator[str]:
-    """Where it runs, and where its service will run when it is started."""
+    """Where it really runs, and where its service will run when it is started."""
     running = (one["identity"] or {}).get("cwd")
     started = ((one.get("config") or {}).get("service") or {}).get("cwd")
-    for place in (running, started):
-        with suppress(Unfit):
-            yield convert.path(place or "")
+    if running:
+        yield running
+    with suppress(Unfit):
+        yield os.path.realpath(convert.path(started or ""))
 
 
 def _is_in(place: str, folder: str) -> bool:

@@ -30,7 +30,9 @@ def app(slug: str, facts: Facts) -> App:
     """The app of a listener: what a claim would write of it, asked where it listens."""
     one = facts.found.own
     assert one is not None
-    file, _ = read_app(claim.mapping(one, slug), slug=slug)
+    found = claim.mapping(one, slug)
+    found.pop("match", None)  # it is known by its id; reading a match reads the disk
+    file, _ = read_app(found, slug=slug)
     asked = targets.asked(
         file, facts.health, port=file.port, process=None, should_run=False
     )  # fmt: skip

@@ -27,7 +27,7 @@ class Match:
     """By what an app is recognised when its port moves; everything given must hold."""
 
     port: int | None = None
-    cwd: str | None = None  # a glob
+    cwd: str | None = None  # a glob of real paths
     process: str | None = None
     command: str | None = None  # a glob
 
@@ -152,7 +152,7 @@ def _match(fields: Fields | None) -> Match | None:
         return None
     match = Match(
         port=fields.read("port", convert.port),
-        cwd=fields.text("cwd", convert.path),
+        cwd=fields.text("cwd", convert.path_glob),
         process=fields.text("process", convert.basename),
         command=fields.text("command", convert.text(4096)),
     )

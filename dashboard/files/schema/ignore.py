@@ -16,7 +16,8 @@ KEYS = ("port", "process", "dir")
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRule:
-    """Everything given must hold. `ports` are both ends; `dir` is a glob, all below it counts."""
+    """Everything given must hold. `ports` are both ends; `dir` is a glob of real paths, all
+    below it counts."""
 
     ports: tuple[int, int] | None = None
     process: str | None = None
@@ -52,7 +53,7 @@ def _rule(row: Fields) -> IgnoreRule:
     rule = IgnoreRule(
         ports=row.text("port", _ports),
         process=row.text("process", convert.basename),
-        dir=row.text("dir", convert.path),
+        dir=row.text("dir", convert.path_glob),
         reason=row.text("reason", convert.lines(500)),
         at=row.text("at", convert.text(40)),
     )
