@@ -87,7 +87,7 @@ def remember(place: Place, snapshot: files.Snapshot) -> Entry:
     """The entry of what was just written."""
     path = place.path
     known = _known.get(str(path))
-    entry = entries.entry(place, snapshot.data, known.entry if known else None)
+    entry = _entry(place, snapshot.data, known.entry if known else None)
     _keep(path, _Known(snapshot.stat, entry, settled=False))
     return entry
 
@@ -152,11 +152,15 @@ def _once(place: Place, path: Path, before: Entry | None) -> _Known | None:
     if snapshot is None:
         reason = "the file is a symlink to nothing"
         return _Known("0:0:0", entries.broken(unread, reason, before=before), settled=False)
-    if before is not None and before.etag == tags.of(snapshot.data):
-        entry = before
-    else:
-        entry = entries.entry(place, snapshot.data, before)
+    entry = _entry(place, snapshot.data, before)
     return _Known(snapshot.stat, entry, settled=_age_s(snapshot.stat) > RACY_S)
+
+
+def _entry(place: Place, data: bytes, before: Entry | None) -> Entry:
+    """The same object as before while the bytes are: whoever compares sees that nothing changed."""
+    if before is not None and before.etag == tags.of(data):
+        return before
+    return entries.entry(place, data, before)
 
 
 def _stat(path: str) -> str | None:

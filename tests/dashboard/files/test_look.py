@@ -51,6 +51,17 @@ def test_while_nothing_changes_the_entries_are_the_same_objects(home: Home):
     assert one.problems == other.problems
 
 
+def test_a_write_that_changes_nothing_leaves_the_same_object(home: Home):
+    store.put("apps", "shop", {"port": 3000})
+    before = store.look()
+
+    store.put("apps", "shop", {"port": 3000})
+    store.patch("apps", "shop", {"port": 3000})
+    store.put_text("apps", "shop", store.text("apps", "shop")[0])
+
+    assert set(same(before, store.look()).values()) == {True}
+
+
 def test_a_changed_file_alone_is_another_object(home: Home):
     home.write("apps/shop.yaml", "port: 3000\n")
     home.write("apps/admin.yaml", "port: 4000\n")
