@@ -35,7 +35,7 @@ class BookmarkViewSet(ViewSet):
     """`/api/bookmarks`, `/api/bookmarks/:group` and its icons."""
 
     @extend_schema(operation_id="bookmarks_list")
-    @documented(shapes.GroupList)
+    @documented(shapes.GroupList, bare=(304,))
     def list(self, request: Request) -> HttpResponseBase:
         """All groups; 304 when the caller has them as they are."""
         found = operations.list_bookmarks(ME)
@@ -44,7 +44,7 @@ class BookmarkViewSet(ViewSet):
             return unchanged(etag)
         return Response(found, headers={"ETag": etag})
 
-    @documented(shapes.Group, shapes.Text, query=bodies.Form, errors=(404,))
+    @documented(shapes.Group, shapes.Text, bare=(304,), query=bodies.Form, errors=(404,))
     def retrieve(self, request: Request, group: str) -> HttpResponseBase:
         """One group; `form=yaml`: its file as text."""
         if as_text(request):
@@ -86,7 +86,7 @@ class BookmarkViewSet(ViewSet):
         match = request.headers.get("If-Match")
         return Response(operations.remove_bookmarks(ME, group=group, if_match=match))
 
-    @documented.binary("image/png", query=bodies.Url, errors=(404,))
+    @documented.binary("image/png", bare=(204, 304), query=bodies.Url, errors=(404,))
     def icon(self, request: Request, group: str) -> HttpResponse:
         """The icon of a link of the group; 204 while there is none yet."""
         operations.get_bookmarks(ME, group=group)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from dashboard.api.base import ME, ViewSet, documented
@@ -15,19 +16,23 @@ from dashboard.tools import REGISTRY
 PLAIN, MARKDOWN = "text/plain", "text/markdown"
 
 
+@extend_schema(tags=["guide"])
 class GuideViewSet(ViewSet):
     """Each is made at once of what runs now, and never kept by whoever reads it."""
 
+    @extend_schema(operation_id="guide_index")
     @documented.binary(PLAIN)
     def llms(self, request: Request) -> HttpResponse:
         """The short index: what this is, one line per app, links."""
         return _told(request, PLAIN, texts.llms)
 
+    @extend_schema(operation_id="guide_agent")
     @documented.binary(MARKDOWN)
     def agent_guide(self, request: Request) -> HttpResponse:
         """The rules, and live tables of apps, listeners, lost items and file errors."""
         return _told(request, MARKDOWN, texts.agent_guide)
 
+    @extend_schema(operation_id="guide_full")
     @documented.binary(MARKDOWN)
     def llms_full(self, request: Request) -> HttpResponse:
         """The guide, the API, the file formats and the MCP tools."""

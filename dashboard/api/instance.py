@@ -25,7 +25,7 @@ class InstanceViewSet(ViewSet):
         """Whether the part answers; also before the files are loaded."""
         return Response({"ok": True, "version": __version__})
 
-    @documented(shapes.State)
+    @documented(shapes.State, bare=(304,))
     def state(self, request: Request) -> HttpResponseBase:
         """Everything the page shows; 304 when nothing changed since."""
         body, etag = operations.state(ME)

@@ -16,7 +16,7 @@ from dashboard.api.base import ME, ViewSet, documented, fields
 class ThumbViewSet(ViewSet):
     """`/api/apps/:slug/thumb` and `/api/thumbs/refresh`."""
 
-    @documented.binary("image/png", "image/webp", errors=(400, 404))
+    @documented.binary("image/png", "image/webp", bare=(304,), errors=(400, 404))
     def retrieve(self, request: Request, slug: str) -> HttpResponse:
         """The app's picture: a screenshot, its favicon on a plate, or a card."""
         found = operations.thumb(ME, slug=slug)

@@ -35,23 +35,28 @@ class Described:
         *answers: Shape,
         status: int = 200,
         also: int | None = None,
+        bare: Iterable[int] = (),
         errors: Iterable[int] = (),
         query: Shape | None = None,
         body: Shape | OpenApiTypes | None = None,
     ) -> Callable[[Handler], Handler]:
         """The entry of one handler; several answers are one or the other.
 
-        `also`: another status with the same answer.
+        `also`: another status with the same answer; `bare`: statuses without a body.
         """
-        good = dict.fromkeys((status, also or status), _any_of(answers))
+        good = dict.fromkeys((status, also or status), _any_of(answers)) | dict.fromkeys(bare)
         return self._entry(good, errors, query, body)
 
     def binary(
-        self, *types: str, errors: Iterable[int] = (), query: Shape | None = None
+        self,
+        *types: str,
+        bare: Iterable[int] = (),
+        errors: Iterable[int] = (),
+        query: Shape | None = None,
     ) -> Callable[[Handler], Handler]:
         """The entry of a handler whose answer is no JSON but of one of these types."""
-        good = dict.fromkeys(((200, kind) for kind in types), OpenApiTypes.BINARY)
-        return self._entry(good, errors, query, None)
+        good: dict[Any, Any] = dict.fromkeys(((200, kind) for kind in types), OpenApiTypes.BINARY)
+        return self._entry(good | dict.fromkeys(bare), errors, query, None)
 
     def _entry(
         self,

@@ -11,7 +11,7 @@ import pytest
 from config import __version__
 from tests.dashboard.api.raw import MOUNTS, PATHS, ROUTES, WRITES, send
 from tests.dashboard.served import Served
-from tests.described import Api
+from tests.described import Api, Description
 
 POLICY = (
     "default-src 'self'; img-src 'self' data:; base-uri 'self'; form-action 'none'; "
@@ -187,6 +187,22 @@ def test_the_description_tells_where_it_is_mounted(served: Served):
     asgi = {("GET", "/"), ("GET", "/api/events"), ("POST", "/mcp")}
     assert described == set(ROUTES) - asgi
     assert mounted["servers"] == [{"url": "/dashboard"}]
+
+
+def test_the_description_has_the_answers_without_a_body(description: Description):
+    bare = {
+        (path, int(status))
+        for path, item in description.schema["paths"].items()
+        for operation in item.values()
+        for status, answer in operation["responses"].items()
+        if "content" not in answer
+    }
+
+    assert bare == {
+        ("/api/state", 304), ("/api/bookmarks", 304), ("/api/bookmarks/{group}", 304),
+        ("/api/bookmarks/{group}/icon", 204), ("/api/bookmarks/{group}/icon", 304),
+        ("/api/apps/{slug}/thumb", 304),
+    }  # fmt: skip
 
 
 def test_writes_that_are_refused_leave_every_file(served: Served):
