@@ -32,6 +32,8 @@ class Rooms:
 
     def follow(self, before: Census, now: Census) -> None:
         """Tell what differs between two censuses."""
+        if now.apps is before.apps:
+            return
         known = before.apps
         for slug in [slug for slug in known if slug not in now.apps]:
             self._forget(known[slug])
@@ -105,6 +107,8 @@ def tell_census(telling: Telling, before: Census, now: Census, reason: str) -> b
 
     Whether that is any news.
     """
+    if now.apps is before.apps and _listed(before) == _listed(now):
+        return False
     old, new = _discovered(before), _discovered(now)
     if new - old:
         telling.apps("discovered")

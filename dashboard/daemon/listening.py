@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, field
+from operator import is_not
 
 from dashboard.listeners import names
 from dashboard.listeners.observed import Sighting
@@ -19,11 +21,22 @@ class Remembered:
 
     services: Supervisor
     _made: dict[str, tuple[Sighting, App | None, bool, Listening]] = field(default_factory=dict)
+    _of: tuple[object, ...] = ()
+    _served: frozenset[str] = frozenset()
+    _told: tuple[Listening, ...] = ()
 
-    def of(self, census: Census, seen: Seen) -> list[Listening]:
+    def of(self, census: Census, seen: Seen) -> tuple[Listening, ...]:
+        """The very tuple of the time before while nothing is another."""
+        served = frozenset(self.services.families())
+        of = (census.apps, census.ignored, seen.sightings, seen.hidden)
+        if served != self._served or not self._of or any(map(is_not, of, self._of)):
+            self._of, self._served = of, served
+            self._told = tuple(self._listening(census, seen, served))
+        return self._told
+
+    def _listening(self, census: Census, seen: Seen, families: Set[str]) -> list[Listening]:
         owner = {app.sighting.id: app for app in census.apps.values() if app.sighting}
         ignored = {one.id for one in census.ignored}
-        families = self.services.families()
         before, self._made = self._made, {}
         for one in seen.sightings:
             app = owner.get(one.id)

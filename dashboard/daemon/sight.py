@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from dashboard.daemon.answers import answer
 from dashboard.files.schema.config import Scan as Settings
@@ -49,7 +48,7 @@ class Sight:
     own_ports: frozenset[int]
     _observed: Observed = field(init=False)
     _copies: dict[str, Sighting] = field(default_factory=dict)
-    _slugs: tuple[Any, dict[str, str]] = (None, {})
+    _made_of: tuple[object, ...] = ()
     _last: Seen = field(default_factory=Seen)
     _families: tuple[Mapping[str, Family], float, Pids] = ({}, 0.0, {})
 
@@ -80,22 +79,24 @@ class Sight:
         return said is not None and self._observed.answered(id_, said)
 
     def _seen(self, wish: Wish) -> Seen:
-        """The copies; the same object as long as nothing of a listener but its times changes."""
-        every = self._observed.all()
+        """The copies; the same object as long as nothing of a listener but its times changes, and
+        the same tuple of them as long as none changes."""
+        made_of = (self._observed.version, wish.taken, wish.bound)
+        if made_of == self._made_of:
+            return self._last
+        self._made_of, every = made_of, self._observed.all()
         self._copies = {one.id: self._copy(one) for one in every}
-        copies = tuple(self._copies.values())
-        hidden = frozenset(one.id for one in every if self._observed.hidden(one))
-        return replace(self._last, sightings=copies, slugs=self._named(wish, copies), hidden=hidden)
+        self._last = replace(
+            self._last,
+            sightings=tuple(self._copies.values()),
+            slugs=self._observed.slugs(wish.taken, wish.bound),
+            hidden=frozenset(one.id for one in every if self._observed.hidden(one)),
+        )
+        return self._last
 
     def _copy(self, one: Sighting) -> Sighting:
         known = self._copies.get(one.id)
         return known if known is not None and same(known, one) else replace(one)
-
-    def _named(self, wish: Wish, copies: tuple[Sighting, ...]) -> dict[str, str]:
-        key = (tuple(map(id, copies)), wish.taken, wish.bound)
-        if key != self._slugs[0]:
-            self._slugs = (key, self._observed.slugs(wish.taken, wish.bound))
-        return self._slugs[1]
 
     def _pids(self, families: Mapping[str, Family], now: float, *, fresh: bool) -> Pids:
         """Every process of every living service; looked up when one of them may be another."""

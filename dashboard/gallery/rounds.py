@@ -99,13 +99,14 @@ class Rounds:
         """Make what is due, one after another; `rest` while somebody looks, and while nobody."""
         while True:
             news.clear()
-            now, due = time.monotonic(), following()
+            now = time.monotonic()
             pause = allowance.wait(now, rest[not self._world.clients()])
-            if due and due[0] <= now and not pause:
+            due = following() if not pause else None
+            if due and due[0] <= now:
                 allowance.spend()
                 await make(due[1])
             else:
-                until = max(pause, due[0] - now) if due else self._pace.look
+                until = pause or (due[0] - now if due else self._pace.look)
                 await _waited(news, min(self._pace.look, until))
 
     def next_screenshot(self) -> tuple[float, str] | None:
@@ -115,20 +116,24 @@ class Rounds:
         watched = self._world.clients() and not self._world.battery()
         every = self._switch.settings.interval if watched else None
         return _first(
-            (entry, at, slug)
-            for slug, entry in self._album
-            if entry.shown.state is State.UP and entry.shown.photographed
-            if (at := entry.screenshot.next(every)) is not None
+            (
+                (entry, at, slug)
+                for slug, entry in self._album
+                if (at := entry.screenshot.next(every)) is not None
+            ),
+            lambda _slug, entry: entry.shown.state is State.UP and entry.shown.photographed,
         )
 
     def next_favicon(self) -> tuple[float, str] | None:
         """When the next favicon is due, and whose: of apps that show no screenshot."""
         clients = self._world.clients()
         return _first(
-            (entry, at, slug)
-            for slug, entry in self._album
-            if self._has_favicon(slug, entry)
-            if (at := entry.favicon.next(self._hourly(slug) if clients else None)) is not None
+            (
+                (entry, at, slug)
+                for slug, entry in self._album
+                if (at := entry.favicon.next(self._hourly(slug) if clients else None)) is not None
+            ),
+            self._has_favicon,
         )
 
     def _has_favicon(self, slug: str, entry: Entry) -> bool:
@@ -177,15 +182,19 @@ def _page(shown: Shown) -> tuple[object, ...]:
     return (shown.address, shown.url, shown.thumb)
 
 
-def _first(candidates: Iterable[tuple[Entry, float, str]]) -> tuple[float, str] | None:
-    """Of those that are due a declared one, else the one that is due first."""
+def _first(
+    candidates: Iterable[tuple[Entry, float, str]], wanted: Callable[[str, Entry], bool]
+) -> tuple[float, str] | None:
+    """Of those that are due a declared one, else the one that is due first.
+
+    `wanted` costs more than the rest, so it is asked of as few as can be.
+    """
     now = time.monotonic()
-    ranked = (
-        (at > now, at <= now and not entry.shown.declared, at, slug)
+    ranked = sorted(
+        (at > now, at <= now and not entry.shown.declared, at, slug, entry)
         for entry, at, slug in candidates
     )
-    found = min(ranked, default=None)
-    return None if found is None else found[2:]
+    return next(((at, slug) for *_, at, slug, entry in ranked if wanted(slug, entry)), None)
 
 
 async def _waited(news: asyncio.Event, seconds: float) -> None:

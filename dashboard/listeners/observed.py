@@ -86,7 +86,8 @@ class Observed:
 
     `own_pids`: processes whose listeners, and whose children's, are never listed. `ports` and
     `hide_system` are of config.yaml (`scan`). A service we run is our child and an app all the
-    same: `serves` names its processes.
+    same: `serves` names its processes. `version` counts whatever may have changed what is told,
+    times aside.
     """
 
     def __init__(
@@ -103,17 +104,51 @@ class Observed:
         self._services: frozenset[int] = frozenset()
         self._identify = identify
         self._known: dict[str, Sighting] = {}
+        self._listed: list[Sighting] | None = None
+        self._scanned: tuple[Listener, ...] | None = None  # what the last scan saw, if all of it
+        self._steady: tuple[datetime, float] | None = None  # when that was seen again
+        self.version = 0
 
     def configure(self, *, ports: Ranges, hide_system: bool) -> None:
         """What config.yaml says now; the next update goes by it."""
-        self._ports, self._hide_system = ports, hide_system
+        if (ports, hide_system) != (self._ports, self._hide_system):
+            self._ports, self._hide_system = ports, hide_system
+            self._touch()
 
     def serves(self, pids: Collection[int]) -> None:
         """The processes that services are now: listeners of theirs are not our own."""
-        self._services = frozenset(pids)
+        if self._services != (services := frozenset(pids)):
+            self._services = services
+            self._touch()
 
     def update(self, scan: Scan, now: float) -> Changes:
-        """Take in a scan. Reads files of new listeners, so not for an event loop."""
+        """Take in a scan. Reads files of new listeners, so not for an event loop.
+
+        A scan with the very listeners of the one before costs next to nothing.
+        """
+        if scan.listeners is self._scanned:
+            self._steady = scan.at, now
+            differ = self._renew(now)
+            return Changes((), (), tuple(one.id for one in self.all() if one.id in differ))
+        self._catch_up()
+        changes = self._compared(scan, now)
+        if all(one.present for one in self._known.values()):
+            self._scanned = scan.listeners
+        return changes
+
+    def _catch_up(self) -> None:
+        """Give each listener the moment of the last scan that saw the same as the one before."""
+        if self._steady is not None:
+            for one in self._known.values():
+                one.last_seen, one.seen = self._steady
+            self._steady = None
+
+    def _touch(self) -> None:
+        """Something is told otherwise, or may be."""
+        self.version += 1
+        self._listed = self._scanned = None
+
+    def _compared(self, scan: Scan, now: float) -> Changes:
         before = {one.id for one in self.all()}
         present = {one.id: one for one in scan.listeners if self._wanted(one)}
         changed = [
@@ -125,6 +160,7 @@ class Observed:
             if listener.id not in self._known:
                 self._known[listener.id] = self._first(listener, scan.at, now)
         self._forget(present, now)
+        self._touch()
         changed += self._renew(now)
         after = [one.id for one in self.all()]
         return Changes(
@@ -135,8 +171,12 @@ class Observed:
 
     def all(self) -> list[Sighting]:
         """Every listener that is not our own, those gone less than 30 s ago included, by port."""
-        listed = (one for one in self._known.values() if not self._is_own(one))
-        return sorted(listed, key=lambda one: (one.listener.port, one.first_seen, one.id))
+        if self._listed is None:
+            listed = (one for one in self._known.values() if not self._is_own(one))
+            self._listed = sorted(
+                listed, key=lambda one: (one.listener.port, one.first_seen, one.id)
+            )
+        return self._listed
 
     def get(self, id: str) -> Sighting | None:  # noqa: A002 - the word of the contract
         found = self._known.get(id)
@@ -144,7 +184,7 @@ class Observed:
 
     def due(self, now: float) -> list[Sighting]:
         """The listeners to be asked now; each is told once for each time it is due."""
-        found = [one for one in self.all() if self._may_be_asked(one) and one.next_ask <= now]
+        found = [one for one in self.all() if one.next_ask <= now and self._may_be_asked(one)]
         for one in found:
             one.next_ask = one.ask_after(now)
         return found
@@ -152,7 +192,9 @@ class Observed:
     def answered(self, id: str, answer: Answer) -> bool:  # noqa: A002
         """Keep what a listener said; whether that changes what is shown of it."""
         found = self.get(id)
-        return found is not None and found.know(found.found, answer)
+        differs = found is not None and found.know(found.found, answer)
+        self.version += differs
+        return differs
 
     def hidden(self, one: Sighting) -> bool:
         """Whether it is another user's or the system's (scan.hideSystem)."""
@@ -222,6 +264,9 @@ class Observed:
             one.identified = now
             if one.know(self._identify(one.listener), one.answer):
                 differ.append(one.id)
+        if differ:  # parents may be others, and with them whether it is our own
+            self.version += 1
+            self._listed = None
         return differ
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -26,22 +26,26 @@ class Running:
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
         self._unread: dict[str, int] = {}
+        self._last: Sequence[Listening] | None = None
+        self._again: tuple[float, datetime] | None = None  # when just that was seen again
 
     def __bool__(self) -> bool:
         return bool(self._known)
 
     def resume(self, entries: Iterable[Entry], now: float) -> None:
         """What an earlier daemon of this boot wrote; the next scan sees most of it again."""
+        self._last = self._again = None
         self._known = {
             one.id: _Known(one, None, here=False, seen=now, at=one.last_seen) for one in entries
         }
 
     def entries(self) -> list[Entry]:
+        self._catch_up()
         return [replace(known.entry, last_seen=known.at) for known in self._known.values()]
 
     def seen(
         self,
-        listeners: Iterable[Listening],
+        listeners: Sequence[Listening],
         *,
         now: float,
         at: datetime,
@@ -49,8 +53,14 @@ class Running:
     ) -> bool:
         """Take in a scan; whether the journal now differs in more than times.
 
-        `ended` tells of a gone entry that its end is nothing a reboot did.
+        `ended` tells of a gone entry that its end is nothing a reboot did. The very listeners of
+        the time before cost nothing.
         """
+        if listeners is self._last:
+            self._again = now, at
+            return self._forget(now, ended)
+        self._catch_up()
+        self._last = listeners
         found = {one.id: one for one in listeners}
         changed = [self._take(one, now, at) for one in found.values()]
         for id_, known in self._known.items():
@@ -58,6 +68,13 @@ class Running:
                 changed.append(known.here)
                 known.here = False
         return self._forget(now, ended) or any(changed)
+
+    def _catch_up(self) -> None:
+        if self._again is not None:
+            for known in self._known.values():
+                if known.here:
+                    known.seen, known.at = self._again
+            self._again = None
 
     def unread(self) -> dict[str, int]:
         """Processes whose environment is still to be read: pid by id."""

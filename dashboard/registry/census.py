@@ -212,9 +212,12 @@ def _unchanged(made: _Made, old: _Made) -> bool:
         and made.pids == old.pids
         and made.processes == old.processes
         and _same_entries(made.files, old.files)
-        and len(made.seen.sightings) == len(old.seen.sightings)
-        and all(map(same, made.seen.sightings, old.seen.sightings))
+        and _same_sightings(made.seen.sightings, old.seen.sightings)
     )
+
+
+def _same_sightings(found: tuple[Sighting, ...], old: tuple[Sighting, ...]) -> bool:
+    return found is old or (len(found) == len(old) and all(map(same, found, old)))
 
 
 def _same_entries(files: Files, old: Files) -> bool:
@@ -225,11 +228,14 @@ def _same_entries(files: Files, old: Files) -> bool:
 
 def _seen_again(before: Census, made: _Made) -> Census:
     """The same, with the listeners as last seen."""
-    fresh = {one.id: one for one in made.seen.sightings}
     assert before.made is not None
+    made = replace(made, ignoring=before.made.ignoring)
+    if made.seen.sightings is before.made.seen.sightings:
+        return replace(before, made=made)
+    fresh = {one.id: one for one in made.seen.sightings}
     return replace(
         before,
         observed=tuple(fresh[one.id] for one in before.observed),
         ignored=tuple(fresh[one.id] for one in before.ignored),
-        made=replace(made, ignoring=before.made.ignoring),
+        made=made,
     )

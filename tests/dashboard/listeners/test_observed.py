@@ -354,3 +354,34 @@ def test_the_children_of_another_process_are_not_ours():
         return len(observed.all())
 
     assert [listed(5), listed(6), listed(7)] == [1, 0, 0]
+
+
+def test_what_a_steady_scan_shows_was_seen_then_and_is_told_as_before():
+    observed = Observed(identify=known)
+    first = scan(listener(5173), listener(5174))
+    observed.update(first, 0)
+    version = observed.version
+
+    assert observed.update(replace(first, at=START + timedelta(seconds=10)), 10) == NOTHING
+    assert observed.version == version
+
+    observed.update(scan(listener(5174)), 12)
+    gone = next(one for one in observed.all() if not one.present)
+    assert gone.last_seen == START + timedelta(seconds=10)
+    assert observed.update(scan(listener(5174)), 39).gone == ()  # 30 s after it was last seen
+    assert observed.update(scan(listener(5174)), 40).gone == (gone.id,)
+
+
+def test_a_steady_scan_goes_by_what_is_configured_and_served_now():
+    parent = Process(1, name="svc", cwd="/x", whole=True)
+    ours = replace(parent, pid=7, parents=(Parent(os.getpid(), "svc", ()),))
+    observed = Observed(own_pids={os.getpid()}, identify=lambda one: Identity(ours, "/x"))
+    one = scan(listener(5173))
+
+    observed.update(one, 0)
+    assert observed.all() == []
+    observed.serves({7})
+    assert len(observed.all()) == 1
+    observed.configure(ports=((1, 80),), hide_system=True)
+    observed.update(one, 1)
+    assert not only(observed).present

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from dashboard.lost import Settings, environment
 from dashboard.lost import journal as journals
 from dashboard.lost.entry import ARGV
+from dashboard.lost.running import Running
 from dashboard.services.definition import Service
 from tests.dashboard.lost.world import Machine, journal, listening, notice
 from tests.dashboard.services.world import python
@@ -323,3 +325,17 @@ def test_a_kill_at_any_moment_leaves_a_whole_journal(tmp_path: Path, settings, m
     assert found.boot == "first"
     assert len(found.entries) in (20, 21)
     assert [*tmp_path.rglob("*unreadable*")] == []
+
+
+def test_the_very_listeners_of_the_scan_before_were_seen_again():
+    running, same = Running(), (listening("shop"), listening("blog", 4000))
+    first = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    again = first + timedelta(seconds=10)
+
+    assert running.seen(same, now=0, at=first, ended=lambda _entry: False)
+    assert not running.seen(same, now=10, at=again, ended=lambda _entry: False)
+    assert [one.last_seen for one in running.entries()] == [again, again]
+
+    later = again + timedelta(seconds=10)
+    assert running.seen(same[1:], now=20, at=later, ended=lambda _entry: False)
+    assert [one.last_seen for one in running.entries()] == [again, later]
