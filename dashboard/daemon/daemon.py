@@ -175,9 +175,9 @@ class Daemon:
         """Return once what was started under this slug is an app, or does not become one."""
         await self._present.scanning.recognise(lambda: slug in self.census.apps)
 
-    async def written(self) -> None:
-        """Return once history until now is on disk, or the database keeps us waiting."""
-        await self._facts.keeping.written()
+    async def written(self, slug: str) -> None:
+        """Return once its changes of state are on disk, or the database keeps us waiting."""
+        await self._facts.keeping.written(slug)
 
     # The run.
 

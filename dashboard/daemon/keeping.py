@@ -58,17 +58,18 @@ class Keeping:
         else:
             self._waiting.append((word, args, kwargs))
 
-    async def written(self) -> None:
-        """Have what was told until now on disk; not for long, and not while that does not work."""
+    async def written(self, slug: str) -> None:
+        """Have its changes of state on disk; not for long, and not while that does not work."""
         if not self._loaded or self.recorder.trouble:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(WRITTEN_S):
                 if self._flush is not None and not self._flush.done():
-                    await asyncio.wait({self._flush})  # it may have begun before the last word
-                if self._flush is None or self._flush.done():
-                    self._flush = self._in_thread(self.recorder.flush, time.time())
-                await asyncio.wait({self._flush})
+                    await asyncio.wait({self._flush})  # it may have the change
+                if self.recorder.waits(slug):
+                    if self._flush is None or self._flush.done():
+                        self._flush = self._in_thread(self.recorder.flush, time.time())
+                    await asyncio.wait({self._flush})
 
     async def run(self) -> None:
         """Flush each second, prune each hour, until cancelled."""

@@ -148,6 +148,11 @@ class Recorder:
             track = self._tracks.get(slug) or Track()
             return summary(track, self._totals.get(slug, {}), _ms(now), end, through)
 
+    def waits(self, slug: str) -> bool:
+        """Whether a change of its state is not on disk yet, nor being written."""
+        with self._lock:
+            return any(waiting == slug for waiting, _ in self._waiting.edges)
+
     def flush(self, now: float) -> bool:
         """Write what came in since the last time. False: the database refused, it waits."""
         ts = _ms(now)

@@ -16,5 +16,5 @@ def app_history(caller: Local, *, slug: str, window: str = "24h") -> Record:
     daemon = current()
     if daemon.recorder.known(slug) is None and not is_app(daemon, slug):
         raise errors.not_found("apps", slug)
-    daemon.wait(daemon.written)
+    daemon.wait(daemon.written, slug)
     return windows.history(slug, window, now=time.time())

@@ -75,3 +75,27 @@ def test_a_locked_database_is_not_waited_for(serving: Daemon) -> None:
 def test_what_has_no_history_is_still_none(serving: Daemon) -> None:
     with pytest.raises(NotFound):
         app_history(Local(), slug="nobody")
+
+
+def test_a_history_in_which_nothing_changed_is_not_waited_for(
+    serving: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every probe of every app waits for the disk; a reader is not to write them all each time."""
+    turned(serving, "up")
+    assert told()[-1] == "up"
+    flushes: list[float] = []
+    flush = serving.recorder.flush
+
+    def counted(now: float) -> bool:
+        flushes.append(now)
+        return flush(now)
+
+    monkeypatch.setattr(serving.recorder, "flush", counted)
+
+    serving.ask(lambda: serving.recorder.add("shop", time.time(), "up", 1000, 200, ok=True))
+    told()
+    assert flushes == []
+
+    turned(serving, "down")
+    told()
+    assert len(flushes) == 1
