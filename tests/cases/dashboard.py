@@ -49,25 +49,44 @@ TOOLS = f"{D}agents/test_tools.py::test_"
 GUIDE = f"{D}agents/test_guide.py::test_"
 ESCAPE = f"{D}agents/test_escape.py::test_"
 STREAM = f"{D}test_stream.py::test_"
+CLAUSES = f"{API}test_cases_writes.py::test_"
+REAL = f"{D}daemon/test_cases_states.py::test_"
+SLEEP = f"{D}history/test_sleep.py::test_"
+LIMITS = f"{D}test_cases_stream.py::test_"
+LOOK = f"{D}files/test_look.py::test_"
+FOUND = f"{D}agents/test_found.py::test_"
 EVENTS = "tests/kernel/test_events.py::test_"
 
 CASES: dict[str, tuple[str, ...]] = {
-    "D8": (f"{READING}only_a_slug_names_a_file", f"{READING}every_slug_names_a_file"),
+    "D8": (
+        f"{READING}only_a_slug_names_a_file",
+        f"{READING}every_slug_names_a_file",
+        f"{ROUTES}a_name_that_is_no_slug_touches_nothing",
+        f"{ROUTES}a_hidden_slash_ends_no_name",
+        f"{CLAUSES}a_write_to_an_escaped_name_touches_nothing",
+    ),
     "D9": (
         f"{WRITING}a_new_file_is_private_and_its_etag_is_the_hash_of_its_bytes",
         f"{WRITING}the_same_put_again_does_not_touch_the_file",
         f"{APPS}a_put_declares_an_app_and_the_same_put_changes_nothing",
+        f"{LOOK}a_write_that_changes_nothing_leaves_the_same_object",
+        f"{CLAUSES}a_write_that_changes_nothing_is_told_to_nobody",
     ),
     "D10": (
+        f"{CLAUSES}a_patch_of_an_odd_file_leaves_every_other_byte",
         f"{WRITING}a_patch_leaves_every_other_byte_of_an_odd_file_alone",
         f"{PROPERTIES}a_patch_touches_no_line_but_those_of_what_it_changes",
     ),
     "D11": (
         f"{WRITING}a_stale_tag_is_refused_with_the_present_one",
-        f"{ROUTES}a_name_that_is_no_slug_touches_nothing",
-        f"{ROUTES}a_hidden_slash_ends_no_name",
+        f"{APPS}a_write_may_be_bound_to_what_was_read",
+        f"{CLAIMS}a_rule_is_bound_to_the_file_that_was_read",
+        f"{CLAUSES}a_rule_may_be_bound_to_the_rules_that_were_read",
     ),
     "D12": (
+        f"{APPS}a_write_may_be_bound_to_what_was_read",
+        f"{CLAUSES}a_rule_may_be_bound_to_the_rules_that_were_read",
+        f"{CLAUSES}rules_that_were_never_written_match_nothing",
         f"{WRITING}a_matching_tag_passes",
         f"{WRITING}what_is_no_tag_is_refused",
         f"{WRITING}a_tag_never_matches_a_missing_file",
@@ -75,8 +94,7 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
     "D13": (
         f"{WRITING}create_only_refuses_a_file_that_is_there",
-        f"{APPS}a_write_may_be_bound_to_what_was_read",
-        f"{CLAIMS}a_rule_is_bound_to_the_file_that_was_read",
+        f"{APPS}create_only_refuses_a_name_that_is_taken",
     ),
     "D15": (
         f"{WRITING}with_if_match_the_editor_wins",
@@ -93,6 +111,7 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{REMOVAL}a_broken_file_can_be_removed",
         f"{LIVE_FILES}an_invalid_file_is_told_and_listed_while_its_last_good_version_runs",
         f"{APPS}an_invalid_file_is_named_refuses_writes_and_can_be_removed",
+        f"{CLAUSES}a_broken_file_is_told_as_an_error_and_then_as_a_change_and_keeps_nobody_else",
     ),
     "D18": (
         f"{TEXT}odd_text_is_stored_byte_for_byte",
@@ -106,22 +125,23 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{READING}a_mistake_is_told_with_its_line_and_the_app_is_listed",
         f"{READING}an_alias_bomb_is_one_error_and_no_work",
     ),
-    "D20": (
-        f"{PROPERTIES}reading_what_was_written_gives_the_same_value",
-        f"{APPS}create_only_refuses_a_name_that_is_taken",
-    ),
+    "D20": (f"{PROPERTIES}reading_what_was_written_gives_the_same_value",),
     "D21": (
         f"{REMOVAL}the_file_is_moved_with_a_stamp_and_the_name_is_free",
         f"{REMOVAL}what_was_removed_before_is_never_overwritten",
         f"{D}history/test_recorder.py::test_a_removed_app_keeps_its_history_and_gets_it_back",
         f"{APPS}a_removed_app_lies_among_the_removed_ones_and_may_return",
         f"{SERVICES}a_running_app_is_removed_when_its_service_may_be_stopped",
+        f"{SERVICES}a_service_is_started_restarted_and_stopped",
+        f"{CLAUSES}a_removed_app_keeps_its_history_and_has_it_back_with_its_name",
     ),
     "D22": (
         f"{WRITING}bodies_may_be_nested_32_deep_and_no_deeper",
         f"{WRITING}a_body_that_is_no_object_is_refused",
         f"{GUARDED}a_body_over_256_kib_is_refused_unread",
         f"{STRICT}what_is_wrong_is_named_with_its_place",
+        f"{CLAUSES}a_body_that_is_no_plain_object_changes_no_file",
+        f"{CLAUSES}a_body_of_32_levels_is_stored",
     ),
     "D23": (
         f"{STATES}t1_the_first_answer_makes_an_unknown_app_up_or_degraded",
@@ -151,6 +171,7 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{STATES}t5_one_lost_probe_changes_nothing_and_is_asked_again_after_2_and_4_seconds",
         f"{FLAPPING}one_lost_probe_in_an_hour_is_no_event",
         f"{SCHEDULE}a_killed_app_has_its_state_within_five_seconds",
+        f"{REAL}a_killed_app_has_its_state_within_five_seconds",
     ),
     "D25": (
         f"{FLAPPING}an_app_that_flaps_for_ten_minutes_makes_at_most_20_events",
@@ -159,26 +180,35 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
     "D26": (
         f"{FLAPPING}an_hour_of_sleep_is_no_event",
+        f"{SLEEP}an_hour_of_sleep_is_no_event_and_no_downtime",
+        f"{RUNNER}the_machines_sleep_is_noticed_before_any_result",
         f"{STATES}t15_a_sleep_keeps_the_state_and_drops_the_failures_around_it",
     ),
-    "D27": (f"{PROBE}localhost_finds_a_server_on_either_address_and_names_it",),
+    "D27": (
+        f"{PROBE}localhost_finds_a_server_on_either_address_and_names_it",
+        f"{REAL}a_server_on_one_address_alone_is_up_and_the_address_is_named",
+    ),
     "D28": (
         f"{PROBE}a_status_means_what_the_contract_says",
         f"{STATES}t7_two_bad_answers_are_degraded",
         f"{STATES}502_three_times_is_down_gateway",
         f"{STATES}t7_the_median_of_three_latencies_over_slow_is_degraded",
         f"{STATES}404_is_up_and_says_so",
+        f"{REAL}a_status_is_the_state_of_its_app",
+        f"{REAL}an_app_that_answers_late_is_slow",
     ),
     "D29": (
         f"{STATES}t13_a_stranger_on_the_port_is_the_wrong_process_whatever_it_answers",
         f"{STATES}t13_when_the_stranger_leaves_the_app_is_what_it_would_be_without_it",
         f"{MATCHING}another_project_on_its_port_is_a_stranger_and_stays_in_observed",
+        f"{REAL}another_project_on_the_port_is_the_wrong_process_and_is_observed",
     ),
     "D30": (
         f"{PROBE}an_unknown_listener_on_a_port_of_the_list_is_only_connected_to",
         f"{PROBE}a_tcp_probe_sends_no_byte",
         f"{PROBE}the_request_is_the_one_of_the_contract_and_nothing_more",
         f"{PROBE}a_redirect_is_fine_and_is_not_followed",
+        f"{REAL}nothing_is_ever_sent_to_a_port_of_a_database",
     ),
     "D31": (
         f"{RUNNER}500_hanging_targets_do_not_delay_a_good_one_nor_block_the_loop",
@@ -218,6 +248,8 @@ CASES: dict[str, tuple[str, ...]] = {
     "D38": (
         f"{FAILURES}a_kill_loses_nothing_that_was_flushed",
         f"{FAILURES}a_database_locked_for_ten_seconds_loses_nothing",
+        f"{FAILURES}words_come_in_while_a_flush_waits_for_the_lock",
+        f"{REAL}while_the_database_is_locked_the_dashboard_answers_and_nothing_is_lost",
     ),
     "D40": (
         f"{ACTIONS}start_twice_stop_twice_and_restart",
@@ -242,15 +274,20 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{POLICY}a_command_that_exits_at_once_six_times_is_a_crash_loop",
         f"{POLICY}a_changed_file_tries_a_crash_loop_again",
     ),
-    "D44": (f"{ADOPTION}a_command_that_puts_itself_into_the_background_is_adopted",),
+    "D44": (
+        f"{ADOPTION}a_command_that_puts_itself_into_the_background_is_adopted",
+        f"{REAL}a_command_that_puts_itself_into_the_background_is_up_and_can_be_stopped",
+    ),
     "D45": (
         f"{ENVIRONMENT}a_service_sees_its_own_variables_and_none_of_the_servers",
         f"{ENVIRONMENT}the_login_shell_is_asked_with_nothing_of_the_servers",
+        f"{REAL}a_service_has_its_own_variables_and_none_of_the_servers",
     ),
     "D46": (
         f"{LOGS}another_number_of_lines_is_refused",
         f"{LOGS}bytes_that_are_no_text_and_colours",
         f"{LOGS}following_over_rotations_has_no_gap_and_no_repeat",
+        f"{REAL}a_follower_of_a_log_sees_each_line_once_over_its_rotations",
         f"{LOGS}a_child_that_never_stops_writing_loses_no_line_over_twenty_rotations",
         f"{SERVICES}logs_are_lines_or_text_and_go_on_where_they_ended",
         f"{SERVICES}lines_are_1_to_5000",
@@ -288,6 +325,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "D6": (f"{GUARDED}a_preflight_is_a_wrong_method_everywhere",),
     "D7": (
         f"{ROUTES}a_client_cannot_move_the_mount",
+        f"{CLAUSES}a_client_cannot_move_where_a_claim_is_to_be_found",
         f"{GUIDE}the_host_that_was_asked_is_in_the_guide_and_a_forged_root_path_is_not",
     ),
     "D14": (
@@ -296,6 +334,7 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{INSTANCE}the_state_is_not_modified_until_something_changes",
         f"{INSTANCE}every_app_has_a_picture_that_is_asked_for_anew",
         f"{INSTANCE}the_settings_are_shown_and_never_written",
+        f"{PICTURES}an_icon_is_204_then_told_then_there",
     ),
     "D47": (
         f"{REBOOT}a_stream_and_the_state_tell_what_was_lost",
@@ -315,14 +354,26 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{EVENTS}ids_rise_by_one_from_the_start_time_in_milliseconds",
         f"{EVENTS}a_client_resumes_after_its_last_event",
         f"{EVENTS}a_silent_stream_is_pinged",
+        f"{LIMITS}a_stream_is_pinged_every_25_seconds_events_or_not",
         f"{EVENTS}a_client_that_does_not_read_is_cut_and_the_others_go_on",
-        f"{EVENTS}too_many_streams_are_told_to_come_back",
+        "tests/kernel/test_server.py::test_an_application_waits_for_a_client_that_does_not_read",
+        "tests/promises/test_streams_dashboard.py::"
+        "test_streams_cut_at_random_bytes_miss_and_double_nothing",
+        f"{LIMITS}one_stream_too_many_is_told_to_come_back",
     ),
     "D50": (
         f"{TOOLS}a_read_tells_what_its_route_answers",
         f"{TOOLS}writes_of_apps_answer_alike_from_the_first_to_the_last",
         f"{TOOLS}writes_of_bookmarks_answer_alike_from_the_first_to_the_last",
         f"{TOOLS}a_service_is_started_restarted_and_stopped_as_over_http",
+        f"{FOUND}a_listener_is_found_by_its_port_its_address_and_its_directory",
+        f"{FOUND}claims_answer_alike",
+        f"{FOUND}ignoring_answers_alike_and_what_is_ignored_still_holds_its_port",
+        f"{FOUND}scans_answer_alike",
+        f"{D}agents/test_lost.py::test_what_was_lost_is_told_brought_back_and_dismissed_alike",
+        f"{TOOLS}a_refusal_has_the_sentence_the_word_and_the_status_of_the_route",
+        f"{TOOLS}a_wait_ends_with_the_state_and_is_honest_when_it_does_not_come",
+        f"{GUIDE}the_tool_tells_the_guide_as_it_is_at_that_mount",
         f"{TOOLS}other_methods_are_refused_on_both_mounts",
         f"{TOOLS}both_mounts_list_the_same_tools",
         f"{ESCAPE}hostile_titles_paths_and_branches_stay_data",

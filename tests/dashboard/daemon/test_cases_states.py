@@ -1,4 +1,4 @@
-"""The right state of each kind of server, with real ones (cases 24, 27 to 30, 38, 44, 45)."""
+"""The right state of each kind of server, with real ones (cases 24, 27 to 30, 38, 44 to 46)."""
 
 from __future__ import annotations
 
@@ -28,6 +28,16 @@ os.setsid()
 if os.fork():
     os._exit(0)
 http.server.test(http.server.SimpleHTTPRequestHandler, port=int(sys.argv[1]), bind="127.0.0.1")
+"""
+
+WRITES_ON = """
+import time
+for number in range(4000):
+    print("line", number, "." * 90)
+    if number % 100 == 0:
+        time.sleep(0.1)
+print("the end")
+time.sleep(600)
 """
 
 
@@ -227,7 +237,7 @@ def test_a_service_has_its_own_variables_and_none_of_the_servers(
     starting = threading.Thread(target=served.act, args=("sees", "start"))
     starting.start()
 
-    text = until(lambda: seen.exists() and seen.read_text(), what="its environment")
+    text = until(lambda: seen.read_text() if seen.exists() else "", what="its environment")
     found = dict(one.split("=", 1) for one in text.split("\0") if one)
 
     assert (found["PORT"], found["SVC_APP"]) == (str(port), "sees")
@@ -263,3 +273,38 @@ def test_while_the_database_is_locked_the_dashboard_answers_and_nothing_is_lost(
 
     until(lambda: moves()[-1:] == ["stopped"], what="the change is in the history")
     assert "up" in moves()
+
+
+def test_a_follower_of_a_log_sees_each_line_once_over_its_rotations(
+    served: Served,  # noqa: F811
+) -> None:
+    config = served.data / "dashboard" / "config.yaml"
+    before = config.read_text()
+    config.write_text(f"{before}services: {{logMaxBytes: 65536, logKeep: 20}}\n")
+    command = json.dumps([sys.executable, "-u", "-c", WRITES_ON])
+    served.declare("writes", f"service: {{command: {command}, cwd: '{served.tmp}'}}\n")
+    until(lambda: served.app("writes"))
+    lines: list[str] = []
+    position = 0
+
+    def followed() -> bool:
+        nonlocal position
+        query = {"after": position, "lines": 5000}
+        found = served.api.get("/api/apps/writes/logs", params=query).raise_for_status().json()
+        assert not found["truncated"]
+        lines.extend(found["lines"])
+        position = found["bytes"]
+        return lines[-1:] == ["the end"]
+
+    try:
+        starting = threading.Thread(target=served.act, args=("writes", "start"))
+        starting.start()
+        until(followed, seconds=30, what="the last line")
+        starting.join(15)
+    finally:
+        config.write_text(before)
+
+    assert lines == [*(f"line {number} {'.' * 90}" for number in range(4000)), "the end"]
+    archives = (served.data / "dashboard" / "logs" / "writes").glob("@*.log")
+    assert len(list(archives)) >= 2
+    served.act("writes", "stop")
