@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 CONNECTING, OPEN = 64, 512  # contract 6.5
 SILENT_SHARE = 0.75  # what targets that were silent last time may take of either
@@ -17,10 +17,10 @@ class Gate:
         self._all = asyncio.Semaphore(limit)
         self._silent = asyncio.Semaphore(max(1, int(limit * SILENT_SHARE)))
 
+    def lane(self, *, silent: bool) -> AbstractAsyncContextManager[None]:
+        return self._narrow() if silent else self._all
+
     @asynccontextmanager
-    async def lane(self, *, silent: bool) -> AsyncIterator[None]:
-        async with AsyncExitStack() as held:
-            if silent:
-                await held.enter_async_context(self._silent)
-            await held.enter_async_context(self._all)
+    async def _narrow(self) -> AsyncIterator[None]:
+        async with self._silent, self._all:
             yield

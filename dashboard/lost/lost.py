@@ -250,8 +250,10 @@ class Lost:
         """No good one is replaced by an empty one within the grace time (10.1)."""
         if unread := self._running.unread():
             self._running.know(await asyncio.to_thread(environment.read, unread))
+        if not self._journal_waits:
+            return
         entries = tuple(self._running.entries())
-        if not self._journal_waits or (not entries and self._in_grace and self._kept):
+        if not entries and self._in_grace and self._kept:
             return
         self._journal_waits = False
         made = Journal(self._boot, self.world.clock.wall(), entries)
