@@ -7,8 +7,7 @@ from rest_framework import serializers as s
 from dashboard.api.shapes import Shape
 from dashboard.history.windows import WINDOWS
 from dashboard.operations.apps import SOURCES, STATES
-
-EXPECTED = ("always", "sometimes", "never")
+from dashboard.operations.observed import EXPECTED
 
 
 class Nothing(Shape):

@@ -87,5 +87,5 @@ def text(key: str, value: Any) -> str:
 def choice(key: str, value: Any, *words: str) -> str:
     """One of these words. BadValues for anything else."""
     if value not in words:
-        raise invalid(key, f"must be {' or '.join(words)}")
+        raise invalid(key, f"must be {', '.join(words[:-1])} or {words[-1]}")
     return str(value)

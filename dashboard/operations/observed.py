@@ -8,6 +8,7 @@ from typing import Any
 from config.kernel.errors import NotFound
 from dashboard.daemon import Daemon, current
 from dashboard.files import errors, places, store
+from dashboard.files.errors import BadValues
 from dashboard.listeners.observed import Sighting
 from dashboard.operations.caller import (
     Local,
@@ -20,7 +21,7 @@ from dashboard.operations.caller import (
 )
 from dashboard.registry import claim as claims
 
-REASON = 500  # characters
+EXPECTED = ("always", "sometimes", "never")
 
 
 def list_observed(caller: Local) -> Record:
@@ -43,9 +44,13 @@ def claim(
     wanted = text("slug", slug)
     places.place("apps", wanted)
     name = None if name is None else text("name", name)
+    expected = None if expected is None else choice("expected", expected, *EXPECTED)
     _not_claimed(daemon, id)
     made = claims.text(found, wanted, name=name, expected=expected)
-    store.put_text("apps", wanted, made, if_none_match=True)
+    try:
+        store.put_text("apps", wanted, made, if_none_match=True)
+    except BadValues as error:  # its line is one of a file the caller does not know
+        raise BadValues(error.issues) from None
     return written_app(daemon, wanted, created=True)
 
 
@@ -59,7 +64,9 @@ def ignore(
 ) -> Record:
     """Put a rule into ignore.yaml that covers the listener; the same rule stands there once."""
     daemon = current()
-    rule = _rule(find(daemon, id), choice("by", by or "port", "port", "process", "dir"))
+    rule = _rule(
+        find(daemon, id), choice("by", "port" if by is None else by, "port", "process", "dir")
+    )
     if reason is not None:
         rule["reason"] = text("reason", reason)
     _entry, standing = store.add_ignore(rule, if_match=if_match)

@@ -79,8 +79,9 @@ def test_a_claim_takes_no_name_that_is_taken(served: Served, api: Api, slug):
         ({"slug": "{slug}", "name": {"a": 1}}, "invalid"),
         ({"slug": "{slug}", "expected": "often"}, "invalid"),
         ({"slug": "{slug}", "expected": [1]}, "invalid"),
+        ({"slug": "{slug}", "expected": ""}, "invalid"),
     ],
-    ids=range(12),
+    ids=range(13),
 )
 def test_a_claim_that_cannot_be_writes_nothing(served: Served, api: Api, slug, body, code):
     dev = served.dev_server(slug)
@@ -89,8 +90,9 @@ def test_a_claim_that_cannot_be_writes_nothing(served: Served, api: Api, slug, b
     before = [*served.file(slug).parent.glob("*")]
     refused(api.post(f"/api/observed/{NOBODY}/claim", sent), 404, "not_found")
 
-    refused(api.post(f"/api/observed/{one['id']}/claim", sent), 400, code)
+    told = refused(api.post(f"/api/observed/{one['id']}/claim", sent), 400, code)
 
+    assert set(told) <= {"error", "code", "issues"}  # no line of a file that nobody wrote
     assert [*served.file(slug).parent.glob("*")] == before
     dev.kill()
 
