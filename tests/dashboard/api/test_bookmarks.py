@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 import pytest
 
@@ -99,6 +100,14 @@ def test_an_icon_is_asked_for_by_a_link_of_the_group(api, slug):
     none = api.client.get(f"{api.base}{path(slug)}/icon?url=http://127.0.0.1:9/")
     assert (none.status_code, none.content) == (204, b"")
     assert none.headers["Cross-Origin-Resource-Policy"] == "same-site"
+
+
+def test_the_icon_of_a_link_with_a_user_is_asked_for_as_the_link_is_shown(api, slug):
+    shown = api.put(path(slug), {"links": [{"url": "http://me:secret@127.0.0.1:9/"}]}).json()
+    url = shown["links"][0]["url"]
+
+    assert url == "http://***@127.0.0.1:9/"
+    assert api.get(f"{path(slug)}/icon?url={quote(url)}").status_code == 204
 
 
 @pytest.mark.parametrize("links", [[{"name": "x"}], [{"url": "javascript:alert(1)"}], "x"])
