@@ -12,7 +12,7 @@ from dashboard.services.definition import Service
 from dashboard.services.errors import PortInUse
 from dashboard.services.life import Life
 from dashboard.services.record import Record
-from dashboard.services.state import ALIVE, State, World
+from dashboard.services.state import ALIVE, Change, State, World
 from dashboard.services.system import boot, ports
 
 ANSWER_S = 10.0  # how long a start waits before it is answered, and a restart for its port
@@ -78,6 +78,8 @@ class Unit:
             self.life.retry_in(self.life.restarts.delay())
         elif known.reason == "crash-loop" and _changed(known, state.service):
             self._retry()
+        elif state.declared and not await self._port_is_held():
+            self._say(known)
 
     async def close(self) -> None:
         """The daemon goes, the service stays."""
@@ -176,6 +178,10 @@ class Unit:
             state.record = replace(known, last_exit=ended, restarts=0)
         if state.service is not None and state.service.autostart:
             self._retry()
+
+    def _say(self, known: Record) -> None:
+        """How it ended is more than that it does not answer: a user's stop is no alarm (9.5)."""
+        self.world.changed(Change(self.slug, known.status, known.status, known.reason))
 
     async def _find(self, known: Record) -> None:
         found = await asyncio.to_thread(adopt.alive, known)

@@ -77,6 +77,23 @@ def test_an_exit_nobody_asked_for_is_told_at_once(served: Served) -> None:  # no
     assert served.app("dies")["service"]["lastExit"]["signal"] == "SIGKILL"
 
 
+def test_what_a_user_stopped_is_no_alarm_to_the_next_server(served: Served) -> None:  # noqa: F811
+    declared(served, "rests")
+    path = served.file("rests")
+    path.write_text(path.read_text() + "expected: always\n")
+    served.act("rests", "start")
+    served.act("rests", "stop")
+    served.until_state("rests", "stopped")
+    until(lambda: kept_state(served, "rests") == "stopped")
+
+    served.kill_server()
+
+    with served.events() as stream:
+        found = until(lambda: (app := served.app("rests"))["last"] and app, seconds=10)
+    assert (found["state"], found["reason"]) == ("stopped", "user")
+    assert not [one for one in stream.all if one.get("slug") == "rests" and "state" in one]
+
+
 def test_services_outlive_a_killed_server_and_are_adopted(served: Served) -> None:  # noqa: F811
     declared(served, "lives")
     pid = served.act("lives", "start")["pid"]

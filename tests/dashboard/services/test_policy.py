@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from dashboard.services.definition import Ready, Service
 from dashboard.services.policy import Restarts, wants_restart
 from tests.dashboard.services.world import Scene, alive, log_of
+from tests.service import free_port
 
 DIES = Service("echo again; exit 1", restart="on-failure")
 
@@ -98,6 +100,23 @@ async def test_a_user_may_start_a_crash_loop_again(turned: Scene):
     told = await turned.supervisor.act("shop", "start")
 
     assert (told.ok, told.status) == (False, "backoff")
+
+
+async def test_how_it_ended_is_told_to_the_next_daemon_unless_somebody_has_its_port(scene: Scene):
+    web, bad = Service("sleep 64", port=free_port()), Service("exit 9")
+    await scene.begin(shop=web, bad=bad)
+    await scene.supervisor.act("shop", "start")
+    await scene.supervisor.act("shop", "stop")
+    await scene.supervisor.act("bad", "start")
+    await scene.becomes("failed", "bad")
+
+    await scene.again(shop=web, bad=bad)
+    told = {(c.slug, c.status, c.reason) for c in scene.changes}
+    with socket.create_server(("127.0.0.1", web.port)):
+        await scene.again(shop=web)
+
+    assert told == {("shop", "stopped", "user"), ("bad", "failed", "exited")}
+    assert scene.changes == []
 
 
 async def test_an_end_is_seen_at_once_with_its_code(turned: Scene):
