@@ -60,7 +60,7 @@ class Recorder:
         for past in pasts:
             track = self._tracks[past.slug] = Track(past.standing.interval)
             track.recent.extend(store.recent(past.pk))
-            self._standings[past.slug] = past.standing
+        self._standings = {past.slug: past.standing for past in pasts}  # a scan may ask meanwhile
         until = self._load_hours(_ms(now))
         for past in pasts:
             self._tracks[past.slug].last = _last(past, until.get(past.slug, 0))

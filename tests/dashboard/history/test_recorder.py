@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dashboard.history import store
 from dashboard.history.recorder import Recorder
 from dashboard.history.store import Standing
 from dashboard.history.timeline import HOUR
@@ -234,6 +235,25 @@ def test_a_clock_that_was_years_ahead_fills_no_hours():
 
     assert Hour.objects.count() == 2
     assert history("shop", "7d", now=NOON + 120)["seconds"]["up"] == 90
+
+
+def test_who_asks_while_the_history_is_loaded_sees_none_or_all_of_it(monkeypatch):
+    recorder = started()
+    every = {f"o-{number}": f"shop-{number}" for number in range(3)}
+    for observed_id, slug in every.items():
+        recorder.bind(slug, observed_id)
+    recorder.flush(NOON)
+    again, seen, recent = Recorder(), [], store.recent
+
+    def asked(pk: int):
+        seen.append(again.bound())
+        return recent(pk)
+
+    monkeypatch.setattr(store, "recent", asked)
+    again.load(NOON)
+
+    assert seen == [{}, {}, {}]
+    assert again.bound() == every
 
 
 def test_a_removed_app_keeps_its_history_and_gets_it_back():
