@@ -88,7 +88,7 @@ def _read(process: psutil.Process) -> Process:
             return otherwise
 
     with process.oneshot():
-        argv, whole = told(lambda: arguments(process), nothing)
+        argv, whole = told(lambda: arguments(process.pid), nothing)
         exe, cwd = told(process.exe, ""), told(process.cwd, "")
         return Process(
             pid=process.pid,
@@ -110,11 +110,11 @@ def _name(told: str, exe: str) -> str:
     return full if len(told.encode(errors="replace")) >= 15 and full.startswith(told) else told
 
 
-def arguments(process: psutil.Process) -> tuple[tuple[str, ...], bool]:
+def arguments(pid: int) -> tuple[tuple[str, ...], bool]:
     """The arguments, at most 128 KiB of them, and whether these are all."""
-    if not procfs.PROC.joinpath(str(process.pid)).exists():
-        return tuple(process.cmdline()), True
-    raw, whole = procfs.argv(process.pid, ARGV_BYTES)
+    if not procfs.PROC.joinpath(str(pid)).exists():
+        return tuple(psutil.Process(pid).cmdline()), True
+    raw, whole = procfs.argv(pid, ARGV_BYTES)
     if len(raw) > 2 and not any(raw[1:]):  # a title written over the arguments, as npm does
         raw = _npm(raw[0].split())
     return tuple(os.fsdecode(argument) for argument in raw), whole
@@ -131,12 +131,24 @@ def _npm(words: list[bytes]) -> list[bytes]:
 def _parents(process: psutil.Process) -> tuple[Parent, ...]:
     found: list[Parent] = []
     try:
-        while (above := process.parent()) and above.pid > 1 and len(found) < MOST_PARENTS:
-            found.append(Parent(above.pid, above.name(), arguments(above)[0]))
-            process = above
+        pid = process.ppid()
+        while pid > 1 and len(found) < MOST_PARENTS:
+            name, above = _named(pid)
+            argv = arguments(pid)[0]
+            found.append(Parent(pid, _name(name, argv[0] if argv else ""), argv))
+            pid = above
     except (psutil.Error, OSError):
         pass
     return tuple(found)
+
+
+def _named(pid: int) -> tuple[str, int]:
+    """Its name and the process above; without psutil, which takes ten times as long, where /proc
+    has them: every listener's are read again once a minute."""
+    if (stat := procfs.stat(pid)) is not None:
+        return stat.name, stat.parent
+    process = psutil.Process(pid)
+    return process.name(), process.ppid()
 
 
 def _title(name: str) -> str:

@@ -89,13 +89,29 @@ def holds(held: Held, inode: int) -> bool:
     return found.st_ino == inode and modes.S_ISSOCK(found.st_mode)
 
 
-def started(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot; None when it is gone."""
+class Stat(NamedTuple):
+    """`name`: at most 15 bytes of it; `started`: clock ticks since boot."""
+
+    name: str
+    parent: int
+    started: int
+
+
+def stat(pid: int) -> Stat | None:
+    """What the system says of a process in one line; None when it is gone."""
     try:
         text = (PROC / str(pid) / "stat").read_bytes()
     except OSError:
         return None
-    return int(text[text.rindex(b")") + 2 :].split()[19])  # the name before it may hold anything
+    begin, end = text.index(b"(") + 1, text.rindex(b")")  # the name may hold anything
+    words = text[end + 2 :].split()
+    return Stat(os.fsdecode(text[begin:end]), int(words[1]), int(words[19]))
+
+
+def started(pid: int) -> int | None:
+    """When a process started, in clock ticks since boot; None when it is gone."""
+    found = stat(pid)
+    return found.started if found is not None else None
 
 
 def link(pid: int, name: str) -> str:
