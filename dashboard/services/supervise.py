@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from dashboard.services import adopt, errors, logs, rotation
@@ -40,8 +40,8 @@ class Supervisor:
         """
         for slug, service in declared.items():
             self._unit(slug).declare(service)
-        left = await asyncio.to_thread(adopt.left)
-        await asyncio.gather(*(self._unit(slug).begin() for slug in {*declared, *left}))
+        begun = (self._units[slug].begin() for slug in declared)
+        await asyncio.gather(*begun, self._adopt_others(frozenset(declared)))
         self._rotating = asyncio.create_task(self._rotate(), name="log rotation")
 
     def declare(self, slug: str, service: Service | None) -> None:
@@ -126,6 +126,10 @@ class Supervisor:
             self._rotating.cancel()
             await asyncio.wait({self._rotating})
         await asyncio.gather(*(unit.close() for unit in self._units.values()))
+
+    async def _adopt_others(self, declared: Set[str]) -> None:
+        left = await asyncio.to_thread(adopt.left)
+        await asyncio.gather(*(self._unit(slug).begin() for slug in left - declared))
 
     def _unit(self, slug: str) -> Unit:
         if slug not in self._units:

@@ -35,3 +35,5 @@ def test_what_was_lost_is_told_brought_back_and_dismissed_alike(machine: Reboote
         assert terminal.lines("lost", "restart", fourth)[0].endswith(" is up")
         assert agent.told("dismiss_lost") == {"lost": None} == machine.post("dismiss")
     machine.reboot("third")  # what was started once is nobody's service, and ends here
+    for slug in ("by-tool", "by-http"):
+        machine.served.until_state(slug, "up")  # what starts by itself is stopped once it has
