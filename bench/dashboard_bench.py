@@ -28,6 +28,7 @@ PARTS = (
     "logs",
     "streams",
     "crowd",
+    "alone",
     "cycles",
     "kills",
     "reboots",

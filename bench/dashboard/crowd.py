@@ -30,7 +30,7 @@ def figures(sizes: Sizes) -> list[Figure]:
         with empty:
             time.sleep(SETTLE_S)
             idle, none = _cpu(empty, sizes.watched_s / 2), _memory(empty)
-        with _targets(sizes.apps, Path(folder) / "src") as ports:
+        with targets(sizes.apps, Path(folder) / "src") as ports:
             full = Served(Path(folder) / "full")
             for number, port in enumerate(ports):
                 full.declare(f"app-{number}", f"name: App {number}\nport: {port}\n")
@@ -45,7 +45,7 @@ def figures(sizes: Sizes) -> list[Figure]:
         bounded("D2", f"{what} have a state, after the first answer", known, KNOWN_S, unit="s"),
         bounded(
             "D3",
-            f"{what} : none, CPU of the whole server (the target is for this part alone)",
+            f"{what} : none, CPU of the whole server",
             busy,
             CPU_PERCENT,
             unit="%",
@@ -60,7 +60,7 @@ def figures(sizes: Sizes) -> list[Figure]:
 
 
 @contextlib.contextmanager
-def _targets(count: int, folder: Path) -> Iterator[list[int]]:
+def targets(count: int, folder: Path) -> Iterator[list[int]]:
     """Web servers, ten in each process, each process in a directory of its own."""
     command = [sys.executable, str(TARGETS), str(EACH)]
     with contextlib.ExitStack() as stack:
