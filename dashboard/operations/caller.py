@@ -48,15 +48,28 @@ def app_record(
     daemon: Daemon, slug: str, *, config: Literal["masked", "whole"] | None = "masked"
 ) -> Record:
     """The App of section 7. NotFound for a slug that is no app."""
-    found = daemon.ask(partial(daemon.app, slug, config=config))
+    record = partial(daemon.app, slug, config=config)
+    found = daemon.ask(record)
+    if found is None and is_app(daemon, slug):
+        found = daemon.ask(record)
     if found is None:
         raise errors.not_found("apps", slug)
     return found
 
 
 def is_app(daemon: Daemon, slug: str) -> bool:
-    """Whether there is such an app, declared or discovered."""
-    return daemon.ask(lambda: slug in daemon.census.apps)
+    """Whether there is such an app, declared or discovered.
+
+    Nothing is denied before the files are looked at: one may have been written a moment ago.
+    """
+
+    def known() -> bool:
+        return slug in daemon.census.apps
+
+    if daemon.ask(known):
+        return True
+    daemon.sync()
+    return daemon.ask(known)
 
 
 def written_app(daemon: Daemon, slug: str, *, created: bool) -> Written:

@@ -109,6 +109,7 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{READING}a_mistake_is_told_with_its_line_and_the_app_is_listed",
         f"{WRITING}a_broken_file_refuses_every_change_but_another_app_does_not",
         f"{REMOVAL}a_broken_file_can_be_removed",
+        f"{CLAUSES}a_file_that_an_editor_has_just_written_is_an_app",
         f"{LIVE_FILES}an_invalid_file_is_told_and_listed_while_its_last_good_version_runs",
         f"{APPS}an_invalid_file_is_named_refuses_writes_and_can_be_removed",
         f"{CLAUSES}a_broken_file_is_told_as_an_error_and_then_as_a_change_and_keeps_nobody_else",
