@@ -39,6 +39,7 @@ class Body:
     def close(self) -> None:
         self._closed = True
         self._chunks.clear()
+        self.size = 0  # what still comes is swallowed; nobody has to be kept from sending it
         self._wake.set()
 
     async def receive(self) -> Message:
