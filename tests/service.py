@@ -71,16 +71,16 @@ class Service:
         self.env = self._environment(env or {}, scheduler)
         if config is not None:
             (self.data / "svc.config.yaml").write_text(yaml.safe_dump(config))
-        self._settle_dashboard(QUIET if dashboard is None else dashboard)
+        self._dashboard = QUIET if dashboard is None else dashboard
         self.process: subprocess.Popen[str] | None = None
         self._output: TextIO | None = None
         self.http = httpx.Client(base_url=self.url, timeout=30, trust_env=False)
 
-    def _settle_dashboard(self, settings: dict[str, Any]) -> None:
+    def _settle_dashboard(self) -> None:
         home = self.data / "dashboard"
         home.mkdir(mode=0o700, exist_ok=True)
         if not (home / "config.yaml").exists():
-            (home / "config.yaml").write_text(yaml.safe_dump(settings))
+            (home / "config.yaml").write_text(yaml.safe_dump(self._dashboard))
 
     def _environment(self, extra: dict[str, str], scheduler: bool) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
@@ -151,6 +151,7 @@ class Service:
     def start(self, command: str = "up") -> Self:
         """Start and wait until the main port answers."""
         self._use_template()
+        self._settle_dashboard()
         self._output = (self.data / "up.out").open("a")
         self.process = self.spawn(command, stdout=self._output, stderr=self._output)
         until(self._healthy, seconds=START_S, what="healthy")

@@ -166,12 +166,14 @@ def test_a_handler_that_fails_does_not_end_the_watching(tmp_path: Path, told: To
 
 
 def test_starting_and_stopping_leaks_no_thread(tmp_path: Path):
+    before = set(threading.enumerate())
     for _ in range(10):
         watcher = Watcher(lambda: [tmp_path], lambda paths: None)
         watcher.start()
         watcher.stop()
 
-    assert [thread.name for thread in threading.enumerate() if thread.name == "watcher"] == []
+    new = set(threading.enumerate()) - before
+    assert [thread.name for thread in new if thread.name == "watcher"] == []
 
 
 def test_a_folder_that_is_replaced_is_watched_on(tmp_path: Path, told: Told):

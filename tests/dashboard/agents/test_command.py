@@ -66,7 +66,9 @@ class Terminal:
     @contextlib.contextmanager
     def spawn(self, *words: str) -> Iterator[Running]:
         """The command as a process of its own, which finds the service by its data directory."""
-        argv = [sys.executable, str(ROOT / "manage.py"), "dashboard", *words]
+        # what runs in the background of a shell ignores Ctrl-C, and so does what it starts
+        argv = ["env", "--default-signal=INT", sys.executable]
+        argv += [str(ROOT / "manage.py"), "dashboard", *words]
         process = subprocess.Popen(
             argv, env=self.served.env, cwd=self.served.data, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,

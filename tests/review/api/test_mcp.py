@@ -236,10 +236,5 @@ def test_a_call_is_told_as_an_event_once(served: Served, mcp, pay: Project):
         events.text = b""
         mcp("add_thread", project=pay.slug, repo="api", sha=pay.shas[0], body="x")
 
-        (event,) = events.of(pay.slug)
-        assert event == {
-            "type": "review",
-            "project": pay.slug,
-            "repo": "api",
-            "sha": pay.shas[0],
-        }
+        told = [event for event in events.of(pay.slug) if event["type"] != "project"]
+        assert told == [{"type": "review", "project": pay.slug, "repo": "api", "sha": pay.shas[0]}]
