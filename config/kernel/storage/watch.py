@@ -108,13 +108,16 @@ class Watcher:
                     return
 
     def _news(self, paths: set[Path], folders: frozenset[Path]) -> set[Path]:
-        """Those that really differ from what was seen, which is brought up to them."""
+        """Those that really differ from what was seen, which is brought up to them.
+
+        One that is not there counts: others may have read it while it was.
+        """
         changed = set()
         for path in paths:
             if path.parent not in folders or path.name.startswith(PREFIX):
                 continue
             now = _stamp(path)
-            if now != self._seen.get(path):
+            if now is None or now != self._seen.get(path):
                 changed.add(path)
                 if now is None:
                     self._seen.pop(path, None)
