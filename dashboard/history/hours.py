@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from dashboard import models
 from dashboard.history.hist import Histogram, unpack
@@ -70,21 +71,21 @@ class Hour:
     def bad(self) -> int:
         return self.spent[Kept.DOWN]
 
-    def row(self) -> models.Hour:
-        """The whole row, of no app yet."""
-        return models.Hour(
-            hour=self.number,
-            n=self.checks,
-            failed=self.failed,
-            us_sum=self.latency.total,
-            us_min=self.latency.low,
-            us_max=self.latency.high,
-            hist=self.latency.pack(),
-            first_half=self.halves[0],
-            second_half=self.halves[1],
-            until=self.until,
+    def row(self) -> dict[str, Any]:
+        """The whole row by the names of its columns, of no app yet."""
+        return {
+            "hour": self.number,
+            "n": self.checks,
+            "failed": self.failed,
+            "us_sum": self.latency.total,
+            "us_min": self.latency.low,
+            "us_max": self.latency.high,
+            "hist": self.latency.pack(),
+            "first_half": int(self.halves[0]),
+            "second_half": int(self.halves[1]),
+            "until": self.until,
             **{COLUMNS[state]: passed for state, passed in self.spent.items()},
-        )
+        }
 
 
 def of_row(row: models.Hour) -> Hour:
