@@ -63,7 +63,7 @@ def test_without_notifications_everything_is_found_by_polling(
     def broken(*_: object) -> None:
         raise OSError("no inotify instances left")
 
-    monkeypatch.setattr(watch, "RustNotify", broken)
+    monkeypatch.setattr(watch, "notify", broken)
     monkeypatch.setattr(watch, "BLIND_S", 0.1)
     review = {"type": "review", "project": "pay", "repo": "api", "sha": sha}
 

@@ -14,8 +14,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from watchfiles import _rust_notify
-
 FOLDER = Path(os.environ["POOR_SYSTEM"])
 _flock = fcntl.flock
 
@@ -32,18 +30,19 @@ def flock(file: Any, operation: int) -> None:
     _flock(file, operation)
 
 
+def blind(*_: object, **__: object) -> None:
+    raise refused("inotify", errno.EMFILE)
+
+
 class Library(ctypes.CDLL):
     def __getattr__(self, name: str) -> Any:
         if name == "renameat2":
             refused(name, errno.ENOSYS)
             raise AttributeError(name)
+        if name == "inotify_init1":
+            return blind
         return super().__getattr__(name)
-
-
-def blind(*_: object, **__: object) -> None:
-    raise refused("inotify", errno.EMFILE)
 
 
 fcntl.flock = flock
 ctypes.CDLL = Library  # type: ignore[misc]
-_rust_notify.RustNotify = blind  # type: ignore[assignment,misc]
