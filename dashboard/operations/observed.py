@@ -114,7 +114,7 @@ def _rule(found: Sighting, by: str) -> Record:
     if by == "port":
         return {"port": found.listener.port}
     if by == "process":
-        value = found.listener.exe or found.identity.process.name
+        value = found.identity.process.name or found.listener.exe  # uvicorn rather than python
     else:
         value = glob.escape(found.identity.cwd)
     if not value:

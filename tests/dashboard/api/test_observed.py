@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -11,9 +13,13 @@ from dashboard.files import tags
 from tests.dashboard.api.raw import refused
 from tests.dashboard.served import Dev, Served
 from tests.described import Api
-from tests.service import until
+from tests.service import free_port, until
 
 NOBODY = "o-000000000000"
+GREETER = """
+import http.server
+http.server.HTTPServer(("127.0.0.1", {port}), http.server.SimpleHTTPRequestHandler).serve_forever()
+"""
 
 
 def seen(served: Served, dev: Dev) -> dict[str, Any]:
@@ -137,6 +143,23 @@ def test_an_ignored_listener_is_listed_apart_and_its_rule_stands_once(served, ap
     assert slug not in {app["slug"] for app in api.get("/api/apps").json()["apps"]}
 
     dev.kill()
+    (served.data / "dashboard" / "ignore.yaml").unlink()
+
+
+def test_ignoring_a_script_by_process_hides_no_other_of_its_language(served, api, slug, tmp_path):
+    script, port = tmp_path / "greeter", free_port()
+    script.write_text(f"#!{sys.executable}\n{GREETER.format(port=port)}")
+    script.chmod(0o755)
+    other = served.dev_server(slug)
+    with subprocess.Popen([script], cwd=tmp_path) as process:
+        one = until(lambda: served.observed(port), seconds=15, what="observed")
+        seen(served, other)
+
+        done = api.post(f"/api/observed/{one['id']}/ignore", {"by": "process"})
+        process.kill()
+
+    assert done.json()["rule"]["process"] == "greeter"
+    assert served.observed(other.port)
     (served.data / "dashboard" / "ignore.yaml").unlink()
 
 
