@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import os
 import socket
 import ssl
 from collections.abc import Sequence
@@ -76,13 +77,42 @@ async def _open(address: str, port: int) -> socket.socket:
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
         sock.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(sock, (address, port))
+        await _reach(sock, (address, port))
         if met_itself(sock):
             raise ConnectionRefusedError(errno.ECONNREFUSED, "connection refused")
     except BaseException:
         sock.close()
         raise
     return sock
+
+
+async def _reach(sock: socket.socket, address: tuple[str, int]) -> None:
+    """Connect. An app of this machine has mostly taken it at once: then the loop is not asked."""
+    error = sock.connect_ex(address)
+    if error == errno.EINPROGRESS:
+        if not _connected(sock):
+            await _writable(sock)
+        error = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    if error:
+        raise OSError(error, os.strerror(error))
+
+
+def _connected(sock: socket.socket) -> bool:
+    try:
+        sock.getpeername()
+    except OSError:
+        return False
+    return True
+
+
+async def _writable(sock: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_writer(sock, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_writer(sock)
 
 
 def met_itself(sock: socket.socket) -> bool:
