@@ -6,8 +6,9 @@ import socket
 from pathlib import Path
 
 import httpx
+import yaml
 
-from tests.service import Service, until
+from tests.service import QUIET, Service, until
 
 
 def test_a_taken_port_is_given_up_and_named(tmp_path: Path) -> None:
@@ -29,7 +30,8 @@ def test_the_port_of_config_yaml_counts_where_nothing_else_names_one(tmp_path: P
     port = service.ports["dashboard"]
     del service.env["SVC_DASHBOARD_PORT"]
     path = service.data / "dashboard" / "config.yaml"
-    quiet = path.read_text()
+    quiet = yaml.safe_dump(QUIET)
+    path.parent.mkdir()
     path.write_text(f"{quiet}port: {port}\n")
     with service:
         until(lambda: mounted(service))
