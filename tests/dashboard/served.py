@@ -45,7 +45,7 @@ class Served(Service):
     def declare(self, slug: str, text: str) -> Path:
         """Write the app's file as an editor does."""
         path = self.file(slug)
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         return path
 
