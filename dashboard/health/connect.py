@@ -8,7 +8,7 @@ import errno
 import os
 import socket
 import ssl
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from dashboard.health.target import Target
@@ -129,46 +129,18 @@ def _close(tasks: set[asyncio.Task[socket.socket]]) -> None:
             task.result().close()
 
 
-class Plain:
-    """Bytes over a connected socket: for one question, streams are as dear as its connection."""
-
-    def __init__(self, sock: socket.socket) -> None:
-        self._sock, self._loop = sock, asyncio.get_running_loop()
-
-    def read(self, most: int) -> Awaitable[bytes]:
-        """What comes next, empty at the end."""
-        return self._loop.sock_recv(self._sock, most)
-
-    async def write(self, data: bytes) -> None:
-        await self._loop.sock_sendall(self._sock, data)
-
-    def close(self) -> None:
-        self._sock.close()
-
-
-class Secure:
-    """The same over TLS."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
-
-    def read(self, most: int) -> Awaitable[bytes]:
-        return self._reader.read(most)
-
-    async def write(self, data: bytes) -> None:
-        self._writer.write(data)
-
-    def close(self) -> None:
-        self._writer.transport.abort()
-
-
-async def secured(sock: socket.socket, target: Target, *, limit: int) -> Secure:
-    """TLS over a connected socket, which it owns from here on, also when TLS fails."""
+async def streams(
+    sock: socket.socket, target: Target, *, tls: bool, limit: int
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Streams over a connected socket, which they own from here on, also when TLS fails."""
     try:
+        if not tls:
+            return await asyncio.open_connection(sock=sock, limit=limit)
         context = await _context(verify=not (target.local or target.insecure))
         name = "localhost" if target.host in {"::1", "127.0.0.1"} else target.host
-        opened = asyncio.open_connection(sock=sock, ssl=context, server_hostname=name, limit=limit)
-        return Secure(*await opened)
+        return await asyncio.open_connection(
+            sock=sock, ssl=context, server_hostname=name, limit=limit
+        )
     except BaseException:
         with contextlib.suppress(OSError):
             sock.close()

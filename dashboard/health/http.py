@@ -6,9 +6,7 @@ import asyncio
 import contextlib
 import html
 import re
-from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import Protocol
 from urllib.parse import quote
 
 from config import __version__
@@ -34,11 +32,6 @@ class NotHttp(Exception):
     """What came is no HTTP answer; the text says what it is."""
 
 
-class Reader(Protocol):
-    def read(self, most: int, /) -> Awaitable[bytes]:
-        """At most so many bytes of what comes next, none at the end. OSError, ssl.SSLError."""
-
-
 @dataclass(frozen=True, slots=True)
 class Head:
     status: int
@@ -60,7 +53,7 @@ def request(target: Target) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8")
 
 
-async def read_head(reader: Reader) -> Head:
+async def read_head(reader: asyncio.StreamReader) -> Head:
     """The head of the final answer; interim ones are passed over within the same 64 KiB."""
     data = bytearray()
     left, seen = HEAD_BYTES, 0  # `seen`: no end begins before it, so a drip is searched once
@@ -95,7 +88,7 @@ def _parsed(head: bytes, rest: bytes) -> Head:
     )
 
 
-async def read_body(reader: Reader, head: Head, seconds: float) -> bytes:
+async def read_body(reader: asyncio.StreamReader, head: Head, seconds: float) -> bytes:
     """What came of the body in that time, 64 KiB at most, chunk sizes taken out."""
     data = bytearray(head.rest)
     chunked = "chunked" in head.headers.get("transfer-encoding", "").lower()

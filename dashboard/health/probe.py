@@ -1,6 +1,6 @@
 """Ask one app once whether it answers. Bounded in time and bytes; whatever it meets is a Result.
 
-Bare sockets and a new connection each time: keep-alive delays a dev server's shutdown and
+Raw asyncio streams and a new connection each time: keep-alive delays a dev server's shutdown and
 hides a refusal. Redirects are never followed, proxy variables never read (contract 6.1-6.4).
 """
 
@@ -19,7 +19,7 @@ import psutil
 
 from dashboard.health import clock, http
 from dashboard.health.address import Forbidden, Unresolved, addresses
-from dashboard.health.connect import CONNECT_S, Plain, Secure, connect, secured
+from dashboard.health.connect import CONNECT_S, connect, streams
 from dashboard.health.result import Kind, Page, Result, judge
 from dashboard.health.target import Target
 
@@ -95,14 +95,14 @@ async def _exchange(
     sock: socket.socket, target: Target, reached: Result, tls: bool, page: bool
 ) -> Result:
     """The question and its answer over a connected socket."""
-    talk: Plain | Secure | None = None
+    writer: asyncio.StreamWriter | None = None
     try:
         async with asyncio.timeout(_left(target, reached)):
-            talk = await secured(sock, target, limit=http.HEAD_BYTES) if tls else Plain(sock)
-            await talk.write(http.request(target))
-            head = await http.read_head(talk)
+            reader, writer = await streams(sock, target, tls=tls, limit=http.HEAD_BYTES)
+            writer.write(http.request(target))
+            head = await http.read_head(reader)
         answered = _answered(target, head, reached, tls)
-        return await _with_body(talk, head, target, answered, page)
+        return await _with_body(reader, head, target, answered, page)
     except TimeoutError:
         return replace(reached, error=f"connected, but no answer within {target.timeout:g} s")
     except ssl.SSLError as error:
@@ -114,8 +114,8 @@ async def _exchange(
         text = f"it broke the connection: {_plainly(error)}"
         return replace(reached, kind=Kind.TLS if tls else Kind.NOT_HTTP, error=text)
     finally:
-        if talk is not None:
-            talk.close()
+        if writer is not None:
+            writer.transport.abort()
 
 
 def _answered(target: Target, head: http.Head, reached: Result, tls: bool) -> Result:
@@ -131,7 +131,7 @@ def _answered(target: Target, head: http.Head, reached: Result, tls: bool) -> Re
 
 
 async def _with_body(
-    reader: http.Reader, head: http.Head, target: Target, answered: Result, page: bool
+    reader: asyncio.StreamReader, head: http.Head, target: Target, answered: Result, page: bool
 ) -> Result:
     """The same result once the body has had its say, or has at least been let out.
 

@@ -60,13 +60,3 @@ async def test_a_connection_that_nobody_takes_is_given_up_without_a_trace(full):
 
     assert (result.kind, result.error) == (Kind.TIMEOUT, "no connection within 0.2 s")
     assert psutil.Process().num_fds() == before
-
-
-async def test_an_answer_that_never_comes_leaves_no_descriptor():
-    with socket.create_server(("127.0.0.1", 0), backlog=8) as listener:
-        target = Target(host="127.0.0.1", port=listener.getsockname()[1], timeout=0.05)
-        before = psutil.Process().num_fds()
-        results = await asyncio.gather(*(probe(target) for _ in range(8)))
-
-        assert {result.error for result in results} == {"connected, but no answer within 0.05 s"}
-        assert psutil.Process().num_fds() == before
