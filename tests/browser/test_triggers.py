@@ -122,7 +122,8 @@ def test_the_switch_keeps_what_is_typed(triggers: Page, shared_service: Service)
     triggers.get_by_role("link", name=re.compile("^Off good")).click()
     prompt = triggers.get_by_role("textbox", name="Prompt", exact=True)
     prompt.fill("half a thought")
-    triggers.get_by_role("switch", name="Enabled").check()
+    with triggers.expect_response("**/triggers/good"):
+        triggers.get_by_role("switch", name="Enabled").check()
     expect(triggers.get_by_role("link", name=re.compile("^Armed good"))).to_be_visible()
 
     expect(prompt).to_have_value("half a thought")

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from config import __version__
+from config.kernel.storage.files import PREFIX
 from tests.dashboard.api.raw import MOUNTS, PATHS, ROUTES, WRITES, send
 from tests.dashboard.served import Served
 from tests.described import Api, Description
@@ -219,5 +220,7 @@ def test_writes_that_are_refused_leave_every_file(served: Served):
 
 
 def tree(served: Served) -> dict[Path, bytes]:
+    """What stands below home; what a writer displaced a moment ago is about to be looked at."""
     home = served.data / "dashboard"
-    return {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    found = [path for path in home.rglob("*") if not path.name.startswith(PREFIX)]
+    return {path: path.read_bytes() for path in found if path.is_file()}
