@@ -12,6 +12,7 @@ export function editor(main, { slug, route, name, record, catalogue, back, saved
   const path = `${route}/${encodeURIComponent(name)}`;
   let stored = record;
   let etag = null;
+  let tagged = null; // the tag that is being asked for
   const form = h("form", { novalidate: true, autocomplete: "off" });
   const headline = h("div");
   const times = h("div", { class: "stack tight" });
@@ -31,6 +32,7 @@ export function editor(main, { slug, route, name, record, catalogue, back, saved
     const target = inputs.name.value.trim();
     note.textContent = "";
     showErrors(inputs, []);
+    await tagged;
     try {
       const body = { ...readForm(inputs), enabled: stored?.enabled ?? false };
       const { data } = await call("PUT", `${route}/${encodeURIComponent(target || " ")}`, body, {
@@ -268,9 +270,13 @@ export function editor(main, { slug, route, name, record, catalogue, back, saved
   const same = (record) =>
     JSON.stringify([record.trigger, record.run]) === JSON.stringify([facts.trigger, facts.run]);
   /** The tag of the entry this form was filled from; one that says something else keeps the old tag. */
-  const tag = async () => {
-    const answer = await call("GET", path).catch(() => null);
-    if (answer && same(answer.data.trigger)) etag = answer.etag;
+  const tag = () => {
+    tagged = call("GET", path).then(
+      (answer) => {
+        if (same(answer.data.trigger)) etag = answer.etag;
+      },
+      () => {},
+    );
   };
   if (facts && !facts.legacy) tag();
   if (name === "") inputs.name.focus();
