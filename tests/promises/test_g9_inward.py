@@ -11,7 +11,7 @@ import socket
 import time
 import tracemalloc
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -21,6 +21,7 @@ from dashboard.looks import fetch
 from dashboard.looks.fetch import NoAnswer, Refused, Rules
 from tests.dashboard.health.servers import Handler, answers, drips, hangs, serving
 
+T = TypeVar("T")
 WAIT_S = 0.4
 METADATA = "169.254.169.254"
 
@@ -60,13 +61,16 @@ CLIENTS = [probed, fetched]
 def connected(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The addresses that any socket of this process was connected to."""
     seen: list[str] = []
-    real = socket.socket.connect
 
-    def connect(self: socket.socket, address: Any) -> None:
-        seen.append(address[0])
-        real(self, address)
+    def watched(real: Callable[[socket.socket, Any], T]) -> Callable[[socket.socket, Any], T]:
+        def connect(self: socket.socket, address: Any) -> T:
+            seen.append(address[0])
+            return real(self, address)
 
-    monkeypatch.setattr(socket.socket, "connect", connect)
+        return connect
+
+    monkeypatch.setattr(socket.socket, "connect", watched(socket.socket.connect))
+    monkeypatch.setattr(socket.socket, "connect_ex", watched(socket.socket.connect_ex))
     return seen
 
 
