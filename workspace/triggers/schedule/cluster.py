@@ -149,23 +149,33 @@ class Fork(Child):
     target: Callable[[], None] = tick
 
     def start(self) -> tuple[int | None, int | None]:
-        process = _fork.Process(target=_run, args=(self.target,), name=self.name)
+        process = _fork.Process(target=_run, args=(self.target, os.getpid()), name=self.name)
         process.start()
         self.process = _Forked(process)
         self.started, self.due = time.monotonic(), None
         return None, None
 
 
-def _run(target: Callable[[], None]) -> None:
+def _run(target: Callable[[], None], parent: int) -> None:
     """A forked child from its first moment: a session of its own, no handler of its parent."""
     os.setsid()
-    die_with_parent()
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
-    os.register_at_fork(after_in_child=die_with_parent)  # also what the stock cluster forks
+    die_with(parent)
+    os.register_at_fork(before=_remember, after_in_child=lambda: die_with(_forking[0]))
     target()
 
 
-def die_with_parent() -> None:
+_forking = [0]  # who forks now: what the stock cluster forks, and what that forks, ends with it
+
+
+def _remember() -> None:
+    _forking[0] = os.getpid()
+
+
+def die_with(parent: int) -> None:
+    """End with the parent, also when it was killed before this could be asked for."""
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
