@@ -3,7 +3,6 @@ one process that has loaded everything, so that they share its memory (promise S
 
 from __future__ import annotations
 
-import ctypes
 import importlib.util
 import logging
 import os
@@ -21,6 +20,7 @@ from django_q.conf import Conf
 
 from config.kernel.process import bell
 from config.kernel.process.supervise import Child
+from workspace.engines import procs
 from workspace.models import Turn
 from workspace.triggers.schedule import arming
 from workspace.triggers.schedule.clock import Clock
@@ -176,6 +176,6 @@ def _remember() -> None:
 
 def die_with(parent: int) -> None:
     """End with the parent, also when it was killed before this could be asked for."""
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+    procs.die_with_parent()
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
