@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from config.kernel.logs import timestamp
 from config.kernel.storage import yamlio
 from dashboard.files import schema, tags
 from dashboard.files.fields import Issue, Level
@@ -42,7 +43,7 @@ class FileError:
             "line": self.line,
             "column": self.column,
             "message": self.message,
-            "since": f"{since.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{since.microsecond // 1000:03}Z",
+            "since": timestamp(since),
         }
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from config.kernel.logs import timestamp
 from dashboard.health.target import Target
 
 
@@ -74,9 +75,8 @@ class Result:
 
     def wire(self) -> dict[str, Any]:
         """`last` of an App (7): {at, ok, status, ms, addr, error}."""
-        at = datetime.fromtimestamp(self.at, UTC).isoformat(timespec="milliseconds")
         return {
-            "at": at.replace("+00:00", "Z"),
+            "at": timestamp(datetime.fromtimestamp(self.at, UTC)),
             "ok": self.ok,
             "status": self.status,
             "ms": self.ms,
