@@ -18,7 +18,7 @@ from django.utils.module_loading import import_string
 
 from config.kernel.errors import Invalid, NotFound, SvcError, printable
 from config.kernel.jsonio import clean
-from config.kernel.mcp.operations import Operation
+from config.kernel.mcp.operations import Unrestricted
 from config.kernel.storage.files import CannotWrite
 from review import assets, events, examples, projects
 from review.git.command import GitError
@@ -38,17 +38,11 @@ DIGITS = 6  # of `contents`, at most
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class Local(Unrestricted):
     """A caller on this machine; there is no credential. `author` signs what it writes unsigned."""
 
     author: str
     defaults: Mapping[str, str] = field(default_factory=dict)
-
-    def grants(self, operation: Operation) -> bool:
-        return True
-
-    def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
-        """Whoever is on this machine may do everything."""
 
 
 def told(call: Callable[P, T]) -> Callable[P, T]:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Literal
 
 from config.kernel.errors import SvcError
-from config.kernel.mcp.operations import Operation
+from config.kernel.mcp.operations import Unrestricted
 from dashboard.daemon import Daemon
 from dashboard.files import errors
 from dashboard.files.bodies import SURROGATE
@@ -22,17 +22,11 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class Local(Unrestricted):
     """A caller on this machine; there is no credential (specification 5)."""
 
     name: str = "local"
     defaults: Mapping[str, str] = field(default_factory=dict)
-
-    def grants(self, operation: Operation) -> bool:
-        return True
-
-    def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
-        """Whoever is on this machine may do everything."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,18 @@ class Principal(Protocol):
         ...
 
 
+class Unrestricted:
+    """Of a principal that may do everything: whoever is on this machine, without a credential."""
+
+    __slots__ = ()
+
+    def grants(self, operation: Operation) -> bool:
+        return True
+
+    def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
+        """Nothing is out of scope."""
+
+
 @dataclass(frozen=True, slots=True)
 class Argument:
     """One flat argument, read by kernel/arguments.py (workspace.md 7.1).
