@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from config.kernel.errors import Conflict
 from config.kernel.web import threads
 from config.kernel.web.hosts import allowed
 from dashboard.daemon import current
@@ -20,13 +18,14 @@ from dashboard.files import convert, places
 from dashboard.files.durations import Unfit
 from dashboard.operations.apps import STATES
 from dashboard.operations.caller import Local, Record, app_record, choice, invalid
+from dashboard.operations.waiting import Bound
 
 WAITS = 100  # at once
 MOST_S = 60.0
 TICK_S = 1.0  # a flapping app's events are held back (5)
 PORTS = {"http": 80, "https": 443}
 
-_waits = threading.BoundedSemaphore(WAITS)
+_waiting = Bound(WAITS, "calls wait for apps already; ask get_app instead.")
 
 
 def find_app(
@@ -63,12 +62,8 @@ async def wait_for_app(
     choice("state", state, *STATES)
     if not 0 <= timeout_seconds <= MOST_S:
         raise invalid("timeoutSeconds", "must be 0 to 60")
-    if not _waits.acquire(blocking=False):
-        raise Conflict(f"{WAITS} calls wait for apps already; ask get_app instead.", code="busy")
-    try:
+    with _waiting():
         app = await _waited(slug, state, timeout_seconds)
-    finally:
-        _waits.release()
     return {"ok": app["state"] == state, "app": app}
 
 
