@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from config.kernel.errors import Unavailable
 from config.kernel.storage.watch import Watcher
+from config.kernel.waits import happened
 from dashboard.daemon import ending, views
 from dashboard.daemon.facts import Facts
 from dashboard.daemon.lag import Meter
@@ -189,7 +190,7 @@ class Daemon:
                 break
             except Exception:
                 log.exception("the dashboard's daemon did not start; again in %g s", delay)
-                await _either(self._ending, delay)
+                await happened(self._ending, delay)
                 delay = min(2 * delay, LONGEST_S)
         try:
             await self._ending.wait()
@@ -267,15 +268,6 @@ class Daemon:
 
     def _joined(self) -> None:
         self._loop.soon(self._present.scanning.quicken)
-
-
-async def _either(event: asyncio.Event, seconds: float) -> None:
-    """Until the event, at most so long."""
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        return
 
 
 def _folders() -> list[Any]:

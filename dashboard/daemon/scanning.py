@@ -14,6 +14,7 @@ import psutil
 
 from config.kernel.errors import Conflict
 from config.kernel.logs import timestamp
+from config.kernel.waits import happened
 from dashboard.daemon.answers import ask
 from dashboard.daemon.sight import Look, Sight, Wish
 from dashboard.health.result import Result
@@ -170,13 +171,10 @@ class Scanning:
 
     async def _woken(self, seconds: float | None) -> bool:
         """Whether something came before the time was over."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self._wake.wait()
-        except TimeoutError:
-            return False
-        self._wake.clear()
-        return True
+        came = await happened(self._wake, seconds)
+        if came:
+            self._wake.clear()
+        return came
 
     async def _look_at_battery(self) -> None:
         now = asyncio.get_running_loop().time()

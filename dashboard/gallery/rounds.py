@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from zlib import crc32
 
+from config.kernel.waits import happened
 from dashboard.gallery import commits
 from dashboard.gallery.album import Album, Entry
 from dashboard.gallery.shown import Shown, World
@@ -107,7 +108,7 @@ class Rounds:
                 await make(due[1])
             else:
                 until = pause or (due[0] - now if due else self._pace.look)
-                await _waited(news, min(self._pace.look, until))
+                await happened(news, min(self._pace.look, until))
 
     def next_screenshot(self) -> tuple[float, str] | None:
         """When the next screenshot is due, and whose."""
@@ -195,11 +196,3 @@ def _first(
         for entry, at, slug in candidates
     )
     return next(((at, slug) for *_, at, slug, entry in ranked if wanted(slug, entry)), None)
-
-
-async def _waited(news: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await news.wait()
-    except TimeoutError:
-        pass
