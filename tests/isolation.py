@@ -11,6 +11,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from hypothesis import settings
+
 RUN_DIR = Path(tempfile.mkdtemp(prefix="svc-tests-"))
 KEPT = {"SVC_RING", "SVC_SEED", "SVC_CI", "SVC_BENCH_REPOS", "SVC_BENCH_BRANCHES"}
 for name in [name for name in os.environ if name.startswith("SVC_") and name not in KEPT]:
@@ -23,6 +25,12 @@ os.environ |= {
     "SVC_DASHBOARD_PORT": "0",
 }
 (RUN_DIR / "home").mkdir()
+
+# Properties are tried on new examples wherever a person runs them; in CI always on the same, so
+# that a run is red for what was changed and not for its dice.
+settings.register_profile("ci", derandomize=True, database=None, deadline=None, print_blob=True)
+if os.environ.get("SVC_CI"):
+    settings.load_profile("ci")
 
 
 def pytest_unconfigure() -> None:

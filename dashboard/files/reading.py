@@ -53,8 +53,7 @@ def get(place: Place) -> Entry | None:
     known = _known.get(str(path))
     stat = files.stat_of(path)
     if stat is None and not os.path.lexists(path):
-        _forget(path)
-        return _absent(place) if place.single else None
+        return _gone(place, path)
     if known and known.settled and known.stat == stat:
         return known.entry
     return _read(place, path, known)
@@ -99,6 +98,11 @@ def clear() -> None:
         _since.clear()
 
 
+def _gone(place: Place, path: Path) -> Entry | None:
+    _forget(path)
+    return _absent(place) if place.single else None
+
+
 @cache
 def _absent(place: Place) -> Entry:
     """A single file that is not there: always the same object, as nothing about it changes."""
@@ -129,7 +133,7 @@ def _read(place: Place, path: Path, known: _Known | None) -> Entry | None:
     while True:
         found = _once(place, path, before)
         if found is None:
-            return get(place) if place.path != path else None
+            return get(place) if place.path != path else _gone(place, path)
         waits = _half(found, known) and time.monotonic() < deadline
         if not waits or _age_s(found.stat) >= files.SETTLE_S:
             break

@@ -159,7 +159,7 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{API}test_poor_system.py::test_eight_clients_reply_at_once_and_lose_nothing",
         f"{API}test_poor_system.py::test_hand_edits_are_told",
         f"{API}test_poor_system.py::"
-        "test_a_new_project_and_refs_of_a_linked_worktree_are_told_and_a_write_once",
+        "test_an_edit_and_refs_of_a_linked_worktree_are_told_and_a_write_once",
         f"{REVIEW}test_background.py::test_without_notifications_everything_is_found_by_polling",
     ),
     "R36": (
@@ -188,7 +188,7 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{REVIEW}test_project_writes.py::test_a_blank_note_is_removed",
     ),
     "R41": (
-        f"{API}test_events.py::test_hand_edits_are_told_within_a_second",
+        f"{API}test_events.py::test_hand_edits_are_told",
         f"{API}test_events.py::test_a_new_project_is_told_of_however_it_is_made",
         f"{API}test_events.py::"
         "test_refs_that_move_are_told_packed_ones_and_those_of_a_linked_worktree",

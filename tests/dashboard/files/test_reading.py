@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from config.kernel.storage import files
 from dashboard.files import places, store
 from dashboard.files.entries import Entry
 from tests.dashboard.files.world import Home, aged, tag
@@ -154,6 +155,23 @@ def test_a_save_of_the_same_length_is_seen(home: Home):
         path.write_text(f"port: {port}\n")
 
     assert app().parsed.port == 3039
+
+
+@pytest.mark.parametrize("file", ["config.yaml", "apps/shop.yaml"])
+def test_a_file_that_is_removed_between_the_look_and_the_read_is_no_longer_there(
+    home: Home, monkeypatch: pytest.MonkeyPatch, file: str
+):
+    path, read = home.write(file, "x-mine: 1\n"), files.read
+
+    def late(*args: Any, **kwargs: Any) -> Any:
+        path.unlink(missing_ok=True)
+        return read(*args, **kwargs)
+
+    monkeypatch.setattr(files, "read", late)
+    found = store.look()
+
+    assert found.apps == {}
+    assert found.config.value == {}
 
 
 def test_a_second_save_within_the_same_tick_of_the_clock_is_seen(home: Home):

@@ -39,6 +39,7 @@ RETRY = """def charge(order):
             return attempt
     raise Failed(order)
 """
+MARKED = b'{"type":"project","project":"marker","reason":"config"}'
 
 
 @dataclass
@@ -84,12 +85,15 @@ class Project:
 class Served:
     """The running service, its two mounts, and a project for each test that wants one."""
 
-    def __init__(self, service: Service, *, patience_s: float = 1.0) -> None:
+    def __init__(self, service: Service) -> None:
         self.service = service
-        self.patience_s = patience_s  # within this time an edit by hand must have been told
         self.count = 0
         self.api = Api(service.review_url, self.description)
         self.mounted = Api(f"{service.url}/review", self.description)
+        self.marker = Marker(service.projects)
+        with self.listening() as events:
+            self.marker.move()
+            events.until({"type": "projects", "reason": "added"})
 
     def close(self) -> None:
         self.api.client.close()
@@ -107,7 +111,9 @@ class Served:
         repo = Repo(Path(shutil.copytree(model.path, folder / "api")))
         repo.commits = model.commits
         made = Project(self.service.projects, f"pay-{self.count}", repo, list(shas))
-        made.write()
+        with self.listening() as events:
+            made.write()
+            events.until({"type": "projects", "reason": "added"})
         return made
 
     @cached_property
@@ -127,28 +133,40 @@ class Served:
         client = EventClient(self.service.ports["review"], "/api/events")
         client.connect()
         try:
-            yield Events(client, self.patience_s)
+            yield Events(client, self.marker)
         finally:
             client.close()
+
+
+class Marker:
+    """A project that is edited by hand to see that everything before it has been told."""
+
+    def __init__(self, projects: Path) -> None:
+        self.file = projects / "marker" / "project.yaml"
+        self.moved = 0
+
+    def move(self) -> None:
+        self.moved += 1
+        put(self.file, f"title: Marker {self.moved}\n".encode())
 
 
 class Events:
     """Events as they come from an open stream."""
 
-    def __init__(self, client: EventClient, patience_s: float) -> None:
-        self.client, self.patience_s = client, patience_s
+    def __init__(self, client: EventClient, marker: Marker) -> None:
+        self.client, self.marker = client, marker
         self.text = b""
         self._more(seconds=10)  # the greeting: from here on nothing is missed
 
-    def of(self, slug: str, *, settle: float | None = None) -> list[dict[str, Any]]:
-        """What was told of one project until nothing came for `settle` seconds."""
-        found: list[dict[str, Any]] = []
-        settle = settle or self.patience_s * 0.4
-        while self._more(seconds=settle):
+    def of(self, slug: str) -> list[dict[str, Any]]:
+        """What was told of one project until an edit made now was told, and nothing after it."""
+        self.marker.move()
+        told = self.text.count(MARKED)
+        until(lambda: self._more(seconds=1) and self.text.count(MARKED) > told, what="the marker")
+        while self._more(seconds=0.3):
             pass
-        for line in self.text.split(b"\n"):
-            if line.startswith(b"data: "):
-                found.append(json.loads(line[6:]))
+        lines = (line for line in self.text.split(b"\n") if line.startswith(b"data: "))
+        found = [json.loads(line[6:]) for line in lines]
         return [one for one in found if one.get("project", slug) == slug]
 
     def until(self, wanted: Mapping[str, Any]) -> None:
@@ -160,7 +178,7 @@ class Events:
                 json.dumps(wanted).encode().replace(b": ", b":").replace(b", ", b",") in self.text
             )
 
-        until(seen, seconds=self.patience_s, what=f"{wanted} in {self.text.decode()[-500:]}")
+        until(seen, what=f"{wanted} in {self.text.decode()[-500:]}")
 
     def _more(self, *, seconds: float) -> bool:
         self.client.socket.settimeout(seconds)

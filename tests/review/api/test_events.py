@@ -1,4 +1,4 @@
-"""Events: hand edits are told within a second, server writes once (contract 11; case 41)."""
+"""Events: hand edits are told, server writes once (contract 11; case 41). How soon: promise F8."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_what_changes_nothing_is_not_told(served: Served, pay: Project):
         assert events.of(pay.slug) == []
 
 
-def test_hand_edits_are_told_within_a_second(served: Served, pay: Project):
+def test_hand_edits_are_told(served: Served, pay: Project):
     sha = pay.shas[0]
     review = {"type": "review", "project": pay.slug, "repo": "api", "sha": sha}
 
@@ -202,6 +202,6 @@ def test_examples_are_told_once(served: Served):
         events.text = b""
         for route in ("/api/examples", "/api/examples/remove", "/api/examples"):
             assert served.api.post(route).status_code in (200, 201)
-        told = [one for one in events.of("example-search", settle=0.8) if "sha" not in one]
+        told = [one for one in events.of("example-search") if "sha" not in one]
 
     assert told == [{"type": "projects", "reason": "examples"}] * 3
