@@ -1,6 +1,6 @@
 // What the page knows: loaded once, then only what an event names is fetched again.
 
-import { get } from "../api.js";
+import { get } from "../kit/api.js";
 import { route } from "./route.js";
 
 const EVERYTHING = "state";

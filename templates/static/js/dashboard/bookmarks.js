@@ -1,6 +1,6 @@
 // Groups of links with their icons; a letter stands in until there is one.
 
-import { h, icon } from "../dom.js";
+import { h, icon } from "../kit/dom.js";
 import { route } from "./route.js";
 import { safe } from "./words.js";
 

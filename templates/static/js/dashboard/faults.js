@@ -1,7 +1,7 @@
 // What is wrong with a file, with its line, and that the last good version is in use.
 
-import { h, icon } from "../dom.js";
-import { plural } from "../words.js";
+import { h, icon } from "../kit/dom.js";
+import { plural } from "../kit/words.js";
 
 const SHOWN = 3;
 

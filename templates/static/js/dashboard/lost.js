@@ -1,9 +1,9 @@
 // What ran before the last restart of the machine and is not back: start it again, or let it go.
 
-import { post } from "../api.js";
-import { button, h, icon } from "../dom.js";
-import { attempt, toast } from "../toast.js";
-import { plural } from "../words.js";
+import { post } from "../kit/api.js";
+import { button, h, icon } from "../kit/dom.js";
+import { attempt, toast } from "../kit/toast.js";
+import { plural } from "../kit/words.js";
 import { route } from "./route.js";
 import { trouble } from "./trouble.js";
 import { clock } from "./words.js";

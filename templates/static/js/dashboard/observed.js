@@ -1,9 +1,9 @@
 // What listens on this machine and no file declares: make it an app, or never show it again.
 
-import { post } from "../api.js";
-import { button, fill, h, icon } from "../dom.js";
-import { dialog } from "../shell.js";
-import { attempt, toast } from "../toast.js";
+import { post } from "../kit/api.js";
+import { button, fill, h, icon } from "../kit/dom.js";
+import { dialog } from "../kit/shell.js";
+import { attempt, toast } from "../kit/toast.js";
 import { route } from "./route.js";
 
 const EXPECTED = [

@@ -1,12 +1,12 @@
 // The first page of the dashboard: every app with its state, kept up by events.
 
-import { post } from "../api.js";
-import { button, fill, h, icon, keep, mark } from "../dom.js";
-import { page, problem } from "../parts.js";
-import "../shell.js";
-import { follow } from "../stream.js";
-import { attempt, toast } from "../toast.js";
-import { plural } from "../words.js";
+import { post } from "../kit/api.js";
+import { button, fill, h, icon, keep, mark } from "../kit/dom.js";
+import { page, problem } from "../kit/parts.js";
+import "../kit/shell.js";
+import { follow } from "../kit/stream.js";
+import { attempt, toast } from "../kit/toast.js";
+import { plural } from "../kit/words.js";
 import { Board } from "./board.js";
 import * as bookmarks from "./bookmarks.js";
 import { faults } from "./faults.js";

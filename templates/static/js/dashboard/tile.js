@@ -1,9 +1,9 @@
 // One app: picture, name, address, state, and what can be done with its service.
 
-import { post } from "../api.js";
-import { button, h, icon } from "../dom.js";
-import { dialog } from "../shell.js";
-import { toast } from "../toast.js";
+import { post } from "../kit/api.js";
+import { button, h, icon } from "../kit/dom.js";
+import { dialog } from "../kit/shell.js";
+import { toast } from "../kit/toast.js";
 import { route } from "./route.js";
 import { trouble } from "./trouble.js";
 import { safe, saying, shortly } from "./words.js";

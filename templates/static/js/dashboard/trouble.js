@@ -1,6 +1,6 @@
 // An action that did not do what it was asked for: its reason and the last lines of the log.
 
-import { button, h, icon } from "../dom.js";
+import { button, h, icon } from "../kit/dom.js";
 
 export function trouble({ reason, log }, about, close) {
   return h(

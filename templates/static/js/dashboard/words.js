@@ -1,7 +1,7 @@
 // The state of an app: one word, one shape and one tone, and its reason as a person says it.
 
-import { h, mark } from "../dom.js";
-import { absolute } from "../words.js";
+import { h, mark } from "../kit/dom.js";
+import { absolute } from "../kit/words.js";
 
 const STATES = {
   up: { shape: "up", tone: "up", word: "Up", says: "" },

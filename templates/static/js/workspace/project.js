@@ -1,13 +1,15 @@
 // A project: start a chat, its chats, its triggers, what it is about.
 
-import { get, P, post } from "./api.js";
-import { fill, h, keep, mark, settle } from "./dom.js";
+import { get, P, post } from "../kit/api.js";
+import { fill, h, keep, mark, settle } from "../kit/dom.js";
 import { composer } from "./composer.js";
-import { markdown } from "./markdown.js";
-import { empty, page, problem, runRow, tabs } from "./parts.js";
+import { markdown } from "../kit/markdown.js";
+import { empty, page, problem } from "../kit/parts.js";
+import { runRow, tabs } from "./parts.js";
 import { whenWords } from "./schedule.js";
-import { onChange, where } from "./shell.js";
-import { chatState, originWords, plural, time, triggerState } from "./words.js";
+import { onChange, where } from "../kit/shell.js";
+import { plural, time } from "../kit/words.js";
+import { chatState, originWords, triggerState } from "./words.js";
 
 const slug = where.project;
 const chatList = h("ul", { class: "rows" });

@@ -1,13 +1,14 @@
 // The triggers of a project: schedules, events, webhooks, legacy schedules, and entries that are
 // not valid, each with its line. The chosen one is edited at the right.
 
-import { get, P } from "./api.js";
-import { button, fill, h, icon, keep, mark, settle } from "./dom.js";
+import { get, P } from "../kit/api.js";
+import { button, fill, h, icon, keep, mark, settle } from "../kit/dom.js";
 import { editor } from "./editor.js";
-import { command, problem } from "./parts.js";
+import { command, problem } from "../kit/parts.js";
 import { whenWords } from "./schedule.js";
-import { key, onChange, where } from "./shell.js";
-import { stateOf, time, triggerState } from "./words.js";
+import { key, onChange, where } from "../kit/shell.js";
+import { time } from "../kit/words.js";
+import { stateOf, triggerState } from "./words.js";
 
 const slug = where.project;
 const route = P(slug, "triggers");

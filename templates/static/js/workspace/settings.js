@@ -1,10 +1,11 @@
 // The settings of a project: those changed often in a form, the rest as it stands in the file.
 
-import { call, P } from "./api.js";
-import { fill, h, icon } from "./dom.js";
-import { page, problem, tabs } from "./parts.js";
-import { where } from "./shell.js";
-import { toast } from "./toast.js";
+import { call, P } from "../kit/api.js";
+import { fill, h, icon } from "../kit/dom.js";
+import { page, problem } from "../kit/parts.js";
+import { tabs } from "./parts.js";
+import { where } from "../kit/shell.js";
+import { toast } from "../kit/toast.js";
 
 const slug = where.project;
 const STATUSES = ["idea", "active", "paused", "blocked", "done", "abandoned"];

@@ -1,10 +1,11 @@
 // Who may call /mcp, with what; and how to let somebody in.
 
-import { get } from "./api.js";
-import { fill, h, icon, mark } from "./dom.js";
-import { command, page, problem } from "./parts.js";
-import "./shell.js";
-import { stateOf, time } from "./words.js";
+import { get } from "../kit/api.js";
+import { fill, h, icon, mark } from "../kit/dom.js";
+import { command, page, problem } from "../kit/parts.js";
+import "../kit/shell.js";
+import { time } from "../kit/words.js";
+import { stateOf } from "./words.js";
 
 const EXAMPLE = `managementApi:
   publicUrl: ${location.origin}

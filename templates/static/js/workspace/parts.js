@@ -1,10 +1,8 @@
-// Parts several pages share: project tabs, empty states, the runbook examples.
+// Parts several pages of the workspace share: project tabs, a run as a row, the runbook example.
 
-import { button, h, icon, mark } from "./dom.js";
-import { copy } from "./toast.js";
-import { absolute, span, stateOf, time } from "./words.js";
-
-export const page = () => document.getElementById("page");
+import { h, mark } from "../kit/dom.js";
+import { span, time } from "../kit/words.js";
+import { stateOf } from "./words.js";
 
 export function tabs(slug, current, counts = {}) {
   const base = `/projects/${slug}`;
@@ -28,26 +26,6 @@ export function tabs(slug, current, counts = {}) {
     ),
   );
 }
-
-export const empty = (words, ...actions) =>
-  h("div", { class: "nothing" }, h("p", { class: "soft" }, words), actions);
-
-export function problem(text) {
-  return h("div", { class: "banner bad", role: "alert" }, icon("alert"), h("div", {}, text));
-}
-
-export const command = (text, label) =>
-  h(
-    "p",
-    { class: "cmd" },
-    h("code", {}, text),
-    button("", {
-      icon: "copy",
-      kind: "ghost s only",
-      "aria-label": `Copy: ${label}`,
-      onclick: () => copy(text, "Copied"),
-    }),
-  );
 
 /** One run as a row: state, trigger, when, how long, why. */
 export function runRow(run, { withProject = false, title = run.trigger ?? "curator" } = {}) {
@@ -90,8 +68,6 @@ export function runRow(run, { withProject = false, title = run.trigger ?? "curat
     ),
   );
 }
-
-export const exactly = (iso) => (iso ? absolute(iso) : "–");
 
 export const RUNBOOK = `#!runbook
 \`\`\`Glob name=files

@@ -1,10 +1,11 @@
 // The transcript: one block per turn, in file order. Each line is drawn once, whatever reconnects.
 
 import { Calls, folded, shown } from "./calls.js";
-import { button, fill, h, icon, mark } from "./dom.js";
-import { markdown } from "./markdown.js";
-import { attempt } from "./toast.js";
-import { senderWords, span, stateOf, time } from "./words.js";
+import { button, fill, h, icon, mark } from "../kit/dom.js";
+import { markdown } from "../kit/markdown.js";
+import { attempt } from "../kit/toast.js";
+import { span, time } from "../kit/words.js";
+import { senderWords, stateOf } from "./words.js";
 
 const FACES = {
   user: ["Y", ""],

@@ -1,12 +1,14 @@
 // Home: projects by area on the left stay put; what runs, failed and fires next is at the right.
 
-import { get, P, post } from "./api.js";
-import { button, fill, h, icon, keep, mark, settle } from "./dom.js";
+import { get, P, post } from "../kit/api.js";
+import { button, fill, h, icon, keep, mark, settle } from "../kit/dom.js";
 import { newProject } from "./newproject.js";
-import { command, page, problem, runRow } from "./parts.js";
-import { onChange } from "./shell.js";
-import { attempt } from "./toast.js";
-import { chatState, originWords, plural, stateOf, time } from "./words.js";
+import { command, page, problem } from "../kit/parts.js";
+import { runRow } from "./parts.js";
+import { onChange } from "../kit/shell.js";
+import { attempt } from "../kit/toast.js";
+import { plural, time } from "../kit/words.js";
+import { chatState, originWords, stateOf } from "./words.js";
 
 const DAY_MS = 86_400_000;
 const RESTING = { paused: "paused", blocked: "paused", done: "completed", abandoned: "archived" };

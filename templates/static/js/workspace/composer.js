@@ -1,9 +1,9 @@
 // The box a message is written in. Its text is kept per chat until it was sent.
 
-import { get, query } from "./api.js";
-import { button, fill, h, icon } from "./dom.js";
+import { get, query } from "../kit/api.js";
+import { button, fill, h, icon } from "../kit/dom.js";
 import { RUNBOOK } from "./parts.js";
-import { attempt } from "./toast.js";
+import { attempt } from "../kit/toast.js";
 
 /** composer({key, project, send({prompt, model}), label}) → {node, focus, placeholder, label, actions} */
 export function composer({ key, project, send, label = "Send" }) {

@@ -1,12 +1,12 @@
 // The first page of review: every project with its stacks as a picture, kept up by events.
 
-import { get, post } from "./api.js";
-import { button, fill, h, icon, keep, settle } from "./dom.js";
-import { command, page, problem } from "./parts.js";
-import "./shell.js";
-import { follow } from "./stream.js";
-import { attempt } from "./toast.js";
-import { plural, time } from "./words.js";
+import { get, post } from "../kit/api.js";
+import { button, fill, h, icon, keep, settle } from "../kit/dom.js";
+import { command, page, problem } from "../kit/parts.js";
+import "../kit/shell.js";
+import { follow } from "../kit/stream.js";
+import { attempt } from "../kit/toast.js";
+import { plural, time } from "../kit/words.js";
 
 const base = document.body.dataset.base; // where the part is mounted: "" or "/review"
 const route = (...parts) => `${base}/api/${parts.map(encodeURIComponent).join("/")}`;
@@ -66,7 +66,11 @@ function card(project) {
       "header",
       {},
       h("h2", {}, project.title),
-      h("span", { class: "tiny quiet line" }, about.flatMap((part, n) => (n ? [" · ", part] : [part]))),
+      h(
+        "span",
+        { class: "tiny quiet line" },
+        about.flatMap((part, n) => (n ? [" · ", part] : [part])),
+      ),
       project.unresolved
         ? h("span", { class: "badge warn push" }, `${project.unresolved} unresolved`)
         : h("span", { class: "push" }),

@@ -1,8 +1,9 @@
 // The chats of a project, newest first, by day; archived ones folded away.
 
-import { get, P, query } from "./api.js";
-import { h, icon, keep, mark, settle } from "./dom.js";
-import { chatState, originWords, plural, time } from "./words.js";
+import { get, P, query } from "../kit/api.js";
+import { h, icon, keep, mark, settle } from "../kit/dom.js";
+import { plural, time } from "../kit/words.js";
+import { chatState, originWords } from "./words.js";
 
 const DAY_MS = 86_400_000;
 

@@ -1,11 +1,12 @@
 // The audit: one line per call on /mcp, refusals folded per peer and minute.
 
-import { get, query } from "./api.js";
-import { button, fill, h, keep, mark, settle } from "./dom.js";
-import { empty, page, problem } from "./parts.js";
-import "./shell.js";
-import { attempt } from "./toast.js";
-import { stateOf, time } from "./words.js";
+import { get, query } from "../kit/api.js";
+import { button, fill, h, keep, mark, settle } from "../kit/dom.js";
+import { empty, page, problem } from "../kit/parts.js";
+import "../kit/shell.js";
+import { attempt } from "../kit/toast.js";
+import { time } from "../kit/words.js";
+import { stateOf } from "./words.js";
 
 const OUTCOMES = [
   "ok",

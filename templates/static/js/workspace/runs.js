@@ -1,11 +1,13 @@
 // Runs of a project, or of all: one truthful line per firing, with its whole record to unfold.
 
-import { get, P, post, query } from "./api.js";
-import { button, fill, h, icon, keep, mark, settle } from "./dom.js";
-import { empty, exactly, page, problem, tabs } from "./parts.js";
-import { onChange, where } from "./shell.js";
-import { attempt } from "./toast.js";
-import { span, stateOf, time } from "./words.js";
+import { get, P, post, query } from "../kit/api.js";
+import { button, fill, h, icon, keep, mark, settle } from "../kit/dom.js";
+import { empty, exactly, page, problem } from "../kit/parts.js";
+import { tabs } from "./parts.js";
+import { onChange, where } from "../kit/shell.js";
+import { attempt } from "../kit/toast.js";
+import { span, time } from "../kit/words.js";
+import { stateOf } from "./words.js";
 
 const slug = where.project;
 const base = slug ? P(slug, "runs") : "/api/runs";

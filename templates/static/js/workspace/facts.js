@@ -1,9 +1,10 @@
 // What is known about a chat, and what can be done with it as a whole.
 
-import { P, patch, post } from "./api.js";
-import { button, fill, h, icon } from "./dom.js";
-import { attempt, toast } from "./toast.js";
-import { originWords, plural, stateOf, time } from "./words.js";
+import { P, patch, post } from "../kit/api.js";
+import { button, fill, h, icon } from "../kit/dom.js";
+import { attempt, toast } from "../kit/toast.js";
+import { plural, time } from "../kit/words.js";
+import { originWords, stateOf } from "./words.js";
 
 const number = (value) => Number(value).toLocaleString("en-GB");
 

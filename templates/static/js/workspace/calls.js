@@ -1,7 +1,8 @@
 // Tool calls folded to one line, a runbook folded to its number of steps.
 
-import { fill, h, icon, mark } from "./dom.js";
-import { span, stateOf } from "./words.js";
+import { fill, h, icon, mark } from "../kit/dom.js";
+import { span } from "../kit/words.js";
+import { stateOf } from "./words.js";
 
 export class Calls {
   constructor(node) {

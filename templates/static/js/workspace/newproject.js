@@ -1,7 +1,7 @@
 // The form that makes a project: a name is enough.
 
-import { post } from "./api.js";
-import { button, fill, h, icon } from "./dom.js";
+import { post } from "../kit/api.js";
+import { button, fill, h, icon } from "../kit/dom.js";
 
 /** Show the form in `place`; `opener`, the button that asked for it, rests meanwhile. */
 export function newProject(place, opener) {

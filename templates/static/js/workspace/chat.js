@@ -1,15 +1,16 @@
 // A chat: history from the API, then its event stream, which resumes exactly where it stopped.
 
-import { get, P, post, remove } from "./api.js";
-import { button, fill, h, icon } from "./dom.js";
+import { get, P, post, remove } from "../kit/api.js";
+import { button, fill, h, icon } from "../kit/dom.js";
 import { chatList } from "./chatlist.js";
 import { composer } from "./composer.js";
 import { drawFacts, menu } from "./facts.js";
-import { key, onChange, where } from "./shell.js";
-import { follow } from "./stream.js";
-import { attempt } from "./toast.js";
+import { key, onChange, where } from "../kit/shell.js";
+import { follow } from "../kit/stream.js";
+import { attempt } from "../kit/toast.js";
 import { Transcript } from "./transcript.js";
-import { plural, senderWords } from "./words.js";
+import { plural } from "../kit/words.js";
+import { senderWords } from "./words.js";
 
 const { project: slug, chat: id } = where;
 const route = P(slug, "chats", id);

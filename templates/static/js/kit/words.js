@@ -1,0 +1,55 @@
+// Durations, times and counts in words.
+
+import { h } from "./dom.js";
+
+export function span(seconds) {
+  const s = Math.max(0, Math.round(seconds));
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  if (s < 60) return seconds < 10 ? `${seconds.toFixed(1)} s` : `${s} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} m ${String(s % 60).padStart(2, "0")} s`;
+  return `${Math.floor(s / 3600)} h ${String(Math.floor((s % 3600) / 60)).padStart(2, "0")} m`;
+}
+
+const DAY = { weekday: "short", day: "numeric", month: "short" };
+const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
+
+export const absolute = (iso) =>
+  new Date(iso).toLocaleString("en-GB", { ...DAY, year: "numeric", ...CLOCK, second: "2-digit" });
+/** A time as the clock of `timeZone` shows it. */
+export const dayAndTime = (iso, timeZone) =>
+  new Date(iso).toLocaleString("en-GB", { ...DAY, ...CLOCK, timeZone });
+
+export function relative(iso) {
+  const seconds = (new Date(iso) - Date.now()) / 1000;
+  const size = Math.abs(seconds);
+  if (size < 45) return seconds > 0 ? "in a moment" : "just now";
+  const [count, unit] =
+    size < 3600
+      ? [size / 60, "min"]
+      : size < 86400
+        ? [size / 3600, "h"]
+        : size < 8 * 86400
+          ? [size / 86400, "d"]
+          : [0, ""];
+  if (!unit) return new Date(iso).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  const words = `${Math.max(1, Math.round(count))} ${unit === "d" ? (Math.round(count) === 1 ? "day" : "days") : unit}`;
+  return seconds > 0 ? `in ${words}` : `${words} ago`;
+}
+
+/** A relative time that keeps itself true; the absolute one is its title. */
+export function time(iso, { words = relative } = {}) {
+  if (!iso) return "";
+  return h(
+    "time",
+    { datetime: iso, title: absolute(iso), dataset: words === relative ? { rel: "" } : {} },
+    words(iso),
+  );
+}
+
+setInterval(() => {
+  if (document.hidden) return;
+  for (const node of document.querySelectorAll("time[data-rel]"))
+    node.textContent = relative(node.dateTime);
+}, 20000);
+
+export const plural = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
