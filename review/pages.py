@@ -1,13 +1,91 @@
-"""The pages of the review part. Their scripts are clients of its JSON API."""
+"""The pages of the review part (contract 15). Their scripts are clients of its JSON API.
+
+No page waits for git: whether a commit is in the range of its repo is for the API to say.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from functools import wraps
+
 from django.http import HttpRequest, HttpResponse
 
-from config.kernel.web.pages import page
+from config.kernel.errors import NotFound
+from config.kernel.web.pages import Crumb, page
+from review import projects
+from review.api.base import mount
+
+SHA = re.compile(r"[0-9a-fA-F]{4,64}")
+SHOWN = 7  # characters of a sha that say where you are
+View = Callable[..., HttpResponse]
+
+
+def known(view: View) -> View:
+    """Turn `NotFound` into the 404 page, with its sentence."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, **where: str) -> HttpResponse:
+        try:
+            return view(request, **where)
+        except NotFound as error:
+            return _missing(request, error.text)
+
+    return answer
 
 
 def start(request: HttpRequest) -> HttpResponse:
     """Every project under review."""
-    base = request.path.rstrip("/")
-    return page(request, "review/start.html", part="review", title="Review", data={"base": base})
+    return _page(request, "start", title="Review", crumbs=[home(request)])
+
+
+@known
+def project(request: HttpRequest, *, project: str) -> HttpResponse:
+    """The stacks of one project."""
+    found = projects.get(project)
+    crumbs = [home(request), (found.title, request.path)]
+    return _page(request, "project", title=found.title, crumbs=crumbs, project=project)
+
+
+@known
+def commit(request: HttpRequest, *, project: str, repo: str, sha: str) -> HttpResponse:
+    """One commit: its diff and its review."""
+    found = projects.get(project)
+    projects.repo(found, repo)
+    if not SHA.fullmatch(sha):
+        raise NotFound(f"{sha} is not the sha of a commit.")
+    short = sha[:SHOWN]
+    crumbs = [home(request), (found.title, f"{mount(request)}/p/{project}"), (short, request.path)]
+    title = f"{short} · {found.title}"
+    where = {"project": project, "repo": repo, "sha": sha}
+    return _page(request, "commit", title=title, crumbs=crumbs, **where)
+
+
+def missing(request: HttpRequest, **_where: str) -> HttpResponse:
+    """Any other address a browser navigates to."""
+    return _missing(request, f"There is no page at {request.path}.")
+
+
+def home(request: HttpRequest) -> Crumb:
+    return ("Review", f"{mount(request)}/")
+
+
+def _page(
+    request: HttpRequest, name: str, *, title: str, crumbs: list[Crumb], **where: str
+) -> HttpResponse:
+    data = {"base": mount(request), **where}
+    return page(
+        request, f"review/{name}.html", part="review", title=title, crumbs=crumbs, data=data
+    )
+
+
+def _missing(request: HttpRequest, why: str) -> HttpResponse:
+    return page(
+        request,
+        "errors/missing.html",
+        part="review",
+        title="Nothing here",
+        crumbs=[home(request)],
+        data={"base": mount(request), "why": why},
+        status=404,
+    )

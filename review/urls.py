@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, re_path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from config.kernel.web.described import DescriptionView
@@ -27,6 +27,8 @@ thread = ThreadViewSet.as_view
 
 urlpatterns = [
     path("", pages.start, name="review-start"),
+    path("p/<str:project>", pages.project, name="review-project"),
+    path("p/<str:project>/<str:repo>/<str:sha>", pages.commit, name="review-commit"),
     path("api/health", instance({"get": "health"}), name="review-health"),
     path("api/me", instance({"get": "me"})),
     path("api/examples", instance({"post": "add"})),
@@ -55,4 +57,6 @@ urlpatterns = [
     path(f"{THREAD}/comments/<str:comment>", thread({"patch": "edit", "delete": "remove"})),
     path("api/schema", DescriptionView.as_view(urlconf="review.urls"), name="review-schema"),
     path("api/docs", shown(url_name="review-schema", http_method_names=("get", "head"))),
+    # Machine paths and files are a JSON 404; any other address is a page.
+    re_path(r"^(?!api(?:/|$)|mcp)(?!.*\.[A-Za-z0-9]+$)", pages.missing),
 ]  # fmt: skip

@@ -93,7 +93,7 @@ def person() -> Local:
     return Local(reviewer.me().id)
 
 
-def mount(request: Request) -> str:
+def mount(request: Request | HttpRequest) -> str:
     """What stands before every address of this part: "/review" on the main port, else ""."""
     found: str = request.META.get("SCRIPT_NAME", "")
     return found
