@@ -143,9 +143,17 @@ def get_interdiff(
 
 @told
 def get_threads_text(
-    caller: Local, *, project: str, repo: str, sha: str, unresolved_only: bool = False
+    caller: Local,
+    *,
+    project: str,
+    repo: str,
+    sha: str,
+    unresolved_only: bool = False,
+    path: str | None = None,
+    thread: str | None = None,
 ) -> str:
-    return threads_text.markdown(target(project, repo, sha), unresolved_only=unresolved_only)
+    shown = target(project, repo, sha)
+    return threads_text.markdown(shown, unresolved_only=unresolved_only, path=path, thread=thread)
 
 
 # -- threads, marks, PR record -------------------------------------------------------------------

@@ -86,11 +86,12 @@ class CommitViewSet(ViewSet):
         old = request.query_params.get("from")
         return Response(operations.get_interdiff(person(), old=old, **place))
 
-    @binary(MARKDOWN, query=queries.Unresolved, errors=(400, 404))
+    @binary(MARKDOWN, query=queries.ThreadsText, errors=(400, 404))
     def threads_text(self, request: Request, **place: Any) -> HttpResponse:
-        """The threads as Markdown, with path, line and code."""
+        """The threads as Markdown, with path, line and code; of one file or thread if asked."""
         only = flag(request, "unresolved")
-        text = operations.get_threads_text(person(), unresolved_only=only, **place)
+        one = {name: request.query_params.get(name) for name in ("path", "thread")}
+        text = operations.get_threads_text(person(), unresolved_only=only, **one, **place)
         return HttpResponse(text, content_type=MARKDOWN)
 
     @binary(*pictures.TYPES.values(), query=queries.CommitPicture, errors=(400, 404))

@@ -23,8 +23,10 @@ class Html(Shape):
     html = s.ChoiceField(["0", "1"], required=False)
 
 
-class Unresolved(Shape):
+class ThreadsText(Shape):
     unresolved = s.ChoiceField(["0", "1"], required=False)
+    path = s.CharField(required=False, help_text="only threads on this file")
+    thread = s.CharField(required=False, help_text="only the thread of this id")
 
 
 class From(Shape):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from config.kernel.errors import NotFound
 from review.reviews import records
 from review.reviews.schema import normal_side
 from review.reviews.target import Target
@@ -13,11 +14,24 @@ from review.reviews.target import Target
 Record = dict[str, Any]
 
 
-def markdown(target: Target, *, unresolved_only: bool = False) -> str:
-    """Where each thread stands, the code it is about, and what was said."""
-    shown = records.review(target, unresolved_only=unresolved_only)
+def markdown(
+    target: Target,
+    *,
+    unresolved_only: bool = False,
+    path: str | None = None,
+    thread: str | None = None,
+) -> str:
+    """Where each thread stands, the code it is about, and what was said; of one file, or of one
+    thread alone, if asked. NotFound for a thread that is not shown.
+    """
+    shown: list[Record] = records.review(target, unresolved_only=unresolved_only)["threads"]
+    if thread is not None:
+        shown = [one for one in shown if one["id"] == thread]
+        if not shown:
+            raise NotFound("No such thread")
+    wanted = [one for one in shown if path is None or one["path"] == path]
     heading = f"# {_line(target.commit.subject) or 'Commit'}\n\nCommit {target.commit.sha}"
-    threads = [_thread(one) for one in shown["threads"]] or ["No threads."]
+    threads = [_thread(one) for one in wanted] or ["No threads."]
     return "\n\n".join([heading, *threads]) + "\n"
 
 

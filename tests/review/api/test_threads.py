@@ -240,3 +240,19 @@ def test_threads_are_copied_as_markdown(api: Api, pay: Project):
     assert f"Thread `{open_one['id']}`, open" in text
     assert "```\n    for attempt in range(3):\n" in text
     assert "> Why?\n> # three\n" in text
+
+
+def test_the_threads_of_one_file_or_one_thread_are_copied_alone(api: Api, pay: Project):
+    place = {"path": "src/pay.py", "line": 6}
+    here = api.post(pay.c(0, "/threads"), {"body": "Here", **place}).json()["id"]
+    api.post(pay.c(0, "/threads"), {"body": "In general"})
+
+    of_file = api.get(pay.c(0, "/threads.md?path=src/pay.py")).text
+    alone = api.get(pay.c(0, f"/threads.md?thread={here}")).text
+    missing = api.get(pay.c(0, "/threads.md?thread=t-nothere"))
+
+    assert "> Here" in of_file
+    assert of_file == alone
+    assert "In general" not in alone
+    assert (missing.status_code, missing.json()["error"]) == (404, "No such thread")
+    assert api.get(pay.c(0, "/threads.md?path=none.py")).text.endswith("\n\nNo threads.\n")
