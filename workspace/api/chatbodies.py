@@ -27,6 +27,9 @@ class ListQuery(Page):
 class MessagesQuery(s.Serializer[Any]):
     limit = s.IntegerField(min_value=1, max_value=500, default=100)
     before = s.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
+    turns = s.BooleanField(
+        default=False, help_text="also the lines that begin and end turns, and permission questions"
+    )
 
 
 class NewChat(s.Serializer[Any]):
@@ -52,6 +55,9 @@ class Archive(s.Serializer[Any]):
 
 
 class Fork(s.Serializer[Any]):
+    turn = rest.Text(
+        required=False, allow_null=True, help_text="the last turn to copy; the last finished one"
+    )
     prompt = prompt(required=False)
     name = rest.Text(required=False, allow_null=True, allow_blank=True)
     model = rest.Text(required=False, allow_null=True, allow_blank=True)
@@ -90,6 +96,7 @@ class MessagePage(shapes.Shape):
     messages = shapes.Message(many=True)
     total = s.IntegerField()
     next = s.IntegerField(allow_null=True)
+    turns = s.ListField(child=s.DictField(), required=False)
 
 
 class Sent(shapes.Warned):

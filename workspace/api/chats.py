@@ -73,8 +73,15 @@ class ChatViewSet(rest.ViewSet):
     def messages(self, request: Request, slug: str, session_id: str) -> Response:
         """The newest messages before an offset, oldest first."""
         asked = rest.query(request, bodies.MessagesQuery)
-        found, total, following = messages.page(projects.get(slug), session_id, **asked)
-        return Response({"messages": found, "total": total, "next": following})
+        lines, total, following = messages.page(projects.get(slug), session_id, **asked)
+        answer = {
+            "messages": [line for line in lines if "role" in line],
+            "total": total,
+            "next": following,
+        }
+        if asked["turns"]:
+            answer["turns"] = [line for line in lines if "role" not in line]
+        return Response(answer)
 
     @documented(bodies.Sent, status=202, errors=(404, 409), body=bodies.NewMessage)
     def send(self, request: Request, slug: str, session_id: str) -> Response:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from config.kernel.errors import Invalid, SvcError
+from config.kernel.errors import Conflict, Invalid, SvcError
 from config.kernel.storage.files import PREFIX, writing
 from workspace import ids, projects
 from workspace.chats import chats, files, index, transcript
@@ -40,8 +40,12 @@ def fork(
     prompt: str | None = None,
     name: str | None = None,
     model: str | None = None,
+    turn: str | None = None,
 ) -> Started:
-    """A new chat with the source's finished turns; with a prompt it goes on from there."""
+    """A new chat with the source's finished turns; with a prompt it goes on from there.
+
+    `turn` is the last one to copy. Conflict when the chat has no such finished turn.
+    """
     text = None if prompt is None else queue.clean_prompt(prompt)
     word = chats.check_model(model)
     own_name = chats.check_name(name)
@@ -57,7 +61,7 @@ def fork(
         permission_mode=source.permission_mode,
         **_provenance(principal, project, source),
     )
-    record = _copy(project, source, record)
+    record = _copy(project, source, record, turn)
     index.inherit(project, source.id, record.id)
     if text is None:
         return Started(record)
@@ -97,10 +101,12 @@ def _provenance(principal: Sender, project: Project, source: ChatRecord) -> dict
     return found | {"depth": source.depth, "origin": origin}
 
 
-def _copy(project: Project, source: ChatRecord, record: ChatRecord) -> ChatRecord:
+def _copy(project: Project, source: ChatRecord, record: ChatRecord, turn: str | None) -> ChatRecord:
     """Transcript first, record last: the fork is there when it is whole."""
     path = str(files.transcript_path(project, source.id))
-    offset = transcript.last_turn_end_offset(path)
+    offset = transcript.last_turn_end_offset(path, turn=turn)
+    if turn is not None and not offset:
+        raise Conflict(f"turn {turn[:100]} is not a finished turn of this chat")
     seq = next((line["seq"] for _, line in transcript.backwards(path, offset)), 0)
     origin = {"sessionId": source.id, "at": files.now(), "offset": offset, "seq": seq}
     if offset:

@@ -122,9 +122,18 @@ def _permission_line(offset: int, record: Record) -> Shown:
 
 
 def page(
-    project: Project, session_id: str, *, limit: int = 100, before: int | None = None
+    project: Project,
+    session_id: str,
+    *,
+    limit: int = 100,
+    before: int | None = None,
+    turns: bool = False,
 ) -> tuple[list[Shown], int, int | None]:
-    """The newest messages before an offset, oldest first: (messages, total, next `before`)."""
+    """The newest messages before an offset, oldest first: (messages, total, next `before`).
+
+    With `turns`, the lines between them too, as the stream tells them: how turns began and ended,
+    and the permission questions. Every such line is on exactly one page.
+    """
     row = index.get(project, session_id)
     path = str(files.transcript_path(project, session_id))
     viewer = Viewer(path)
@@ -134,10 +143,13 @@ def page(
     shown = [
         message
         for offset, record in records
-        if (message := viewer.view(offset, record)) is not None and "role" in message
+        if (message := viewer.view(offset, record)) is not None and (turns or "role" in message)
     ]
-    following = shown[-limit]["offset"] if len(shown) > limit else None
-    return shown[-limit:], row.messages, following
+    places = [place for place, message in enumerate(shown) if "role" in message]
+    if len(places) <= limit:
+        return shown, row.messages, None
+    first = places[-limit]
+    return shown[first:], row.messages, shown[first]["offset"]
 
 
 def read_chat(project: Project, session_id: str, *, limit: int) -> tuple[list[Shown], int]:

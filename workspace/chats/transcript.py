@@ -299,9 +299,13 @@ def has_turn(path: str, turn: str) -> bool:
     return any(record["turn"] == turn for _, record in backwards(path))
 
 
-def last_turn_end_offset(path: str, end: int | None = None) -> int:
-    """The byte just after the last `turn_end`, 0 without one: where a fork is cut (4.5)."""
+def last_turn_end_offset(path: str, end: int | None = None, *, turn: str | None = None) -> int:
+    """The byte just after the last `turn_end`, of `turn` when it is given; 0 without one: where a
+    fork is cut (4.5)."""
     for offset, line in lines_backwards(path, end):
-        if b'"type":"turn_end"' in line and (decode(line) or {}).get("type") == "turn_end":
+        if b'"type":"turn_end"' not in line:
+            continue
+        record = decode(line) or {}
+        if record.get("type") == "turn_end" and turn in (None, record.get("turn")):
             return offset
     return 0

@@ -115,8 +115,9 @@ def fork_chat(
     prompt: str | None = None,
     name: str | None = None,
     model: str | None = None,
+    turn: str | None = None,
 ) -> Forked:
-    """A new chat that begins with the finished turns of another."""
+    """A new chat that begins with the finished turns of another, up to `turn` when it is given."""
     started = forks.fork(
         principal=principal,
         project=projects.get(project),
@@ -124,6 +125,7 @@ def fork_chat(
         prompt=prompt,
         name=name,
         model=model,
+        turn=turn,
     )
     return Forked(session_id, started)
 

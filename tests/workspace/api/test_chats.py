@@ -217,6 +217,20 @@ def test_messages_are_read_newest_page_first_each_page_oldest_first(api, chat):
     assert offsets == sorted(set(offsets))
 
 
+def test_the_lines_around_turns_are_told_on_exactly_one_page(api, chat):
+    for n in range(3):
+        say(chat, f"msg_{n}", f"question {n}")
+
+    pages = [api.get(f"{chat}/messages?limit=4&turns=1").json()]
+    while following := pages[-1]["next"]:
+        pages.append(api.get(f"{chat}/messages?limit=4&turns=1&before={following}").json())
+
+    told = [(line["turnId"], line["state"]) for page in pages[::-1] for line in page["turns"]]
+    assert told == [(f"msg_{n}", state) for n in range(3) for state in ("started", "completed")]
+    assert [len(page["messages"]) for page in pages] == [4, 4, 1]
+    assert "turns" not in api.get(f"{chat}/messages").json()
+
+
 def test_a_finished_turn_is_told_in_the_chat(api, chat):
     say(chat, "msg_1", "What is new?")
 
@@ -240,6 +254,19 @@ def test_a_fork_holds_the_finished_turns_and_names_its_source(api, chat):
     assert fork["provenance"]["parentSessionId"] == chat.split("/")[5]
     copied = api.get(f"/api/projects/alpha/chats/{fork['sessionId']}/messages").json()["messages"]
     assert copied == api.get(f"{chat}/messages").json()["messages"]
+
+
+def test_a_fork_from_a_turn_leaves_out_what_came_after_it(api, chat):
+    say(chat, "msg_1", "What is new?")
+    say(chat, "msg_2", "And now?")
+
+    fork = api.post(f"{chat}/fork", {"turn": "msg_1"}).json()["chat"]
+    refused = api.post(f"{chat}/fork", {"turn": "msg_9"})
+
+    copied = api.get(f"/api/projects/alpha/chats/{fork['sessionId']}/messages").json()["messages"]
+    assert {message["turnId"] for message in copied} == {"msg_1"}
+    assert refused.status_code == 409
+    assert refused.json()["error"] == "turn msg_9 is not a finished turn of this chat"
 
 
 def test_a_fork_with_a_prompt_starts_with_it(api, chat):

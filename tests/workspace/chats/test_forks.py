@@ -39,6 +39,33 @@ def test_a_fork_holds_the_bytes_up_to_the_last_finished_turn(world: World):
     assert (row.messages, row.preview) == (2, "Two")
 
 
+def test_a_fork_from_an_earlier_turn_ends_with_that_turn(world: World):
+    chat = world.chat(name="Source").chat.id
+    first = world.finish(chat, "One", "Two")
+    until_there = world.transcript(chat).read_bytes()
+    world.finish(chat, "Three", "Four")
+
+    child = fork(world, chat, turn=first).chat
+
+    assert world.transcript(child.id).read_bytes() == until_there
+    row = index.get(world.project, child.id)
+    assert (row.messages, row.preview) == (2, "Two")
+
+
+@pytest.mark.parametrize("turn", ["", "msg_nothing", "running", "\0" * 10_000])
+def test_a_turn_that_is_not_finished_here_is_no_place_to_fork_from(world: World, turn: str):
+    chat = world.chat().chat.id
+    world.finish(chat, "One")
+    with transcript.Writer(str(world.transcript(chat))) as writer:
+        writer.append("turn_start", "running", engine="runbook")
+    before = sorted(path.name for path in world.transcript(chat).parent.iterdir())
+
+    with pytest.raises(Conflict, match="is not a finished turn of this chat"):
+        fork(world, chat, turn=turn)
+
+    assert sorted(path.name for path in world.transcript(chat).parent.iterdir()) == before
+
+
 def test_an_empty_chat_forks_to_an_empty_chat(world: World):
     child = fork(world, world.chat().chat.id).chat
 
