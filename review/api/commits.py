@@ -89,9 +89,14 @@ class CommitViewSet(ViewSet):
     @binary(MARKDOWN, query=queries.ThreadsText, errors=(400, 404))
     def threads_text(self, request: Request, **place: Any) -> HttpResponse:
         """The threads as Markdown, with path, line and code; of one file or thread if asked."""
-        only = flag(request, "unresolved")
-        one = {name: request.query_params.get(name) for name in ("path", "thread")}
-        text = operations.get_threads_text(person(), unresolved_only=only, **one, **place)
+        asked = request.query_params
+        text = operations.get_threads_text(
+            person(),
+            unresolved_only=flag(request, "unresolved"),
+            path=asked.get("path"),
+            thread=asked.get("thread"),
+            **place,
+        )
         return HttpResponse(text, content_type=MARKDOWN)
 
     @binary(*pictures.TYPES.values(), query=queries.CommitPicture, errors=(400, 404))
