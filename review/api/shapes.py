@@ -211,6 +211,7 @@ class Thread(Shape):
     original_path = s.CharField(allow_null=True)
     original_line = s.IntegerField(allow_null=True)
     original_start_line = s.IntegerField(allow_null=True)
+    original_commit = s.CharField(allow_null=True)
     anchor_text = s.CharField(allow_null=True, allow_blank=True)
     resolved = s.BooleanField()
     resolved_by = s.CharField(allow_null=True)
