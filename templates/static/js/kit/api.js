@@ -3,19 +3,25 @@
 import { connection } from "./connection.js";
 
 class ApiError extends Error {
+  /** `body` is the whole refusal: what a code brings with it (issues, line, etag) is there. */
   constructor(status, body) {
     super(body.error ?? `The service answered ${status}.`);
     this.status = status;
     this.code = body.code ?? "";
     this.errors = body.errors ?? [];
+    this.body = body;
   }
 }
 
-/** Returns {data, etag}. A missing connection is an ApiError of status 0. */
-export async function call(method, path, body, { etag } = {}) {
+/**
+ * Returns {data, etag}. A missing connection is an ApiError of status 0. `etag`: only if it is
+ * still as it was read; `create`: only if there is none yet.
+ */
+export async function call(method, path, body, { etag, create } = {}) {
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (etag) headers["If-Match"] = etag;
+  if (create) headers["If-None-Match"] = "*";
   let response;
   try {
     response = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
@@ -36,6 +42,9 @@ function parse(text) {
     return { error: "The answer was not JSON. Is something between this page and the service?" };
   }
 }
+
+/** Where this part is mounted: "" on its own port, "/review" under the main one. */
+export const base = (document.body.dataset.base ?? "").replace(/\/$/, "");
 
 export const get = async (path) => (await call("GET", path)).data;
 export const post = async (path, body = {}) => (await call("POST", path, body)).data;
