@@ -92,7 +92,7 @@ class Views:
 
     def group(self, name: str) -> dict[str, Any] | None:
         entry = self.facts.loaded.groups.get(name)
-        return records.group(entry) if entry is not None else None
+        return records.group(entry, with_config=True) if entry is not None else None
 
     def config(self) -> dict[str, Any]:
         """The Config of section 7."""

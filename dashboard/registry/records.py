@@ -94,12 +94,17 @@ def observed(one: Sighting, slug: str, hidden: bool) -> dict[str, Any]:
     }
 
 
-def group(entry: Entry) -> dict[str, Any]:
-    """The record Group; of a file that never was valid an empty one."""
+def group(entry: Entry, *, with_config: bool = False) -> dict[str, Any]:
+    """The record Group; of a file that never was valid an empty one.
+
+    `with_config`: with the mapping of its file, secrets masked, which is what a change of its
+    links has to begin with: what is unknown here is kept there.
+    """
     found: schema.Group = entry.parsed or schema.Group(entry.name)
     return {
         "group": entry.name,
         "name": found.name,
+        "config": masks.mapping(entry.value) if with_config and entry.value else None,
         "description": found.description,
         "icon": _shown(found.icon),
         "color": found.color,

@@ -21,8 +21,11 @@ class Link(Shape):
 
 
 class Group(Shape):
+    """A group. `config` is the mapping of its file; null in lists."""
+
     group = word()
     name = word()
+    config = table(null=True)
     description = maybe()
     icon = maybe()
     color = maybe()

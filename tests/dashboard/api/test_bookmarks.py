@@ -40,6 +40,22 @@ def test_a_group_is_made_changed_and_removed(served, api, mounted, slug):
     assert refused(api.get(path(slug)), 404, "not_found")["error"] == f'No group "{slug}".'
 
 
+def test_one_group_brings_the_mapping_of_its_file_and_a_list_does_not(api, slug):
+    links = [{"url": "https://u:p@docs.example/", "x-shelf": 3}]
+    api.put(path(slug), {"links": links})
+
+    shown = api.get(path(slug)).json()["config"]
+    assert shown == {"links": [{"url": "https://***@docs.example/", "x-shelf": 3}]}
+    listed = api.get("/api/bookmarks").json()["groups"]
+    assert next(one for one in listed if one["group"] == slug)["config"] is None
+
+    shown["links"].append({"url": "https://more.example/"})
+    api.patch(path(slug), {"links": shown["links"]})
+
+    text = api.get(f"{path(slug)}?form=yaml").json()["text"]
+    assert "u:p@docs.example" in text and "x-shelf: 3" in text and "more.example" in text
+
+
 def test_a_change_is_told_with_its_group(served, api, slug):
     with served.events() as stream:
         api.put(path(slug), DOCS)

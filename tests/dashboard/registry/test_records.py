@@ -255,7 +255,7 @@ def test_a_group_has_every_documented_key():
     sent = records.group(entries.entry(Place("bookmarks", "docs"), text.encode()))
 
     assert sent == {
-        "group": "docs", "name": "docs", "description": None, "icon": None, "color": None,
+        "group": "docs", "name": "docs", "config": None, "description": None, "icon": None, "color": None,
         "order": None, "collapsed": False,
         "links": [
             {"name": "docs.example", "url": "https://***@docs.example/", "description": None,
