@@ -255,8 +255,8 @@ def test_a_group_has_every_documented_key():
     sent = records.group(entries.entry(Place("bookmarks", "docs"), text.encode()))
 
     assert sent == {
-        "group": "docs", "name": "docs", "config": None, "description": None, "icon": None, "color": None,
-        "order": None, "collapsed": False,
+        "group": "docs", "name": "docs", "config": None, "description": None, "icon": None,
+        "color": None, "order": None, "collapsed": False,
         "links": [
             {"name": "docs.example", "url": "https://***@docs.example/", "description": None,
              "icon": None, "tags": ["a"], "hotkey": None},
