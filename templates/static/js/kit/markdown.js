@@ -1,78 +1,262 @@
-// Markdown as DOM nodes: paragraphs, headings, lists, code, emphasis, http links. Never HTML.
+// Markdown as DOM nodes: paragraphs, headings, nested lists with ticks, quotes, tables, code.
+// Text stays text, never HTML. Every block is found line by line, in one pass.
 
-import { h } from "./dom.js";
+import { h, icon } from "./dom.js";
+import { highlight } from "./highlight.js";
+import { inline } from "./inline.js";
+import { copy } from "./toast.js";
 
-const FENCE = /^(`{3,}|~{3,})(.*)$/;
-const ITEM = /^\s*(?:[-*+]|\d+[.)])\s+(.*)$/;
-const INLINE =
-  /(`[^`]+`)|(\*\*[^*]+\*\*)|(\*[^*\s][^*]*\*)|\[([^\]]+)\]\((https?:\/\/[^\s)]+)\)|(https?:\/\/[^\s<>)]+[^\s<>).,;:])/g;
+const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*([^`\n]*)$/;
+const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/;
+const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])(?:([ \t]+)(.*)|[ \t]*)$/;
+const QUOTE = /^ {0,3}> ?(.*)$/;
+const RULE = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
+const UNDER = /^ {0,3}(=+|-+)[ \t]*$/;
+const TABLE = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+const TICK = /^\[([ xX])\][ \t]+/;
+const NESTED = 12; // quotes and lists in one another
 
-export function markdown(text) {
-  const lines = text.split("\n");
-  const blocks = [];
-  while (lines.length) blocks.push(block(lines));
-  return h("div", { class: "prose" }, blocks.filter(Boolean));
+/**
+ * markdown("# Hi", {breaks, heading, resolve}) → a .prose block.
+ * `breaks`: a new line is a line break. `heading`: the level of its highest headings, 2 when left
+ * out. `resolve(path)`: the address of a link that is no web address, or undefined.
+ */
+export function markdown(text, { breaks = false, heading = 2, resolve } = {}) {
+  const options = { breaks, resolve, top: heading, level: heading - 1 };
+  const lines = text.replaceAll("\r\n", "\n").split("\n");
+  return h("div", { class: "prose" }, blocks(lines, options, 0));
 }
 
-function block(lines) {
-  const line = lines.shift();
-  if (!line.trim()) return null;
-  const fence = FENCE.exec(line);
-  if (fence) return code(lines, fence[1], fence[2].trim());
-  const heading = /^(#{1,6})\s+(.*)$/.exec(line);
-  if (heading) return h("p", { class: "strong" }, inline(heading[2]));
-  if (ITEM.test(line)) return list([line, ...takeWhile(lines, (next) => ITEM.test(next))]);
-  return h("p", {}, inline([line, ...takeWhile(lines, plain)].join("\n")));
-}
-
-const plain = (line) =>
-  line.trim() && !FENCE.test(line) && !ITEM.test(line) && !/^#{1,6}\s/.test(line);
-
-function takeWhile(lines, test) {
-  const taken = [];
-  while (lines.length && test(lines[0])) taken.push(lines.shift());
-  return taken;
-}
-
-function code(lines, fence, word) {
-  const body = takeWhile(
-    lines,
-    (line) => !(line.startsWith(fence) && !line.slice(fence.length).trim()),
-  );
-  lines.shift();
-  return h(
-    "pre",
-    { class: "codeblock", tabindex: "0", "aria-label": word ? `Code, ${word}` : "Code" },
-    body.join("\n"),
-  );
-}
-
-const list = (items) =>
-  h(
-    "ul",
-    {},
-    items.map((item) => h("li", {}, inline(ITEM.exec(item)[1]))),
-  );
-
-function inline(text) {
+function blocks(lines, options, depth) {
   const nodes = [];
-  let end = 0;
-  for (const found of text.matchAll(INLINE)) {
-    nodes.push(...broken(text.slice(end, found.index)), piece(found));
-    end = found.index + found[0].length;
+  const reader = { lines, at: 0, options, depth };
+  while (reader.at < lines.length) {
+    const node = block(reader);
+    if (node) nodes.push(node);
   }
-  return [...nodes, ...broken(text.slice(end))];
+  return nodes;
 }
 
-const broken = (text) => text.split("\n").flatMap((line, n) => (n ? [h("br"), line] : [line]));
+function block(reader) {
+  const { lines, options, depth } = reader;
+  const line = lines[reader.at];
+  if (!line.trim()) {
+    reader.at += 1;
+    return null;
+  }
+  const fence = FENCE.exec(line);
+  if (fence) return fenced(reader, fence);
+  const heading = HEADING.exec(line);
+  if (heading) {
+    reader.at += 1;
+    return titled(heading[1].length, heading[2] ?? "", options);
+  }
+  if (RULE.test(line)) {
+    reader.at += 1;
+    return h("hr");
+  }
+  if (/^(?: {4}|\t)/.test(line)) return indented(reader);
+  if (depth < NESTED && QUOTE.test(line)) return quote(reader);
+  if (depth < NESTED && ITEM.test(line)) return list(reader);
+  if (line.includes("|") && TABLE.test(lines[reader.at + 1] ?? "")) {
+    const made = table(reader);
+    if (made) return made;
+  }
+  return paragraph(reader);
+}
 
-function piece([all, mono, bold, italic, label, href]) {
-  if (mono) return h("code", {}, mono.slice(1, -1));
-  if (bold) return h("strong", {}, bold.slice(2, -2));
-  if (italic) return h("em", {}, italic.slice(1, -1));
+/** Headings go down one level at a time, whatever the text does. */
+function titled(depth, text, options) {
+  const wanted = options.top + depth - 1;
+  options.level = Math.min(6, wanted, options.level + 1);
   return h(
-    "a",
-    { class: "link", href: href ?? all, rel: "noreferrer noopener", target: "_blank" },
-    label ?? all,
+    `h${Math.max(options.top, options.level)}`,
+    { class: `h${depth}` },
+    inline(text, options),
   );
+}
+
+function fenced(reader, [line, marks, words]) {
+  const { lines } = reader;
+  const indent = line.length - line.trimStart().length;
+  const body = [];
+  const closing = new RegExp(`^ {0,3}${marks[0]}{${marks.length},}[ \\t]*$`);
+  for (reader.at += 1; reader.at < lines.length; reader.at += 1) {
+    if (closing.test(lines[reader.at])) break;
+    body.push(lines[reader.at].replace(new RegExp(`^ {0,${indent}}`), ""));
+  }
+  reader.at += 1;
+  return code(body.join("\n"), words.trim().split(/\s+/)[0]);
+}
+
+function indented(reader) {
+  const body = [];
+  for (; reader.at < reader.lines.length; reader.at += 1) {
+    const line = reader.lines[reader.at];
+    if (line.trim() && !/^(?: {4}|\t)/.test(line)) break;
+    body.push(line.replace(/^(?: {1,4}|\t)/, ""));
+  }
+  return code(body.join("\n").trimEnd(), "");
+}
+
+/** A block of code with its language and a button that copies it. */
+export function code(text, language) {
+  const label = language ? `Code, ${language}` : "Code";
+  return h(
+    "div",
+    { class: "code" },
+    h("pre", { class: "codeblock", tabindex: "0", "aria-label": label }, highlight(text, language)),
+    h(
+      "button",
+      {
+        type: "button",
+        class: "btn ghost s only copy",
+        "aria-label": `Copy ${label.toLowerCase()}`,
+        onclick: () => copy(text, "Copied"),
+      },
+      icon("copy"),
+    ),
+  );
+}
+
+function quote(reader) {
+  const body = [];
+  for (; reader.at < reader.lines.length; reader.at += 1) {
+    const line = reader.lines[reader.at];
+    const quoted = QUOTE.exec(line);
+    if (!quoted && (!line.trim() || starts(line))) break;
+    body.push(quoted ? quoted[1] : line);
+  }
+  return h("blockquote", {}, blocks(body, reader.options, reader.depth + 1));
+}
+
+/** Whether a line begins another block, so that it does not go on with a paragraph. */
+const starts = (line) =>
+  FENCE.test(line) ||
+  HEADING.test(line) ||
+  RULE.test(line) ||
+  QUOTE.test(line) ||
+  /^ {0,3}(?:[-*+]|1[.)])[ \t]+\S/.test(line);
+
+const kind = (marker) => marker.at(-1).replace(/\d/, ".");
+
+function list(reader) {
+  const { lines, options, depth } = reader;
+  const [, , first] = ITEM.exec(lines[reader.at]);
+  const items = [];
+  let loose = false;
+  while (reader.at < lines.length) {
+    const found = ITEM.exec(lines[reader.at]);
+    if (!found || kind(found[2]) !== kind(first) || RULE.test(lines[reader.at])) break;
+    const item = taken(reader, found);
+    loose ||= item.loose;
+    items.push(item.lines);
+  }
+  const ordered = /\d/.test(first);
+  const start = ordered && Number.parseInt(first, 10);
+  return h(
+    ordered ? "ol" : "ul",
+    { class: loose ? "loose" : null, start: start > 1 ? start : null },
+    items.map((body) => entry(body, options, depth)),
+  );
+}
+
+/** The lines of one item without its indent; loose when a blank line stands between its blocks. */
+function taken(reader, [, lead, marker, space = " ", text = ""]) {
+  const { lines } = reader;
+  const indent = lead.length + marker.length + (space.length > 4 ? 1 : space.length);
+  const body = [text];
+  let blank = false;
+  let loose = false;
+  for (reader.at += 1; reader.at < lines.length; reader.at += 1) {
+    const line = lines[reader.at].replace(/^\t+/, (tabs) => "    ".repeat(tabs.length));
+    const inner = line.length - line.trimStart().length;
+    if (!line.trim()) {
+      blank = true;
+      body.push("");
+      continue;
+    }
+    if (inner < Math.min(indent, 2) && (blank || starts(line) || ITEM.test(line))) break;
+    if (inner < indent && ITEM.test(line) && inner <= lead.length) break;
+    if (blank && inner < indent && inner < 2) break;
+    loose ||= blank;
+    blank = false;
+    body.push(line.slice(Math.min(inner, indent)));
+  }
+  if (blank && ITEM.test(lines[reader.at] ?? "")) loose = true;
+  while (body.length && !body.at(-1).trim()) body.pop();
+  return { lines: body, loose };
+}
+
+function entry(lines, options, depth) {
+  const tick = TICK.exec(lines[0] ?? "");
+  const body = tick ? [lines[0].slice(tick[0].length), ...lines.slice(1)] : lines;
+  const inside = blocks(body, options, depth + 1);
+  const done = tick && tick[1] !== " ";
+  const box =
+    tick && h("span", { class: `box${done ? " done" : ""}` }, done && icon("check", "Done"));
+  if (box && !done) box.append(h("span", { class: "sr" }, "Not done"));
+  if (inside[0]?.tagName === "P") inside[0].prepend(box || "");
+  else if (box) inside.unshift(box);
+  return h("li", { class: tick ? "task" : null }, inside);
+}
+
+const cells = (line) =>
+  line
+    .trim()
+    .replace(/^\|/, "")
+    .replace(/(?<!\\)\|$/, "")
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim().replaceAll("\\|", "|"));
+
+function table(reader) {
+  const { lines, options } = reader;
+  const head = cells(lines[reader.at]);
+  const sides = cells(lines[reader.at + 1]).map(
+    (rule) => (rule.endsWith(":") && (rule.startsWith(":") ? "middle" : "end")) || null,
+  );
+  if (head.length !== sides.length) return null;
+  const rows = [];
+  for (reader.at += 2; reader.at < lines.length; reader.at += 1) {
+    const line = lines[reader.at];
+    if (!line.trim() || starts(line)) break;
+    rows.push(cells(line));
+  }
+  const row = (tag, texts) =>
+    h(
+      "tr",
+      {},
+      head.map((_, n) => h(tag, { class: sides[n] }, inline(texts[n] ?? "", options))),
+    );
+  return h(
+    "div",
+    { class: "scroll-x", tabindex: "0", role: "region", "aria-label": "Table" },
+    h(
+      "table",
+      {},
+      h("thead", {}, row("th", head)),
+      h(
+        "tbody",
+        {},
+        rows.map((one) => row("td", one)),
+      ),
+    ),
+  );
+}
+
+function paragraph(reader) {
+  const { lines, options } = reader;
+  const body = [lines[reader.at].trimStart()];
+  for (reader.at += 1; reader.at < lines.length; reader.at += 1) {
+    const line = lines[reader.at];
+    const under = UNDER.exec(line);
+    if (under) {
+      reader.at += 1;
+      return titled(under[1][0] === "=" ? 1 : 2, body.join("\n"), options);
+    }
+    if (!line.trim() || starts(line)) break;
+    if (line.includes("|") && TABLE.test(lines[reader.at + 1] ?? "")) break;
+    body.push(line.trimStart());
+  }
+  return h("p", {}, inline(body.join("\n").trimEnd(), options));
 }

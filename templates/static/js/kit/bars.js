@@ -1,0 +1,125 @@
+// Small drawings as SVG attributes, so that no style attribute is needed.
+
+import { h } from "./dom.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function s(tag, props, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(props))
+    if (value !== undefined && value !== null) node.setAttribute(name, value);
+  node.append(...children.filter(Boolean));
+  return node;
+}
+
+const spoken = (label) =>
+  label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
+const FULL = 48; // px of a bar
+
+/** "+128 −41" with a bar whose length grows with the logarithm of the change. */
+export function plusMinus(added, removed, { bar = true } = {}) {
+  return h(
+    "span",
+    { class: "pm" },
+    h("span", { class: "a" }, `+${added}`),
+    h("span", { class: "d" }, `−${removed}`),
+    bar && plusMinusBar(added, removed),
+  );
+}
+
+function plusMinusBar(added, removed) {
+  const total = added + removed;
+  const long = total ? Math.min(FULL, Math.max(4, Math.round(7 * Math.log2(1 + total / 4)))) : 0;
+  const plus = total ? Math.round((long * added) / total) : 0;
+  const least = (part, width) => (part ? Math.max(2, width) : 0);
+  const a = least(added, plus);
+  const d = least(removed, long - plus);
+  const box = { class: "pmbar", viewBox: `0 0 ${FULL} 6`, preserveAspectRatio: "none" };
+  return s(
+    "svg",
+    { ...box, ...spoken() },
+    a > 0 && s("rect", { class: "a", width: a, height: 6, rx: 1 }),
+    d > 0 && s("rect", { class: "d", x: a ? a + 1 : 0, width: d, height: 6, rx: 1 }),
+  );
+}
+
+/** How much of a whole is done; the label says it in words ("3 of 7 files viewed"). */
+export function meter(part, whole, label) {
+  const width = whole > 0 ? (FULL * Math.min(Math.max(part, 0), whole)) / whole : 0;
+  return s(
+    "svg",
+    { class: "meter", viewBox: `0 0 ${FULL} 4`, preserveAspectRatio: "none", ...spoken(label) },
+    s("rect", { class: "bg", width: FULL, height: 4, rx: 2 }),
+    width > 0 && s("rect", { class: "fg", width: width.toFixed(1), height: 4, rx: 2 }),
+  );
+}
+
+const WIDE = 120;
+const HIGH = 24;
+
+/**
+ * A line through `values` (null leaves a gap). `failures` is a set or an array of places in
+ * `values` that failed: a red tick each.
+ */
+export function sparkline(values, { failures = [], label } = {}) {
+  const failed = new Set(failures);
+  const given = values.filter((value) => value !== null && value !== undefined);
+  const most = Math.max(...given, 1);
+  const step = values.length > 1 ? (WIDE - 4) / (values.length - 1) : 0;
+  const x = (n) => (2 + n * step).toFixed(1);
+  let pen = "M";
+  let path = "";
+  values.forEach((value, n) => {
+    if (value === null || value === undefined || failed.has(n)) pen = "M";
+    else {
+      path += `${pen}${x(n)} ${(HIGH - 3 - (value / most) * (HIGH - 6)).toFixed(1)}`;
+      pen = "L";
+    }
+  });
+  const words =
+    label ?? `Latency of the last ${values.length} checks, ${failed.size || "none"} failed`;
+  return s(
+    "svg",
+    {
+      class: "spark",
+      viewBox: `0 0 ${WIDE} ${HIGH}`,
+      preserveAspectRatio: "none",
+      ...spoken(words),
+    },
+    path && s("path", { d: path }),
+    ...[...failed].map((n) => s("line", { x1: x(n), x2: x(n), y1: 4, y2: HIGH - 2 })),
+  );
+}
+
+const STATES = {
+  u: { word: "up", height: 14 },
+  g: { word: "degraded", height: 9 },
+  d: { word: "down", height: 5 },
+  s: { word: "stopped", height: 2 },
+};
+
+/**
+ * The last 24 hours: `buckets` is the text "uuug-ds" (up, degraded, down, stopped; anything else
+ * is a gap) or an array of such letters or of {letter, title}. Lower means worse.
+ */
+export function bar24(buckets, { label } = {}) {
+  const all = [...buckets].map((one) => (typeof one === "string" ? { letter: one } : one));
+  const bars = all.map(({ letter, title }, n) => {
+    const state = STATES[letter];
+    if (!state) return null;
+    const size = { x: n * 3, y: 14 - state.height, width: 2, height: state.height };
+    return s("rect", { class: letter, ...size }, title && s("title", {}, title));
+  });
+  const box = { viewBox: `0 0 ${Math.max(1, all.length * 3 - 1)} 14`, preserveAspectRatio: "none" };
+  const words = label ?? `Last 24 hours: ${hours(all)}`;
+  return s("svg", { class: "bar24", ...box, ...spoken(words) }, ...bars);
+}
+
+function hours(all) {
+  const share = 24 / (all.length || 1);
+  const said = Object.entries(STATES)
+    .map(([letter, { word }]) => [all.filter((one) => one.letter === letter).length, word])
+    .filter(([count]) => count)
+    .map(([count, word]) => `${Number((count * share).toFixed(1))} h ${word}`);
+  return said.join(", ") || "nothing known";
+}

@@ -1,0 +1,68 @@
+// What someone typed and has not sent: kept in this browser, back after a reload.
+
+import { settle } from "./dom.js";
+
+const PREFIX = "svc.draft.";
+const KEPT = 30 * 24 * 3600 * 1000; // ms
+const REST = 300; // ms after the last key
+
+/**
+ * Fill a text field with its draft and save what is typed. Returns {restored, clear()}: whether
+ * there was one, and to forget it once it is sent.
+ */
+export function draft(textarea, name) {
+  const kept = draftOf(name);
+  if (kept) textarea.value = kept;
+  let due = false;
+  const save = () => {
+    if (due) write(name, textarea.value);
+    due = false;
+  };
+  const later = settle(REST, save);
+  textarea.addEventListener("input", () => {
+    due = true;
+    later();
+  });
+  textarea.addEventListener("blur", save);
+  addEventListener("pagehide", save);
+  return {
+    restored: kept !== "",
+    clear() {
+      due = false;
+      write(name, "");
+    },
+  };
+}
+
+/** The draft of that name; "" when there is none. */
+export const draftOf = (name) => read(PREFIX + name)?.text ?? "";
+
+function read(key) {
+  try {
+    const { text, at } = JSON.parse(localStorage.getItem(key));
+    return typeof text === "string" && Date.now() - at < KEPT ? { text, at } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A full or refused store never stands in the way of typing. */
+function write(name, text) {
+  try {
+    if (text) localStorage.setItem(PREFIX + name, JSON.stringify({ text, at: Date.now() }));
+    else localStorage.removeItem(PREFIX + name);
+  } catch {
+    return;
+  }
+}
+
+function forgetOld() {
+  try {
+    for (const key of Object.keys(localStorage))
+      if (key.startsWith(PREFIX) && !read(key)) localStorage.removeItem(key);
+  } catch {
+    return;
+  }
+}
+
+forgetOld();

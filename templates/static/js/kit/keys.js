@@ -1,0 +1,148 @@
+// The keys of a page: one listener, sequences, and the list that "?" shows.
+
+import { base } from "./api.js";
+import { dialog } from "./dialog.js";
+import { h, icon } from "./dom.js";
+
+const FIELD = /^(?!button|checkbox|color|file|radio|range|reset|submit$)/;
+const ACTING =
+  "a[href], button, summary, select, input, [role=option], [role^=menuitem], [role=tab]";
+const PATIENCE = 1500; // ms between the two keys of a sequence
+const keys = [];
+let begun = [];
+let timer = 0;
+
+/**
+ * Register a key and list it in the help. `name` is "j", "J", "]", "/", "Escape",
+ * "Alt+ArrowDown", "Ctrl+Enter" (Cmd on a Mac) or a sequence "g h"; several: an array.
+ *
+ * Off while a dialog is open and while someone types, except names with Ctrl, and those of
+ * `typing: true`. `when()` may refuse; `act(event)` may return false to leave the key alone.
+ * Without `act` it is only listed. Returns a function that takes it back.
+ */
+export function key(name, meaning, act, { group = "This page", when, typing = false } = {}) {
+  const names = [name].flat();
+  const entry = { names, meaning, act, group, when, typing };
+  keys.push(entry);
+  return () => keys.splice(keys.indexOf(entry), 1);
+}
+
+/** Whether this element takes the letters someone types. */
+export const typesInto = (node) =>
+  Boolean(
+    node?.isContentEditable ||
+    node?.matches?.("textarea, select") ||
+    (node?.matches?.("input") && FIELD.test(node.type)),
+  );
+
+/** "J", "Alt+ArrowDown", "Ctrl+Enter": the name of what was pressed. */
+function pressed(event) {
+  const third = event.getModifierState?.("AltGraph"); // "]" on many keyboards: no modifier
+  const ctrl = !third && (event.ctrlKey || event.metaKey);
+  const alt = !third && event.altKey;
+  const shift = event.shiftKey && (event.key.length > 1 || ctrl || alt);
+  const letter = event.key.length === 1 && ctrl ? event.key.toLowerCase() : event.key;
+  return [ctrl && "Ctrl", alt && "Alt", shift && "Shift", letter].filter(Boolean).join("+");
+}
+
+/** Keys by which a control acts itself are left to it. */
+const native = (name, target) =>
+  (/^(Enter| )$/.test(name) && target.closest?.(ACTING)) ||
+  (/^Arrow/.test(name) && target.matches?.("[type=radio], [type=range]"));
+
+function onKey(event) {
+  if (event.defaultPrevented || event.isComposing) return;
+  if (["Control", "Shift", "Alt", "Meta", "AltGraph"].includes(event.key)) return;
+  const name = pressed(event);
+  if (document.querySelector("dialog[open]") || native(name, event.target)) return;
+  const typing = typesInto(event.target);
+  const open = keys.filter(
+    (one) =>
+      (!typing || one.typing || name.startsWith("Ctrl+")) && one.act && (one.when?.() ?? true),
+  );
+  const said = [...begun, name].join(" ");
+  clearTimeout(timer);
+  begun = [];
+  if (open.some((one) => one.names.some((full) => full.startsWith(`${said} `)))) {
+    begun = said.split(" ");
+    timer = setTimeout(() => (begun = []), PATIENCE);
+    return;
+  }
+  for (const one of open.reverse()) {
+    if (!one.names.includes(said) || one.act(event) === false) continue;
+    event.preventDefault();
+    return;
+  }
+}
+
+const MAC = /mac|iphone|ipad/i.test(navigator.userAgentData?.platform ?? navigator.platform);
+const CAPS = {
+  Ctrl: MAC ? "⌘" : "Ctrl",
+  Alt: MAC ? "⌥" : "Alt",
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  Escape: "Esc",
+};
+
+/** "Ctrl+Enter" → key caps; a part of one letter after Ctrl or Alt is shown as on the key. */
+export const caps = (name) =>
+  name.split(" ").flatMap((chord) => {
+    const parts = chord.length > 1 ? chord.split("+") : [chord];
+    return parts.map((part) =>
+      h(
+        "kbd",
+        { class: "kbd" },
+        CAPS[part] ?? (parts.length > 1 && part.length === 1 ? part.toUpperCase() : part),
+      ),
+    );
+  });
+
+const alternatives = (names) => names.map((name, n) => [n ? " or " : "", caps(name)]);
+
+/** The dialog that lists every key by group, those of the page first. */
+export function help() {
+  const groups = new Map();
+  for (const one of [...keys].reverse())
+    groups.set(one.group, [one, ...(groups.get(one.group) ?? [])]);
+  const close = h(
+    "button",
+    {
+      type: "button",
+      class: "btn ghost only push",
+      "aria-label": "Close",
+      onclick: () => node.close(),
+    },
+    icon("x"),
+  );
+  const node = dialog(
+    "Keys and help",
+    h("header", { class: "line" }, h("h2", { class: "big" }, "Keys"), close),
+    h(
+      "div",
+      { class: "keygroups" },
+      [...groups].map(([group, entries]) => [
+        h(
+          "section",
+          { class: "keygroup" },
+          h("h3", {}, group),
+          h(
+            "dl",
+            { class: "facts keys" },
+            entries.map((one) => [h("dt", {}, alternatives(one.names)), h("dd", {}, one.meaning)]),
+          ),
+        ),
+      ]),
+    ),
+    h(
+      "p",
+      { class: "hint" },
+      "Everything here is also in the JSON API: ",
+      h("a", { class: "link", href: `${base}/api/docs` }, "its pages"),
+      ".",
+    ),
+  );
+}
+
+document.addEventListener("keydown", onKey);

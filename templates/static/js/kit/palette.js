@@ -1,0 +1,217 @@
+// Ctrl/Cmd-K: any place of the three parts, and what this page can do. A combobox over a listbox.
+
+import { base, call } from "./api.js";
+import { dialog } from "./dialog.js";
+import { button, fill, h, icon, settle } from "./dom.js";
+import { caps } from "./keys.js";
+
+const PARTS = { main: "Workspace", review: "Review", dashboard: "Apps" };
+const ICONS = {
+  ...{ part: "out", page: "file", project: "folder", chat: "chat", trigger: "bolt" },
+  ...{ review: "review", commit: "fork", app: "apps", bookmark: "out", group: "folder" },
+};
+const RECENT = "svc.recent";
+const REMEMBERED = 6;
+const SHOWN = 12; // actions at most
+const REST = 90; // ms after the last key
+const actions = [];
+
+/**
+ * Offer something this page can do. `key` is only shown: register it with key(). Returns a
+ * function that takes the action back.
+ */
+export function action(label, act, { icon: shape = "right", hint = "", key = "" } = {}) {
+  const entry = { label, act, icon: shape, hint, key };
+  actions.push(entry);
+  return () => actions.splice(actions.indexOf(entry), 1);
+}
+
+/** Open the palette; nothing happens while another dialogue is open. */
+export function palette() {
+  if (!document.querySelector("dialog[open]")) new Palette();
+}
+
+class Palette {
+  constructor() {
+    Object.assign(this, { shown: [], at: 0, places: [], problem: "", asked: 0 });
+    this.list = h("div", {
+      id: "places",
+      class: "options",
+      role: "listbox",
+      "aria-label": "Places",
+    });
+    this.status = h("p", { class: "hint", role: "status" });
+    this.input = h("input", {
+      ...{ class: "input", type: "text", role: "combobox", placeholder: "Search or jump to…" },
+      ...{ "aria-label": "Search or jump to", "aria-expanded": "true", "aria-controls": "places" },
+      ...{ "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false" },
+    });
+    const close = button("Close", { kind: "ghost phone-only", onclick: () => this.node.close() });
+    const head = h("div", { class: "line" }, this.input, close);
+    this.node = dialog("Go to", head, this.list, this.status);
+    this.node.classList.add("goto");
+    const later = settle(REST, () => this.ask());
+    this.input.addEventListener("input", () => {
+      this.at = 0;
+      this.draw();
+      later();
+    });
+    this.node.addEventListener("keydown", (event) => this.onKey(event));
+    this.draw();
+    this.ask();
+    this.input.focus();
+  }
+
+  words() {
+    return this.input.value.trim();
+  }
+
+  /** Only the newest answer counts. */
+  async ask() {
+    const asked = ++this.asked;
+    const said = this.words();
+    try {
+      const path = `${base}/api/places?q=${encodeURIComponent(said)}`;
+      const { data } = await call("GET", path);
+      if (asked !== this.asked) return;
+      Object.assign(this, { places: data.places, problem: "" });
+    } catch (error) {
+      if (asked !== this.asked) return;
+      Object.assign(this, { places: [], problem: error.message });
+    }
+    this.answered = said;
+    if (this.node.open) this.draw();
+  }
+
+  /** What is shown, by groups: recent ones first when nothing is typed, else the actions. */
+  groups() {
+    const words = this.words();
+    const fitting = actions.filter(({ label, hint }) => fits(`${label} ${hint}`, words));
+    const found = [["This page", fitting.slice(0, SHOWN)]];
+    const kept = words ? [] : recent();
+    if (kept.length) found.unshift(["Recent", kept]);
+    const known = new Set(kept.map(({ url }) => url));
+    const parts = new Map();
+    for (const place of this.places) {
+      if (known.has(place.url) || !fits(`${place.label} ${place.hint}`, words)) continue;
+      const part = PARTS[place.part] ?? place.part;
+      parts.set(part, [...(parts.get(part) ?? []), place]);
+    }
+    return [...found, ...parts].filter(([, entries]) => entries.length);
+  }
+
+  draw() {
+    const groups = this.groups();
+    this.shown = groups.flatMap(([, entries]) => entries);
+    this.at = Math.min(this.at, Math.max(0, this.shown.length - 1));
+    let n = 0;
+    fill(
+      this.list,
+      groups.map(([label, entries], g) => [
+        h(
+          "div",
+          { role: "group", "aria-labelledby": `places-${g}` },
+          h("div", { id: `places-${g}`, class: "options-head", role: "presentation" }, label),
+          entries.map((entry) => this.option(entry, n++)),
+        ),
+      ]),
+    );
+    this.point();
+    const waiting = this.answered !== this.words();
+    this.status.textContent =
+      this.problem ||
+      (this.shown.length || waiting ? "" : `Nothing by the name “${this.words()}”.`);
+  }
+
+  option(entry, n) {
+    return h(
+      "div",
+      {
+        id: `place-${n}`,
+        role: "option",
+        class: "option",
+        "aria-selected": "false",
+        onclick: (event) => this.choose(entry, event.ctrlKey || event.metaKey),
+      },
+      icon(entry.icon ?? ICONS[entry.kind] ?? "right"),
+      h("span", { class: "cut" }, entry.label),
+      entry.hint && h("span", { class: "hint cut push" }, entry.hint),
+      entry.key && h("span", { class: "line" }, caps(entry.key)),
+    );
+  }
+
+  /** Mark the chosen option without drawing the others anew. */
+  point() {
+    this.list.querySelector("[aria-selected=true]")?.setAttribute("aria-selected", "false");
+    const node = document.getElementById(`place-${this.at}`);
+    node?.setAttribute("aria-selected", "true");
+    node?.scrollIntoView({ block: "nearest" });
+    this.input.setAttribute("aria-activedescendant", node ? node.id : "");
+  }
+
+  onKey(event) {
+    const count = this.shown.length || 1;
+    const next = {
+      ArrowDown: (this.at + 1) % count,
+      ArrowUp: (this.at - 1 + count) % count,
+      PageDown: Math.min(this.at + 8, count - 1),
+      PageUp: Math.max(this.at - 8, 0),
+    }[event.key];
+    if (next !== undefined) {
+      event.preventDefault();
+      this.at = next;
+      this.point();
+    } else if (event.key === "Enter" && event.target === this.input && !event.isComposing) {
+      event.preventDefault();
+      this.enter(event.ctrlKey || event.metaKey);
+    }
+  }
+
+  /** Someone types a name and Enter at once: the answer to what was typed decides. */
+  async enter(aside) {
+    if (this.answered !== this.words()) await this.ask();
+    if (this.shown[this.at]) this.choose(this.shown[this.at], aside);
+  }
+
+  choose(entry, aside) {
+    this.node.close();
+    if (entry.act) {
+      entry.act();
+      return;
+    }
+    if (!/^(https?:\/)?\//.test(entry.url)) return;
+    remember(entry);
+    if (aside || entry.kind === "bookmark") open(entry.url, "_blank", "noopener");
+    else location.assign(entry.url);
+  }
+}
+
+/** Whether every word is in the text, or its letters are in their order. */
+function fits(text, words) {
+  const low = text.toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => {
+      let from = 0;
+      return [...word].every((letter) => (from = low.indexOf(letter, from) + 1) > 0);
+    });
+}
+
+function recent() {
+  try {
+    return JSON.parse(localStorage.getItem(RECENT)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function remember({ label, kind, part, url, hint }) {
+  const kept = recent().filter((one) => one.url !== url);
+  const next = [{ label, kind, part, url, hint }, ...kept].slice(0, REMEMBERED);
+  try {
+    localStorage.setItem(RECENT, JSON.stringify(next));
+  } catch {
+    return; // a full or refused store: nothing is recent then
+  }
+}

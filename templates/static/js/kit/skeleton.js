@@ -1,0 +1,37 @@
+// A skeleton in the final shape, only when something takes longer than 200 ms.
+
+import { h } from "./dom.js";
+
+const PATIENCE = 200; // ms
+const SHAPES = { rows: 6, tiles: 6, text: 4, card: 1 };
+
+/**
+ * Show a skeleton in the empty `node` after 200 ms and take it away when anything else is put
+ * there. `shape` is "rows", "tiles", "text", "card" or a node. Returns stop().
+ */
+export function late(node, shape = "rows") {
+  let bones = null;
+  const watch = new MutationObserver(() => filled() && stop());
+  const filled = () => [...node.childNodes].some((child) => child !== bones);
+  const timer = setTimeout(() => {
+    bones = shape instanceof Node ? shape : skeleton(shape, node.matches("ul, ol") ? "li" : "div");
+    node.append(bones);
+    node.setAttribute("aria-busy", "true");
+  }, PATIENCE);
+  function stop() {
+    clearTimeout(timer);
+    watch.disconnect();
+    bones?.remove();
+    node.removeAttribute("aria-busy");
+  }
+  if (filled()) stop();
+  else watch.observe(node, { childList: true });
+  return stop;
+}
+
+const skeleton = (shape, tag) =>
+  h(
+    tag,
+    { class: `skeletons ${shape}`, "aria-hidden": "true" },
+    Array.from({ length: SHAPES[shape] ?? 1 }, () => h("span", { class: "skeleton" })),
+  );
