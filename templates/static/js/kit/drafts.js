@@ -37,6 +37,16 @@ export function draft(textarea, name) {
 /** The draft of that name; "" when there is none. */
 export const draftOf = (name) => read(PREFIX + name)?.text ?? "";
 
+/** The names of all drafts that begin so: for text about what may stand elsewhere by now. */
+export function draftsUnder(prefix) {
+  try {
+    const keys = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX + prefix));
+    return keys.filter(read).map((key) => key.slice(PREFIX.length));
+  } catch {
+    return [];
+  }
+}
+
 function read(key) {
   try {
     const { text, at } = JSON.parse(localStorage.getItem(key));
