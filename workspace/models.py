@@ -51,6 +51,8 @@ class Chat(models.Model):
     entries = models.IntegerField(default=0)  # lines of read_chat: notices out, failed turns in
     offset = models.BigIntegerField(default=0)  # end of the last whole line that was indexed
     damaged = models.IntegerField(default=0)
+    arrived = models.BigIntegerField(default=0)  # end of the last line a reader would want to see
+    unread = models.BooleanField(default=False)  # and whether that is behind what was read
     last_turn = models.JSONField(null=True)  # {status, reason, finishedAt}
     usage = models.JSONField(null=True)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from config.kernel.mcp.operations import Operation
 
+PEOPLE = "people"  # the group of operations outside the specification's catalogue (spec 5.6.4)
 READ_ONLY_DEFAULT = ("list_*", "read_chat")
 
 
@@ -46,6 +47,10 @@ class Scope:
     def permits(self, operation: str) -> bool:
         return matches(self.allow, operation) and not matches(self.deny, operation)
 
+    def grants(self, operation: Operation) -> bool:
+        """Whatever is allowed, nothing outside the catalogue."""
+        return operation.group != PEOPLE and self.permits(operation.name)
+
     def reaches(self, project: str) -> bool:
         return matches(self.projects, project) and not matches(self.deny_projects, project)
 
@@ -61,7 +66,7 @@ class Gates:
     project_hooks: Callable[[str], bool | None]  # a project's own hooksMcpEnabled, if it has one
 
     def opens(self, operation: Operation, project: str) -> bool:
-        if not self.read:
+        if not self.read or operation.group == PEOPLE:
             return False
         if operation.group == "read":
             return True

@@ -130,7 +130,7 @@ class Client:
     sender = actor
 
     def grants(self, operation: Operation) -> bool:
-        return self.scope.permits(operation.name)
+        return self.scope.grants(operation)
 
     def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
         if not self.grants(operation):

@@ -12,6 +12,7 @@ from config.kernel.web import rest
 from config.kernel.web.described import Described
 from workspace.access.principals import User
 from workspace.api import shapes
+from workspace.operations import PEOPLE
 
 documented = Described(shapes.Error, always=(401, 403))
 LIMIT_MAX = 500
@@ -32,6 +33,13 @@ class Page(Limit):
 def principal(request: Request) -> User:
     """Whoever the guard let in."""
     return cast("User", request.user)
+
+
+def perform(request: Request, name: str, /, **arguments: Any) -> dict[str, Any]:
+    """Do what only people do, and its answer."""
+    operation = PEOPLE[name]
+    answer: dict[str, Any] = operation.render(PEOPLE.run(name, principal(request), **arguments))
+    return answer
 
 
 def page_of(rows: QuerySet[Any], limit: int) -> tuple[list[Any], str | None]:

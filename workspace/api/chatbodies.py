@@ -54,6 +54,12 @@ class Archive(s.Serializer[Any]):
     archived = s.BooleanField(default=True)
 
 
+class ReadTo(s.Serializer[Any]):
+    """`offset` of the last message that was shown; left out = the whole chat."""
+
+    offset = s.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
+
+
 class Fork(s.Serializer[Any]):
     turn = rest.Text(
         required=False, allow_null=True, help_text="the last turn to copy; the last finished one"
@@ -121,6 +127,12 @@ class Resumed(Done):
 class Archived(shapes.Warned):
     ok = s.BooleanField()
     archived = s.BooleanField()
+    changed = s.BooleanField()
+
+
+class Read(shapes.Warned):
+    ok = s.BooleanField()
+    unread = s.BooleanField()
     changed = s.BooleanField()
 
 

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from config.kernel.web import rest
 from workspace import projects
 from workspace.api import chatbodies as bodies
-from workspace.api.answers import documented, principal
+from workspace.api.answers import documented, perform, principal
 from workspace.api.chatview import view, views
 from workspace.chats import chats, index, listing, messages
 from workspace.chats.turns import queue
@@ -132,6 +132,13 @@ class ChatViewSet(rest.ViewSet):
         done = REGISTRY.run(name, principal(request), project=slug, session_id=session_id)
         answer = {"ok": True, "archived": done.archived, "changed": done.changed}
         return Response(rest.warned(answer, body.warnings))
+
+    @documented(bodies.Read, errors=(404, 409), body=bodies.ReadTo)
+    def read(self, request: Request, slug: str, session_id: str) -> Response:
+        """The chat was read, whole or up to an offset; never back."""
+        body = rest.read(request, bodies.ReadTo)
+        done = perform(request, "mark_read", project=slug, session_id=session_id, **body.values)
+        return Response(rest.warned(done, body.warnings))
 
     @documented(bodies.Forked, status=201, errors=(404, 409), body=bodies.Fork)
     def fork(self, request: Request, slug: str, session_id: str) -> Response:

@@ -56,6 +56,7 @@ def _view(row: Chat, turns: list[Turn], firing: Turn | None) -> dict[str, Any]:
         "running": running is not None,
         "queued": states.count("queued"),
         "held": states.count("held"),
+        "unread": row.unread,
         "turn": _turn(running) if running else None,
         "lastTurn": _last_turn(row, turns),
         "provenance": _provenance(record),

@@ -15,8 +15,8 @@ from config.kernel.web import rest
 from workspace import demo, projects
 from workspace.access import describe
 from workspace.api import shapes
-from workspace.api.answers import Limit, documented, page_of, principal
-from workspace.api.projects import OneProject, count, view
+from workspace.api.answers import Limit, documented, page_of, perform, principal
+from workspace.api.projects import AllRead, OneProject, count, view
 from workspace.engines import select
 from workspace.models import AuditEntry
 from workspace.operations import REGISTRY
@@ -96,6 +96,16 @@ class AuditQuery(Limit):
     before = s.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
 
 
+class UnreadProject(shapes.Shape):
+    slug = s.CharField()
+    unread = s.IntegerField()
+
+
+class Unread(shapes.Shape):
+    unread = s.IntegerField()
+    projects = UnreadProject(many=True)
+
+
 @extend_schema(tags=["instance"])
 class InstanceViewSet(rest.ViewSet):
     """Routes that belong to no project."""
@@ -146,6 +156,16 @@ class InstanceViewSet(rest.ViewSet):
                 rows = rows.filter(**{lookup: asked[name]})
         shown, following = page_of(rows, asked["limit"])
         return Response({"entries": [entry(row) for row in shown], "next": following})
+
+    @documented(Unread)
+    def unread(self, request: Request) -> Response:
+        """How many chats hold something nobody has seen, in all and by project."""
+        return Response(perform(request, "count_unread"))
+
+    @documented(AllRead, errors=(409,))
+    def read(self, request: Request) -> Response:
+        """Every chat of every project was read."""
+        return Response(perform(request, "mark_all_read"))
 
     @documented(OneProject, status=201, errors=(409,))
     def demo(self, request: Request) -> Response:

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from config.kernel.web import rest
 from workspace import models, projects
 from workspace.api import shapes
-from workspace.api.answers import documented, principal
+from workspace.api.answers import documented, perform, principal
 from workspace.operations import REGISTRY
 from workspace.project import Project
 from workspace.schema import KEYS, STATUSES
@@ -56,6 +56,11 @@ class ProjectPage(shapes.Shape):
     project = shapes.Project()
     overview = s.CharField(allow_null=True)
     changelog = s.CharField(allow_null=True)
+
+
+class AllRead(shapes.Shape):
+    ok = s.BooleanField()
+    changed = s.IntegerField()
 
 
 @extend_schema(tags=["projects"])
@@ -99,6 +104,11 @@ class ProjectViewSet(rest.ViewSet):
         answer = {"project": view(project, count(slug))}
         return rest.tagged(rest.warned(answer, warnings), project.etag)
 
+    @documented(AllRead, errors=(404, 409))
+    def read(self, request: Request, slug: str) -> Response:
+        """Every chat of the project was read."""
+        return Response(perform(request, "mark_all_read", project=slug))
+
 
 def view(project: Project, tallies: Mapping[str, Counter[str]]) -> dict[str, Any]:
     """The Project shape: effective values, what is inherited, live counts."""
@@ -128,6 +138,7 @@ def count(slug: str | None = None) -> dict[str, Counter[str]]:
         "running": _tally(models.Turn.objects.filter(only, state="running")),
         "triggers": _tally(states),
         "armed": _tally(states.filter(enabled=True, next_at__isnull=False)),
+        "unread": _tally(chats.filter(unread=True)),
         "invalidTriggers": _tally(models.InvalidEntry.objects.filter(only)),
     }
 

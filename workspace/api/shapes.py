@@ -55,6 +55,7 @@ class Counts(Shape):
     running = s.IntegerField()
     triggers = s.IntegerField()
     armed = s.IntegerField()
+    unread = s.IntegerField()
     invalidTriggers = s.IntegerField()
 
 
@@ -141,6 +142,7 @@ class Chat(Shape):
     running = s.BooleanField()
     queued = s.IntegerField()
     held = s.IntegerField()
+    unread = s.BooleanField()
     turn = RunningTurn(allow_null=True)
     lastTurn = LastTurn(allow_null=True)
     provenance = Provenance()

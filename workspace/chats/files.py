@@ -45,6 +45,7 @@ class ChatRecord:
     permission_mode: str = ""
     engine_ref: Mapping[str, Any] = field(default_factory=dict)
     forked_from: Mapping[str, Any] | None = None
+    read_to: int = 0  # byte of the transcript up to which somebody has read it in a page
     version: int = VERSION
     error: str = ""
 
@@ -70,6 +71,7 @@ class ChatRecord:
             "permissionMode": self.permission_mode,
             "engineRef": dict(self.engine_ref),
             "forkedFrom": dict(self.forked_from) if self.forked_from else None,
+            "readTo": self.read_to or None,
         }
         return {key: value for key, value in whole.items() if value not in ("", None, {})}
 
@@ -158,6 +160,7 @@ def from_wire(project: str, session_id: str, value: Mapping[str, Any]) -> ChatRe
         permission_mode=_text(value, "permissionMode"),
         engine_ref=_mapping(value, "engineRef") or {},
         forked_from=_mapping(value, "forkedFrom"),
+        read_to=_number(value, "readTo"),
         version=_number(value, "v") or VERSION,
     )
 
@@ -218,6 +221,22 @@ def set_archived(project: Project, session_id: str, *, archived: bool) -> tuple[
         return {"archived": archived, "archivedAt": now() if archived else None}
 
     return _edit(project, session_id, wanted)
+
+
+def set_read(project: Project, session_id: str, offset: int) -> tuple[ChatRecord, bool]:
+    """How far the chat was read; never back."""
+
+    def wanted(present: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"readTo": offset} if offset > read_up_to(present) else {}
+
+    return _edit(project, session_id, wanted)
+
+
+def read_up_to(record: Mapping[str, Any]) -> int:
+    """The byte up to which this record, as written, says the chat is known; what a fork inherited
+    counts as read."""
+    inherited = _mapping(record, "forkedFrom") or {}
+    return max(_number(record, "readTo"), _number(inherited, "offset"))
 
 
 def _edit(

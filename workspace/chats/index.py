@@ -26,7 +26,8 @@ PREVIEW_MAX = 160
 RECORDS_LOOK_S = 2.0  # a record edited in place does not touch its folder
 MESSAGES = ("user", "assistant", "tool_result", "notice")
 COUNTED = (
-    "title", "preview", "messages", "entries", "offset", "damaged", "updated", "last_turn", "usage",
+    "title", "preview", "messages", "entries", "offset", "damaged", "arrived", "updated",
+    "last_turn", "usage",
 )  # fmt: skip
 
 Stamp = tuple[int, int, int]  # mtime_ns, size, inode
@@ -201,6 +202,9 @@ def _refresh(
         store |= _read_transcript(project, row, replaced=entry.transcript[2] != lines[2])
         row.transcript_stat = _text(lines)
     folder.entries[session_id] = _Entry(row, record, lines)
+    unread = not row.archived and row.arrived > files.read_up_to(row.record)
+    if unread != row.unread:
+        row.unread, store = unread, True
     if store:
         _name(row)
         _store(row)
@@ -256,14 +260,16 @@ def _read_transcript(project: Project, row: Chat, *, replaced: bool) -> bool:
     except OSError:
         size = 0
     if replaced or size < row.offset:
-        row.offset = row.messages = row.entries = row.damaged = 0
+        row.offset = row.messages = row.entries = row.damaged = row.arrived = 0
         row.title = row.preview = ""
         row.last_turn = row.usage = None
     scan = transcript.Scan(str(path), row.offset)
     ended = False
-    for _, record in scan:
+    for offset, record in scan:
         _count(row, record)
         ended |= record["type"] == "turn_end"
+        if _concerns_reader(record):
+            row.arrived = offset
     row.offset = scan.end
     row.damaged += scan.damaged
     return ended
@@ -291,6 +297,13 @@ def _count(row: Chat, record: dict[str, Any]) -> None:
             "finishedAt": record.get("ts"),
         }
         row.usage = _added(row.usage, record.get("usage"))
+
+
+def _concerns_reader(record: dict[str, Any]) -> bool:
+    """Whether somebody who was here before would look again: a turn ended, or others wrote."""
+    sender = record.get("sender")
+    own = isinstance(sender, dict) and sender.get("kind") == "user"
+    return record["type"] == "turn_end" or (record["type"] == "user" and not own)
 
 
 def _added(total: dict[str, Any] | None, usage: Any) -> dict[str, Any] | None:

@@ -70,7 +70,7 @@ class Operation:
     """One operation: who may call it is the principal's rule, what it does is `run`."""
 
     name: str
-    group: str  # read, write or trigger
+    group: str  # read, write or trigger; or a word of the surface's own policy
     description: str
     run: Callable[..., Any]  # (principal, **arguments) -> domain value
     render: Callable[[Any], dict[str, Any]]  # domain value -> tool result
@@ -98,6 +98,9 @@ class Registry:
 
     def __iter__(self) -> Iterator[Operation]:
         return iter(self._operations.values())
+
+    def __getitem__(self, name: str) -> Operation:
+        return self._operations[name]
 
     def get(self, name: str) -> Operation | None:
         return self._operations.get(name)

@@ -1,0 +1,73 @@
+"""What people do and no agent's tool does: the operations behind REST routes alone.
+
+The catalogue of the specification is closed (2.3, 5.6.4), so none of these is granted to a client
+or a turn, whatever its scope says (access/policy.py). `render` makes the JSON answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from config.kernel.mcp.operations import Operation
+from workspace import projects
+from workspace.access.policy import PEOPLE
+from workspace.access.principals import Principal
+from workspace.chats import unread
+from workspace.models import Chat
+
+
+def mark_read(
+    principal: Principal, *, project: str, session_id: str, offset: int | None = None
+) -> tuple[Chat, bool]:
+    return unread.mark(project=projects.get(project), session_id=session_id, offset=offset)
+
+
+def _read(done: tuple[Chat, bool]) -> dict[str, Any]:
+    row, changed = done
+    return {"ok": True, "unread": row.unread, "changed": changed}
+
+
+def mark_all_read(principal: Principal, *, project: str | None = None) -> int:
+    return unread.mark_all(projects.all() if project is None else [projects.get(project)])
+
+
+def _all_read(changed: int) -> dict[str, Any]:
+    return {"ok": True, "changed": changed}
+
+
+def count_unread(principal: Principal) -> Mapping[str, int]:
+    return unread.counts()
+
+
+def _counted(found: Mapping[str, int]) -> dict[str, Any]:
+    rows = [{"slug": slug, "unread": count} for slug, count in found.items()]
+    return {"unread": sum(found.values()), "projects": rows}
+
+
+OPERATIONS = (
+    Operation(
+        name="mark_read",
+        group=PEOPLE,
+        description="A person has read a chat, whole or up to an offset.",
+        run=mark_read,
+        render=_read,
+    ),
+    Operation(
+        name="mark_all_read",
+        group=PEOPLE,
+        description="A person has read every chat of a project, or of all.",
+        run=mark_all_read,
+        render=_all_read,
+        project_argument=None,
+    ),
+    Operation(
+        name="count_unread",
+        group=PEOPLE,
+        description="Chats that hold something unseen, by project.",
+        run=count_unread,
+        render=_counted,
+        read_only=True,
+        project_argument=None,
+    ),
+)
