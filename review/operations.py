@@ -26,7 +26,7 @@ from review.projects import UNSET
 from review.reviews import records, threads, threads_text
 from review.reviews import viewed as marks
 from review.reviews.target import Target
-from review.stacks import details, listing, prs
+from review.stacks import conversations, details, listing, prs
 from review.stacks import repo as repos
 from review.stacks.values import Item, Repo, Stack
 
@@ -78,8 +78,30 @@ def list_projects(caller: Local) -> Record:
 
 
 @told
-def get_project(caller: Local, *, project: str) -> Record:
-    return details.project(project)
+def get_project(caller: Local, *, project: str, html: bool = False, mount: str = "") -> Record:
+    """The project; with `html`, its intro and stack notes rendered for pages under `mount`."""
+    found = details.project(project)
+    return details.rendered(found, mount) if html else found
+
+
+@told
+def get_threads(
+    caller: Local,
+    *,
+    project: str,
+    unresolved_only: bool = False,
+    html: bool = False,
+    mount: str = "",
+) -> Record:
+    """Every thread of the project, with the reviews no commit stands for and unreadable files."""
+    return conversations.conversations(
+        project, unresolved_only=unresolved_only, html=html, mount=mount
+    )
+
+
+@told
+def get_project_text(caller: Local, *, project: str, unresolved_only: bool = False) -> str:
+    return conversations.markdown(project, unresolved_only=unresolved_only)
 
 
 @told

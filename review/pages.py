@@ -14,7 +14,6 @@ from django.http import HttpRequest, HttpResponse
 from config.kernel.errors import NotFound
 from config.kernel.web.pages import Crumb, page
 from review import projects
-from review.api.base import mount
 
 SHA = re.compile(r"[0-9a-fA-F]{4,64}")
 SHOWN = 7  # characters of a sha that say where you are
@@ -55,7 +54,7 @@ def commit(request: HttpRequest, *, project: str, repo: str, sha: str) -> HttpRe
     if not SHA.fullmatch(sha):
         raise NotFound(f"{sha} is not the sha of a commit.")
     short = sha[:SHOWN]
-    crumbs = [home(request), (found.title, f"{mount(request)}/p/{project}"), (short, request.path)]
+    crumbs = [home(request), (found.title, f"{base(request)}/p/{project}"), (short, request.path)]
     title = f"{short} · {found.title}"
     where = {"project": project, "repo": repo, "sha": sha}
     return _page(request, "commit", title=title, crumbs=crumbs, **where)
@@ -66,14 +65,20 @@ def missing(request: HttpRequest, **_where: str) -> HttpResponse:
     return _missing(request, f"There is no page at {request.path}.")
 
 
+def base(request: HttpRequest) -> str:
+    """What stands before every address of this part: "/review" on the main port, else ""."""
+    found: str = request.META.get("SCRIPT_NAME", "")
+    return found
+
+
 def home(request: HttpRequest) -> Crumb:
-    return ("Review", f"{mount(request)}/")
+    return ("Review", f"{base(request)}/")
 
 
 def _page(
     request: HttpRequest, name: str, *, title: str, crumbs: list[Crumb], **where: str
 ) -> HttpResponse:
-    data = {"base": mount(request), **where}
+    data = {"base": base(request), **where}
     return page(
         request, f"review/{name}.html", part="review", title=title, crumbs=crumbs, data=data
     )
@@ -86,6 +91,6 @@ def _missing(request: HttpRequest, why: str) -> HttpResponse:
         part="review",
         title="Nothing here",
         crumbs=[home(request)],
-        data={"base": mount(request), "why": why},
+        data={"base": base(request), "why": why},
         status=404,
     )

@@ -38,6 +38,8 @@ urlpatterns = [
     path(f"{P}/description", project({"put": "describe"})),
     path(f"{P}/repos", project({"post": "add_repo"})),
     path(f"{P}/repos/<str:repo>/stacks/<str:n>/description", project({"put": "note"})),
+    path(f"{P}/threads", project({"get": "threads"})),
+    path(f"{P}/threads.md", project({"get": "threads_text"})),
     path(f"{P}/preview", project({"post": "preview"})),
     path(f"{P}/assets/<str:name>", project({"get": "asset"})),
     path(f"{P}/stack.svg", project({"get": "picture"}), {"kind": "svg"}),

@@ -28,6 +28,7 @@ binary = documented.binary
 DEPTH = 64
 KEPT, MOST_KEPT = 1 << 20, 32 << 20  # bytes of an answer that is kept, of all of them
 _sent: caches.Memory[tuple[str, str], bytes] = caches.Memory(MOST_KEPT, weigh=len)
+MARKDOWN = "text/markdown; charset=utf-8"
 NO_JSON = "Body is not valid JSON"
 WORDS = {
     "not found": "Not found",
@@ -93,7 +94,7 @@ def person() -> Local:
     return Local(reviewer.me().id)
 
 
-def mount(request: Request | HttpRequest) -> str:
+def mount(request: Request) -> str:
     """What stands before every address of this part: "/review" on the main port, else ""."""
     found: str = request.META.get("SCRIPT_NAME", "")
     return found

@@ -14,9 +14,7 @@ from config.kernel.errors import Invalid
 from config.kernel.web import rest
 from review import operations
 from review.api import bodies, pictures, queries, shapes
-from review.api.base import ViewSet, binary, documented, flag, mount, person, tagged
-
-MARKDOWN = "text/markdown; charset=utf-8"
+from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, mount, person, tagged
 
 
 @extend_schema(tags=["review commits"])

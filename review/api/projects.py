@@ -14,8 +14,8 @@ from rest_framework.response import Response
 from config.kernel.errors import Invalid
 from config.kernel.web import rest
 from review import assets, markdown, operations, projects
-from review.api import bodies, pictures, queries, shapes
-from review.api.base import ViewSet, binary, documented, mount, person, tagged
+from review.api import bodies, discussion, pictures, queries, shapes
+from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, mount, person, tagged
 
 ASSET_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -30,12 +30,41 @@ ASSET_HEADERS = {
 class ProjectViewSet(ViewSet):
     """`/api/projects/:p` and what hangs below it, commits aside."""
 
-    @documented(shapes.Project, errors=(404,))
+    @documented(shapes.Project, query=queries.Html, errors=(404,))
     def retrieve(self, request: Request, project: str) -> HttpResponseBase:
-        """One project: repos, stacks, commits."""
+        """One project: repos, stacks, commits; `html` adds the intro and the notes rendered."""
+        asked: dict[str, Any] = {"html": flag(request, "html"), "mount": mount(request)}
         return tagged(
-            request, project, lambda: operations.get_project(person(), project=project), "project"
+            request,
+            project,
+            lambda: operations.get_project(person(), project=project, **asked),
+            "project",
+            str(asked["html"]),
         )
+
+    @documented(discussion.Conversations, query=queries.Conversations, errors=(404,))
+    def threads(self, request: Request, project: str) -> HttpResponseBase:
+        """The threads of all commits, reviews without a commit, files that cannot be read."""
+        asked: dict[str, Any] = {
+            "unresolved_only": flag(request, "unresolved"),
+            "html": flag(request, "html"),
+            "mount": mount(request),
+        }
+        return tagged(
+            request,
+            project,
+            lambda: operations.get_threads(person(), project=project, **asked),
+            "threads",
+            *map(str, asked.values()),
+        )
+
+    @binary(MARKDOWN, query=queries.ConversationsText, errors=(404,))
+    def threads_text(self, request: Request, project: str) -> HttpResponse:
+        """The threads of all commits as Markdown."""
+        text = operations.get_project_text(
+            person(), project=project, unresolved_only=flag(request, "unresolved")
+        )
+        return HttpResponse(text, content_type=MARKDOWN)
 
     @documented(shapes.Description, body=shapes.Description, errors=(404, 409))
     def describe(self, request: Request, project: str) -> Response:

@@ -23,6 +23,14 @@ class Html(Shape):
     html = s.ChoiceField(["0", "1"], required=False)
 
 
+class Conversations(Html):
+    unresolved = s.ChoiceField(["0", "1"], required=False)
+
+
+class ConversationsText(Shape):
+    unresolved = s.ChoiceField(["0", "1"], required=False)
+
+
 class ThreadsText(Shape):
     unresolved = s.ChoiceField(["0", "1"], required=False)
     path = s.CharField(required=False, help_text="only threads on this file")

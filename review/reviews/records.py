@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -50,6 +50,12 @@ def review(
         ],
     }
     return dict(found.review.extra) | made
+
+
+def stranded(threads: Sequence[Thread], *, html: bool = False, mount: str = "") -> list[Record]:
+    """The threads of a commit that is gone: where they stood, placed nowhere."""
+    render = partial(markdown.html, mount=mount) if html else None
+    return [_thread(one, placement.nowhere(one), render) for one in threads]
 
 
 def thread(target: Target, tid: str) -> Record:

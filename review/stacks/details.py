@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from config.kernel.errors import NotFound, SvcError
 from config.kernel.jsonio import clean, dumps
-from review import caches, projects, reviewer
+from review import caches, markdown, projects, reviewer
 from review.git import ancestry, diffs, log
 from review.git.command import GitError
 from review.git.commits import Commit
@@ -87,6 +87,19 @@ def project(slug: str) -> Record:
         "repos": [_repo(one) for one in loaded],
     }
     return _projects.put(slug, (mark, made))[1]
+
+
+def rendered(found: Record, mount: str) -> Record:
+    """The project with `description_html` of itself and of each stack, safe on pages there."""
+    repos = [
+        one | {"stacks": [_rendered(stack, mount) for stack in one["stacks"]]}
+        for one in found["repos"]
+    ]
+    return _rendered(found, mount) | {"repos": repos}
+
+
+def _rendered(record: Record, mount: str) -> Record:
+    return record | {"description_html": markdown.html(record["description"], mount=mount)}
 
 
 def commit(

@@ -260,9 +260,8 @@ class _Filling:
         return Orphan(
             sha=sha,
             subject=commit.subject if commit else known.subject if known else None,
-            threads=len(threads),
-            unresolved=sum(not thread.resolved for thread in threads),
             file=str(state.file),
+            conversations=tuple(threads),
         )
 
     def _warnings(self, orphans: int) -> list[str]:

@@ -12,6 +12,7 @@ from review.git.refs import Refs
 from review.git.repository import Repository
 from review.projects import Project, RepoEntry
 from review.reviews.carry import Match, Trace
+from review.reviews.schema import Thread
 from review.stacks.prs import PrFile
 
 
@@ -80,17 +81,16 @@ class Orphan:
 
     sha: str
     subject: str | None
-    threads: int
-    unresolved: int
     file: str
+    conversations: tuple[Thread, ...]
 
     @property
     def record(self) -> dict[str, Any]:
         return {
             "sha": self.sha,
             "subject": self.subject,
-            "threads": self.threads,
-            "unresolved": self.unresolved,
+            "threads": len(self.conversations),
+            "unresolved": sum(not thread.resolved for thread in self.conversations),
             "file": self.file,
         }
 

@@ -68,6 +68,7 @@ def listed(item: Item, short: str, counts: Counts) -> dict[str, Any]:
         "subject": clean(commit.subject),
         "author": clean(commit.author_name),
         "authored": commit.authored,
+        "parents": list(commit.parents),
         "additions": commit.additions,
         "deletions": commit.deletions,
         "files": len(commit.files),

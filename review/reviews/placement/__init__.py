@@ -56,6 +56,13 @@ def place(target: Target, threads: Sequence[Thread]) -> list[Placed]:
     return [places.of(thread) for thread in threads]
 
 
+def nowhere(thread: Thread) -> Placed:
+    """A thread whose commit is gone: rule 1 or 2, with no commit to look on."""
+    if thread.path is None:
+        return _placed(thread, "general", None, None)
+    return _placed(thread, "none", thread.path, None, outdated=True)
+
+
 def anchor(  # noqa: PLR0917 - the fields of a thread, in the order of its file
     target: Target,
     path: str | None,
