@@ -75,7 +75,8 @@ def test_the_project_detail_is_what_the_contract_shows(pay: Payments, feature: l
     }  # fmt: skip
     assert commits[0] == {
         "sha": feature[0], "short": feature[0][:7], "subject": "Change a", "author": "Ann Author",
-        "authored": "2026-01-05T11:00:00Z", "additions": 2, "deletions": 1, "files": 1,
+        "authored": "2026-01-05T11:00:00Z", "parents": [pay.repo.sha("main")],
+        "additions": 2, "deletions": 1, "files": 1,
         "position": 1, "stack": 1, "pr_title": "Change a", "unresolved": 1, "branch": None,
         "github": None, "status": "draft",
         "progress": {"threads": 2, "resolved": 1, "files": 1, "viewed": 0},
@@ -83,7 +84,8 @@ def test_the_project_detail_is_what_the_contract_shows(pay: Payments, feature: l
     assert (commits[1]["position"], commits[1]["stack"], commits[1]["files"]) == (2, 1, 2)
     assert commits[2] | {"authored": ""} == {
         "sha": feature[2], "short": feature[2][:7], "subject": "Add d", "author": "Ann Author",
-        "authored": "", "additions": 4, "deletions": 0, "files": 1, "position": 1, "stack": 2,
+        "authored": "", "parents": [feature[1]],
+        "additions": 4, "deletions": 0, "files": 1, "position": 1, "stack": 2,
         "pr_title": "D at last", "unresolved": 0,
         "branch": {"name": "feature", "status": "discovered", "discovered": ["feature"]},
         "github": {"number": 7, "url": ""}, "status": "published",
