@@ -136,6 +136,22 @@ class Read(shapes.Warned):
     changed = s.BooleanField()
 
 
+class Deleted(Done):
+    sessionId = s.CharField()
+    deletedAt = s.CharField()
+
+
+class TrashedChat(shapes.Shape):
+    sessionId = s.CharField()
+    name = s.CharField()
+    createdAt = s.CharField(allow_null=True)
+    deletedAt = s.CharField()
+
+
+class Trash(shapes.Shape):
+    chats = TrashedChat(many=True)
+
+
 class Permitted(shapes.Warned):
     ok = s.BooleanField()
     allow = s.BooleanField()

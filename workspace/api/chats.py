@@ -69,6 +69,22 @@ class ChatViewSet(rest.ViewSet):
             chats.rename(project=project, session_id=session_id, name=body.values["name"])
         return Response(rest.warned({"chat": _shown(slug, session_id)}, body.warnings))
 
+    @documented(bodies.Deleted, errors=(404, 409))
+    def destroy(self, request: Request, slug: str, session_id: str) -> Response:
+        """Move the chat to the trash of its project; never while a turn runs or waits in it."""
+        return Response(perform(request, "delete_chat", project=slug, session_id=session_id))
+
+    @documented(bodies.OneChat, errors=(404, 409))
+    def restore(self, request: Request, slug: str, session_id: str) -> Response:
+        """Take a deleted chat back as it was."""
+        perform(request, "restore_chat", project=slug, session_id=session_id)
+        return Response({"chat": _shown(slug, session_id)})
+
+    @documented(bodies.Trash, errors=(404,))
+    def trash(self, request: Request, slug: str) -> Response:
+        """Deleted chats of the project, the last one first; they stay until they are taken back."""
+        return Response(perform(request, "list_trash", project=slug))
+
     @documented(bodies.MessagePage, query=bodies.MessagesQuery, errors=(404,))
     def messages(self, request: Request, slug: str, session_id: str) -> Response:
         """The newest messages before an offset, oldest first."""

@@ -13,6 +13,8 @@ from config.kernel.web import rest
 from workspace import projects
 from workspace.api import shapes
 from workspace.api.answers import Page, documented
+from workspace.chats import files
+from workspace.models import Run
 from workspace.triggers import runs
 
 
@@ -59,7 +61,7 @@ class RunViewSet(rest.ViewSet):
     @documented(OneRun, errors=(404,))
     def retrieve(self, request: Request, run_id: str) -> Response:
         """One run: what fired, why, and how it ended."""
-        return Response({"run": runs.view(runs.get(run_id))})
+        return Response({"run": _shown(runs.get(run_id))})
 
     @documented(Cancelled, errors=(404,))
     def cancel(self, request: Request, run_id: str) -> Response:
@@ -69,4 +71,10 @@ class RunViewSet(rest.ViewSet):
 
 def _page(asked: dict[str, Any]) -> Response:
     found, following = runs.list(**asked)
-    return Response({"runs": [runs.view(run) for run in found], "next": following})
+    return Response({"runs": [_shown(run) for run in found], "next": following})
+
+
+def _shown(run: Run) -> dict[str, Any]:
+    """The run, and whether its chat is in the trash by now."""
+    gone = bool(run.session_id) and not files.exists(run.project, run.session_id)
+    return runs.view(run) | ({"chatDeleted": True} if gone else {})

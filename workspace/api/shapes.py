@@ -236,6 +236,7 @@ class Run(Shape):
     status = s.ChoiceField(RUN_STATUSES)
     reason = s.CharField(allow_null=True)
     sessionId = s.CharField(allow_null=True)
+    chatDeleted = s.BooleanField(required=False)
     agentName = s.CharField(allow_null=True)
     engine = s.CharField(allow_null=True)
     model = s.CharField(allow_null=True)

@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 from config.kernel.errors import Conflict, NotFound, printable
 from config.kernel.logs import timestamp
 from config.kernel.storage import files, paths, yamlio
@@ -105,6 +107,11 @@ def read(project: Project, session_id: str) -> ChatRecord:
     if snapshot is None:
         raise missing(project.slug, session_id)
     return parse(project.slug, session_id, snapshot.data)
+
+
+def exists(slug: str, session_id: str) -> bool:
+    """Whether the chat of this id, one of ours, is where chats are."""
+    return (settings.PROJECTS_DIR / slug / ".chats" / f"{session_id}.yaml").exists()
 
 
 def sound(record: ChatRecord) -> ChatRecord:

@@ -98,7 +98,7 @@ def suggest_title(project: Project, session_id: str, prompt: str) -> None:
     """Until the first turn writes it down, the first prompt names the chat."""
     row = get(project, session_id)
     if not row.title:
-        row.title = _title(prompt)
+        row.title = title(prompt)
         _name(row)
         _store(row)
 
@@ -283,7 +283,7 @@ def _count(row: Chat, record: dict[str, Any]) -> None:
     if kind in ("user", "assistant"):
         row.preview = _one_line(str(record.get("text") or ""), PREVIEW_MAX) or row.preview
     if kind == "user" and not row.title:
-        row.title = _title(str(record.get("text") or ""))
+        row.title = title(str(record.get("text") or ""))
         _name(row)
     failed = kind == "turn_end" and STATES.get(str(record.get("status"))) == "failed"
     if kind in ("user", "assistant", "tool_result") or failed:
@@ -319,7 +319,8 @@ def _name(row: Chat) -> None:
     row.name = row.record.get("name") or row.title or row.id[:8]
 
 
-def _title(prompt: str) -> str:
+def title(prompt: str) -> str:
+    """The automatic name of a chat that begins with this prompt."""
     line = " ".join(prompt.split())
     return line if len(line) <= TITLE_MAX else f"{line[:TITLE_MAX]}…"
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from config.kernel.logs import timestamp
 from config.kernel.mcp.operations import Operation
 from workspace import projects
 from workspace.access.policy import PEOPLE
 from workspace.access.principals import Principal
-from workspace.chats import unread
+from workspace.chats import trash, unread
+from workspace.chats.trash import Deleted
 from workspace.models import Chat
 
 
@@ -45,6 +47,39 @@ def _counted(found: Mapping[str, int]) -> dict[str, Any]:
     return {"unread": sum(found.values()), "projects": rows}
 
 
+def delete_chat(principal: Principal, *, project: str, session_id: str) -> Deleted:
+    return trash.delete(project=projects.get(project), session_id=session_id)
+
+
+def _deleted(done: Deleted) -> dict[str, Any]:
+    return {"ok": True, "sessionId": done.session_id, "deletedAt": timestamp(done.deleted)}
+
+
+def restore_chat(principal: Principal, *, project: str, session_id: str) -> Chat:
+    return trash.restore(project=projects.get(project), session_id=session_id)
+
+
+def _restored(row: Chat) -> dict[str, Any]:
+    return {"ok": True, "sessionId": row.id}
+
+
+def list_trash(principal: Principal, *, project: str) -> list[Deleted]:
+    return trash.listing(projects.get(project))
+
+
+def _trashed(found: list[Deleted]) -> dict[str, Any]:
+    rows = [
+        {
+            "sessionId": one.session_id,
+            "name": one.name,
+            "createdAt": one.created or None,
+            "deletedAt": timestamp(one.deleted),
+        }
+        for one in found
+    ]
+    return {"chats": rows}
+
+
 OPERATIONS = (
     Operation(
         name="mark_read",
@@ -69,5 +104,28 @@ OPERATIONS = (
         render=_counted,
         read_only=True,
         project_argument=None,
+    ),
+    Operation(
+        name="delete_chat",
+        group=PEOPLE,
+        description="Move a chat to the trash of its project.",
+        run=delete_chat,
+        render=_deleted,
+        destructive=True,
+    ),
+    Operation(
+        name="restore_chat",
+        group=PEOPLE,
+        description="Take a chat back from the trash.",
+        run=restore_chat,
+        render=_restored,
+    ),
+    Operation(
+        name="list_trash",
+        group=PEOPLE,
+        description="Deleted chats of a project.",
+        run=list_trash,
+        render=_trashed,
+        read_only=True,
     ),
 )

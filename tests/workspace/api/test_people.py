@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.workspace.access.test_policy import agent, client
 from workspace import projects
 from workspace.access.principals import User
 from workspace.chats import transcript
+from workspace.models import Run
 from workspace.operations import PEOPLE, REGISTRY
 
 
@@ -65,3 +67,44 @@ def test_every_chat_is_read_at_once(api, alpha, chat, path):
     assert api.post(path).json() == {"ok": True, "changed": 1}
 
     assert api.get(chat).json()["chat"]["unread"] is False
+
+
+def test_a_deleted_chat_is_taken_back_by_one_request(api, alpha, chat):
+    deleted = api.delete(chat)
+
+    assert deleted.status_code == 200
+    assert deleted.json()["sessionId"] == chat[-36:]
+    assert api.get(chat).status_code == 404
+    assert api.get("/api/projects/alpha/chats?archived=all").json()["chats"] == []
+    [row] = api.get("/api/projects/alpha/trash").json()["chats"]
+    assert (row["name"], row["deletedAt"]) == ("First", deleted.json()["deletedAt"])
+
+    back = api.post(f"{chat}/restore")
+
+    assert (back.status_code, back.json()["chat"]["name"]) == (200, "First")
+    assert api.get("/api/projects/alpha/trash").json() == {"chats": []}
+    assert api.post(f"{chat}/restore").status_code == 404
+
+
+def test_a_busy_chat_is_not_deleted_and_says_why(api, alpha, chat):
+    api.post(f"{chat}/messages", {"prompt": "Hi"})
+
+    refused = api.delete(chat)
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "busy")
+    assert api.get(chat).status_code == 200
+
+
+def test_a_run_says_that_its_chat_was_deleted(api, alpha, chat):
+    Run.objects.create(
+        id="run_1", project="alpha", trigger="t", trigger_type="schedule", kind="trigger",
+        cause="cron", queued_at=datetime.now(UTC), status="completed", session_id=chat[-36:],
+    )  # fmt: skip
+    assert "chatDeleted" not in api.get("/api/runs/run_1").json()["run"]
+
+    api.delete(chat)
+
+    assert api.get("/api/runs/run_1").json()["run"]["chatDeleted"] is True
+    assert api.get("/api/runs").json()["runs"][0]["chatDeleted"] is True
+    api.post(f"{chat}/restore")
+    assert "chatDeleted" not in api.get("/api/projects/alpha/runs").json()["runs"][0]

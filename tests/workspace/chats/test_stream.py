@@ -16,7 +16,7 @@ import pytest
 
 from config.kernel.web import threads
 from tests.workspace.chats.world import HELLO, USER, World
-from workspace.chats import forks, live, transcript
+from workspace.chats import forks, live, transcript, trash
 from workspace.chats.chats import Started
 from workspace.chats.streams import channel, watching
 from workspace.chats.streams.stream import ChatStream
@@ -350,6 +350,22 @@ async def test_a_transcript_put_back_from_elsewhere_starts_everybody_again(world
         draft.replace(path)
         await client.until(lambda c: c.named("resync"))
         await client.until(lambda c: len(c.named("line")) == 3)
+
+
+async def test_a_deleted_chat_says_so_and_goes_on_when_it_comes_back(world: World, chat: str):
+    await write(world, chat, "One")
+    act: dict[str, Any] = {"project": world.project, "session_id": chat}
+    async with reading(chat) as client:
+        await threads.run(partial(trash.delete, **act))
+        await client.until(lambda c: c.named("deleted"))
+
+        await threads.run(partial(trash.restore, **act))
+        await client.until(lambda c: c.named("restored"))
+        await write(world, chat, "Two")
+        await client.until(lambda c: c.named("line"))
+
+    assert client.named("resync") == []
+    assert [len(client.named(name)) for name in ("deleted", "restored")] == [1, 1]
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ class Channel:
     watchers: set[Watcher] = field(default_factory=set)
     position: int = 0
     inode: int = 0
+    deleted: bool = False
     live_offset: int = 0
     turn: str = ""  # the turn whose records come in now
     told: set[str] = field(default_factory=set)  # blocks of it that are records already
@@ -78,6 +79,11 @@ class Channel:
 
     def _advance(self) -> None:
         inode, size = _place(self.path)
+        if bool(self.inode) and self.deleted == bool(inode):
+            self.deleted = not inode
+            self._to_all(encode("deleted" if self.deleted else "restored", {}))
+        if self.deleted:
+            return
         if self.position and (size < self.position or inode != self.inode):
             self._start_over()
         self.inode = inode

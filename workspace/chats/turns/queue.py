@@ -23,7 +23,7 @@ from workspace.chats import files, transcript
 from workspace.chats.turns import endings
 from workspace.chats.turns.delivery import OnChange, announce, deliver, ignore
 from workspace.chats.turns.endings import tell
-from workspace.models import Run, Turn
+from workspace.models import Chat, Run, Turn
 from workspace.project import Project
 
 WAITING = ("queued", "held")
@@ -92,7 +92,15 @@ def send(
         created=datetime.now(UTC),
     )
     with transaction.atomic():
+        hold_chat(chat)
+        if not files.record_path(project, chat).exists():  # deleted meanwhile
+            raise files.missing(project.slug, chat)
         return _insert(turn)
+
+
+def hold_chat(chat: str) -> None:
+    """Until the transaction ends, nobody else puts a message into this chat or deletes it."""
+    list(Chat.objects.select_for_update().filter(id=chat).values_list("id"))
 
 
 def _insert(turn: Turn) -> Queued:
@@ -190,8 +198,10 @@ def withdraw(turn: Turn, *, on_change: OnChange) -> bool:
 
 def resume(*, project: Project, chat: str) -> int:
     """Release held rows in their old order; how many there were."""
-    files.read(project, chat)
-    count = Turn.objects.filter(chat=chat, state="held").update(**RELEASED)
+    with transaction.atomic():
+        hold_chat(chat)
+        files.read(project, chat)
+        count = Turn.objects.filter(chat=chat, state="held").update(**RELEASED)
     _begin(chat)
     return count
 

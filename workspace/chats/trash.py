@@ -1,0 +1,176 @@
+"""The trash of a project, `.chats/trash/`: deleted chats, whole, until somebody takes them back.
+
+A deletion moves the chat's files as they are into a folder of its own, `<time>-<id>`, and nothing
+ever empties the trash: what a user wrote is not lost. The record goes first and comes back last,
+so that a chat is listed exactly when it is whole.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from django.db import transaction
+
+from config.kernel.errors import Conflict, NotFound, printable
+from config.kernel.storage import files as kernel_files
+from config.kernel.storage import locks, paths
+from workspace import ids, projects
+from workspace.chats import files, index, transcript
+from workspace.chats.turns import queue
+from workspace.models import Chat, Turn
+from workspace.project import Project
+
+FOLDER = ".chats/trash"
+SUFFIXES = (".yaml", ".jsonl", ".live")
+STAMP = "%Y%m%dT%H%M%S.%fZ"
+ENTRY = re.compile(r"(\d{8}T\d{6}\.\d{6}Z)-(.{36})")
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """One chat of the trash; `folder` holds its files."""
+
+    session_id: str
+    name: str
+    created: str
+    deleted: datetime
+    folder: Path
+
+
+def delete(*, project: Project, session_id: str) -> Deleted:
+    """Move the chat to the trash. NotFound; Conflict `busy` while a turn runs or waits in it.
+
+    Held messages stay with it and are there again when it comes back."""
+    projects.sound(project)
+    with locks.lock(f"chat {session_id}"):
+        files.read(project, session_id)
+        _refuse_busy(session_id)
+        entry = _folder(project) / f"{datetime.now(UTC).strftime(STAMP)}-{session_id}"
+        with kernel_files.writing(FOLDER):
+            _move(project.chats_dir, entry, session_id, SUFFIXES)
+        try:
+            with transaction.atomic():  # a message that was on its way is here now, or refused
+                queue.hold_chat(session_id)
+                _refuse_busy(session_id)
+        except Conflict:
+            _move(entry, project.chats_dir, session_id, SUFFIXES[::-1])
+            entry.rmdir()
+            raise
+    _reindex(project, session_id)
+    return _read(project, entry)
+
+
+def restore(*, project: Project, session_id: str) -> Chat:
+    """Take the chat back as it was. NotFound when it is not in the trash."""
+    projects.sound(project)
+    with locks.lock(f"chat {session_id}"):
+        entry = _newest(project, session_id)
+        if files.record_path(project, session_id).exists():
+            raise Conflict(f"Chat {session_id} is there already", code="exists")
+        with kernel_files.writing(FOLDER):
+            _move(entry, project.chats_dir, session_id, SUFFIXES[::-1])
+            with suppress(OSError):  # something else was put there: it stays
+                entry.rmdir()
+    return index.get(project, session_id)
+
+
+def listing(project: Project) -> list[Deleted]:
+    """What is in the trash, the last deleted first."""
+    return [_read(project, entry) for entry in _entries(project)]
+
+
+def _refuse_busy(session_id: str) -> None:
+    states = list(
+        Turn.objects.filter(chat=session_id, state__in=queue.ACTIVE).values_list("state", flat=True)
+    )
+    if not states:
+        return
+    waiting = states.count("queued")
+    now = "A turn is running" if "running" in states else f"Messages ({waiting}) wait to run"
+    raise Conflict(f"{now} in this chat; stop it first, then delete it.", code="busy")
+
+
+def _folder(project: Project) -> Path:
+    """The trash, which no link may lead elsewhere."""
+    try:
+        return paths.inside(project.dir, FOLDER)
+    except paths.UnsafePath as error:
+        raise Conflict(f"the trash of {project.slug} cannot be used: {error.text}") from None
+
+
+def _entries(project: Project) -> list[Path]:
+    """Folders of deleted chats, the newest first."""
+    try:
+        found = [path for path in _folder(project).iterdir() if _is_entry(path)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(found, key=lambda path: path.name, reverse=True)
+
+
+def _is_entry(path: Path) -> bool:
+    match = ENTRY.fullmatch(path.name)
+    if not match or not ids.UUID.fullmatch(match[2]):
+        return False
+    try:
+        datetime.strptime(match[1], STAMP).replace(tzinfo=UTC)
+    except ValueError:
+        return False
+    return (path / f"{match[2]}.yaml").is_file()
+
+
+def _id_of(entry: Path) -> str:
+    return entry.name[-36:]
+
+
+def _newest(project: Project, session_id: str) -> Path:
+    for entry in _entries(project):
+        if _id_of(entry) == session_id:
+            return entry
+    raise NotFound(f"Chat not found: {printable(session_id)} in the trash of {project.slug}")
+
+
+def _move(source: Path, target: Path, session_id: str, suffixes: tuple[str, ...]) -> None:
+    """The chat's files in this order, each if it is there; on the disk before it counts."""
+    target.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for suffix in suffixes:
+        with suppress(FileNotFoundError):
+            (source / f"{session_id}{suffix}").rename(target / f"{session_id}{suffix}")
+    for folder in (target, source):
+        _sync(folder)
+
+
+def _sync(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _reindex(project: Project, session_id: str) -> None:
+    """The index forgets what is no longer there."""
+    with suppress(NotFound):
+        index.get(project, session_id)
+
+
+def _read(project: Project, entry: Path) -> Deleted:
+    """What the list shows of one, read from its files."""
+    session_id = _id_of(entry)
+    try:
+        snapshot = kernel_files.read(entry / f"{session_id}.yaml", within=project.dir)
+    except (OSError, paths.UnsafePath):  # listed with what is known
+        snapshot = None
+    record = files.parse(project.slug, session_id, snapshot.data if snapshot else b"")
+    deleted = datetime.strptime(entry.name[: -len(session_id) - 1], STAMP).replace(tzinfo=UTC)
+    name = record.name or _first_prompt(entry / f"{session_id}.jsonl") or session_id[:8]
+    return Deleted(session_id, name, record.created, deleted, entry)
+
+
+def _first_prompt(path: Path) -> str:
+    prompts = (line for _, line in transcript.read(str(path)) if line["type"] == "user")
+    return index.title(str(next(prompts, {}).get("text") or ""))
