@@ -5,3 +5,5 @@ from django.apps import AppConfig
 
 class DashboardConfig(AppConfig):
     name = "dashboard"
+    surface = "dashboard"
+    places = "dashboard.places"  # config.kernel.web.places

@@ -42,6 +42,8 @@ urlpatterns = [
     path("", pages.start, name="dashboard-start"),
     path("api/health", instance({"get": "health"}), name="dashboard-health"),
     path("api/state", instance({"get": "state"})),
+    path("api/places", instance({"get": "places"})),
+    path("api/badges", instance({"get": "badges"})),
     path("api/config", instance({"get": "config"})),
     path("api/apps", app({"get": "list"})),
     path(APP, app(FILE)),

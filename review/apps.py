@@ -5,3 +5,5 @@ from django.apps import AppConfig
 
 class ReviewConfig(AppConfig):
     name = "review"
+    surface = "review"
+    places = "review.places"  # config.kernel.web.places

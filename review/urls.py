@@ -31,6 +31,8 @@ urlpatterns = [
     path("p/<str:project>/<str:repo>/<str:sha>", pages.commit, name="review-commit"),
     path("api/health", instance({"get": "health"}), name="review-health"),
     path("api/me", instance({"get": "me"})),
+    path("api/places", instance({"get": "places"})),
+    path("api/badges", instance({"get": "badges"})),
     path("api/examples", instance({"post": "add"})),
     path("api/examples/remove", instance({"post": "remove"})),
     path("api/projects", instance({"get": "projects"})),

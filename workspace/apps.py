@@ -5,3 +5,5 @@ from django.apps import AppConfig
 
 class WorkspaceConfig(AppConfig):
     name = "workspace"
+    surface = "main"
+    places = "workspace.places"  # config.kernel.web.places

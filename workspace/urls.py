@@ -32,6 +32,8 @@ api = [
     path("api/me", instance({"get": "me"})),
     path("api/places", instance({"get": "places"})),
     path("api/badges", instance({"get": "badges"})),
+    path("api/places", instance({"get": "places"})),
+    path("api/badges", instance({"get": "badges"})),
     path("api/models", instance({"get": "models"})),
     path("api/engines", instance({"get": "engines"})),
     path("api/clients", instance({"get": "clients"})),

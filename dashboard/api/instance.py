@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from config import __version__
 from config.kernel import jsonio
 from config.kernel.web import answers
+from config.kernel.web.places import BadgeList, PlaceList, PlaceQuery, badges, found
 from dashboard import operations
 from dashboard.api import shapes
 from dashboard.api.base import ME, ViewSet, documented, known, tagged, unchanged
@@ -35,6 +36,16 @@ class InstanceViewSet(ViewSet):
         if request.accepted_renderer.format != "json":
             return Response(jsonio.loads(body), headers=headers)
         return HttpResponse(body, content_type=answers.JSON.decode(), headers=headers)
+
+    @documented(PlaceList, query=PlaceQuery)
+    def places(self, request: Request) -> Response:
+        """Where one can go in all parts, by name; best first."""
+        return Response(found(request))
+
+    @documented(BadgeList)
+    def badges(self, request: Request) -> Response:
+        """How much waits for somebody in each part."""
+        return Response(badges(request))
 
     @documented(shapes.Config)
     def config(self, request: Request) -> Response:

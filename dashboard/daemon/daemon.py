@@ -150,6 +150,14 @@ class Daemon:
         """`{observed, ignored, ignoreEtag, scannedAt, partial}`."""
         return self._present.views.observed()
 
+    def names(self) -> list[tuple[str, str, str | None]]:
+        """Slug, name and address of every app."""
+        return self._present.views.names()
+
+    def attention(self) -> int:
+        """How many apps need attention."""
+        return self._present.views.attention()
+
     def groups(self) -> list[dict[str, Any]]:
         return self._present.views.groups()
 

@@ -72,6 +72,15 @@ class Views:
     def apps(self, config: Config) -> list[dict[str, Any]]:
         return [self._record(app, config) for app in self.facts.census.apps.values()]
 
+    def names(self) -> list[tuple[str, str, str | None]]:
+        """Slug, name and address of every app, cheaper than their records."""
+        return [records.named(app) for app in self.facts.census.apps.values()]
+
+    def attention(self) -> int:
+        """How many apps are down, degraded, or run unexpectedly."""
+        apps = self.facts.census.apps.values()
+        return sum(records.needs_attention(app, self._health(app)) for app in apps)
+
     def observed(self) -> dict[str, Any]:
         """`{observed, ignored, ignoreEtag, scannedAt, partial}` (7.2)."""
         census, seen, files = self.facts.census, self.facts.seen, self.facts.loaded

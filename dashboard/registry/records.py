@@ -23,6 +23,7 @@ from dashboard.registry import words
 from dashboard.registry.app import App
 
 _RUNNING = frozenset({State.STARTING, State.UP, State.DEGRADED})
+_WRONG = frozenset({State.DOWN, State.DEGRADED})
 WithConfig = Literal["masked", "whole"] | None
 
 
@@ -151,9 +152,23 @@ def counts(states: Iterable[tuple[App, State]]) -> dict[str, int]:
     return {state.value: found[state] for state in State}
 
 
+def named(app: App) -> tuple[str, str, str | None]:
+    """Slug, name and address as they are shown."""
+    return app.slug, masks.text(app.name), _shown(app.url)
+
+
+def needs_attention(app: App, record: Record) -> bool:
+    """Whether it stands in the first group of the page (contract 16, Must 1)."""
+    return record.state in _WRONG or _unexpected(app, record)
+
+
+def _unexpected(app: App, record: Record) -> bool:
+    running = record.state in _RUNNING or (app.evidence is Port.OWN and not record.silenced)
+    return bool(app.file and app.file.expected == "never" and running)
+
+
 def _state(app: App, record: Record, now: Moment) -> Mapping[str, Any]:
     known = record.last_known
-    running = record.state in _RUNNING or (app.evidence is Port.OWN and not record.silenced)
     return {
         "state": record.state.value,
         "reason": record.reason.value,
@@ -163,7 +178,7 @@ def _state(app: App, record: Record, now: Moment) -> Mapping[str, Any]:
         "stale": stale(record, app.policy, now.mono),
         "failing": record.failing,
         "flapping": record.flapping,
-        "unexpected": bool(app.file and app.file.expected == "never" and running),
+        "unexpected": _unexpected(app, record),
     }
 
 

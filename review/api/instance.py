@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from config.kernel.web.places import BadgeList, PlaceList, PlaceQuery, badges, found
 from review import operations, reviewer
 from review.api import shapes
 from review.api.base import ViewSet, documented, person
@@ -25,6 +26,16 @@ class InstanceViewSet(ViewSet):
         """Who signs what is written here."""
         me = reviewer.me()
         return Response({"id": me.id, "name": me.name})
+
+    @documented(PlaceList, query=PlaceQuery, errors=(400,))
+    def places(self, request: Request) -> Response:
+        """Where one can go in all parts, by name; best first."""
+        return Response(found(request))
+
+    @documented(BadgeList)
+    def badges(self, request: Request) -> Response:
+        """How much waits for somebody in each part."""
+        return Response(badges(request))
 
     @extend_schema(operation_id="projects_list")
     @documented(shapes.ProjectList)

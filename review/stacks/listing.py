@@ -54,6 +54,24 @@ def project_list() -> dict[str, Any]:
     }
 
 
+def titles(found: Iterable[Project]) -> Iterator[tuple[Project, str, str, str]]:
+    """(project, repo, sha, title) of every commit as its repo was last read. Reads no repository.
+
+    What this process has not read is told from the rows, as the list last showed it.
+    """
+    rows = dict(RepoRow._default_manager.values_list("key", "data"))
+    for project in found:
+        for entry in project.repos:
+            known = repos.remembered(project, entry)
+            told = rows.get(f"{project.slug}/{entry.name}", {}).get("commits", [])
+            for sha, title in told if known is None else _titles(known):
+                yield project, entry.name, sha, title
+
+
+def _titles(found: Repo) -> list[tuple[str, str]]:
+    return [(item.commit.sha, item.title) for item in found.items]
+
+
 def counts(found: Repo, items: Iterable[Item]) -> list[tuple[int, int, int, int]]:
     """Threads, resolved, unresolved, viewed of each of these commits."""
     if not states.stems(found.project.slug, found.entry.name):
@@ -155,7 +173,11 @@ def _keep(key: str, found: Repo, made: Summary) -> None:
     """Write the row, for the next process. A full disk costs that one time."""
     if found.repository is None or not found.stamp:
         return
-    data = {"summary": asdict(made), "repository": repository.remembered(found.repository)}
+    data = {
+        "summary": asdict(made),
+        "repository": repository.remembered(found.repository),
+        "commits": _titles(found),
+    }
     try:
         RepoRow._default_manager.update_or_create(
             pk=key, defaults={"stamp": found.stamp, "data": data}

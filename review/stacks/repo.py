@@ -44,6 +44,11 @@ def load(project: Project, entry: RepoEntry, *, counts: bool = False) -> Repo:
         return made if made is None else _repos.put(key, made)
 
 
+def remembered(project: Project, entry: RepoEntry) -> Repo | None:
+    """The repo as this process last read it, however long ago; None when it never did."""
+    return _repos.get(_key(project, entry))
+
+
 def stamp(project: Project, entry: RepoEntry) -> str:
     """Changes with anything that the repo is made from; stats only.
 

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from config import __version__
 from config.kernel.logs import timestamp
 from config.kernel.web import rest
+from config.kernel.web.places import BadgeList, PlaceList, PlaceQuery, badges, found
 from workspace import demo, projects
 from workspace.access import describe
 from workspace.api import shapes
@@ -114,6 +115,16 @@ class InstanceViewSet(rest.ViewSet):
     def health(self, request: Request) -> Response:
         """Whether the service answers, and in which version. Never asks who is asking."""
         return Response({"ok": True, "version": __version__})
+
+    @documented(PlaceList, query=PlaceQuery)
+    def places(self, request: Request) -> Response:
+        """Where one can go in all parts, by name; best first."""
+        return Response(found(request))
+
+    @documented(BadgeList)
+    def badges(self, request: Request) -> Response:
+        """How much waits for somebody in each part."""
+        return Response(badges(request))
 
     @documented(Me)
     def me(self, request: Request) -> Response:

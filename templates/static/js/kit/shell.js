@@ -1,6 +1,7 @@
 // What every page has: theme, keys, the palette (Ctrl K), badges of the parts, the live
 // connection, and a word when something in the page failed.
 
+import { badges } from "./badges.js";
 import { dialog } from "./dialog.js";
 import { help, key } from "./keys.js";
 import { menu } from "./menu.js";
@@ -55,3 +56,4 @@ if (where.live) {
   );
   follow("/api/events", handlers);
 }
+badges(onChange);

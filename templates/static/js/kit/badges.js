@@ -1,0 +1,39 @@
+// The numbers on the rail: what waits for someone in each part. None for zero.
+
+import { base, call } from "./api.js";
+import { h, settle } from "./dom.js";
+
+const EVERY = 30_000; // ms, while the page is looked at
+const REST = 1_000; // ms after a change
+
+/** Show the numbers now, after changes (`onChange` is the shell's) and from time to time. */
+export function badges(onChange) {
+  const soon = settle(REST, refresh);
+  onChange(soon);
+  setInterval(() => document.hidden || refresh(), EVERY);
+  document.addEventListener("visibilitychange", () => document.hidden || refresh());
+  refresh();
+}
+
+async function refresh() {
+  const answer = await call("GET", `${base}/api/badges`).catch(() => null);
+  for (const { part, count, label } of answer?.data.badges ?? []) show(part, count, label);
+}
+
+function show(part, count, label) {
+  const place = document.querySelector(`.rail .part[data-part="${part}"]`);
+  const pip = place?.querySelector(".pip");
+  const words = count > 99 ? "99+" : String(count);
+  if (!place || (pip?.dataset.said ?? "0 ") === `${count} ${label}`) return;
+  pip?.remove();
+  place.querySelector(".pip-label")?.remove();
+  if (!count) return;
+  place.append(
+    h(
+      "span",
+      { class: "pip", "aria-hidden": "true", dataset: { said: `${count} ${label}` } },
+      words,
+    ),
+    h("span", { class: "sr pip-label" }, `, ${count} ${label}`),
+  );
+}

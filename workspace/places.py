@@ -1,0 +1,62 @@
+"""What the palette finds of the workspace, and how much is unread: from the index alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote
+
+from config.kernel.web.places import Place, Waiting
+from workspace import projects
+from workspace.chats import unread
+from workspace.models import Chat, Project, TriggerState
+
+CHATS = 3000  # the newest ones
+PAGES = (
+    ("Workspace", "part", "/"),
+    ("All runs", "page", "/runs"),
+    ("Clients of /mcp", "page", "/clients"),
+    ("Audit", "page", "/audit"),
+)
+SECTIONS = ("chats", "triggers", "runs", "settings")
+
+
+def places() -> Iterator[Place]:
+    """Pages, projects with theirs, triggers, and chats that are not archived, newest first."""
+    for label, kind, path in PAGES:
+        yield Place(label, kind, path)
+    names = _projects()
+    for slug, name in names.items():
+        yield Place(name, "project", _path(slug), "Project", slug)
+    for slug, name in names.items():
+        for section in SECTIONS:
+            yield Place(f"{name}: {section}", "page", _path(slug, section), terms=slug)
+    yield from _triggers(names)
+    yield from _chats(names)
+
+
+def waiting() -> Waiting:
+    count = sum(unread.counts().values())
+    return Waiting(count, "unread chat" if count == 1 else "unread chats")
+
+
+def _projects() -> dict[str, str]:
+    """Name by slug of every project that is there; one that was never read goes by its slug."""
+    rows = dict(Project.objects.values_list("slug", "data"))
+    return {slug: str(rows.get(slug, {}).get("name") or slug) for slug in sorted(projects.slugs())}
+
+
+def _triggers(names: Mapping[str, str]) -> Iterator[Place]:
+    rows = TriggerState.objects.filter(project__in=names).values_list("project", "name")
+    for slug, name in rows:
+        path = f"{_path(slug, 'triggers')}?name={quote(name, safe='')}"
+        yield Place(name, "trigger", path, f"Trigger of {names[slug]}", slug)
+
+
+def _chats(names: Mapping[str, str]) -> Iterator[Place]:
+    rows = Chat.objects.filter(project__in=names, archived=False).order_by("-updated")
+    for chat, slug, name in rows.values_list("id", "project", "name")[:CHATS]:
+        yield Place(name or chat, "chat", _path(slug, "chats", chat), names[slug], slug)
+
+
+def _path(slug: str, *rest: str) -> str:
+    return "/".join(["/projects", *(quote(part, safe="") for part in (slug, *rest))])
