@@ -94,7 +94,7 @@ def _thread(thread: Thread, where: Placed, render: Render | None = None) -> Reco
         "original_line": where.original_line,
         "original_start_line": where.original_start_line,
         "original_commit": thread.anchor.commit,
-        "anchor_text": thread.anchor.text,
+        "anchor_text": where.text,
         "resolved": thread.resolved,
         "resolved_by": thread.resolved_by,
         "resolved_at": times.seconds(thread.resolved_at),

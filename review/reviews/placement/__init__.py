@@ -7,7 +7,7 @@ whose lines were changed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -36,7 +36,9 @@ KEPT: frozenset[Placement] = frozenset({"exact", "moved", "text"})  # anchors th
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A thread on this commit; `original_*` is what the file says, on the anchor's commit."""
+    """A thread on this commit; `original_*` is what the file says, on the anchor's commit.
+    `text` is that of its lines there, of an outdated thread also when the file does not tell.
+    """
 
     placement: Placement
     outdated: bool
@@ -48,12 +50,13 @@ class Placed:
     original_path: str | None
     original_line: int | None
     original_start_line: int | None
+    text: str | None
 
 
 def place(target: Target, threads: Sequence[Thread]) -> list[Placed]:
     """Each thread on the commit that is shown, by the first rule of section 4 that applies."""
     places = _Places(target)
-    return [places.of(thread) for thread in threads]
+    return [places.told(thread, places.of(thread)) for thread in threads]
 
 
 def nowhere(thread: Thread) -> Placed:
@@ -177,6 +180,19 @@ class _Places:
         start = thread.start_line or thread.line
         how, lines = self._lines(thread, side, spot, start, thread.line)
         return _placed(thread, how, spot.path, lines, outdated=how in ("nearest", "file"))
+
+    def told(self, thread: Thread, placed: Placed) -> Placed:
+        """With the text it was written on: that of a hand-made thread is in the old blob alone."""
+        if placed.text is not None or not placed.outdated or not (thread.path and thread.line):
+            return placed
+        side = normal_side(thread.side)
+        old = thread.anchor.blob or self._written_on(thread, side)
+        data = objects.blob(self.repository, old) if old else None
+        if data is None or Text(data).binary:
+            return placed
+        same_side = normal_side(thread.start_side or thread.side) == side
+        start = thread.start_line if thread.start_line and same_side else thread.line
+        return replace(placed, text=_cut(Text(data).snippet(start, thread.line).lines) or None)
 
     def _across(self, thread: Thread, spot: Spot, start_side: Side) -> Placed:
         """A range from one side to the other: each end by its own side."""
@@ -319,4 +335,5 @@ def _placed(
         original_path=thread.path,
         original_line=thread.line,
         original_start_line=thread.start_line,
+        text=thread.anchor.text,
     )

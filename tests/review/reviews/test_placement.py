@@ -369,3 +369,14 @@ def test_a_hundred_threads_on_a_file_take_one_diff(repo: Repo, monkeypatch):
 
     assert len(placement.place(new, threads)) == 100
     assert len(asked) == 1
+
+
+def test_an_outdated_thread_made_by_hand_tells_its_old_lines(repo: Repo):
+    old = target(repo.path, repo.sha())
+    nothing = Anchor(old.commit.sha, None, None, None, None)
+    one = replace(thread(old, "a.py", 21, start=20), anchor=nothing)
+    new = target(repo.path, repo.amend({"a.py": text([*LINES[:18], "other", *LINES[25:]])}))
+
+    assert placed(old, one).text is None
+    assert where(placed(new, one))[:2] == ("nearest", True)
+    assert placed(new, one).text == f"{EDITED[19]}\n{EDITED[20]}"
