@@ -1,0 +1,167 @@
+// The page of one commit. Threads are drawn into it by threads/main.js, which uses diff/view.js and
+// what is exported here:
+//
+// state        {project, repo, sha, commit, review}: the API's records, kept up by events
+// ready        a promise of the first commit record
+// reload(what) read again: "commit" (with its review and PR record), "review" or "project"
+// onReload(cb) cb(what) after each of them
+// onEvent(cb)  every event of the stream that names this project
+// threadsOf(m) open threads by path (a Map), shown in the tree and the headers; counts(path)
+
+import { call } from "../kit/api.js";
+import { settle } from "../kit/dom.js";
+import "../kit/shell.js";
+import { late } from "../kit/skeleton.js";
+import { follow } from "../kit/stream.js";
+import { all, current, goTo, serve, show } from "./diff/view.js";
+import { tellHead } from "./commit/head.js";
+import { listKeys } from "./commit/keys.js";
+import { onMarks, setViewed, tellMarks } from "./commit/marks.js";
+import { tellFound, tellMoved, tellTrouble } from "./commit/moved.js";
+import { loadRail } from "./rail.js";
+import { route } from "./route.js";
+import { at, counts, open, state } from "./state.js";
+import { drawStepper, tellStepper } from "./commit/stepper.js";
+import { drawToolbar, fileMenu } from "./commit/toolbar.js";
+import { drawTree, markCurrent, tell } from "./tree.js";
+
+export { counts, state };
+
+const FIRST = 8; // files whose contents come with the commit
+const scroller = document.getElementById("main");
+const watchers = { reload: new Set(), event: new Set() };
+let given = false; // whether someone else counts the open threads
+let began;
+export const ready = new Promise((done) => (began = done));
+
+export const onReload = (callback) => watchers.reload.add(callback);
+export const onEvent = (callback) => watchers.event.add(callback);
+
+export function threadsOf(map) {
+  given = true;
+  tellOpen(map);
+}
+
+function tellOpen(map) {
+  open.counts = map;
+  tell();
+  for (const view of all()) view.say();
+}
+
+function openThreads({ threads }) {
+  const map = new Map();
+  for (const { path, resolved, comments } of threads)
+    if (path && !resolved && comments.length) map.set(path, (map.get(path) ?? 0) + 1);
+  return map;
+}
+
+export async function reload(what = "commit") {
+  if (what === "project") await loadRail();
+  else if (state.commit) await load("none");
+  else await load(FIRST);
+  for (const callback of watchers.reload) callback(what);
+}
+
+/** Read the commit. Contents that are here stay: they never change for the same objects. */
+async function load(contents) {
+  let found;
+  try {
+    found = (await call("GET", `${at()}?contents=${contents}`)).data;
+  } catch (error) {
+    if (error.status === 404) await tellMoved(error);
+    else tellTrouble(error, () => reload());
+    return;
+  }
+  tellFound();
+  const known = new Map((state.commit?.files ?? []).map((file) => [file.path, file]));
+  found.files = found.files.map((file) => merged(known.get(file.path), file));
+  const first = !state.commit;
+  Object.assign(state, { commit: found, review: found.review, sha: found.sha });
+  tellHead();
+  tellStepper();
+  if (!given) open.counts = openThreads(found.review);
+  tellMarks();
+  await Promise.all([drawTree(), show(found.files)]);
+  if (first) began(found);
+}
+
+/** A file of a new answer, with the contents of the one that is known when they are the same. */
+function merged(known, file) {
+  if (!known || known.old_oid !== file.old_oid || known.new_oid !== file.new_oid) return file;
+  const { viewed, changed_since_viewed } = file;
+  return Object.assign(known, { viewed, changed_since_viewed });
+}
+
+// -- where the reader is -------------------------------------------------------------------------
+
+const notice = settle(80, () => {
+  const view = current();
+  if (view) markCurrent(view.path);
+});
+
+/** #path, #path:L12, #path:L12-L15; R is the new side, L the old one when written :LEFT12. */
+async function followHash() {
+  const hash = decodeURIComponent(location.hash.slice(1));
+  if (!hash || hash.startsWith("thread-")) return;
+  const [, path, side, line] = /^(.*?)(?::(L|LEFT|RIGHT)(\d+)(?:-L?\d+)?)?$/.exec(hash) ?? [];
+  await goTo(path, side === "LEFT" ? "LEFT" : "RIGHT", line ? Number(line) : null);
+}
+
+// -- events --------------------------------------------------------------------------------------
+
+const wanted = new Set();
+const refresh = settle(100, async () => {
+  const what = [...wanted];
+  wanted.clear();
+  if (what.includes("commit")) await reload("commit");
+  if (what.includes("project")) await reload("project");
+});
+
+function want(...what) {
+  for (const one of what) wanted.add(one);
+  refresh();
+}
+
+function heard(event) {
+  const { type, project, repo, sha, reason } = event;
+  if (project && project !== state.project) return;
+  for (const callback of watchers.event) callback(event);
+  if (type === "review" || type === "pr") {
+    const here = repo === state.repo && sha === state.sha;
+    want("project", ...(here ? ["commit"] : []));
+  } else if (reason === "git" || reason === "config" || reason === "resync" || type === "projects")
+    want("commit", "project");
+  else want("project");
+}
+
+async function start() {
+  drawToolbar();
+  drawStepper();
+  serve({
+    viewed: (view, viewed) => setViewed([view.file], viewed),
+    counted: tell,
+    menu: fileMenu,
+  });
+  onMarks(() => {
+    tell();
+    tellStepper();
+  });
+  listKeys();
+  late(document.getElementById("files"), "rows");
+  scroller.addEventListener("scroll", notice, { passive: true });
+  document.addEventListener("focusin", notice);
+  addEventListener("hashchange", followHash);
+  await Promise.all([reload("commit"), loadRail()]);
+  let joined = false;
+  follow(route("events"), {
+    open: () => joined && want("commit", "project"),
+    message: (event) => {
+      joined = true;
+      heard(event);
+    },
+  });
+  await followHash();
+  notice();
+}
+
+start();

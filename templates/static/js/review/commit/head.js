@@ -1,0 +1,112 @@
+// The head of a commit: title, status, hash, author, branch, size, message.
+
+import { plusMinus } from "../../kit/bars.js";
+import { button, fill, h, icon, mark } from "../../kit/dom.js";
+import { copy } from "../../kit/toast.js";
+import { time } from "../../kit/words.js";
+import { state } from "../state.js";
+import { statusOf } from "../statuses.js";
+
+const node = (id) => document.getElementById(id);
+const LONG = 600; // characters of a message that stand unfolded
+const BRANCH = {
+  moved: "the branch points elsewhere",
+  missing: "there is no such branch",
+  discovered: "found here, not recorded",
+  merged: "merged",
+};
+const EVIDENCE = {
+  record: "by its record",
+  ancestor: "as it is",
+  "change-id": "by its change id",
+  "patch-id": "by its patch",
+  number: "by its number",
+};
+let said = "";
+
+/** Draw what is known; nothing is touched that says the same as before. */
+export function tellHead() {
+  const { commit } = state;
+  const { files: _files, review: _review, progress: _progress, ...shown } = commit;
+  const now = JSON.stringify(shown);
+  if (now === said) return;
+  said = now;
+  const title = commit.pr.title || commit.subject || "(no subject)";
+  node("title").textContent = title;
+  node("here").textContent = title;
+  document.title = `${title} · ${commit.short}`;
+  fill(node("status"), status(commit));
+  fill(node("facts"), facts(commit));
+  fill(node("message"), message(commit.pr.body));
+}
+
+function status({ status: name, github }) {
+  const { word, ...shape } = statusOf(name);
+  const number = github?.number ? ` #${github.number}` : "";
+  const badge = h(
+    "span",
+    { class: `badge status-${name}` },
+    mark({ ...shape, word }, false),
+    word + number,
+  );
+  return github?.url
+    ? h(
+        "a",
+        { href: github.url, rel: "noreferrer", target: "_blank", title: "Open on GitHub" },
+        badge,
+      )
+    : badge;
+}
+
+function facts({ sha, short, author, authored, branch, landed, additions, deletions }) {
+  return [
+    button(short, {
+      kind: "ghost s hash mono",
+      "aria-label": `Copy the hash ${sha}`,
+      title: sha,
+      onclick: () => copy(sha, `Copied ${short}`),
+    }),
+    h("span", { title: author.email }, author.name),
+    h("span", {}, time(authored)),
+    branch && named(branch),
+    landed &&
+      h(
+        "span",
+        { title: landed.sha },
+        `landed ${EVIDENCE[landed.by] ?? ""} as `,
+        h("span", { class: "mono" }, landed.sha.slice(0, 7)),
+      ),
+    additions !== null && plusMinus(additions, deletions),
+  ].filter(Boolean);
+}
+
+function named({ name, status: word, discovered }) {
+  const odd = word === "moved" || word === "missing";
+  const others = discovered?.filter((other) => other !== name) ?? [];
+  return h(
+    "span",
+    {
+      class: odd ? "line tight-line says warn" : "line tight-line",
+      title: others.length ? `Also here: ${others.join(", ")}` : null,
+    },
+    icon(odd ? "alert" : "branch"),
+    h("span", { class: "mono cut" }, name),
+    BRANCH[word] && h("span", {}, ` ${BRANCH[word]}`),
+  );
+}
+
+function message(text) {
+  if (!text?.trim()) return null;
+  const paragraphs = text
+    .trim()
+    .split(/\n{2,}/)
+    .map((part) => h("p", {}, part));
+  if (text.length <= LONG && paragraphs.length <= 4) return paragraphs;
+  const rest = h(
+    "details",
+    {},
+    h("summary", { class: "link small" }, "The whole message"),
+    paragraphs.slice(2),
+  );
+  return [paragraphs.slice(0, 2), paragraphs.length > 2 && rest];
+}

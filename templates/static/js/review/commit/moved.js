@@ -1,0 +1,67 @@
+// A commit that is not in the range any more: where it went, and how to get there.
+
+import { get } from "../../kit/api.js";
+import { button, fill, h, icon } from "../../kit/dom.js";
+import { at, pageAt, state } from "../state.js";
+import { pageOf, route } from "../route.js";
+
+/** Where the service, or else the reader's own eyes, would look: {repo, sha, short, title}. */
+async function heir() {
+  const answer = await fetch(at(), { headers: { Accept: "application/json" } });
+  const { moved_to: told } = await answer.json();
+  const { repos } = await get(route("projects", state.project));
+  const commits = repos.find(({ name }) => name === state.repo)?.commits ?? [];
+  const found = commits.find(({ sha }) => sha === told) ?? alike(commits);
+  return found ? { repo: state.repo, ...found } : null;
+}
+
+/** The same author's commit of the same second, or the only one with the same subject. */
+function alike(commits) {
+  const { commit } = state;
+  if (!commit) return null;
+  const written = commits.filter(
+    ({ author, authored }) => authored === commit.authored && author === commit.author.email,
+  );
+  const named = commits.filter(({ subject }) => subject === commit.subject);
+  return [written, named].find(({ length }) => length === 1)?.[0] ?? null;
+}
+
+/** Say so above the commit; what is drawn and typed stays. */
+export async function tellMoved(error) {
+  const place = document.getElementById("notices");
+  const found = await heir().catch(() => null);
+  const words = found
+    ? [
+        "This commit was rebased away. It is now ",
+        h("span", { class: "mono" }, found.short),
+        ` ${found.subject}.`,
+      ]
+    : [error.message];
+  const go = found
+    ? h("a", { class: "btn", href: pageAt(found, location.hash) }, "Go there")
+    : h("a", { class: "btn", href: pageOf(state.project) }, "Open the project");
+  const banner = h(
+    "div",
+    { class: "banner warn", role: "alert" },
+    icon("alert"),
+    h("div", {}, words),
+    go,
+  );
+  fill(place, banner);
+  if (!state.commit) document.getElementById("title").textContent = "This commit is not here";
+}
+
+/** Anything else that kept the commit from being read. */
+export function tellTrouble(error, again) {
+  const retry = button("Try again", { onclick: again });
+  const banner = h(
+    "div",
+    { class: "banner bad", role: "alert" },
+    icon("alert"),
+    h("div", {}, error.message),
+    retry,
+  );
+  fill(document.getElementById("notices"), banner);
+}
+
+export const tellFound = () => fill(document.getElementById("notices"));

@@ -1,0 +1,187 @@
+// One changed file on the page: its header, what is said of it, its diff. See view.js for what
+// others may do with it.
+
+import { get } from "../../kit/api.js";
+import { plusMinus } from "../../kit/bars.js";
+import { button, fill, h, icon } from "../../kit/dom.js";
+import { problem } from "../../kit/parts.js";
+import { at, counts } from "../state.js";
+import { unended } from "./model.js";
+import { blanksNote, held, instead, notesOf, unendedNote } from "./notes.js";
+import { Sheet } from "./sheet.js";
+
+const LINE = 20; // px
+const AROUND = 8; // lines shown around changes, about
+
+export class FileView {
+  /** `page` = {look, painter, drawn(view), comment(view), viewed(view, box)} of view.js. */
+  constructor(file, page) {
+    Object.assign(this, { file, page, sheet: null, forced: false, drawing: null });
+    this.folded = file.viewed;
+    this.top = h("div", { class: "filetop stack" });
+    this.body = h("div", { class: "filebody" });
+    this.element = h(
+      "section",
+      { class: "file", "aria-label": file.path, tabindex: "-1" },
+      this.header(),
+      this.top,
+      this.body,
+    );
+    this.element.view = this;
+    this.fold(this.folded);
+    this.guess();
+  }
+
+  get path() {
+    return this.file.path;
+  }
+
+  get oldPath() {
+    return this.file.old_path;
+  }
+
+  // -- header ----------------------------------------------------------------------------------
+
+  header() {
+    this.folder = button("", {
+      kind: "ghost s only",
+      icon: "down",
+      onclick: () => (this.fold(!this.folded), this.near && this.draw()),
+    });
+    this.facts = h("span", { class: "line facts-of" });
+    this.box = h("input", {
+      type: "checkbox",
+      onchange: () => this.page.viewed(this, this.box.checked),
+    });
+    const { path, old_path: old } = this.file;
+    const name = old && old !== path ? [h("span", { class: "quiet" }, old), " → ", path] : path;
+    const say = button("", {
+      kind: "ghost s only say",
+      icon: "say",
+      "aria-label": `Comment on the file ${path}`,
+      onclick: () => this.page.comment(this),
+    });
+    const label = h(
+      "label",
+      { class: "tick viewed" },
+      this.box,
+      "Viewed",
+      h("span", { class: "sr" }, ` ${path}`),
+    );
+    this.more = button("", {
+      kind: "ghost s only",
+      icon: "more",
+      "aria-label": `More for ${path}`,
+    });
+    this.page.menu(this);
+    const head = h(
+      "header",
+      {},
+      this.folder,
+      h("h2", { class: "mono cut", title: path }, h("bdi", {}, name)),
+      this.facts,
+      h("span", { class: "push line" }, say, label, this.more),
+    );
+    this.say();
+    return head;
+  }
+
+  /** What may change while the file stays: counts, open threads, marks. */
+  say() {
+    const { additions, deletions, viewed, changed_since_viewed: stale, generated } = this.file;
+    const open = counts(this.path);
+    const said = JSON.stringify([additions, deletions, viewed, stale, generated, open]);
+    if (said === this.said) return;
+    this.said = said;
+    this.box.checked = viewed;
+    fill(
+      this.facts,
+      additions !== null && plusMinus(additions, deletions),
+      open > 0 && h("span", { class: "badge warn" }, icon("say"), `${open} open`),
+      stale && h("span", { class: "badge warn" }, "Changed since you viewed"),
+      generated && h("span", { class: "badge phone-hide" }, "Generated"),
+    );
+  }
+
+  fold(folded) {
+    this.folded = folded;
+    this.element.classList.toggle("folded", folded);
+    this.folder.setAttribute("aria-expanded", String(!folded));
+    this.folder.setAttribute("aria-label", `${folded ? "Unfold" : "Fold"} ${this.path}`);
+  }
+
+  /** Room for what is not drawn yet, so that little moves when it is. */
+  guess() {
+    const { additions, deletions } = this.file;
+    const lines = held(this.file)
+      ? 2
+      : Math.min((additions ?? 20) + (deletions ?? 0) + AROUND, 2000);
+    this.body.style.minHeight = `${lines * LINE}px`;
+    this.element.style.containIntrinsicBlockSize = `auto ${this.folded ? 41 : 41 + lines * LINE}px`;
+  }
+
+  // -- body ------------------------------------------------------------------------------------
+
+  /** Fetch what is missing and draw; again when the look changed. Resolves when it stands. */
+  draw({ again = false } = {}) {
+    if (again) this.drawing = null;
+    if (this.folded && !this.forced && !again) return Promise.resolve();
+    this.drawing ??= this.drawn().catch((error) => this.failed(error));
+    return this.drawing;
+  }
+
+  async drawn() {
+    await this.load();
+    const waiting = this.forced ? null : held(this.file, () => this.force());
+    const other = waiting ?? instead(this.file);
+    this.sheet?.end();
+    const { look, painter } = this.page;
+    const sheet = waiting || (other && !other.lines) ? null : new Sheet(this.file, look, painter);
+    this.sheet = sheet;
+    fill(this.body, notesOf(this.file), waiting ?? other?.node, sheet?.node);
+    if (sheet) {
+      if (!(await sheet.draw())) return;
+      if (sheet.unseen) sheet.node.before(blanksNote());
+      this.body.append(...unendedNote(unended(this.file.old), unended(this.file.new)));
+    }
+    this.body.style.minHeight = "";
+    this.page.drawn(this);
+  }
+
+  async load() {
+    const { file } = this;
+    if (!file.truncated) return;
+    const found = await get(`${at("file")}?${new URLSearchParams({ path: file.path })}`);
+    const { viewed, changed_since_viewed } = this.file; // may have changed meanwhile
+    Object.assign(file, found, { viewed, changed_since_viewed });
+    this.say();
+    this.page.counted(this);
+  }
+
+  failed(error) {
+    this.drawing = null;
+    this.body.style.minHeight = "";
+    fill(
+      this.body,
+      problem(error.message),
+      button("Try again", { kind: "s", onclick: () => this.draw() }),
+    );
+  }
+
+  /** Draw it although it is large, generated or viewed. */
+  force() {
+    this.forced = true;
+    this.fold(false);
+    return this.sheet ? this.drawing : this.draw({ again: true });
+  }
+
+  // -- for threads -----------------------------------------------------------------------------
+
+  place(side, line) {
+    return this.sheet?.place(side, line) ?? null;
+  }
+
+  lineText(side, line) {
+    return this.sheet?.lineText(side, line) ?? null;
+  }
+}

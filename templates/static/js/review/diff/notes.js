@@ -1,0 +1,115 @@
+// What is said of a file beside or in place of its lines: modes, names, binaries, images, nothing.
+
+import { button, h } from "../../kit/dom.js";
+import { at } from "../state.js";
+
+const SUBMODULE = "160000";
+const KINDS = { 100644: "file", 100755: "executable", 120000: "symlink", [SUBMODULE]: "submodule" };
+const IMAGE = /\.(png|jpe?g|gif|webp|svg|avif|ico|bmp)$/i;
+export const LARGE = 2000; // changed lines beyond which a file waits to be asked for
+
+const STATUS = {
+  added: ["A", "Added"],
+  modified: ["M", "Modified"],
+  deleted: ["D", "Deleted"],
+  renamed: ["R", "Renamed"],
+  copied: ["C", "Copied"],
+  mode: ["M", "Mode changed"],
+  type: ["T", "Type changed"],
+};
+
+/** The letter of a file's status, spoken in full. */
+export function statusLetter({ status }) {
+  const [letter, word] = STATUS[status] ?? ["?", status];
+  return h("span", { class: `st ${letter}`, title: word, role: "img", "aria-label": word }, letter);
+}
+
+const note = (...words) => h("p", { class: "note" }, words);
+const kind = (mode) => (KINDS[mode] ? `${KINDS[mode]} (${mode})` : mode);
+
+/** Sentences above the lines. */
+export function notesOf(file) {
+  const { old_mode: oldMode, new_mode: newMode, old_path: oldPath } = file;
+  const moved = oldPath && oldPath !== file.path;
+  const notes = [];
+  if (moved) {
+    const verb = file.status === "copied" ? "Copied" : "Renamed";
+    const whole = file.old_oid === file.new_oid ? ", contents unchanged" : "";
+    notes.push(note(`${verb} from `, h("code", {}, oldPath), `${whole}.`));
+  }
+  if (oldMode && newMode && oldMode !== newMode)
+    notes.push(note(`Was a ${kind(oldMode)}, is a ${kind(newMode)}.`));
+  else if (newMode === "100755" && file.status === "added") notes.push(note("An executable file."));
+  if (file.encoding === "unknown")
+    notes.push(note("Not UTF-8: what cannot be read is shown as �."));
+  return notes;
+}
+
+/** What stands in place of lines: {words | node}, null when there are lines to draw. */
+export function instead(file) {
+  const { old_mode: oldMode, new_mode: newMode } = file;
+  if (oldMode === SUBMODULE || newMode === SUBMODULE) return submodule(file);
+  if (IMAGE.test(file.path) && (file.binary || file.old_oid !== file.new_oid)) {
+    const pictures = images(file);
+    return file.binary ? { node: pictures } : { node: pictures, lines: true };
+  }
+  if (file.binary)
+    return { node: note("A binary file. Its bytes changed, there are no lines to show.") };
+  const missing = [file.old_oid && file.old === null, file.new_oid && file.new === null];
+  if (missing.some(Boolean))
+    return { node: note("This clone does not have the contents: fetch the commit, then reload.") };
+  if (!file.old && !file.new) return { node: note("An empty file.") };
+  if (!file.edits.length && file.old === file.new && file.status !== "mode" && !file.old_path)
+    return { node: note("No line changed.") };
+  return null;
+}
+
+function submodule({ old_oid: old, new_oid: fresh }) {
+  const short = (oid) => h("code", {}, oid.slice(0, 12));
+  const words =
+    old && fresh
+      ? ["The submodule moved from ", short(old), " to ", short(fresh), "."]
+      : ["A submodule ", old ? "that was at " : "at ", short(old ?? fresh), "."];
+  return { node: note(words) };
+}
+
+/** Before and after, side by side. */
+function images({ path, old_oid: old, new_oid: fresh }) {
+  const one = (words, oid, side) => {
+    if (!oid) return null;
+    const caption = h("figcaption", { class: "tiny quiet" }, words);
+    const img = h("img", {
+      src: `${at("image")}?${new URLSearchParams({ path, side })}`,
+      alt: `${path}, ${words.toLowerCase()}`,
+      loading: "lazy",
+    });
+    img.addEventListener("load", () => {
+      if (img.naturalWidth) caption.append(` · ${img.naturalWidth} × ${img.naturalHeight}`);
+    });
+    img.addEventListener("error", () =>
+      img.replaceWith(note("Not an image that can be shown here, or larger than 5 MB.")),
+    );
+    return h("figure", { class: `image ${side.toLowerCase()}` }, img, caption);
+  };
+  return h("div", { class: "images" }, one("Before", old, "LEFT"), one("After", fresh, "RIGHT"));
+}
+
+/** "Load diff" with the count, for what is large or made by a tool; null for anything else. */
+export function held(file, load) {
+  const lines = (file.additions ?? 0) + (file.deletions ?? 0);
+  if (!file.generated && lines <= LARGE) return null;
+  const count = lines ? `${lines.toLocaleString("en")} changed lines` : "Many changed lines";
+  const why = file.generated ? `Made by a tool, ${count.toLowerCase()}.` : `${count}.`;
+  const words = h("span", { class: "soft" }, why);
+  return h("div", { class: "held" }, words, button("Load diff", { kind: "s", onclick: load }));
+}
+
+export const blanksNote = () => note("Changes of white space alone are hidden.");
+
+/** Below the lines: a side that does not end with a newline. */
+export function unendedNote(old, fresh) {
+  if (!old && !fresh) return [];
+  const sides = ["The new side does not end", "The old side does not end", "Neither side ends"];
+  const said = sides[old && fresh ? 2 : Number(old)];
+  return [h("p", { class: "note end" }, `${said} with a newline.`)];
+}

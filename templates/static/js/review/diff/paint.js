@@ -1,0 +1,167 @@
+// Colours for code: word marks, what the highlighter says, blanks made visible. A chunk is painted
+// when it comes near; until then, and without a worker, it is plain text.
+
+import { pace } from "./pace.js";
+
+const CLASSES = ["", "k", "q", "c", "num"]; // as highlight.js numbers them
+const HIDDEN = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]/; // what can deceive
+const BLANKS = /[\t\r\u00a0\u2000-\u200a\u202f\u3000\f\v]| +/g;
+const DECEIVERS = new RegExp(HIDDEN.source, "g");
+const LARGEST = 2 << 20; // characters of a file that is highlighted
+
+export class Painter {
+  constructor(root) {
+    this.chunks = new Map();
+    this.asked = new Map();
+    this.spaces = false;
+    this.next = 0;
+    this.known = new WeakMap();
+    this.near = new IntersectionObserver(
+      (seen) => {
+        for (const { target, isIntersecting } of seen)
+          if (isIntersecting) this.approach(this.chunks.get(target));
+      },
+      { root, rootMargin: "800px 0px" },
+    );
+  }
+
+  meet(chunk) {
+    this.chunks.set(chunk.node, chunk);
+    this.near.observe(chunk.node);
+  }
+
+  leave(chunk) {
+    this.chunks.delete(chunk.node);
+    this.near.unobserve(chunk.node);
+  }
+
+  /** Paint a chunk again that got rows. */
+  again(chunk) {
+    this.near.unobserve(chunk.node);
+    this.near.observe(chunk.node);
+  }
+
+  /** Show blanks as signs, or not. */
+  show(spaces) {
+    this.spaces = spaces;
+    for (const chunk of this.chunks.values()) this.again(chunk);
+  }
+
+  async approach(chunk) {
+    if (!chunk || (chunk.painted === chunk.codes.length && chunk.spaces === this.spaces)) return;
+    chunk.painted = chunk.codes.length;
+    chunk.spaces = this.spaces;
+    await this.paint(chunk, chunk.tokens ?? []); // marks and blanks need no worker
+    const tokens = await this.tokens(chunk);
+    if (tokens && this.chunks.has(chunk.node)) await this.paint(chunk, tokens);
+  }
+
+  async paint(chunk, tokens) {
+    const breathe = pace();
+    for (const [n, code] of chunk.codes.entries()) {
+      paintLine(code, tokens[n] ?? [], this.spaces);
+      const rest = breathe();
+      if (rest) await rest;
+    }
+  }
+
+  /** What the worker says of the lines of a chunk, in the order of its codes. */
+  tokens(chunk) {
+    const { file, codes } = chunk;
+    const size = (file.old?.length ?? 0) + (file.new?.length ?? 0);
+    if (size > LARGEST || !codes.length) return null;
+    this.worker ??= this.started();
+    if (!this.known.has(file)) {
+      this.known.set(file, (this.next += 1));
+      const { path, old_path: oldPath, old, new: fresh } = file;
+      this.worker.postMessage({ open: this.next, path, oldPath, old, fresh });
+    }
+    const ask = (this.next += 1);
+    const lines = codes.map(({ side, line }) => (side === "LEFT" ? -line : line));
+    this.worker.postMessage({ ask, of: this.known.get(file), lines });
+    return new Promise((done) => this.asked.set(ask, done));
+  }
+
+  started() {
+    const worker = new Worker(new URL("../highlight.js", import.meta.url), { type: "module" });
+    worker.addEventListener("message", ({ data: { ask, tokens } }) => {
+      this.asked.get(ask)?.(tokens);
+      this.asked.delete(ask);
+    });
+    return worker;
+  }
+}
+
+/** tokens: [start, end, class, …] without overlaps; marks: [[start, end], …]. */
+function paintLine({ cell, text, marks }, tokens, spaces) {
+  const odd = HIDDEN.test(text);
+  if (!tokens.length && !marks?.length && !odd && !spaces) {
+    if (cell.childElementCount) cell.textContent = text;
+    return;
+  }
+  const pieces = document.createDocumentFragment();
+  let token = 0;
+  let mark = null;
+  for (const [start, end, marked] of ranges(text.length, marks ?? [])) {
+    const into = marked ? (mark = document.createElement("mark")) : pieces;
+    let from = start;
+    while (from < end) {
+      while (token < tokens.length && tokens[token + 1] <= from) token += 3;
+      const inside = token < tokens.length && tokens[token] <= from;
+      const stop = inside ? tokens[token + 1] : (tokens[token] ?? end);
+      const to = Math.min(end, stop);
+      const name = inside ? CLASSES[tokens[token + 2]] : "";
+      into.append(...written(text.slice(from, to), name, spaces, odd));
+      from = to;
+    }
+    if (marked) pieces.append(mark);
+  }
+  cell.replaceChildren(pieces);
+}
+
+function* ranges(length, marks) {
+  let from = 0;
+  for (const [start, end] of marks) {
+    if (start > from) yield [from, start, false];
+    yield [start, end, true];
+    from = end;
+  }
+  if (from < length) yield [from, length, false];
+}
+
+function written(text, name, spaces, odd) {
+  const inner = spaces || odd ? signs(text, spaces, odd) : [text];
+  if (!name) return inner;
+  const span = document.createElement("span");
+  span.className = name;
+  span.append(...inner);
+  return [span];
+}
+
+/** Text with blanks, and signs that cannot be seen, in elements that show them. */
+function signs(text, spaces, odd) {
+  const pattern = spaces ? new RegExp(`${BLANKS.source}|${HIDDEN.source}`, "g") : DECEIVERS;
+  const found = [];
+  let from = 0;
+  for (const { 0: sign, index } of text.matchAll(pattern)) {
+    if (index > from) found.push(text.slice(from, index));
+    found.push(shown(sign));
+    from = index + sign.length;
+  }
+  if (from < text.length || !odd) found.push(text.slice(from));
+  return found;
+}
+
+function shown(sign) {
+  const span = document.createElement("span");
+  const plain = sign === "\t" || sign[0] === " ";
+  span.className = sign === "\t" ? "tab" : plain ? "blank" : "odd";
+  span.textContent = sign;
+  if (plain) span.dataset.blank = sign === "\t" ? "→" : "·".repeat(sign.length);
+  else {
+    const code = sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+    span.dataset.code = sign === "\r" ? "CR" : `U+${code}`;
+    span.title = sign === "\r" ? "Carriage return" : `Invisible character U+${code}`;
+  }
+  return span;
+}

@@ -1,0 +1,98 @@
+// The rows of a diff table. A row knows its lines: row.at = {old, new, kind}, 0 for none.
+
+import { h } from "../../kit/dom.js";
+import { rowsOf } from "./model.js";
+import { wordMarks } from "./words.js";
+
+const ALONE = h(
+  "tr",
+  { class: "row" },
+  h("td", { class: "n" }),
+  h("td", { class: "n" }),
+  h("td", { class: "sign" }),
+  h("td", { class: "code" }),
+);
+const half = () => [
+  h("td", { class: "n" }),
+  h("td", { class: "sign" }),
+  h("td", { class: "code" }),
+];
+const PAIR = h("tr", { class: "row" }, half(), half());
+const SIGNS = { del: "−", add: "+", same: "" };
+const LONGEST = 5000; // characters of a line that are shown at once
+
+export const columns = (split) => (split ? 6 : 4);
+
+/** Builds rows of one file; `told` is called with every code cell {cell, side, line, text, marks}. */
+export class Rows {
+  constructor({ old, fresh, split, told }) {
+    Object.assign(this, { old, fresh, split, told, pairs: new Map() });
+  }
+
+  *of(part) {
+    for (const at of rowsOf(part, this.split)) yield this.split ? this.pair(at) : this.alone(at);
+  }
+
+  alone(at) {
+    const row = ALONE.cloneNode(true);
+    const [left, right, sign, code] = row.children;
+    row.at = at;
+    if (at.kind !== "same") row.classList.add(at.kind);
+    if (at.old) left.textContent = at.old;
+    if (at.new) right.textContent = at.new;
+    sign.textContent = SIGNS[at.kind];
+    if (at.kind === "del") this.code(code, "LEFT", at.old, this.marks(at.twin)?.[0]);
+    else this.code(code, "RIGHT", at.new, this.marks(at.twin)?.[1]);
+    return row;
+  }
+
+  pair(at) {
+    const row = PAIR.cloneNode(true);
+    row.at = at;
+    const marks = this.marks(at.twin);
+    this.side([...row.children].slice(0, 3), "LEFT", at, marks?.[0]);
+    this.side([...row.children].slice(3), "RIGHT", at, marks?.[1]);
+    return row;
+  }
+
+  side(cells, side, at, marks) {
+    const line = side === "LEFT" ? at.old : at.new;
+    const kind = at.kind === "same" ? "same" : side === "LEFT" ? "del" : "add";
+    if (!line) {
+      for (const cell of cells) cell.classList.add("none");
+      return;
+    }
+    if (kind !== "same") for (const cell of cells) cell.classList.add(kind);
+    cells[0].textContent = line;
+    cells[1].textContent = SIGNS[kind];
+    this.code(cells[2], side, line, marks);
+  }
+
+  code(cell, side, line, marks) {
+    const text = (side === "LEFT" ? this.old : this.fresh)[line - 1] ?? "";
+    cell.dataset.side = side;
+    if (text.length > LONGEST) cut(cell, text);
+    else {
+      cell.textContent = text;
+      this.told({ cell, side, line, text, marks });
+    }
+  }
+
+  /** The words that differ between two lines; asked for by the row of either. */
+  marks(twin) {
+    if (!twin) return null;
+    const key = `${twin.left}:${twin.right}`;
+    if (!this.pairs.has(key))
+      this.pairs.set(key, wordMarks(this.old[twin.left - 1], this.fresh[twin.right - 1]));
+    return this.pairs.get(key);
+  }
+}
+
+function cut(cell, text) {
+  const more = h(
+    "button",
+    { type: "button", class: "btn s", onclick: () => (cell.textContent = text) },
+    `Show all ${text.length.toLocaleString("en")} characters of this line`,
+  );
+  cell.replaceChildren(text.slice(0, LONGEST / 5), "… ", more);
+}

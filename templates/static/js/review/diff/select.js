@@ -1,0 +1,200 @@
+// Lines chosen in a diff: by a press on their number, a drag, Shift, or the keys j and k.
+
+import { button } from "../../kit/dom.js";
+
+let chosen = null; // {view, side, from, to}: `from` is where it began
+let cursor = null; // the row
+let marked = [];
+let plus = null;
+
+const span = ({ from, to }) => ({ start: Math.min(from, to), end: Math.max(from, to) });
+
+/** {path, side, start, end}, or null when no line is chosen. */
+export function selection() {
+  if (!chosen || !chosen.view.element.isConnected) return null;
+  return { path: chosen.view.path, side: chosen.side, ...span(chosen) };
+}
+
+export const cursorRow = () => (cursor?.isConnected ? cursor : null);
+
+export function clear() {
+  chosen = null;
+  paint();
+}
+
+/** Choose lines of one side, from the first of them to `line`, where the cursor stands. */
+export function select(view, side, line, from = line) {
+  chosen = { view, side, from, to: line };
+  const row = view.sheet?.rowOf(side, line);
+  if (row) point(row);
+  paint();
+}
+
+/** Make a row the one the keys start from, with the focus on it. */
+function point(row) {
+  cursor = row;
+  row.tabIndex = -1;
+  row.focus({ preventScroll: true });
+}
+
+function paint() {
+  for (const row of marked) row.classList.remove("on", "left", "right");
+  marked = [];
+  if (!chosen) return;
+  const { view, side } = chosen;
+  const { start, end } = span(chosen);
+  for (let line = start; line <= end; line += 1) {
+    const row = view.sheet?.rowOf(side, line);
+    if (!row) continue;
+    row.classList.add("on", side === "LEFT" ? "left" : "right");
+    marked.push(row);
+  }
+}
+
+/** Which line of which side is meant by a cell of a row. */
+function meant(cell, row) {
+  const { old, new: fresh, kind } = row.at;
+  if (kind === "del") return { side: "LEFT", line: old };
+  if (row.cells.length === 4) return { side: "RIGHT", line: fresh };
+  const left = cell ? cell.cellIndex < 3 : !fresh;
+  return left ? { side: "LEFT", line: old } : { side: "RIGHT", line: fresh };
+}
+
+/** Listen to the list of files; `comment(selection)` is called by the + of a line. */
+export function listen({ list, comment }) {
+  plus = button("", {
+    icon: "plus",
+    kind: "primary only plus",
+    "aria-label": "Comment on this line",
+  });
+  plus.addEventListener("click", (event) => {
+    event.stopPropagation();
+    const { view, side, line } = aimed(plus);
+    if (!covers(view, side, line)) select(view, side, line);
+    comment(selection());
+  });
+  list.addEventListener("pointerover", (event) => event.pointerType !== "touch" && offer(event));
+  list.addEventListener("focusin", offer);
+  list.addEventListener("pointerdown", press);
+  list.addEventListener("click", tap);
+}
+
+function aimed(node) {
+  const row = node.closest("tr.row");
+  const view = row.closest(".file").view;
+  return { view, row, ...meant(node.closest("td"), row) };
+}
+
+const covers = (view, side, line) => {
+  if (!chosen || chosen.view !== view || chosen.side !== side) return false;
+  const { start, end } = span(chosen);
+  return line >= start && line <= end;
+};
+
+/** The + goes to the line under the pointer or the focus. */
+function offer(event) {
+  const row = event.target.closest?.("tr.row");
+  if (!row || event.buttons || event.target === plus) return;
+  const cell = event.target.closest("td");
+  const { side, line } = meant(cell, row);
+  if (!line) return;
+  const signs = row.querySelectorAll("td.sign");
+  const place = signs.length > 1 && side === "RIGHT" ? signs[1] : signs[0];
+  if (plus.parentNode === place) return;
+  plus.setAttribute(
+    "aria-label",
+    `Comment on line ${line}${side === "LEFT" ? " of the old text" : ""}`,
+  );
+  place.append(plus);
+}
+
+/** A press on a number chooses its line, a drag those it passes, Shift those between. */
+function press(event) {
+  const cell = event.target.closest?.("td.n");
+  if (!cell || event.button !== 0 || !cell.closest("tr.row")) return;
+  const { view, side, line } = aimed(cell);
+  if (!line) return;
+  event.preventDefault();
+  const extends_ = event.shiftKey && chosen?.view === view && chosen.side === side;
+  select(view, side, line, extends_ ? chosen.from : line);
+  const drag = (move) => {
+    const row = document.elementFromPoint(move.clientX, move.clientY)?.closest?.("tr.row");
+    if (!row || row.closest(".file")?.view !== view) return;
+    const to = side === "LEFT" ? row.at.old : row.at.new;
+    if (to && to !== chosen.to) select(view, side, to, chosen.from);
+  };
+  const end = () => {
+    document.removeEventListener("pointermove", drag);
+    document.removeEventListener("pointerup", end);
+    document.removeEventListener("pointercancel", end);
+    if (chosen && cursor)
+      offer({ target: cursor.querySelector(side === "LEFT" ? "td" : "td:last-child") });
+  };
+  document.addEventListener("pointermove", drag);
+  document.addEventListener("pointerup", end);
+  document.addEventListener("pointercancel", end);
+}
+
+/** A tap on the code of a line chooses it, unless text was marked. */
+function tap(event) {
+  const cell = event.target.closest?.("td.code");
+  const row = cell?.closest("tr.row");
+  if (!row || event.target.closest("button, a") || String(getSelection())) return;
+  const { view, side, line } = aimed(cell);
+  if (!line) return;
+  select(view, side, line);
+  offer({ target: cell });
+}
+
+// -- by keys -------------------------------------------------------------------------------------
+
+const shown = (node) => node.checkVisibility?.() ?? true;
+
+/** All rows of the files that are drawn, in order. */
+function rows() {
+  return [...document.querySelectorAll("#files .file:not(.folded) tr.row")];
+}
+
+/** One line on or back; `extend` keeps where the selection began. */
+export function step(by, { extend = false, start = null } = {}) {
+  const here = cursorRow();
+  const row = here ? beside(here, by) : start;
+  if (!row) return;
+  const cell = chosen?.side === "LEFT" && row.at.old ? row.cells[0] : null;
+  let { view, side, line } = { view: row.closest(".file").view, ...meant(cell, row) };
+  if (extend && chosen?.view === view) {
+    line = chosen.side === "LEFT" ? row.at.old : row.at.new;
+    if (!line) return;
+    select(view, chosen.side, line, chosen.from);
+  } else select(view, side, line);
+  reach(row);
+}
+
+function beside(row, by) {
+  const way = by > 0 ? "nextElementSibling" : "previousElementSibling";
+  for (let next = row[way]; next; next = next[way]) if (next.matches("tr.row")) return next;
+  const list = rows();
+  return list[list.indexOf(row) + by] ?? null;
+}
+
+/** The first row of the next or previous change. */
+export function hunk(by, start) {
+  const list = rows();
+  let at = cursorRow() ? list.indexOf(cursorRow()) : list.indexOf(start) - (by > 0 ? 1 : 0);
+  const same = (row) => row.at.kind === "same";
+  const first = (n) =>
+    !same(list[n]) && (n === 0 || same(list[n - 1]) || apart(list[n - 1], list[n]));
+  do at += by;
+  while (at >= 0 && at < list.length && !first(at));
+  const row = list[at];
+  if (!row) return;
+  const { side, line } = meant(null, row);
+  select(row.closest(".file").view, side, line);
+  reach(row, "center");
+}
+
+const apart = (a, b) => a.closest(".file") !== b.closest(".file");
+
+export function reach(row, block = "nearest") {
+  if (shown(row)) row.scrollIntoView({ block });
+}

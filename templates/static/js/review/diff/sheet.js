@@ -1,0 +1,266 @@
+// The diff of one file on the page: hunks of chunks of rows, and folded lines between them.
+//
+// A chunk is a table of its own, so that the browser lays out and paints only those in sight.
+
+import { button, h } from "../../kit/dom.js";
+import { plural } from "../../kit/words.js";
+import { CONTEXT, extent, hunksOf, linesOf, section, slice, STEP, withoutBlanks } from "./model.js";
+import { pace } from "./pace.js";
+import { columns, Rows } from "./rows.js";
+
+const CHUNK = 120; // rows of one table
+const LINE = 20; // px of a row
+const BETWEEN = 40; // folded lines that one press opens at once
+const FEW = 400; // lines put into a table that is there
+
+export class Sheet {
+  /** `look` = {split, quiet}; `painter` paints the code of chunks when they come near. */
+  constructor(file, look, painter) {
+    Object.assign(this, { file, look, painter });
+    this.old = linesOf(file.old);
+    this.fresh = linesOf(file.new);
+    this.node = h("div", { class: look.split ? "sheet split" : "sheet" });
+    this.node.style.setProperty("--cols", Math.max(widest(this.old), widest(this.fresh), 20));
+    this.byLine = { LEFT: new Map(), RIGHT: new Map() };
+    this.slots = new Map();
+    const told = (code) => this.chunk.codes.push(code);
+    this.rows = new Rows({ old: this.old, fresh: this.fresh, split: look.split, told });
+    this.gone = false;
+  }
+
+  /** Draw it all; resolves to false when the sheet was thrown away meanwhile. */
+  async draw() {
+    const { edits } = this.file;
+    const shown = this.look.quiet ? withoutBlanks(edits, this.old, this.fresh) : edits;
+    this.unseen = this.look.quiet && count(edits) - count(shown);
+    this.hunks = hunksOf(shown, this.file.new === null ? 0 : this.fresh.length);
+    const breathe = pace();
+    for (const hunk of this.hunks) {
+      hunk.chunks = [];
+      this.open(hunk);
+      this.mark(hunk);
+      for (const part of hunk.parts) await this.fillPart(hunk, part, breathe);
+      if (this.gone) return false;
+      for (const chunk of hunk.chunks) this.painter.again(chunk);
+    }
+    this.size();
+    return true;
+  }
+
+  end() {
+    this.gone = true;
+    for (const { chunks } of this.hunks ?? []) chunks.forEach((chunk) => this.painter.leave(chunk));
+  }
+
+  async fillPart(hunk, part, breathe) {
+    for (const row of this.rows.of(part)) {
+      if (this.chunk.count >= CHUNK) this.open(hunk);
+      this.put(this.chunk.body, row);
+      const rest = breathe();
+      if (rest) await rest;
+      if (this.gone) return;
+    }
+  }
+
+  /** A new chunk at the end of a hunk. */
+  open(hunk) {
+    const chunk = this.made();
+    const last = hunk.chunks.at(-1) ?? this.hunks[this.hunks.indexOf(hunk) - 1]?.chunks.at(-1);
+    if (last) last.node.after(chunk.node);
+    else this.node.prepend(chunk.node);
+    hunk.chunks.push(chunk);
+    this.chunk = chunk;
+  }
+
+  made() {
+    const body = h("tbody");
+    const half = [h("col", { class: "cn" }), h("col", { class: "cs" }), h("col")];
+    const cols = this.look.split
+      ? [half, half.map((col) => col.cloneNode())]
+      : [h("col", { class: "cn" }), half];
+    const caption = h("caption", { class: "sr" }, `Changes in ${this.file.path}`);
+    const table = h("table", { class: "diff" }, caption, h("colgroup", {}, cols), body);
+    const chunk = { node: h("div", { class: "chunk" }, table), body, codes: [], count: 0 };
+    chunk.file = this.file;
+    this.painter.meet(chunk);
+    return chunk;
+  }
+
+  put(body, row, before = null) {
+    body.insertBefore(row, before);
+    this.chunk.count += 1;
+    if (row.at.old) this.byLine.LEFT.set(row.at.old, row);
+    if (row.at.new) this.byLine.RIGHT.set(row.at.new, row);
+  }
+
+  size() {
+    for (const { chunks } of this.hunks)
+      for (const { node, count } of chunks)
+        node.style.containIntrinsicBlockSize = `auto ${count * LINE}px`;
+  }
+
+  // -- folded lines ----------------------------------------------------------------------------
+
+  /** The row above a hunk that says where it is and what is folded away above it. */
+  mark(hunk) {
+    const { gap } = hunk;
+    hunk.row?.remove();
+    hunk.row = null;
+    if (!gap.count) return;
+    const blanks = Array.from({ length: 3 }, (_, n) => h("td", { class: n === 2 ? "sign" : "n" }));
+    const code = h(
+      "td",
+      { class: "code", colspan: columns(this.look.split) - 3 },
+      h("span", { class: "where" }, this.title(hunk)),
+      this.openers(hunk),
+    );
+    hunk.row = h("tr", { class: "hunk" }, blanks, code);
+    hunk.chunks[0].body.prepend(hunk.row);
+  }
+
+  title({ parts }) {
+    if (!parts.length) return "";
+    const { old, oldCount, new: fresh, newCount } = extent(parts);
+    const named = section(this.fresh.length ? this.fresh : this.old, fresh || old);
+    return `@@ −${old},${oldCount} +${fresh},${newCount} @@ ${named} `;
+  }
+
+  openers(hunk) {
+    const { gap } = hunk;
+    const first = hunk === this.hunks[0];
+    const last = !hunk.parts.length;
+    const opener = (words, where, count) =>
+      button(words, { kind: "ghost s", onclick: () => this.expand(hunk, where, count) });
+    if (!gap.count) return [];
+    if (gap.count <= (first || last ? STEP : BETWEEN)) {
+      const side = first && last ? "" : first ? " above" : last ? " below" : " between";
+      return [opener(`Show ${plural(gap.count, "line")}${side}`, "all", gap.count)];
+    }
+    return [
+      !first && opener(`Show ${STEP} lines below`, "down", STEP),
+      !last && opener(`Show ${STEP} lines above`, "up", STEP),
+      opener(`All ${gap.count.toLocaleString("en")}`, "all", gap.count),
+    ].filter(Boolean);
+  }
+
+  /** Open folded lines of a gap: next to the hunk above ("down"), to that below ("up"), or all. */
+  async expand(hunk, where, wanted) {
+    const { gap } = hunk;
+    const held = hunk.row?.contains(document.activeElement);
+    const count = Math.min(wanted, gap.count);
+    const above = this.hunks[this.hunks.indexOf(hunk) - 1];
+    const run = { same: true, ...gap };
+    if (count > FEW) await this.spread(hunk, run);
+    else if (where === "down" || (where === "all" && !hunk.parts.length && above)) {
+      this.grow(above, slice(run, 0, count), false);
+      [gap.old, gap.new, gap.count] = [gap.old + count, gap.new + count, gap.count - count];
+    } else {
+      this.grow(hunk, slice(run, gap.count - count, count), true);
+      gap.count -= count;
+    }
+    this.mark(hunk);
+    if (above) this.retitle(above);
+    if (held) this.focusAfter(hunk, where === "down" ? above : hunk);
+    this.size();
+  }
+
+  grow(hunk, part, top) {
+    this.chunk = hunk.chunks.at(top ? 0 : -1);
+    const before = top ? (hunk.row?.nextSibling ?? this.chunk.body.firstChild) : null;
+    for (const row of this.rows.of(part)) this.put(this.chunk.body, row, before);
+    if (top) hunk.parts.unshift(part);
+    else hunk.parts.push(part);
+    this.painter.again(this.chunk);
+  }
+
+  /** Many lines as chunks of their own above the hunk, without holding the page up. */
+  async spread(hunk, run) {
+    const made = { gap: { ...run, count: 0 }, parts: [run], chunks: [] };
+    this.hunks.splice(this.hunks.indexOf(hunk), 0, made);
+    hunk.gap.count = 0;
+    this.open(made);
+    await this.fillPart(made, run, pace());
+    for (const chunk of made.chunks) this.painter.again(chunk);
+  }
+
+  retitle(hunk) {
+    const where = hunk.row?.querySelector(".where");
+    if (where) where.textContent = this.title(hunk);
+  }
+
+  focusAfter(hunk, near) {
+    const next = hunk.row?.querySelector("button") ?? near?.chunks[0].body.querySelector("tr.row");
+    if (next?.matches("tr")) next.tabIndex = -1;
+    next?.focus({ preventScroll: true });
+  }
+
+  /** Every folded line of the file. */
+  async whole() {
+    for (const hunk of [...this.hunks])
+      if (hunk.gap.count) await this.expand(hunk, "all", hunk.gap.count);
+  }
+
+  /** 20 lines more around the hunk that holds a row, or the first one. */
+  async widen(row) {
+    const chunk = row?.closest(".chunk");
+    const at = this.hunks.findIndex(({ chunks }) => chunks.some(({ node }) => node === chunk));
+    const around = [this.hunks[Math.max(0, at)], this.hunks[Math.max(0, at) + 1]];
+    if (around[1]?.gap.count) await this.expand(around[1], "down", STEP);
+    if (around[0].gap.count) await this.expand(around[0], "up", STEP);
+  }
+
+  // -- lines -----------------------------------------------------------------------------------
+
+  lineText(side, line) {
+    return (side === "LEFT" ? this.old : this.fresh)[line - 1] ?? null;
+  }
+
+  rowOf(side, line) {
+    return this.byLine[side].get(line) ?? null;
+  }
+
+  /** The row of a line, opened when it is folded away; null when the file has no such line. */
+  reveal(side, line) {
+    if (this.lineText(side, line) === null) return null;
+    const key = side === "LEFT" ? "old" : "new";
+    const hunk = this.hunks.find(({ gap }) => line >= gap[key] && line < gap[key] + gap.count);
+    if (hunk && !this.rowOf(side, line)) this.split(hunk, line - hunk.gap[key]);
+    return this.rowOf(side, line);
+  }
+
+  /** Open the lines around the n-th folded one, in the middle of a gap if need be. */
+  split(hunk, n) {
+    const { gap } = hunk;
+    const from = Math.max(0, n - CONTEXT);
+    const to = Math.min(gap.count, n + CONTEXT + 1);
+    const made = { gap: { ...gap, count: from }, parts: [slice(gap, from, to - from)], chunks: [] };
+    this.hunks.splice(this.hunks.indexOf(hunk), 0, made);
+    Object.assign(gap, { old: gap.old + to, new: gap.new + to, count: gap.count - to });
+    this.open(made);
+    for (const row of this.rows.of(made.parts[0])) this.put(this.chunk.body, row);
+    this.painter.again(this.chunk);
+    this.mark(made);
+    this.mark(hunk);
+    this.size();
+  }
+
+  /** A full-width place under a line. */
+  place(side, line) {
+    const row = this.reveal(side, line);
+    if (!row) return null;
+    if (!this.slots.has(row)) {
+      const slot = h("div", { class: "slot" });
+      const cell = h("td", { colspan: columns(this.look.split) }, slot);
+      row.after(h("tr", { class: "talk" }, cell));
+      this.slots.set(row, slot);
+    }
+    return this.slots.get(row);
+  }
+}
+
+const WIDEST = 2000; // characters
+
+const widest = (lines) =>
+  lines.reduce((most, { length }) => Math.min(WIDEST, Math.max(most, length)), 0);
+
+const count = (edits) => edits.reduce((sum, [, old, , fresh]) => sum + old + fresh, 0);

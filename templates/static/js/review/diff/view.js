@@ -1,0 +1,193 @@
+// The diff of a commit, for whoever draws into it (threads) and for the page's own keys and tree.
+//
+// onFile(callback)   a FileView whenever a file is drawn or drawn again, also as a note or behind
+//                    "Load diff" (then place() is null). FileView = {path, oldPath, element, top,
+//                    place(side, line), lineText(side, line)}: `top` is the place under the file's
+//                    header, kept over redraws; place() the one under a line, made and unfolded.
+// selection()        {path, side, start, end} or null: lines chosen by click, drag or keys.
+// onComment(callback) called with such a selection by the + of a line and by `c`; for a whole file
+//                    {path, side: null, start: null, end: null}.
+// goTo(path, side, line) shows a file (and a line); resolves to its row, element or null.
+// general            the place above all files, for threads of the commit.
+
+import { fill, h } from "../../kit/dom.js";
+import { look } from "./look.js";
+import { FileView } from "./file.js";
+import { pace } from "./pace.js";
+import { Painter } from "./paint.js";
+import { clear, listen, select, selection } from "./select.js";
+
+export { selection };
+export const general = document.getElementById("general");
+
+const scroller = document.getElementById("main");
+const list = document.getElementById("files");
+const FIRST = 8; // files drawn with the page
+const callbacks = { file: new Set(), comment: new Set() };
+const hooks = { viewed: () => {}, counted: () => {}, menu: () => {} };
+const views = new Map();
+
+export const onFile = (callback) => {
+  callbacks.file.add(callback);
+  for (const view of views.values()) if (view.ready) callback(view);
+};
+export const onComment = (callback) => callbacks.comment.add(callback);
+export const comment = (chosen) => callbacks.comment.forEach((callback) => callback(chosen));
+
+/** What the page does: viewed(view, wanted), counted(view), menu(view). */
+export const serve = (given) => Object.assign(hooks, given);
+
+export const viewOf = (path) => views.get(path) ?? null;
+export const all = () => [...views.values()];
+
+export const painter = new Painter(scroller);
+
+const page = {
+  look,
+  painter,
+  drawn(view) {
+    view.ready = true;
+    callbacks.file.forEach((callback) => callback(view));
+  },
+  comment: ({ path }) => comment({ path, side: null, start: null, end: null }),
+  viewed: (...given) => hooks.viewed(...given),
+  counted: (...given) => hooks.counted(...given),
+  menu: (...given) => hooks.menu(...given),
+};
+
+const near = new IntersectionObserver(
+  (seen) => {
+    for (const { target, isIntersecting } of seen) {
+      target.view.near = isIntersecting;
+      if (isIntersecting) queue(target.view);
+    }
+  },
+  { root: scroller, rootMargin: "600px 0px" },
+);
+
+// Files are fetched and drawn a few at a time, those that came last first: they are in sight.
+const waiting = new Set();
+let busy = 0;
+
+function queue(view) {
+  waiting.delete(view);
+  waiting.add(view);
+  next();
+}
+
+async function next() {
+  while (busy < 3 && waiting.size) {
+    const view = [...waiting].at(-1);
+    waiting.delete(view);
+    if (!view.near) continue;
+    busy += 1;
+    view.draw().finally(() => {
+      busy -= 1;
+      next();
+    });
+  }
+}
+
+/** Show these files; those that are there already stay as they are. */
+export async function show(files) {
+  const paths = new Set(files.map(({ path }) => path));
+  for (const [path, view] of views) {
+    if (paths.has(path)) continue;
+    view.element.remove();
+    views.delete(path);
+  }
+  if (!files.length)
+    return fill(list, h("p", { class: "nothing soft" }, "This commit changes no file."));
+  const breathe = pace();
+  for (const [n, file] of files.entries()) {
+    const known = views.get(file.path);
+    if (known) update(known, file);
+    else {
+      const view = new FileView(file, page);
+      views.set(file.path, view);
+      list.append(view.element);
+      near.observe(view.element);
+      if (n < FIRST && !file.truncated) view.draw();
+    }
+    const rest = breathe();
+    if (rest) await rest;
+  }
+  return undefined;
+}
+
+/** Marks of a file that is shown; its diff only when its contents are others. */
+function update(view, file) {
+  const { viewed, changed_since_viewed } = file;
+  const other = file.old_oid !== view.file.old_oid || file.new_oid !== view.file.new_oid;
+  if (other) view.file = file;
+  else Object.assign(view.file, { viewed, changed_since_viewed });
+  view.say();
+  if (other) view.draw({ again: true });
+}
+
+/** Draw every file again that was drawn, keeping the reader's line where it is. */
+export async function redraw() {
+  const line = atTop();
+  const drawn = all().filter((view) => view.sheet);
+  clear();
+  for (const view of drawn) if (view.near) await view.draw({ again: true });
+  for (const view of drawn) if (!view.near) view.drawing = null;
+  if (line) holdAt(line);
+}
+
+/** The first row in sight, to come back to. */
+function atTop() {
+  const edge = scroller.getBoundingClientRect().top + 90;
+  for (const view of all()) {
+    if (!view.near || !view.sheet) continue;
+    for (const row of view.sheet.node.querySelectorAll("tr.row")) {
+      const { top } = row.getBoundingClientRect();
+      if (top >= edge) return { view, at: row.at, top };
+    }
+  }
+  return null;
+}
+
+function holdAt({ view, at, top }) {
+  const row = view.sheet?.rowOf(at.new ? "RIGHT" : "LEFT", at.new || at.old);
+  if (row) scroller.scrollTop += row.getBoundingClientRect().top - top;
+}
+
+/** The file the reader is in: that of the focus, else the first one in sight. */
+export function current() {
+  const held = document.activeElement?.closest?.(".file")?.view;
+  if (held) return held;
+  const edge = scroller.getBoundingClientRect().top + 92;
+  return all().find(({ element }) => element.getBoundingClientRect().bottom > edge) ?? null;
+}
+
+export async function goTo(path, side = null, line = null) {
+  const view = viewOf(path) ?? all().find(({ oldPath }) => oldPath === path);
+  if (!view) return null;
+  view.near = true;
+  if (line) await view.force();
+  const row = line ? view.sheet?.reveal(side ?? "RIGHT", line) : null;
+  const target = row ?? view.element;
+  await settled(target, row ? "center" : "start");
+  if (row) select(view, side ?? "RIGHT", line);
+  else view.element.focus({ preventScroll: true });
+  return target;
+}
+
+/** Scroll there, and again while what comes into sight above it is drawn. */
+async function settled(target, block) {
+  let still = 0;
+  let stop = false;
+  const end = () => (stop = true);
+  for (const name of ["wheel", "touchstart", "keydown"])
+    scroller.addEventListener(name, end, { once: true, passive: true });
+  for (let n = 0; n < 40 && still < 3 && !stop; n += 1) {
+    target.scrollIntoView({ block });
+    const { top } = target.getBoundingClientRect();
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+    still = Math.abs(target.getBoundingClientRect().top - top) < 1 ? still + 1 : 0;
+  }
+}
+
+listen({ list, comment });

@@ -1,0 +1,65 @@
+// Which words of two lines that stand for each other differ.
+
+const TOKENS = /[\p{L}\p{N}_$]+|\s+|[^\p{L}\p{N}_$\s]/gu;
+const LONGEST = 1000; // characters of a line that is looked into
+const MOST = 160; // words of the part that differs
+const ALIKE = 0.3; // of the characters must be shared, else the whole line is another one
+
+/** [[start, end], …] in each line, or null when the lines have too little in common. */
+export function wordMarks(old, fresh) {
+  if (old.length > LONGEST || fresh.length > LONGEST) return null;
+  const [a, b] = [old.match(TOKENS) ?? [], fresh.match(TOKENS) ?? []];
+  const found = [[], []];
+  compare(a, b, { a0: 0, a1: a.length, b0: 0, b1: b.length }, found);
+  const marks = [spans(a, found[0]), spans(b, found[1])];
+  const changed = (side, tokens) =>
+    side.reduce((sum, n) => sum + (tokens[n].trim() ? tokens[n].length : 0), 0);
+  const size = old.replace(/\s/g, "").length + fresh.replace(/\s/g, "").length;
+  const kept = size - changed(found[0], a) - changed(found[1], b);
+  return kept >= size * ALIKE ? marks : null;
+}
+
+/** Collect the places of words that have no twin, between those that do. */
+function compare(a, b, box, found) {
+  let { a0, a1, b0, b1 } = box;
+  while (a0 < a1 && b0 < b1 && a[a0] === b[b0]) [a0, b0] = [a0 + 1, b0 + 1];
+  while (a0 < a1 && b0 < b1 && a[a1 - 1] === b[b1 - 1]) [a1, b1] = [a1 - 1, b1 - 1];
+  const run = a0 < a1 && b0 < b1 ? longest(a, b, { a0, a1, b0, b1 }) : null;
+  if (!run) {
+    for (let n = a0; n < a1; n += 1) found[0].push(n);
+    for (let n = b0; n < b1; n += 1) found[1].push(n);
+    return;
+  }
+  compare(a, b, { a0, a1: run.a, b0, b1: run.b }, found);
+  compare(a, b, { a0: run.a + run.size, a1, b0: run.b + run.size, b1 }, found);
+}
+
+/** The longest run of words that both hold, null when it is nothing but a sign or a blank. */
+function longest(a, b, { a0, a1, b0, b1 }) {
+  if (a1 - a0 > MOST || b1 - b0 > MOST) return null;
+  let best = null;
+  for (let n = a0; n < a1; n += 1)
+    for (let m = b0; m < b1; m += 1) {
+      let [size, length] = [0, 0];
+      while (n + size < a1 && m + size < b1 && a[n + size] === b[m + size]) {
+        length += a[n + size].trim().length;
+        size += 1;
+      }
+      if (length > (best?.length ?? 1)) best = { a: n, b: m, size, length };
+    }
+  return best;
+}
+
+/** Places of words as ranges of characters; neighbours, and those a blank apart, become one. */
+function spans(tokens, places) {
+  const starts = [0];
+  for (const token of tokens) starts.push(starts.at(-1) + token.length);
+  const found = [];
+  for (const n of places) {
+    const last = found.at(-1);
+    const between = last ? tokens.slice(last[2], n).join("") : "x";
+    if (last && between.trim() === "") [last[1], last[2]] = [starts[n + 1], n + 1];
+    else found.push([starts[n], starts[n + 1], n + 1]);
+  }
+  return found.map(([start, end]) => [start, end]);
+}

@@ -1,0 +1,110 @@
+// The highlighter, a worker: words of the language, strings, comments and numbers, line by line.
+//
+// It reads text and answers numbers; what it does not know stays plain. {open, path, old, fresh}
+// makes a file known, {ask, of, lines} asks for lines (old ones as negative numbers) and is
+// answered {ask, tokens: [[start, end, class, …], …]}.
+
+import { languageOf } from "./languages.js";
+
+const [WORD, STRING, COMMENT, NUMBER] = [1, 2, 3, 4];
+const KEPT = 40; // files whose tokens are remembered
+const LONGEST = 2000; // characters of a line that is looked into
+const NUMERAL = /0[xXbBoO][\da-fA-F_]+|\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?\w*/y;
+const NAME = /[@#!]?[\p{L}_$][\p{L}\p{N}_$]*/uy;
+const files = new Map();
+
+onmessage = ({ data }) => {
+  if (data.open) remember(data);
+  else postMessage({ ask: data.ask, tokens: answer(data) });
+};
+
+function remember({ open, path, oldPath, old, fresh }) {
+  files.set(open, { path, oldPath: oldPath ?? path, old, fresh });
+  if (files.size > KEPT) delete files.get([...files.keys()].at(-KEPT - 1)).sides;
+}
+
+function answer({ of, lines }) {
+  const file = files.get(of);
+  if (!file) return [];
+  file.sides ??= {
+    old: tokenised(file.old, languageOf(file.oldPath)),
+    fresh: tokenised(file.fresh, languageOf(file.path)),
+  };
+  const { old, fresh } = file.sides;
+  return lines.map((line) => (line < 0 ? old[-line - 1] : fresh[line - 1]) ?? []);
+}
+
+/** Per line its tokens. What a line leaves open (a comment, a long string) goes on in the next. */
+function tokenised(text, language) {
+  if (!text || !language) return [];
+  let within = null;
+  return text.split("\n").map((line) => {
+    const tokens = [];
+    within = tokenise(line.slice(0, LONGEST), language, within, tokens);
+    return tokens;
+  });
+}
+
+function tokenise(line, language, within, tokens) {
+  let at = 0;
+  while (at < line.length) {
+    if (within) {
+      const end = closed(line, at, within);
+      add(tokens, at, end ?? line.length, within.kind);
+      if (end === null) return within.lines ? within : null;
+      [at, within] = [end, null];
+      continue;
+    }
+    const opener = opened(line, at, language);
+    if (opener) {
+      const end = closed(line, at + opener.from.length, opener);
+      add(tokens, at, end ?? line.length, opener.kind);
+      if (end === null) return opener.lines ? opener : null;
+      at = end;
+    } else at = word(line, at, language, tokens);
+  }
+  return within;
+}
+
+/** A comment or string that begins here. */
+function opened(line, at, { comments, blocks, strings, blank, apart }) {
+  const starts = (from) => line.startsWith(from, at);
+  if (comments.some((from) => starts(from) && (!blank || at === 0 || /\s/.test(line[at - 1]))))
+    return { from: "", to: null, kind: COMMENT };
+  for (const [from, to] of blocks)
+    if (starts(from)) return { from, to, kind: COMMENT, lines: true };
+  if (apart && at && /[\p{L}\p{N}]/u.test(line[at - 1])) return null; // the sign in "don't"
+  for (const [from, to, lines] of strings)
+    if (starts(from)) return { from, to, kind: STRING, lines, escapes: true };
+  return null;
+}
+
+/** Where what began ends, null when not in this line. */
+function closed(line, at, { to, escapes }) {
+  if (to === null) return line.length;
+  for (let n = at; n < line.length; n += 1) {
+    if (escapes && line[n] === "\\") n += 1;
+    else if (line.startsWith(to, n)) return n + to.length;
+  }
+  return null;
+}
+
+function word(line, at, language, tokens) {
+  NUMERAL.lastIndex = at;
+  const number = NUMERAL.exec(line);
+  if (number) {
+    add(tokens, at, NUMERAL.lastIndex, NUMBER);
+    return NUMERAL.lastIndex;
+  }
+  NAME.lastIndex = at;
+  const [name] = NAME.exec(line) ?? [];
+  if (!name) return at + 1;
+  const said = language.folded ? name.toLowerCase() : name;
+  if (language.words.has(said)) add(tokens, at, at + name.length, WORD);
+  else if (/[@#!]/.test(name[0])) return at + 1;
+  return at + name.length;
+}
+
+function add(tokens, start, end, kind) {
+  if (end > start) tokens.push(start, end, kind);
+}

@@ -1,0 +1,150 @@
+// What the highlighter knows of languages: their words, comments and strings, by file name.
+
+const split = (text) => new Set(text.split(/\s+/));
+const PLAIN = [
+  ['"', '"'],
+  ["'", "'"],
+];
+const TICKS = [...PLAIN, ["`", "`", true]];
+const C = { comments: ["//"], blocks: [["/*", "*/"]], strings: PLAIN };
+const HASH = { comments: ["#"], blocks: [], strings: PLAIN, blank: true };
+
+const PYTHON = {
+  comments: ["#"],
+  blocks: [],
+  strings: [['"""', '"""', true], ["'''", "'''", true], ...PLAIN],
+  words: split(
+    "and as assert async await break class continue def del elif else except False finally for from global if import in is lambda match case None nonlocal not or pass raise return self True try while with yield",
+  ),
+};
+const SCRIPT = {
+  ...C,
+  strings: TICKS,
+  words: split(
+    "abstract any as async await boolean break case catch class const continue debugger declare default delete do else enum export extends false finally for from function get if implements import in instanceof interface keyof let namespace never new null number of private protected public readonly return satisfies set static string super switch this throw true try type typeof undefined unknown var void while with yield",
+  ),
+};
+const FAMILY = {
+  ...C,
+  words: split(
+    "alignas auto bool break case catch char class const constexpr const_cast continue default delete do double dynamic_cast else enum explicit export extern false final float for friend goto if inline int long mutable namespace new noexcept nullptr NULL operator override private protected public register reinterpret_cast return short signed sizeof static static_cast struct switch template this throw true try typedef typename union unsigned using virtual void volatile wchar_t while #include #define #ifdef #ifndef #if #else #endif",
+  ),
+};
+const JAVA = {
+  ...C,
+  words: split(
+    "abstract as assert async await base bool boolean break byte case catch char class const continue data decimal default delegate do double else enum event extends false final finally float for foreach fun get if implements import in init instanceof int interface internal is it lazy let lock long module namespace native new null object open operator out override package private protected public readonly record ref return sealed set short static string String strictfp struct super suspend switch synchronized this throw throws transient true try typeof using val var virtual void volatile when where while yield",
+  ),
+};
+const GO = {
+  ...C,
+  strings: TICKS,
+  words: split(
+    "any bool break byte case chan const continue default defer else error fallthrough false float64 for func go goto if import int int64 interface iota make map nil package range return rune select string struct switch true type uint var",
+  ),
+};
+const RUST = {
+  ...C,
+  strings: [['"', '"', true]],
+  words: split(
+    "as async await bool break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut None Ok Err Option pub ref Result return Self self Some static str String struct super trait true type u8 u16 u32 u64 usize i32 i64 unsafe use where while",
+  ),
+};
+const SWIFT = {
+  ...C,
+  strings: [
+    ['"""', '"""', true],
+    ['"', '"'],
+  ],
+  words: split(
+    "actor as associatedtype async await break case catch class continue default defer deinit do else enum extension fallthrough false fileprivate final for func guard if import in init inout internal is lazy let mutating nil open operator override private protocol public repeat rethrows return self Self static struct subscript super switch throw throws true try typealias var weak where while",
+  ),
+};
+const RUBY = {
+  ...HASH,
+  words: split(
+    "alias and begin break case class def defined? do else elsif end ensure extend false for if in include module next nil not or private protected public raise redo require rescue retry return self super then true undef unless until when while yield",
+  ),
+};
+const SHELL = {
+  ...HASH,
+  strings: [
+    ['"', '"', true],
+    ["'", "'", true],
+  ],
+  words: split(
+    "alias break case cd continue do done echo elif else esac eval exec exit export fi for function if in local printf read readonly return select set shift source then trap unset until while FROM RUN CMD COPY ADD ENV ARG WORKDIR EXPOSE ENTRYPOINT USER VOLUME",
+  ),
+};
+const PHP = {
+  ...JAVA,
+  comments: ["//", "#"],
+  words: new Set([
+    ...JAVA.words,
+    ...split(
+      "echo function fn use trait array elseif endif endforeach include require isset unset global match",
+    ),
+  ]),
+};
+const SQL = {
+  comments: ["--"],
+  blocks: [["/*", "*/"]],
+  strings: PLAIN,
+  folded: true,
+  words: split(
+    "add all alter and as asc begin between bigint boolean by cascade case char check column commit constraint create cross database date default delete desc distinct drop else end except exists false foreign from full function grant group having if in index inner insert int integer intersect into is join key left like limit not null numeric offset on or order outer primary references returning right rollback select set table text then timestamp to trigger true union unique update using values varchar view when where with",
+  ),
+};
+const STYLE = {
+  comments: [],
+  blocks: [["/*", "*/"]],
+  strings: PLAIN,
+  words: split(
+    "@media @layer @import @font @keyframes @supports @container @property @page !important from to and not only",
+  ),
+};
+const MARKUP = { comments: [], blocks: [["<!--", "-->"]], strings: PLAIN, words: split("") };
+const DATA = {
+  ...HASH,
+  apart: true,
+  words: split("true false null yes no on off True False None"),
+};
+const JSON = { ...C, words: split("true false null") };
+const LUA = {
+  comments: ["--"],
+  blocks: [["--[[", "]]"]],
+  strings: PLAIN,
+  words: split(
+    "and break do else elseif end false for function goto if in local nil not or repeat return then true until while",
+  ),
+};
+const MAKE = {
+  ...HASH,
+  words: split("ifeq ifneq ifdef ifndef else endif include define endef export override"),
+};
+
+const BY_ENDING = {
+  py: PYTHON, pyi: PYTHON, pyx: PYTHON,
+  js: SCRIPT, mjs: SCRIPT, cjs: SCRIPT, jsx: SCRIPT, ts: SCRIPT, mts: SCRIPT, tsx: SCRIPT, vue: SCRIPT, svelte: SCRIPT,
+  c: FAMILY, h: FAMILY, cc: FAMILY, cpp: FAMILY, cxx: FAMILY, hpp: FAMILY, hh: FAMILY, m: FAMILY, mm: FAMILY, ino: FAMILY,
+  java: JAVA, kt: JAVA, kts: JAVA, cs: JAVA, scala: JAVA, groovy: JAVA, gradle: JAVA, dart: JAVA, proto: JAVA,
+  go: GO, rs: RUST, swift: SWIFT, rb: RUBY, rake: RUBY, php: PHP, lua: LUA,
+  sh: SHELL, bash: SHELL, zsh: SHELL, fish: SHELL, sql: SQL,
+  css: STYLE, scss: { ...STYLE, comments: ["//"] }, less: { ...STYLE, comments: ["//"] },
+  html: MARKUP, htm: MARKUP, xml: MARKUP, svg: MARKUP,
+  yaml: DATA, yml: DATA, toml: DATA, ini: DATA, cfg: DATA, conf: DATA, env: DATA, properties: DATA,
+  json: JSON, json5: JSON, jsonc: JSON, mk: MAKE, tf: DATA, ex: RUBY, exs: RUBY,
+}; // prettier-ignore
+const BY_NAME = {
+  Makefile: MAKE,
+  Dockerfile: SHELL,
+  Containerfile: SHELL,
+  Gemfile: RUBY,
+  Rakefile: RUBY,
+};
+
+/** What is known of a file's language, null for plain text. */
+export function languageOf(path) {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return BY_NAME[name] ?? BY_ENDING[name.slice(name.lastIndexOf(".") + 1).toLowerCase()] ?? null;
+}

@@ -1,0 +1,156 @@
+// The stacks of the project beside a commit, its own row marked.
+
+import { get } from "../kit/api.js";
+import { meter, plusMinus } from "../kit/bars.js";
+import { fill, h, icon, mark } from "../kit/dom.js";
+import { problem } from "../kit/parts.js";
+import { late } from "../kit/skeleton.js";
+import { plural } from "../kit/words.js";
+import { pageOf, route } from "./route.js";
+import { state } from "./state.js";
+import { statusOf } from "./statuses.js";
+
+const rail = document.getElementById("rail");
+const watchers = new Set();
+let order = []; // rows {repo, sha} as they stand, from the top
+let known = null;
+
+/** Call back with the project when it was read. */
+export const onProject = (callback) => watchers.add(callback);
+
+export async function loadRail() {
+  if (!known) late(rail, "rows");
+  try {
+    draw(await get(route("projects", state.project)));
+  } catch (error) {
+    if (!known) fill(rail, problem(error.message));
+  }
+}
+
+function draw(project) {
+  const said = JSON.stringify([project.repos, state.sha]);
+  if (known !== said) {
+    known = said;
+    const place = focused();
+    const opened = new Set(
+      [...rail.querySelectorAll("details[open]")].map(({ dataset }) => dataset.name),
+    );
+    order = [];
+    fill(
+      rail,
+      project.repos.map((repo) => repository(repo, project.repos.length > 1)),
+    );
+    for (const node of rail.querySelectorAll("details"))
+      if (opened.has(node.dataset.name)) node.open = true;
+    const here = rail.querySelector("[aria-current]");
+    const folded = here?.closest("details");
+    if (folded) folded.open = true;
+    if (place) rail.querySelector(`[href="${CSS.escape(place)}"]`)?.focus({ preventScroll: true });
+    else if (!rail.dataset.shown) here?.scrollIntoView({ block: "nearest" });
+    rail.dataset.shown = "";
+  }
+  for (const callback of watchers) callback(project);
+}
+
+const focused = () =>
+  rail.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+
+function repository(repo, several) {
+  const byRow = new Map(repo.commits.map((commit) => [commit.sha, commit]));
+  const most = Math.max(...repo.commits.map((one) => one.additions + one.deletions), 1);
+  const merged = [];
+  const stacks = repo.stacks.map((stack) => {
+    const commits = stack.commits
+      .map((sha) => byRow.get(sha))
+      .filter(Boolean)
+      .reverse();
+    const live = commits.filter(({ status }) => status !== "merged");
+    merged.push(...commits.filter(({ status }) => status === "merged"));
+    return live.length ? [head(stack, live), rungs(repo, live, stack.follow_on, most)] : [];
+  });
+  const name = several && h("h2", { class: "pickhead strong" }, repo.name);
+  const errors = repo.errors.map((words) => h("p", { class: "pickhead wrap-anywhere" }, words));
+  return [name, errors, stacks, merged.length > 0 && folded(repo, merged, most)];
+}
+
+function head(stack, commits) {
+  const here = commits.findIndex(({ sha }) => sha === state.sha);
+  const place =
+    here < 0 ? plural(commits.length, "commit") : `${commits.length - here} of ${commits.length}`;
+  const name = stack.title ? `Stack ${stack.n} · ${stack.title}` : `Stack ${stack.n}`;
+  const words = stack.follow_on ? `${name}, follows on` : name;
+  return h(
+    "h3",
+    { class: "pickhead" },
+    icon("branch"),
+    h("span", { class: "cut", title: words }, words),
+    h("span", { class: "push count" }, place),
+  );
+}
+
+const rungs = (repo, commits, follows, most) =>
+  h(
+    "ol",
+    { class: "rungs" },
+    commits.map((commit) => h("li", {}, rung(repo, commit, follows, most))),
+  );
+
+function folded(repo, merged, most) {
+  const count = h("span", { class: "count" }, String(merged.length));
+  return h(
+    "details",
+    { class: "archived", dataset: { name: repo.name } },
+    h("summary", { class: "pickhead" }, icon("right"), "Merged ", count),
+    rungs(repo, merged, false, most),
+  );
+}
+
+function rung(repo, commit, follows) {
+  const { sha, short, subject, pr_title: title, unresolved, progress } = commit;
+  const status = statusOf(commit.status);
+  order.push({ repo: repo.name, sha });
+  const viewed = `${progress.viewed} of ${plural(progress.files, "file")} viewed`;
+  return h(
+    "a",
+    {
+      class: follows ? "rung follow" : "rung",
+      href: pageOf(state.project, repo.name, sha),
+      "aria-current": sha === state.sha && repo.name === state.repo ? "page" : null,
+    },
+    mark(status),
+    h(
+      "span",
+      { class: "name cut small", title: title || subject },
+      title || subject || "(no subject)",
+    ),
+    unresolved > 0 &&
+      h(
+        "span",
+        { class: "badge warn", title: `${unresolved} unresolved` },
+        icon("say"),
+        String(unresolved),
+        h("span", { class: "sr" }, " unresolved"),
+      ),
+    h(
+      "span",
+      { class: "sub" },
+      h("span", { class: "mono" }, short),
+      plusMinus(commit.additions, commit.deletions),
+      h(
+        "span",
+        { class: "push line", title: viewed },
+        meter(progress.viewed, progress.files, viewed),
+        h("span", { "aria-hidden": "true" }, `${progress.viewed}/${progress.files}`),
+      ),
+    ),
+  );
+}
+
+/** The row below (1) or above (-1) this commit's: {repo, sha} or null. */
+export function neighbour(by) {
+  const here = order.findIndex(({ repo, sha }) => sha === state.sha && repo === state.repo);
+  return here < 0 ? null : (order[here + by] ?? null);
+}
+
+/** "3 of 5", counted from the bottom of the commit's stack. */
+export const placeOf = ({ stack }) => (stack ? `${stack.position} of ${stack.count}` : "");

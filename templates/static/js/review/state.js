@@ -1,0 +1,21 @@
+// Which commit this page shows, what is known of it, and the addresses below it.
+
+import { commitOf, pageOf } from "./route.js";
+
+const { project, repo, sha } = document.body.dataset;
+
+/** `commit` and `review` are the API's records; `sha` is the full sha once the commit is known. */
+export const state = { project, repo, sha, commit: null, review: null };
+
+/** at() the commit in the API, at("viewed") and so on what hangs below it. */
+export const at = (...below) => commitOf(project, repo, state.sha, ...below);
+
+/** The page of another commit of this project. */
+export const pageAt = ({ repo: other = repo, sha: commit }, hash = "") =>
+  pageOf(project, other, commit) + hash;
+
+/** Unresolved threads by path, as drawn by whoever draws threads; see threadsOf() in commit.js. */
+export const open = { counts: new Map(), watchers: new Set() };
+
+/** How many open threads a file has. */
+export const counts = (path) => open.counts.get(path) ?? 0;
