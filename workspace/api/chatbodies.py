@@ -32,6 +32,10 @@ class MessagesQuery(s.Serializer[Any]):
     )
 
 
+class ExportQuery(s.Serializer[Any]):
+    format = s.ChoiceField(("md", "jsonl"), default="md")
+
+
 class NewChat(s.Serializer[Any]):
     prompt = prompt(required=False)
     name = rest.Text(required=False, allow_null=True, allow_blank=True)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.http import content_disposition_header
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,7 +16,7 @@ from workspace import projects
 from workspace.api import chatbodies as bodies
 from workspace.api.answers import documented, perform, principal
 from workspace.api.chatview import view, views
-from workspace.chats import chats, index, listing, messages
+from workspace.chats import chats, export, index, listing, messages
 from workspace.chats.turns import queue
 from workspace.operations import REGISTRY
 from workspace.triggers import runs
@@ -84,6 +87,15 @@ class ChatViewSet(rest.ViewSet):
     def trash(self, request: Request, slug: str) -> Response:
         """Deleted chats of the project, the last one first; they stay until they are taken back."""
         return Response(perform(request, "list_trash", project=slug))
+
+    @documented.binary(*export.TYPES.values(), query=bodies.ExportQuery, errors=(404,))
+    def export(self, request: Request, slug: str, session_id: str) -> HttpResponseBase:
+        """The chat as a download: Markdown to be read, or the lines of its transcript."""
+        form = rest.query(request, bodies.ExportQuery)["format"]
+        found = perform(request, "export_chat", project=slug, session_id=session_id, form=form)
+        name = content_disposition_header(as_attachment=True, filename=found["name"])
+        headers = {"Content-Disposition": name}
+        return StreamingHttpResponse(found["pieces"], content_type=found["type"], headers=headers)
 
     @documented(bodies.MessagePage, query=bodies.MessagesQuery, errors=(404,))
     def messages(self, request: Request, slug: str, session_id: str) -> Response:

@@ -14,7 +14,7 @@ from config.kernel.mcp.operations import Operation
 from workspace import projects
 from workspace.access.policy import PEOPLE
 from workspace.access.principals import Principal
-from workspace.chats import trash, unread
+from workspace.chats import export, trash, unread
 from workspace.chats.trash import Deleted
 from workspace.models import Chat
 
@@ -80,6 +80,16 @@ def _trashed(found: list[Deleted]) -> dict[str, Any]:
     return {"chats": rows}
 
 
+def export_chat(
+    principal: Principal, *, project: str, session_id: str, form: export.Format
+) -> export.Export:
+    return export.export(project=projects.get(project), session_id=session_id, form=form)
+
+
+def _exported(done: export.Export) -> dict[str, Any]:
+    return {"name": done.name, "type": done.type, "pieces": done.pieces}
+
+
 OPERATIONS = (
     Operation(
         name="mark_read",
@@ -126,6 +136,14 @@ OPERATIONS = (
         description="Deleted chats of a project.",
         run=list_trash,
         render=_trashed,
+        read_only=True,
+    ),
+    Operation(
+        name="export_chat",
+        group=PEOPLE,
+        description="A chat as Markdown or JSON lines.",
+        run=export_chat,
+        render=_exported,
         read_only=True,
     ),
 )

@@ -108,3 +108,29 @@ def test_a_run_says_that_its_chat_was_deleted(api, alpha, chat):
     assert api.get("/api/runs").json()["runs"][0]["chatDeleted"] is True
     api.post(f"{chat}/restore")
     assert "chatDeleted" not in api.get("/api/projects/alpha/runs").json()["runs"][0]
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "suffix"),
+    [
+        ("", "text/markdown; charset=utf-8", "md"),
+        ("?format=md", "text/markdown; charset=utf-8", "md"),
+        ("?format=jsonl", "application/x-ndjson", "jsonl"),
+    ],
+)
+def test_a_chat_is_downloaded(api, alpha, chat, query, kind, suffix):
+    ended(alpha, chat)
+
+    answer = api.get(f"{chat}/export{query}")
+
+    assert (answer.status_code, answer["Content-Type"]) == (200, kind)
+    assert answer["Content-Disposition"] == (
+        f'attachment; filename="First-{chat[-36:][:8]}.{suffix}"'
+    )
+    assert b"Hi" in b"".join(answer.streaming_content)
+
+
+def test_an_unknown_format_is_refused(api, chat):
+    answer = api.get(f"{chat}/export?format=docx")
+
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "format")
