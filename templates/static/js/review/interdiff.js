@@ -1,0 +1,68 @@
+// A range-diff as a table: the first sign says what happened to a line of the patch since, the
+// second what the patch does with it. Text in, nodes out; nothing is compared here.
+
+import { h } from "../kit/dom.js";
+
+const PAIR = /^\d+:\s+[0-9a-f]+ ([=!<>]) \d+:\s+[0-9a-f]+/;
+const FILE = /^## (.*) ##$/;
+const META = /^(?:diff --git|index |--- |\+\+\+ |new file|deleted file|similarity|rename )/;
+const OUTER = { "+": "add", "-": "del" };
+const SPOKEN = { add: "added since: ", del: "removed since: ", same: "" };
+
+/** Rows {kind: file|hunk|add|del|same, sign, inner, text} of what `git range-diff` said. */
+export function rowsOf(text) {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  const ranged = PAIR.test(lines[0] ?? "");
+  const patch = ranged ? lines.slice(1).map((line) => line.slice(4)) : lines;
+  return patch.filter((line) => line !== "" && (ranged || !META.test(line))).map(row);
+}
+
+function row(line) {
+  if (line.startsWith("@@")) return { kind: "hunk", text: line.slice(2).trim() };
+  const sign = line[0];
+  const rest = line.slice(1);
+  const file = FILE.exec(rest.trim());
+  const kind = OUTER[sign] ?? "same";
+  if (file) return { kind: "file", sign, text: file[1] };
+  if (rest.startsWith("@@")) return { kind: "hunk", text: rest.slice(2).trim() };
+  const inner = "+-".includes(rest[0] ?? " ") ? rest[0] : " ";
+  return { kind, sign, inner, text: rest.slice(1) };
+}
+
+/** The table, or the sentence that nothing changed. */
+export function interdiffTable(text) {
+  const rows = rowsOf(text);
+  if (!rows.some(({ kind }) => kind === "add" || kind === "del"))
+    return h("p", { class: "soft" }, "Nothing: both commits make the same change.");
+  return [
+    h(
+      "p",
+      { class: "tiny quiet" },
+      "First sign: what happened to a line of the patch since. Second sign: what the patch does with it.",
+    ),
+    h(
+      "table",
+      { class: "diff between" },
+      h("caption", { class: "sr" }, "Changes between the two patches"),
+      h("colgroup", {}, h("col", { class: "cs" }), h("col", { class: "cs" }), h("col", {})),
+      h("tbody", {}, rows.map(tableRow)),
+    ),
+  ];
+}
+
+function tableRow({ kind, sign, inner, text }) {
+  if (kind === "hunk" || kind === "file")
+    return h(
+      "tr",
+      { class: "hunk" },
+      h("td", { class: kind === "file" ? "code strong" : "code", colspan: "3" }, text || "…"),
+    );
+  return h(
+    "tr",
+    { class: kind === "same" ? null : kind },
+    h("td", { class: "sign" }, sign === "-" ? "−" : sign),
+    h("td", { class: "sign inner" }, inner === "-" ? "−" : inner),
+    h("td", { class: "code" }, SPOKEN[kind] && h("span", { class: "sr" }, SPOKEN[kind]), text),
+  );
+}

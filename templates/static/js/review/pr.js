@@ -1,0 +1,289 @@
+// The PR record of a commit (contract 7): what each field says, where that comes from, and how to
+// give it back to the commit. What is being typed is never replaced by what arrives.
+
+import { get, put } from "../kit/api.js";
+import { button, fill, h, icon } from "../kit/dom.js";
+import { sheet } from "../kit/dialog.js";
+import { draft } from "../kit/drafts.js";
+import { command, problem } from "../kit/parts.js";
+import { attempt, toast } from "../kit/toast.js";
+import { time } from "../kit/words.js";
+import { at, state } from "./state.js";
+
+const STATUSES = { "": "By itself", draft: "Draft", ready: "Ready" };
+const MEANING = {
+  "": "Merged once it has landed, published while it has a pull request, else a draft.",
+  draft: "A draft, whatever else is known, until it lands anew.",
+  ready: "Ready for review, whatever else is known, until it lands anew.",
+};
+const short = (sha) => sha.slice(0, 7);
+
+/** A pull request as one types it: its address, else its number. */
+const pull = (github) => (github ? github.url || String(github.number ?? "") : "");
+
+/** What was stored, as the API takes it: for undoing. */
+const stored = (record) => ({
+  title: record.title_source === "override" ? record.title : null,
+  body: record.body_source === "override" ? record.body : null,
+  branch: record.branch,
+  github: record.github,
+  status: record.status,
+});
+
+const SHOWN = {
+  title: (record) => record.title,
+  body: (record) => record.body,
+  branch: (record) => record.branch ?? "",
+  github: (record) => pull(record.github),
+  status: (record) => record.status ?? "",
+};
+
+let panel = null;
+
+/** Open the panel at the side of the page (a sheet on a phone). */
+export async function openPr(event) {
+  if (panel) return;
+  const record = await attempt(event, () => get(at("pr")));
+  if (!record || panel) return;
+  panel = new Panel(record);
+  sheet("PR details", panel.node).addEventListener("close", () => (panel = null));
+}
+
+/** An event told that the record changed. */
+export async function refreshPr() {
+  if (panel) panel.arrive(await get(at("pr")));
+}
+
+class Panel {
+  constructor(record) {
+    this.fields = {};
+    this.top = h("div", { role: "alert" });
+    this.facts = h("dl", { class: "facts" });
+    this.node = h(
+      "form",
+      { class: "prform stack", novalidate: true, onsubmit: (event) => this.save(event) },
+      this.top,
+      this.text("title", "Title", h("input", { class: "input", autocomplete: "off" })),
+      this.text("body", "Description", h("textarea", { class: "input", rows: 8 })),
+      this.text("branch", "Branch", h("input", { class: "input mono", autocomplete: "off" })),
+      this.text(
+        "github",
+        "Pull request",
+        h("input", { class: "input", placeholder: "318, or an address that ends in /pull/318" }),
+      ),
+      this.statuses(),
+      this.facts,
+      h("div", { class: "line savebar" }, h("button", { class: "btn primary" }, "Save")),
+    );
+    this.node.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.save(event);
+    });
+    this.arrive(record);
+    for (const [name, field] of Object.entries(this.fields))
+      if (field.type === "text")
+        field.kept = draft(field.input, `pr ${state.project}/${state.repo}/${state.sha} ${name}`);
+  }
+
+  text(name, label, input) {
+    const id = `pr-${name}`;
+    const source = h("span", { class: "hint line wrap", id: `${id}-source` });
+    const error = h("p", { class: "problem", id: `${id}-error`, role: "alert" });
+    input.id = id;
+    input.setAttribute("aria-describedby", `${id}-source ${id}-error`);
+    const node = h("div", { class: "field" }, h("label", { for: id }, label), input, source, error);
+    input.addEventListener("input", () => this.clear(name));
+    this.fields[name] = { type: "text", node, input, source, error };
+    return node;
+  }
+
+  statuses() {
+    const source = h("span", { class: "hint" });
+    const radios = Object.entries(STATUSES).map(([value, word]) =>
+      h(
+        "label",
+        {},
+        h("input", {
+          type: "radio",
+          name: "status",
+          value,
+          onchange: () => (source.textContent = MEANING[value]),
+        }),
+        word,
+      ),
+    );
+    const error = h("p", { class: "problem", role: "alert" });
+    const node = h(
+      "fieldset",
+      { class: "field" },
+      h("legend", { class: "legend" }, "Status"),
+      h("div", { class: "seg" }, radios),
+      source,
+      error,
+    );
+    this.fields.status = { type: "choice", node, source, error };
+    return node;
+  }
+
+  value(name) {
+    const { type, input, node } = this.fields[name];
+    return type === "text" ? input.value : (node.querySelector(":checked")?.value ?? "");
+  }
+
+  fillIn(name, value) {
+    const { type, input, node } = this.fields[name];
+    if (type === "text") input.value = value;
+    else for (const radio of node.querySelectorAll("input")) radio.checked = radio.value === value;
+  }
+
+  /** What the service says now; what somebody is typing stays, and says so. */
+  arrive(record) {
+    const before = this.record;
+    this.record = record;
+    for (const name of Object.keys(this.fields)) {
+      const shown = SHOWN[name](record);
+      const typed = before && this.value(name) !== SHOWN[name](before);
+      if (!typed) this.fillIn(name, shown);
+      this.tell(name, typed && SHOWN[name](before) !== shown && shown !== this.value(name));
+    }
+    fill(this.top, record.parse_error && this.broken(record));
+    fill(this.facts, this.about(record));
+  }
+
+  tell(name, elsewhere) {
+    const { source } = this.fields[name];
+    if (name === "status") {
+      source.textContent = MEANING[this.value(name)];
+      return;
+    }
+    const said = this.source(name);
+    fill(
+      source,
+      said.words,
+      said.link,
+      elsewhere && h("span", {}, `Changed elsewhere to “${SHOWN[name](this.record)}”.`),
+      said.back &&
+        button(said.back, { kind: "ghost s", onclick: (event) => this.revert(event, name) }),
+    );
+  }
+
+  source(name) {
+    const { record } = this;
+    if (name === "title" || name === "body") {
+      const own = record[`${name}_source`] === "override";
+      return own
+        ? { words: "Written here.", back: "Use the commit’s" }
+        : { words: "From the commit." };
+    }
+    if (name === "branch") {
+      if (record.branch) return { words: "Recorded here.", back: "Forget it" };
+      const found = state.commit?.branch?.name;
+      return { words: found ? `Not recorded; ${found} points here.` : "Not recorded." };
+    }
+    const { github } = record;
+    if (!github) return { words: "Not recorded." };
+    const link =
+      github.url && h("a", { class: "link", href: github.url, rel: "noreferrer" }, "Open it");
+    return { words: "Recorded here.", link, back: "Forget it" };
+  }
+
+  about(record) {
+    const { landed } = record;
+    const facts = [
+      landed && [
+        "Landed",
+        [h("code", {}, short(landed.sha)), " ", time(landed.at), ` by ${landed.by}`],
+      ],
+      record.matched_from && [
+        "Carried over",
+        [h("code", {}, short(record.matched_from)), ` by ${record.matched_by}`],
+      ],
+      ["File", command(record.file, "the address of the file")],
+    ];
+    return facts.filter(Boolean).map(([term, said]) => [h("dt", {}, term), h("dd", {}, said)]);
+  }
+
+  broken(record) {
+    return problem(
+      `${record.file} is not valid YAML (${record.parse_error}). Mend the file; until then the last good state is shown and nothing can be saved.`,
+    );
+  }
+
+  changes() {
+    const changed = {};
+    for (const name of Object.keys(this.fields)) {
+      const value = this.value(name);
+      if (value !== SHOWN[name](this.record))
+        changed[name] = value === "" && !["title", "body"].includes(name) ? null : value;
+    }
+    return changed;
+  }
+
+  async save(event) {
+    event.preventDefault();
+    const changes = this.changes();
+    if (!Object.keys(changes).length) {
+      toast("Nothing changed.");
+      return;
+    }
+    await this.send(changes, "Saved.");
+  }
+
+  async revert(event, name) {
+    event.preventDefault();
+    this.fillIn(name, SHOWN[name](this.record));
+    await this.send({ [name]: null }, `Given back.`);
+  }
+
+  async send(changes, said) {
+    const before = stored(this.record);
+    this.clear();
+    this.node.setAttribute("aria-busy", "true");
+    try {
+      this.settle(await put(at("pr"), changes), changes);
+    } catch (error) {
+      this.fail(error);
+      return;
+    } finally {
+      this.node.removeAttribute("aria-busy");
+    }
+    const old = Object.fromEntries(Object.keys(changes).map((name) => [name, before[name]]));
+    toast(said, { action: "Undo", act: () => this.undo(old) });
+  }
+
+  settle(record, changes) {
+    for (const name of Object.keys(changes)) {
+      this.fillIn(name, SHOWN[name](this.record));
+      this.fields[name].kept?.clear();
+    }
+    this.arrive(record);
+  }
+
+  async undo(old) {
+    const record = await attempt(null, () => put(at("pr"), old));
+    if (record) this.settle(record, old);
+  }
+
+  /** A sentence that begins with the name of a field stands at that field. */
+  fail(error) {
+    const name = /^"(\w+)/.exec(error.message)?.[1];
+    const field = this.fields[name];
+    if (!field) {
+      fill(this.top, problem(`${error.message} What you typed is kept.`));
+      return;
+    }
+    fill(field.error, icon("alert"), h("span", {}, error.message));
+    field.node.classList.add("invalid");
+    const input = field.input ?? field.node.querySelector("input");
+    input.setAttribute("aria-invalid", "true");
+    input.focus();
+  }
+
+  clear(name) {
+    for (const one of name ? [name] : Object.keys(this.fields)) {
+      const { node, error } = this.fields[one];
+      fill(error);
+      node.classList.remove("invalid");
+      node.querySelector("[aria-invalid]")?.removeAttribute("aria-invalid");
+    }
+  }
+}

@@ -1,0 +1,151 @@
+// A thread as a card: its state, the text it was written on, its comments, the reply.
+
+import { button, fill, h, icon, keep } from "../../kit/dom.js";
+import { draftOf } from "../../kit/drafts.js";
+import { attempt, copy } from "../../kit/toast.js";
+import { relative } from "../../kit/words.js";
+import { commentNode } from "./comment.js";
+import { Composer } from "./composer.js";
+import { onPage } from "./places.js";
+import { asMarkdown, reply, resolve } from "./review.js";
+import { address, comments, standing, state, written } from "./words.js";
+
+const replyName = (id) => `reply ${id}`;
+const hinted = (letter) => h("span", { class: "kbd phone-hide" }, letter);
+
+export class Card {
+  constructor(thread) {
+    this.id = thread.id;
+    this.folded = thread.resolved && !draftOf(replyName(thread.id));
+    this.parts();
+    this.node = h(
+      "section",
+      { class: "thread", id: `thread-${thread.id}`, tabindex: "-1" },
+      this.header(),
+      this.was,
+      this.list,
+      this.answer.node,
+    );
+    this.update(thread);
+  }
+
+  parts() {
+    this.badge = h("span", { class: "badge line" }, icon("clock"), "Outdated");
+    this.mark = h("span", { class: "line" });
+    this.where = h("span", { class: "where" });
+    this.was = h("div");
+    this.list = h("div", { class: "comments" });
+    this.fold = button("", { icon: "down", kind: "ghost s only fold", onclick: () => this.turn() });
+    this.copy = button("Copy", {
+      icon: "copy",
+      kind: "ghost s",
+      title: "Copy the thread as Markdown",
+      onclick: (event) =>
+        attempt(event, async () => copy(await asMarkdown({ thread: this.id }), "Thread copied.")),
+    });
+    this.settle = button("", { kind: "s", onclick: () => this.toggle() });
+    this.answer = new Composer({
+      name: replyName(this.id),
+      label: "Reply",
+      placeholder: "Reply, Markdown works",
+      verb: "Reply",
+      small: true,
+      send: (text) => reply(this.id, text),
+      leave: () => this.node.focus({ preventScroll: true }),
+    });
+  }
+
+  header() {
+    const tools = h("span", { class: "push line" }, this.copy, this.settle);
+    return h("header", {}, this.fold, this.badge, this.mark, this.where, tools);
+  }
+
+  /** Touches only what is different, so that the caret, a selection and open boxes stay. */
+  update(thread) {
+    const said = JSON.stringify(thread);
+    if (said === this.said) return;
+    this.said = said;
+    this.thread = thread;
+    this.node.classList.toggle("outdated", thread.outdated);
+    this.node.classList.toggle("resolved", thread.resolved);
+    const where = this.placed(thread);
+    this.node.setAttribute("aria-label", `Thread, ${state(thread)}: ${where}`);
+    this.badge.hidden = !thread.outdated;
+    fill(this.mark, ...this.stateWords(thread));
+    this.where.textContent = onPage(thread.path) || !thread.line ? standing(thread) : where;
+    fill(
+      this.settle,
+      icon(thread.resolved ? "restart" : "check"),
+      thread.resolved ? "Reopen " : "Resolve ",
+      hinted("E"),
+    );
+    fill(this.was, this.quote(thread));
+    keep(
+      this.list,
+      thread.comments,
+      (one) => one.id,
+      (one) => commentNode(thread.id, one),
+    );
+    this.show();
+  }
+
+  placed(thread) {
+    return thread.line ? `${standing(thread)}, ${thread.path}` : standing(thread);
+  }
+
+  stateWords({ resolved, outdated, resolved_by: by, resolved_at: at }) {
+    if (!resolved) return outdated ? [] : [icon("say"), h("span", { class: "strong" }, "Open")];
+    const who = [by && `by ${by}`, at && relative(at)].filter(Boolean).join(", ");
+    return [icon("check"), h("span", { class: "strong" }, "Resolved"), who];
+  }
+
+  /** The lines as they were, when the page does not show them where the thread stands. */
+  quote(thread) {
+    const away = thread.outdated || !thread.line || !onPage(thread.path);
+    if (!away || !thread.anchor_text) return null;
+    return h(
+      "figure",
+      { class: "was" },
+      h("figcaption", {}, written(thread)),
+      h("pre", {}, thread.anchor_text),
+    );
+  }
+
+  turn(folded = !this.folded) {
+    this.folded = folded;
+    this.show();
+  }
+
+  show() {
+    const { folded, thread } = this;
+    this.fold.hidden = !thread.resolved && !folded;
+    fill(this.fold, icon(folded ? "right" : "down"));
+    this.fold.setAttribute("aria-expanded", String(!folded));
+    this.fold.setAttribute(
+      "aria-label",
+      `${folded ? "Show" : "Hide"} ${comments(thread.comments.length)} on ${address(thread)}`,
+    );
+    for (const part of [this.was, this.list, this.answer.node]) part.hidden = folded;
+    this.node.classList.toggle("folded", folded);
+  }
+
+  /** Resolve or open again; a thread folds when its reader resolves it, never by itself. */
+  toggle() {
+    const resolved = !this.thread.resolved;
+    const typed = this.answer.text.trim() !== "";
+    resolve(this.id, resolved);
+    this.turn(resolved && !typed);
+  }
+
+  /** Deleted elsewhere while a reply was being written: the text stays, the rest says so. */
+  gone() {
+    this.node.classList.add("gone");
+    this.settle.disabled = this.copy.disabled = true;
+    fill(this.mark, icon("trash"), h("span", { class: "strong" }, "Deleted"));
+  }
+
+  replyTo() {
+    this.turn(false);
+    this.answer.focus();
+  }
+}

@@ -1,0 +1,102 @@
+// One comment of a thread: who, when, what; one's own can be edited and deleted.
+
+import { button, h } from "../../kit/dom.js";
+import { draftOf } from "../../kit/drafts.js";
+import { absolute, time } from "../../kit/words.js";
+import { Composer } from "./composer.js";
+import { prose } from "./prose.js";
+import { edit, forget } from "./review.js";
+import { beginning, initials, isAgent } from "./words.js";
+
+const open = new Map(); // comment id → the Composer in which it is being edited
+
+const draftName = (thread, comment) => `edit ${thread}/${comment}`;
+
+export function commentNode(thread, comment) {
+  const agent = isAgent(comment.author);
+  const name = comment.author_name ?? "Unsigned";
+  const said = comment.body_html === undefined ? plain(comment.body) : prose(comment.body_html);
+  const node = h(
+    "article",
+    { class: "comment", "aria-label": `${name}: ${beginning(comment.body, 60)}` },
+    h("span", { class: agent ? "face agent" : "face", "aria-hidden": "true" }, face(name, agent)),
+    h(
+      "p",
+      { class: "by" },
+      h("span", { class: "strong" }, name),
+      agent && h("span", { class: "sr" }, "(agent)"),
+      comment.created_at && time(comment.created_at),
+      edited(comment),
+      comment.own && own(thread, comment, () => start(node, thread, comment)),
+    ),
+    said,
+  );
+  if (open.has(comment.id) || draftOf(draftName(thread, comment.id))) start(node, thread, comment);
+  return node;
+}
+
+const face = (name, agent) => (agent ? "A" : initials(name));
+const plain = (text) => h("div", { class: "said asis" }, text);
+
+const edited = ({ created_at: made, updated_at: at }) =>
+  at &&
+  at !== made &&
+  h("span", { class: "tiny quiet", title: absolute(at), tabindex: "0" }, "edited");
+
+const own = (thread, comment, begin) =>
+  h(
+    "span",
+    { class: "own" },
+    button("", {
+      icon: "pencil",
+      kind: "ghost s only",
+      "aria-label": "Edit your comment",
+      title: "Edit",
+      onclick: () => begin().focus(),
+    }),
+    button("", {
+      icon: "trash",
+      kind: "ghost s only",
+      "aria-label": "Delete your comment",
+      title: "Delete",
+      onclick: () => forget(thread, comment.id),
+    }),
+  );
+
+/** Show the box instead of the text; the box is the same one when the comment is drawn again. */
+function start(node, thread, comment) {
+  const box = open.get(comment.id) ?? editor(thread, comment);
+  open.set(comment.id, box);
+  const stop = () => {
+    open.delete(comment.id);
+    box.node.remove();
+    node.classList.remove("editing");
+    node.querySelector("[aria-label='Edit your comment']")?.focus();
+  };
+  box.leave = (kept) => !kept && stop();
+  box.onRestore = () => start(node, thread, comment);
+  if (box.node.parentNode !== node) node.append(box.node);
+  node.classList.add("editing");
+  return box;
+}
+
+function editor(thread, comment) {
+  const box = new Composer({
+    name: draftName(thread, comment.id),
+    label: "Edit your comment",
+    verb: "Save",
+    text: comment.body,
+    send: async (text) => {
+      open.delete(comment.id);
+      box.kept.clear();
+      try {
+        await edit(thread, comment.id, text);
+      } catch (error) {
+        open.set(comment.id, box);
+        throw error;
+      }
+      box.leave(false);
+    },
+  });
+  return box;
+}

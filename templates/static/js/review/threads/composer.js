@@ -1,0 +1,203 @@
+// The box a comment is written in: draft, preview, images, sending. What was typed leaves it only
+// once the service has it.
+
+import { button, fill, h, icon } from "../../kit/dom.js";
+import { draft } from "../../kit/drafts.js";
+import { toast } from "../../kit/toast.js";
+import { takesImages } from "./images.js";
+import { prose } from "./prose.js";
+import { preview } from "./review.js";
+
+const EMPTY = "Nothing to send yet: write something first.";
+
+/**
+ * `name` of the draft, `label` for who does not see, `verb` of the button, `send(text)`, and
+ * `leave()` when Esc or Cancel closes it. `small`: one line until it is used. `text` to begin with.
+ */
+export class Composer {
+  constructor({ name, label, placeholder, verb, send, leave, small = false, text = "", note }) {
+    Object.assign(this, { send, leave, small, verb });
+    this.first = text;
+    this.box = h("textarea", {
+      class: "input",
+      rows: small ? 1 : 3,
+      placeholder,
+      "aria-label": label,
+      value: text,
+    });
+    this.kept = draft(this.box, name);
+    this.trouble = h("div", { class: "trouble", role: "alert" });
+    this.status = h("span", { class: "tiny quiet", role: "status" });
+    this.shown = h("div", {
+      class: "preview",
+      hidden: true,
+      "aria-label": "Preview",
+      role: "group",
+    });
+    this.node = h(
+      "form",
+      { class: "say", onsubmit: (event) => this.submit(event) },
+      note && h("p", { class: "tiny quiet" }, note),
+      this.trouble,
+      this.box,
+      this.shown,
+      this.tools(),
+    );
+    this.box.addEventListener("focus", () => this.open());
+    this.box.addEventListener("input", () => this.open());
+    this.node.addEventListener("keydown", (event) => this.onKey(event));
+    if (!small || this.kept.restored) this.open();
+  }
+
+  tools() {
+    const pick = takesImages(this.box, {
+      say: (words) => (this.status.textContent = words),
+      fail: (words) => this.fail(words),
+    });
+    this.look = button("Preview", {
+      icon: "eye",
+      kind: "ghost s more",
+      "aria-pressed": "false",
+      onclick: () => this.preview(),
+    });
+    return h(
+      "div",
+      { class: "line tools" },
+      this.look,
+      button("Image", { icon: "clip", kind: "ghost s more", title: "Or paste one", onclick: pick }),
+      this.status,
+      h(
+        "span",
+        { class: "push line" },
+        button("Discard", {
+          kind: "ghost s more",
+          title: "Esc leaves and keeps what you typed",
+          onclick: () => this.discard(),
+        }),
+        h(
+          "button",
+          { type: "submit", class: "btn send" },
+          `${this.verb} `,
+          h("span", { class: "kbd phone-hide" }, "Ctrl ↵"),
+        ),
+      ),
+    );
+  }
+
+  get text() {
+    return this.box.value;
+  }
+
+  open() {
+    this.node.classList.add("open");
+  }
+
+  focus() {
+    this.open();
+    this.box.focus();
+  }
+
+  onKey(event) {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.submit(event);
+    else if (event.key === "Escape" && !event.isComposing) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.close();
+    }
+  }
+
+  /** Leave the box; the text stays in it, and in this browser. */
+  close() {
+    if (!this.text.trim() && this.small) this.node.classList.remove("open");
+    this.box.blur();
+    this.leave?.(this.text.trim() !== "");
+  }
+
+  discard() {
+    const text = this.text;
+    this.empty();
+    this.leave?.(false);
+    if (text.trim() && text !== this.first)
+      toast("Text discarded.", { action: "Undo", act: () => this.restore(text) });
+  }
+
+  restore(text) {
+    this.box.value = text;
+    this.box.dispatchEvent(new Event("input", { bubbles: true }));
+    this.onRestore?.();
+    this.focus();
+  }
+
+  empty() {
+    this.kept.clear();
+    this.box.value = "";
+    fill(this.trouble);
+    this.write();
+    if (this.small) this.node.classList.remove("open");
+  }
+
+  async submit(event) {
+    event?.preventDefault();
+    event?.stopPropagation();
+    if (this.box.readOnly) return;
+    if (!this.text.trim()) {
+      this.fail(EMPTY);
+      this.focus();
+      return;
+    }
+    this.busy(true);
+    try {
+      await this.send(this.text);
+      this.busy(false);
+      this.empty();
+    } catch (error) {
+      this.busy(false);
+      this.fail(error.message, "Retry");
+    }
+  }
+
+  busy(yes) {
+    this.box.readOnly = yes;
+    this.node.toggleAttribute("aria-busy", yes);
+  }
+
+  /** What went wrong, above the text that stays. */
+  fail(words, verb) {
+    fill(
+      this.trouble,
+      h(
+        "div",
+        { class: "banner bad" },
+        icon("alert"),
+        h("div", {}, words, verb && " Your text is kept."),
+        verb && button(verb, { kind: "s", onclick: () => this.submit() }),
+      ),
+    );
+    this.box.addEventListener("input", () => fill(this.trouble), { once: true });
+  }
+
+  async preview() {
+    if (!this.shown.hidden) {
+      this.write();
+      this.box.focus();
+      return;
+    }
+    try {
+      const html = await preview(this.text);
+      fill(this.shown, html ? prose(html) : h("p", { class: "quiet" }, "Nothing to preview yet."));
+      this.turn(true);
+    } catch (error) {
+      this.fail(error.message);
+    }
+  }
+
+  write() {
+    this.turn(false);
+  }
+
+  turn(previewing) {
+    this.shown.hidden = !previewing;
+    this.box.hidden = previewing;
+    this.look.setAttribute("aria-pressed", String(previewing));
+  }
+}

@@ -1,0 +1,158 @@
+// New threads being written. Their text is kept in this browser under the project, the file and
+// the text of the line, so that it is found again in place after a reload and after a rebase.
+
+import { get } from "../../kit/api.js";
+import { draftOf, draftsUnder } from "../../kit/drafts.js";
+import { goTo } from "../diff/view.js";
+import { route } from "../route.js";
+import { state } from "../state.js";
+import { Composer } from "./composer.js";
+import { leave, onPage, stand, viewOf } from "./places.js";
+import { create, place } from "./review.js";
+import { isOld, lines } from "./words.js";
+
+const NEW = "new ";
+const LAST = 1e6; // of the order at a place: after every thread
+const FAR = 20_000; // lines looked through for the text of a line
+const boxes = new Map(); // draft name → {box, meta, at}
+
+const sameSpot = (a, b) =>
+  a.path === b.path && a.side === b.side && a.line === b.line && a.start === b.start;
+
+/** Write about `selection` = {path, side, start, end}, a whole file {path}, or the commit {}. */
+export function write({ path = null, side = null, start = null, end = null }, after) {
+  const at = { path, side: path && end ? side : null, line: end, start: start ?? end };
+  const known = [...boxes.values()].find((one) => sameSpot(one.at, at));
+  const { box } = known ?? opened(metaOf(at), at);
+  box.after = after;
+  box.focus();
+  box.node.scrollIntoView({ block: "nearest" });
+}
+
+function metaOf({ path, side, line, start }) {
+  const text = line ? (viewOf(path)?.lineText(side, line) ?? "") : "";
+  const { project, repo } = place;
+  const { sha, commit } = state;
+  return { project, repo, sha, subject: commit?.subject, path, side, line, start, text };
+}
+
+const nameOf = (meta) => NEW + JSON.stringify(meta);
+
+function opened(meta, at, note) {
+  const name = nameOf(meta);
+  const one = { meta, at };
+  const box = new Composer({
+    name,
+    label: `New comment on ${words(at)}`,
+    placeholder: "Comment, Markdown works",
+    verb: "Comment",
+    note: note ?? (at.line && at.start !== at.line ? `On ${lines(at.line, at.start)}` : undefined),
+    send: async (text) => {
+      await create(fields(one.at), text);
+      close(name);
+      box.after?.();
+    },
+    leave: (kept) => {
+      if (!kept) close(name);
+      box.after?.();
+    },
+  });
+  box.onRestore = () => show(name, one);
+  one.box = box;
+  show(name, one);
+  return one;
+}
+
+function show(name, one) {
+  boxes.set(name, one);
+  stand(name, one.box.node, one.at, LAST);
+}
+
+function close(name) {
+  boxes.delete(name);
+  leave(name);
+}
+
+const words = ({ path, line, start }) =>
+  path === null ? "the whole commit" : line ? `${lines(line, start)} of ${path}` : path;
+
+const fields = ({ path, side, line, start }) => ({
+  ...(path !== null && { path }),
+  ...(line && { side, line }),
+  ...(line && start !== line && { start_line: start, start_side: side }),
+});
+
+// -- unsent text of before -----------------------------------------------------------------------
+
+/** Show again what was not sent: on this commit, or on the one it was before a rebase. */
+export async function restore(review) {
+  for (const name of draftsUnder(NEW)) {
+    const meta = parsed(name);
+    if (!meta || boxes.has(name) || !draftOf(name)) continue;
+    if (meta.project !== place.project || meta.repo !== place.repo) continue;
+    if (await isHere(meta, review)) settle(meta);
+  }
+}
+
+function parsed(name) {
+  try {
+    return JSON.parse(name.slice(NEW.length));
+  } catch {
+    return null;
+  }
+}
+
+let listed = null;
+
+/** Whether this commit is the one the text was written on, or has become of it. */
+async function isHere(meta, review) {
+  if (meta.sha === state.sha) return true;
+  const before = [review.matched_from, ...(review.carried_from?.also ?? [])];
+  if (before.includes(meta.sha)) return true;
+  listed ??= get(route("projects", place.project)).then(
+    ({ repos }) => new Set(repos.flatMap(({ commits }) => commits.map(({ sha }) => sha))),
+  );
+  const gone = !(await listed).has(meta.sha);
+  return gone && meta.subject === state.commit.subject;
+}
+
+function settle(meta) {
+  const { path, side, line, start } = meta;
+  if (path === null) opened(meta, { path, side: null, line: null, start: null });
+  else if (!onPage(path))
+    opened(
+      meta,
+      { path: null, side: null, line: null, start: null },
+      `About ${words(meta)}, which this commit does not change any more. It will be sent about the whole commit.`,
+    );
+  else if (!line) opened(meta, { path, side: null, line: null, start: null });
+  else waiting.push({ meta, at: { path, side, line, start } });
+  const view = viewOf(path);
+  if (view) found(view);
+  else if (line && onPage(path)) goTo(path);
+}
+
+const waiting = []; // of files that are not drawn yet
+
+/** A file was drawn: boxes that waited for its lines find them by their text. */
+export function found(view) {
+  for (const one of waiting.filter(({ meta }) => meta.path === view.path)) {
+    waiting.splice(waiting.indexOf(one), 1);
+    const { meta } = one;
+    const line = nearest(view, meta);
+    if (line === null) {
+      const note = `About ${words(meta)}, which is gone: “${meta.text.trim()}”. It will be sent about the whole file.`;
+      opened(meta, { path: meta.path, side: null, line: null, start: null }, note);
+    } else opened(meta, { ...one.at, line, start: meta.start + line - meta.line });
+  }
+}
+
+/** The line with that text that is nearest to where it was. */
+function nearest(view, { side, line, text }) {
+  const is = (n) => n > 0 && view.lineText(isOld(side) ? "LEFT" : "RIGHT", n) === text;
+  for (let away = 0; away < FAR; away += 1) {
+    if (is(line - away)) return line - away;
+    if (is(line + away)) return line + away;
+  }
+  return null;
+}

@@ -1,0 +1,131 @@
+// Threads on the page of a commit: their cards, the boxes of new ones, the PR record, where the
+// review came from. The diff they stand in is drawn by others; see commit.js and diff/view.js.
+
+import { button, fill, h, icon } from "../../kit/dom.js";
+import { action } from "../../kit/palette.js";
+import { command, problem } from "../../kit/parts.js";
+import { carriedBanner } from "../carried.js";
+import { onReload, ready, threadsOf } from "../commit.js";
+import { general, onComment, onFile } from "../diff/view.js";
+import { openPr, refreshPr } from "../pr.js";
+import { Card } from "./card.js";
+import { found, restore, write } from "./fresh.js";
+import { drawn, leave, settleAbove, stand } from "./places.js";
+import { load, onReview } from "./review.js";
+import { Walk } from "./walk.js";
+
+const banners = document.getElementById("carried");
+const cards = new Map(); // thread id → Card
+const walk = new Walk(cards, general);
+let bannered = "";
+
+function draw(review) {
+  const here = new Set(review.threads.map(({ id }) => id));
+  for (const id of cards.keys()) if (!here.has(id)) dismiss(id);
+  review.threads.forEach((thread, order) => {
+    if (cards.has(thread.id)) cards.get(thread.id).update(thread);
+    else cards.set(thread.id, new Card(thread));
+    stand(thread.id, cards.get(thread.id).node, placeOf(thread), order);
+  });
+  walk.say();
+  walk.arrive();
+  threadsOf(openBy(review.threads));
+  tellOrigin(review);
+}
+
+/** A thread that is gone takes its card along, but not a reply that is being written. */
+function dismiss(id) {
+  cards.get(id).gone();
+  if (cards.get(id).answer.text.trim()) return;
+  cards.delete(id);
+  leave(id);
+}
+
+/** Threads of no line of the commit stand above all files, never folded away with one. */
+const placeOf = ({ path, side, line, placement }) => ({
+  path: placement === "none" ? null : path,
+  side,
+  line,
+});
+
+function openBy(threads) {
+  const open = new Map();
+  for (const { path, resolved } of threads)
+    if (path && !resolved) open.set(path, (open.get(path) ?? 0) + 1);
+  return open;
+}
+
+function tellOrigin(review) {
+  const { parse_error: error, target_file: target, file, warnings } = review;
+  const said = JSON.stringify([error, warnings, carriedBanner(review)?.textContent]);
+  if (said === bannered) return;
+  bannered = said;
+  fill(
+    banners,
+    error && broken(file ?? target, error),
+    warnings.length > 0 && warned(warnings),
+    carriedBanner(review),
+  );
+}
+
+const broken = (file, error) => {
+  const words = `The review file is not valid YAML, ${error}. Mend it by hand: until then the last good state is shown, and nothing can be written.`;
+  const node = problem(words);
+  node.querySelector("div").append(command(file, "the path of the file"));
+  return node;
+};
+
+const warned = (warnings) =>
+  h(
+    "div",
+    { class: "banner warn" },
+    icon("alert"),
+    h(
+      "div",
+      {},
+      warnings.map((one) => h("p", {}, one)),
+    ),
+  );
+
+async function refresh() {
+  await Promise.all([load(), refreshPr()]);
+}
+
+async function start() {
+  await ready;
+  const details = button("PR details", { icon: "pencil", id: "pr", onclick: openPr });
+  document.getElementById("head-actions").append(details);
+  document.getElementById("threadtools").append(walk.tools);
+  action("PR details", () => details.click(), { icon: "pencil" });
+  action("Comment on the commit", () => write({}), { icon: "say" });
+  settleAbove(general);
+  onComment((chosen) => {
+    const opener = document.activeElement;
+    write(chosen, () => opener?.isConnected && opener.focus({ preventScroll: true }));
+  });
+  try {
+    await load();
+  } catch (error) {
+    fill(banners, problem(`The threads could not be read: ${error.message}`));
+  }
+  onReview(draw);
+  onFile((view) => {
+    drawn(view);
+    found(view);
+    walk.arrive();
+  });
+  onReview(restoreOnce());
+  walk.byHash();
+  onReload((what) => what === "commit" && refresh().catch(() => {}));
+}
+
+/** Unsent text of before, once the first review is known. */
+function restoreOnce() {
+  let done = false;
+  return (review) => {
+    if (!done) restore(review);
+    done = true;
+  };
+}
+
+start();

@@ -1,0 +1,78 @@
+// Where cards and boxes stand: below their line, at the top of their file, or above all files.
+//
+// A file is drawn late, drawn again, folded and unfolded; what stands in it is put back each time,
+// with the focus it had.
+
+import { h } from "../../kit/dom.js";
+import { state } from "../state.js";
+import { isOld } from "./words.js";
+
+const views = new Map(); // path → FileView
+const items = new Map(); // key → {node, at, order}
+const above = h("div", { class: "stack threads", id: "general-threads" });
+let held = null; // the element of an item that has the focus
+
+document.addEventListener("focusin", ({ target }) => (held = target));
+document.addEventListener("pointerdown", ({ target }) => {
+  if (!held?.contains(target)) held = null;
+});
+
+/** Where what belongs to no line of a file stands; once, at the start. */
+export const settleAbove = (general) => general.append(above);
+
+/**
+ * Let `node` stand at `at` = {path, side, line}; path null: above all files, line null: at the top
+ * of the file. `order` decides among those at one place. Known keys move only if they must.
+ */
+export function stand(key, node, at, order) {
+  const item = items.get(key) ?? {};
+  items.set(key, Object.assign(item, { node, at, order }));
+  put(item);
+}
+
+export function leave(key) {
+  items.get(key)?.node.remove();
+  items.delete(key);
+}
+
+/** A file was drawn, or drawn again. */
+export function drawn(view) {
+  views.set(view.path, view);
+  for (const item of items.values()) if (item.at.path === view.path) put(item);
+}
+
+export const viewOf = (path) => {
+  const view = views.get(path);
+  return view?.element.isConnected ? view : null;
+};
+
+/** Whether the commit changes this file, so that it is on the page, sooner or later. */
+export const onPage = (path) => state.commit.files.some((file) => file.path === path);
+
+function put(item) {
+  const slot = slotOf(item.at);
+  if (!slot) return;
+  item.node.dataset.order = item.order;
+  const later = [...slot.children].filter((one) => one !== item.node);
+  const before = later.find((one) => Number(one.dataset.order) > item.order) ?? null;
+  if (item.node.parentNode === slot && item.node.nextElementSibling === before) return;
+  move(item.node, slot, before);
+}
+
+function slotOf({ path, side, line }) {
+  if (path === null || !onPage(path)) return above;
+  const view = viewOf(path);
+  if (!view) return null;
+  const slot = line === null ? null : view.place(isOld(side) ? "LEFT" : "RIGHT", line);
+  return slot ?? view.top;
+}
+
+/** Put a node elsewhere without losing the focus or the caret in it. */
+function move(node, slot, before) {
+  const active = held && node.contains(held) ? held : null;
+  const caret = active?.matches("textarea") ? [active.selectionStart, active.selectionEnd] : null;
+  slot.insertBefore(node, before);
+  if (!active || active === document.activeElement) return;
+  active.focus({ preventScroll: true });
+  if (caret) active.setSelectionRange(...caret);
+}

@@ -1,0 +1,139 @@
+// The review of this commit as the service tells it, and every operation on its threads. What is
+// shown is always an answer of the service; a deletion that may still be undone is left out.
+
+import { get, patch, post, remove } from "../../kit/api.js";
+import { toast } from "../../kit/toast.js";
+import { commitOf, route } from "../route.js";
+
+const { project, repo, sha } = document.body.dataset;
+export const place = { project, repo, sha };
+
+const UNDO = 8000; // ms
+const at = (...below) => commitOf(project, repo, sha, ...below);
+const leaving = new Map(); // comment id → {thread, timer}: deleted here, the service not yet told
+const watchers = new Set();
+let told = null;
+let loading = null;
+let again = false;
+
+/** Call `draw(review)` with each new state. */
+export function onReview(draw) {
+  watchers.add(draw);
+  if (told) draw(shown());
+}
+
+/** Ask for the review; calls while one is under way are answered by one more. */
+export function load() {
+  if (loading) again = true;
+  loading ??= ask().finally(() => (loading = null));
+  return loading;
+}
+
+async function ask() {
+  do {
+    again = false;
+    told = await get(`${at("review")}?html=1`);
+  } while (again);
+  draw();
+}
+
+const draw = () => watchers.forEach((watcher) => watcher(shown()));
+
+function shown() {
+  const threads = told.threads
+    .map((thread) => ({
+      ...thread,
+      comments: thread.comments.filter((comment) => !leaving.has(comment.id)),
+    }))
+    .filter((thread) => thread.comments.length);
+  return { ...told, threads };
+}
+
+/** The body's id of the new thread. `where` is {path?, side?, line?, start_line?, start_side?}. */
+export async function create(where, body) {
+  const { id } = await post(at("threads"), { ...where, body });
+  await load();
+  return id;
+}
+
+export async function reply(thread, body) {
+  await post(at("threads", thread, "comments"), { body });
+  await load();
+}
+
+export async function edit(thread, comment, body) {
+  await patch(at("threads", thread, "comments", comment), { body });
+  await load();
+}
+
+/** At once on the page; taken back, with the reason, where the service refuses. */
+export async function resolve(thread, resolved) {
+  const known = told.threads.find((one) => one.id === thread);
+  const before = known.resolved;
+  known.resolved = resolved;
+  draw();
+  try {
+    await patch(at("threads", thread), { resolved });
+  } catch (error) {
+    known.resolved = before;
+    draw();
+    toast(error.message, { bad: true });
+    return;
+  }
+  await load();
+}
+
+/** Gone from the page at once, from the file after 8 s or when the page is left. */
+export function forget(thread, comment) {
+  const timer = setTimeout(() => carryOut(comment), UNDO);
+  leaving.set(comment, { thread, timer });
+  draw();
+  toast("Comment deleted.", { action: "Undo", act: () => takeBack(comment) });
+}
+
+function takeBack(comment) {
+  clearTimeout(leaving.get(comment)?.timer);
+  leaving.delete(comment);
+  draw();
+}
+
+async function carryOut(comment) {
+  const { thread } = leaving.get(comment);
+  try {
+    await remove(at("threads", thread, "comments", comment));
+    await load();
+  } catch (error) {
+    if (error.status !== 404) toast(`Not deleted: ${error.message}`, { bad: true });
+  }
+  takeBack(comment);
+}
+
+addEventListener("pagehide", () => {
+  for (const [comment, { thread, timer }] of leaving) {
+    clearTimeout(timer);
+    fetch(at("threads", thread, "comments", comment), { method: "DELETE", keepalive: true });
+  }
+  leaving.clear();
+});
+
+/** Threads as Markdown: {thread}, {path}, {unresolved: 1}. */
+export async function asMarkdown(wanted) {
+  const answer = await fetch(`${at("threads.md")}?${new URLSearchParams(wanted)}`);
+  if (!answer.ok) throw new Error((await answer.json()).error);
+  return answer.text();
+}
+
+/** Markdown as it will be shown once it is stored. */
+export const preview = async (text) =>
+  (await post(route("projects", project, "preview"), { text })).html;
+
+/** Keep an image for this project; resolves to the Markdown that shows it. */
+export async function keepImage(file) {
+  const name = file.name.replace(/\.[^.]*$/, "") || "image";
+  const address = `${route("projects", project, "assets")}?${new URLSearchParams({ alt: name })}`;
+  const headers = { "Content-Type": file.type || "application/octet-stream" };
+  const answer = await fetch(address, { method: "POST", headers, body: file });
+  const said = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error(said.error ?? `The service answered ${answer.status}.`);
+  return said.markdown;
+}

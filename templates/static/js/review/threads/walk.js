@@ -1,0 +1,212 @@
+// Going from thread to thread: N and P, the list in the toolbar, addresses that end in #thread-…,
+// hiding what is said, and the list of what is outdated.
+
+import { button, fill, h, icon } from "../../kit/dom.js";
+import { key } from "../../kit/keys.js";
+import { menu } from "../../kit/menu.js";
+import { attempt, copy, toast } from "../../kit/toast.js";
+import { plural } from "../../kit/words.js";
+import { goTo, selection } from "../diff/view.js";
+import { state } from "../state.js";
+import { write } from "./fresh.js";
+import { onPage } from "./places.js";
+import { asMarkdown } from "./review.js";
+import { address, beginning, sideOf, standing } from "./words.js";
+
+const HIDDEN = "threads-hidden"; // on <body>
+const MOST = 30; // threads in the list of the toolbar
+
+export class Walk {
+  /** `cards` is the Map of id → Card, `general` the element above all files. */
+  constructor(cards, general) {
+    Object.assign(this, { cards, general, current: null, wanted: null });
+    this.label = h("span");
+    this.tools = button("", { kind: "ghost s", id: "threadlist" });
+    this.tools.append(icon("say"), this.label, icon("down"));
+    menu(this.tools, () => this.items());
+    this.outdated = h("section", { class: "card outdated-list", hidden: true });
+    general.prepend(this.outdated);
+    document.addEventListener("focusin", ({ target }) => {
+      const card = target.closest?.(".thread");
+      if (card) this.current = card.id.replace("thread-", "");
+    });
+    addEventListener("hashchange", () => this.byHash());
+    this.keys();
+  }
+
+  keys() {
+    const group = "Threads";
+    key("N", "Next thread", () => this.step(1), { group });
+    key("P", "Previous thread", () => this.step(-1), { group });
+    key("r", "Reply", () => this.withCard((card) => card.replyTo()), { group });
+    key("e", "Resolve or open again", () => this.withCard((card) => card.toggle()), { group });
+    key("h", "Hide or show threads", () => this.hide(), { group });
+    key("o", "Outdated threads", () => this.listOutdated(), { group });
+    key("Ctrl+Enter", "Send what you wrote", undefined, { group });
+  }
+
+  /** Threads as they stand on the page, from the top. */
+  get ordered() {
+    const files = new Map((state.commit?.files ?? []).map(({ path }, n) => [path, n]));
+    const rank = ({ path }) => files.get(path) ?? -1;
+    return [...this.cards.values()]
+      .map(({ thread }, n) => ({ thread, n }))
+      .sort(
+        (a, b) =>
+          rank(a.thread) - rank(b.thread) ||
+          (a.thread.line ?? 0) - (b.thread.line ?? 0) ||
+          a.n - b.n,
+      )
+      .map(({ thread }) => thread);
+  }
+
+  step(by) {
+    const all = this.ordered;
+    if (!all.length) {
+      toast("No thread on this commit yet. c comments on a line.");
+      return;
+    }
+    const at = all.findIndex(({ id }) => id === this.current);
+    const next = at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length;
+    this.go(all[next].id);
+  }
+
+  /** Show a thread in its place, and give it the focus. */
+  async go(id) {
+    const thread = this.cards.get(id)?.thread;
+    if (!thread) return;
+    this.hide(false);
+    this.wanted = id;
+    this.arrive();
+    if (this.wanted && thread.path && onPage(thread.path))
+      await goTo(thread.path, sideOf(thread), thread.line ?? 1);
+    this.arrive();
+  }
+
+  /** The thread that is asked for may just have been drawn. */
+  arrive() {
+    const node = this.wanted && this.cards.get(this.wanted)?.node;
+    if (!node?.isConnected || !node.checkVisibility()) return;
+    this.wanted = null;
+    node.scrollIntoView({ block: "center" });
+    node.focus({ preventScroll: true });
+  }
+
+  byHash() {
+    const id = /^#thread-(.+)$/.exec(decodeURIComponent(location.hash))?.[1];
+    if (id) this.go(id);
+  }
+
+  /** The thread with the focus, else the one on the chosen line, else the last visited one. */
+  withCard(act) {
+    const near = document.activeElement?.closest?.(".thread")?.id.replace("thread-", "");
+    const at = selection();
+    const here =
+      at &&
+      this.ordered.find(
+        (one) => one.path === at.path && one.line === at.end && sideOf(one) === at.side,
+      );
+    const card = this.cards.get(near ?? here?.id ?? this.current);
+    if (card) act(card);
+    else toast("Choose a thread first: N goes to the next one.");
+  }
+
+  hide(yes = !document.body.classList.contains(HIDDEN)) {
+    if (yes === document.body.classList.contains(HIDDEN)) return;
+    document.body.classList.toggle(HIDDEN, yes);
+    this.say();
+    if (yes) toast("Threads in files are hidden.", { action: "Show", act: () => this.hide(false) });
+  }
+
+  // -- lists -----------------------------------------------------------------------------------
+
+  say() {
+    const all = this.ordered;
+    const open = all.filter(({ resolved }) => !resolved).length;
+    const hidden = document.body.classList.contains(HIDDEN);
+    const words = open ? plural(open, "open thread") : all.length ? "All resolved" : "No threads";
+    this.label.textContent = hidden ? `${words}, hidden` : words;
+    if (!this.outdated.hidden) this.drawOutdated();
+  }
+
+  items() {
+    const all = this.ordered;
+    const open = all.filter(({ resolved }) => !resolved);
+    const files = [...new Set(all.map(({ path }) => path).filter(Boolean))];
+    return [
+      ...open.slice(0, MOST).map((thread) => ({
+        label: `${address(thread)}  ${beginning(thread.comments[0].body, 48)}`,
+        icon: "say",
+        act: () => this.go(thread.id),
+      })),
+      open.length > 0 && "-",
+      { label: "Comment on the commit", icon: "plus", act: () => write({}) },
+      {
+        label: "Copy all open threads",
+        icon: "copy",
+        disabled: !open.length,
+        why: "None is open",
+        act: () => this.copied({ unresolved: 1 }, plural(open.length, "open thread")),
+      },
+      ...files.slice(0, MOST).map((path) => ({
+        label: `Copy the threads of ${path}`,
+        icon: "copy",
+        act: () => this.copied({ path }, `The threads of ${path}`),
+      })),
+      "-",
+      { label: "Hide or show threads", icon: "eye", key: "h", act: () => this.hide() },
+      { label: "Outdated threads", icon: "clock", key: "o", act: () => this.listOutdated() },
+    ].filter(Boolean);
+  }
+
+  copied(wanted, what) {
+    attempt(null, async () => copy(await asMarkdown(wanted), `${what}: copied as Markdown.`));
+  }
+
+  listOutdated() {
+    if (!this.outdated.hidden) {
+      this.outdated.hidden = true;
+      return;
+    }
+    if (!this.ordered.some(({ outdated }) => outdated)) {
+      toast("No thread of this commit is outdated.");
+      return;
+    }
+    this.outdated.hidden = false;
+    this.drawOutdated();
+    this.outdated.scrollIntoView({ block: "nearest" });
+    this.outdated.querySelector("li button").focus({ preventScroll: true });
+  }
+
+  drawOutdated() {
+    const old = this.ordered.filter(({ outdated }) => outdated);
+    this.outdated.hidden = !old.length;
+    const close = button("", {
+      icon: "x",
+      kind: "ghost s only push",
+      "aria-label": "Close the list",
+      onclick: () => this.listOutdated(),
+    });
+    fill(
+      this.outdated,
+      h("header", {}, h("h2", {}, plural(old.length, "outdated thread")), close),
+      h(
+        "ul",
+        {},
+        old.map((thread) =>
+          h(
+            "li",
+            {},
+            h(
+              "button",
+              { type: "button", class: "row", onclick: () => this.go(thread.id) },
+              h("span", { class: "mono cut" }, thread.original_path ?? address(thread)),
+              h("span", { class: "cut grow soft" }, beginning(thread.comments[0].body)),
+              h("span", { class: "tiny quiet phone-hide" }, standing(thread)),
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+}
