@@ -42,6 +42,13 @@ LEADING = {f"http://www.w3.org/1999/xhtml {name}" for name in ("meta", "link")}
 DEEPEST = 256
 MOST_TAGS, MOST_QUOTES = 200_000, 400_000  # what a parser, and later a browser, takes at once
 ALT_LENGTH = 300
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+    "Cache-Control": "private, max-age=31536000, immutable",
+    "Content-Disposition": "inline",
+}
 
 
 def store(slug: str, data: bytes, content_type: str, alt: str = "") -> dict[str, Any]:
@@ -85,6 +92,14 @@ def markdown(slug: str, name: str, alt: str) -> str:
     words = " ".join(alt.encode(errors="replace").decode().split())[:ALT_LENGTH].rstrip()
     escaped = re.sub(r"([\[\]\\])", r"\\\1", words or "image")
     return f"![{escaped}](/api/projects/{slug}/assets/{name})"
+
+
+def kind_of(data: bytes) -> str | None:
+    """The content type of an image that may be shown, by its signature; None for other bytes."""
+    for suffix, (_name, signature) in SIGNATURES.items():
+        if signature is not None and signature.match(data):
+            return TYPES[suffix]
+    return TYPES[".svg"] if b"<svg" in data and svg_fault(data) is None else None
 
 
 def svg_fault(data: bytes) -> str | None:

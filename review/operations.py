@@ -157,6 +157,19 @@ def get_pr(caller: Local, *, project: str, repo: str, sha: str) -> Record:
 
 
 @told
+def get_image(
+    caller: Local, *, project: str, repo: str, sha: str, path: str | None, side: str | None
+) -> tuple[bytes, str]:
+    """Bytes and content type of an image before (LEFT) or after (RIGHT) the commit."""
+    if path is None:
+        find(project, repo, sha)
+        raise Invalid('"path" is required')
+    if side not in (None, "LEFT", "RIGHT"):
+        raise Invalid('"side" must be LEFT or RIGHT')
+    return details.image(project, repo, sha, path, side or "RIGHT")
+
+
+@told
 def get_interdiff(
     caller: Local, *, project: str, repo: str, sha: str, old: str | None = None
 ) -> Record:

@@ -48,6 +48,7 @@ urlpatterns = [
     path(f"{P}/stack.png", project({"get": "picture"}), {"kind": "png"}),
     path(C, commit({"get": "retrieve"})),
     path(f"{C}/file", commit({"get": "file"})),
+    path(f"{C}/image", commit({"get": "image"})),
     path(f"{C}/review", commit({"get": "review"})),
     path(f"{C}/pr", commit({"get": "pr", "put": "set_pr"})),
     path(f"{C}/viewed", commit({"put": "viewed"})),

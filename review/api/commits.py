@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from config.kernel.errors import Invalid
 from config.kernel.web import rest
-from review import operations
+from review import assets, operations
 from review.api import bodies, pictures, queries, shapes
 from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, mount, person, tagged
 
@@ -42,6 +42,13 @@ class CommitViewSet(ViewSet):
             operations.find(place["project"], place["repo"], place["sha"])
             raise Invalid('"path" is required')
         return Response(operations.get_commit(person(), path=path, **place))
+
+    @binary(*assets.TYPES.values(), query=queries.Image, errors=(400, 404))
+    def image(self, request: Request, **place: Any) -> HttpResponse:
+        """An image that the commit changes, before (LEFT) or after it (RIGHT)."""
+        path, side = request.query_params.get("path"), request.query_params.get("side")
+        data, kind = operations.get_image(person(), path=path, side=side, **place)
+        return HttpResponse(data, content_type=kind, headers=assets.HEADERS)
 
     @documented(shapes.Review, query=queries.Html, errors=(400, 404))
     def review(self, request: Request, **place: Any) -> HttpResponseBase:

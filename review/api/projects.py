@@ -17,14 +17,6 @@ from review import assets, markdown, operations, projects
 from review.api import bodies, discussion, pictures, queries, shapes
 from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, mount, person, tagged
 
-ASSET_HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
-    "Cache-Control": "private, max-age=31536000, immutable",
-    "Content-Disposition": "inline",
-}
-
 
 @extend_schema(tags=["review projects"])
 class ProjectViewSet(ViewSet):
@@ -103,4 +95,4 @@ class ProjectViewSet(ViewSet):
         """An uploaded image."""
         data = assets.read(project, name)
         kind = assets.TYPES[PurePath(name).suffix]
-        return HttpResponse(data, content_type=kind, headers=ASSET_HEADERS)
+        return HttpResponse(data, content_type=kind, headers=assets.HEADERS)

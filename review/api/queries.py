@@ -19,6 +19,10 @@ class Path(Shape):
     path = s.CharField()
 
 
+class Image(Path):
+    side = s.ChoiceField(["LEFT", "RIGHT"], required=False)
+
+
 class Html(Shape):
     html = s.ChoiceField(["0", "1"], required=False)
 

@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from config.kernel.errors import NotFound, SvcError
 from config.kernel.jsonio import clean, dumps
-from review import caches, markdown, projects, reviewer
-from review.git import ancestry, diffs, log
+from review import assets, caches, markdown, projects, reviewer
+from review.git import ancestry, catfile, diffs, log, objects
 from review.git.command import GitError
 from review.git.commits import Commit
+from review.git.repository import Repository
 from review.projects import Project
 from review.reviews import records, shown, viewed
 from review.reviews.target import Target
@@ -23,7 +24,7 @@ from review.stacks.contents import Files, complete
 from review.stacks.listing import counts
 from review.stacks.values import Item, Repo
 
-__all__ = ["commit", "etag", "file", "interdiff", "pr", "progress", "project"]
+__all__ = ["commit", "etag", "file", "image", "interdiff", "pr", "progress", "project"]
 
 Record = dict[str, Any]
 Contents = Literal["all", "none"] | int
@@ -132,6 +133,32 @@ def file(slug: str, name: str, sha: str, path: str) -> Record:
                 (found,) = Files(listed.target.repository, listed.commit).whole([changed])
                 return listed.marked(found)
     raise NotFound('"path" is not a file changed by this commit')
+
+
+def image(slug: str, name: str, sha: str, path: str, side: str) -> tuple[bytes, str]:
+    """An image that the commit changes, as it was (LEFT) or is (RIGHT): its bytes and type.
+
+    NotFound when the commit does not change it, or the side holds no image of at most 5 MB.
+    """
+    with _told():
+        target = _place(slug, name, sha).target
+        for changed in target.shown_commit.files:
+            if path in (changed.path, clean(changed.path)):
+                oid = changed.old_oid if side == "LEFT" else changed.new_oid
+                known = oid is not None and oid in changed.blobs
+                data = _small_blob(target.repository, oid) if oid and known else None
+                kind = assets.kind_of(data) if data else None
+                if data and kind:
+                    return data, kind
+                raise NotFound("No image of at most 5 MB on this side")
+    raise NotFound('"path" is not a file changed by this commit')
+
+
+def _small_blob(repository: Repository, oid: str) -> bytes | None:
+    found = dict(catfile.infos(repository, [oid]))[oid]
+    if found is None or found[1] > assets.LIMIT:
+        return None
+    return objects.blob(repository, oid)
 
 
 def progress(slug: str, name: str, sha: str) -> dict[str, int]:

@@ -73,12 +73,30 @@ def find(repo: Repo, sha: str) -> Item:
             f"Commit {printable(sha, 7)} is not in the range of repo {repo.entry.name}; it may "
             "have been rebased away. Look it up again in the project detail.",
             code="not_in_range",
+            extra=_heir(repo, wanted),
         )
     if len(hits) > 1:
         raise Invalid(
             f'Short sha "{wanted}" is ambiguous: matches {len(hits)} commits', code="ambiguous_sha"
         )
     return hits[0]
+
+
+def _heir(repo: Repo, wanted: str) -> dict[str, str]:
+    """`moved_to`: the listed commit that stands for a gone one, where one does."""
+    gone = {
+        sha: item.commit.sha
+        for item in repo.items
+        for sha in (*(item.match.shas if item.match else ()), *_carried(item))
+    }
+    found = {new for old, new in gone.items() if HEX.fullmatch(wanted) and old.startswith(wanted)}
+    return {"moved_to": found.pop()} if len(found) == 1 else {}
+
+
+def _carried(item: Item) -> tuple[str, ...]:
+    """The gone commits whose reviews the commit's own file has taken over."""
+    carried = item.trace.carried
+    return (carried.sha, *carried.also) if carried else ()
 
 
 def target(repo: Repo, item: Item) -> Target:

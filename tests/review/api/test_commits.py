@@ -207,6 +207,52 @@ def test_what_changed_since_the_commit_it_stands_for(api: Api, pay: Project):
     assert api.get(pay.c(new, "/interdiff?from=--output=x")).status_code == 404
 
 
+def test_a_commit_that_is_gone_says_which_one_stands_for_it(api: Api, pay: Project):
+    old = pay.shas[2]
+    api.post(pay.c(old, "/threads"), {"body": "x"})
+    stranger = pay.repo.git("commit-tree", "-m", "Stranger", f"{old}^{{tree}}")
+    new = pay.repo.amend({"README.md": "Pay\n\nRetries, three.\n"})
+
+    def moved(sha: str) -> str | None:
+        answer = api.get(pay.c(sha))
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_in_range")
+        found: str | None = answer.json().get("moved_to")
+        return found
+
+    assert moved(old) == moved(old[:9]) == new
+    assert moved(stranger) is None
+    assert api.post(pay.c(new, "/threads"), {"body": "now taken over"}).status_code == 201
+    assert moved(old) == new
+
+
+def test_images_are_shown_as_they_were_and_are(api: Api, pay: Project):
+    png, gif = b"\x89PNG\r\n\x1a\n" + b"\0" * 9, b"GIF89a" + b"\0" * 9
+    svg = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+    bad = b'<!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="http://www.w3.org/2000/svg"/>'
+    large = png + b"\0" * 5_242_880
+    pay.repo.commit({"a.png": png, "b.svg": "x"}, "Before")
+    files = {"a.png": gif, "b.svg": svg, "c.png": b"no image", "d.svg": bad, "e.png": large}
+    sha = pay.repo.commit(files, "Images")
+
+    def image(path: str, side: str = "") -> tuple[int, str | None, bytes]:
+        asked = {"path": path} | ({"side": side} if side else {})
+        answer = api.get(pay.c(sha, "/image"), params=asked)
+        if answer.status_code == 200:
+            policy = answer.headers["content-security-policy"]
+            assert policy == "default-src 'none'; style-src 'unsafe-inline'"
+            assert answer.headers["x-content-type-options"] == "nosniff"
+        return answer.status_code, answer.headers["content-type"], answer.content
+
+    assert image("a.png", "LEFT") == (200, "image/png", png)
+    assert image("a.png") == image("a.png", "RIGHT") == (200, GIF, gif)
+    assert image("b.svg") == (200, "image/svg+xml", svg)
+    for path, side in [("b.svg", "LEFT"), ("c.png", ""), ("c.png", "LEFT"), ("d.svg", ""),
+                       ("e.png", ""), ("no.png", ""), ("../a.png", "")]:  # fmt: skip
+        assert image(path, side)[0] == 404
+    assert image("a.png", "left")[0] == 400
+    assert api.get(pay.c(sha, "/image")).json()["error"] == '"path" is required'
+
+
 def test_reading_everything_writes_nothing(api: Api, pay: Project):
     """Every GET that is described, of every commit, on a carried-over review and a broken one."""
     thread = api.post(pay.c(2, "/threads"), {"body": "x"}).json()
