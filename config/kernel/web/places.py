@@ -25,6 +25,7 @@ from config.kernel.web import hosts, rest, surfaces
 MOST = 30  # places of one answer
 MOST_ALIKE = 12  # of one kind, so that many chats leave room for the app of that name
 Q_MAX = 200  # characters
+NOISE = 0.35  # of the best score; what fits less is left out
 FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED")
 
 log = logging.getLogger(__name__)
@@ -122,10 +123,11 @@ def ranked(offered: Iterable[tuple[str, Place]], q: str) -> list[tuple[str, Plac
         return list(_first(offered, MOST // max(1, len({part for part, _ in offered}))))
     scored = ((_score(place, words), n, part, place) for n, (part, place) in enumerate(offered))
     best = heapq.nsmallest(MOST * 10, ((-score, n, p, one) for score, n, p, one in scored if score))
+    least = NOISE * -best[0][0] if best else 0.0
     shown: list[tuple[str, Place]] = []
     kinds: Counter[str] = Counter()
-    for _, _, part, place in best:
-        if kinds[place.kind] < MOST_ALIKE and len(shown) < MOST:
+    for score, _, part, place in best:
+        if -score >= least and kinds[place.kind] < MOST_ALIKE and len(shown) < MOST:
             kinds[place.kind] += 1
             shown.append((part, place))
     return shown
@@ -144,7 +146,7 @@ def _score(place: Place, words: list[str]) -> float:
     label, rest_of_it = _folded(place.label), _folded(f"{place.hint} {place.terms}")
     total = 0.0
     for word in words:
-        fit = max(_fit(label, word), _fit(rest_of_it, word, letters=False) / 2)
+        fit = max(_fit(label, word), _fit(rest_of_it, word, letters=False) / 3)
         if not fit:
             return 0.0
         total += fit

@@ -26,5 +26,11 @@ function say(reason) {
   bars.append(bar);
 }
 
-addEventListener("error", (event) => say(event.error ?? event));
+/** Also a script that could not be loaded, which only a listener on the way down hears of. */
+function heard(event) {
+  if (event.target instanceof HTMLScriptElement) say("a script of it did not load.");
+  else if (event.target === window) say(event.error ?? event);
+}
+
+addEventListener("error", heard, true);
 addEventListener("unhandledrejection", (event) => say(event.reason));

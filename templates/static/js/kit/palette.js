@@ -6,10 +6,12 @@ import { button, fill, h, icon, settle } from "./dom.js";
 import { caps } from "./keys.js";
 
 const PARTS = { main: "Workspace", review: "Review", dashboard: "Apps" };
+const PART_ICONS = { main: "chat", review: "review", dashboard: "apps" };
 const ICONS = {
-  ...{ part: "out", page: "file", project: "folder", chat: "chat", trigger: "bolt" },
-  ...{ review: "review", commit: "fork", app: "apps", bookmark: "out", group: "folder" },
+  ...{ page: "file", project: "folder", chat: "chat", trigger: "bolt" },
+  ...{ review: "review", commit: "branch", app: "apps", bookmark: "out" },
 };
+const PAGE = "This page";
 const RECENT = "svc.recent";
 const REMEMBERED = 6;
 const SHOWN = 12; // actions at most
@@ -17,11 +19,15 @@ const REST = 90; // ms after the last key
 const actions = [];
 
 /**
- * Offer something this page can do. `key` is only shown: register it with key(). Returns a
- * function that takes the action back.
+ * Offer something this page can do; `group` names what can be done everywhere. `key` is only
+ * shown: register it with key(). Returns a function that takes the action back.
  */
-export function action(label, act, { icon: shape = "right", hint = "", key = "" } = {}) {
-  const entry = { label, act, icon: shape, hint, key };
+export function action(
+  label,
+  act,
+  { icon: shape = "right", hint = "", key = "", group = PAGE } = {},
+) {
+  const entry = { label, act, icon: shape, hint, key, group };
   actions.push(entry);
   return () => actions.splice(actions.indexOf(entry), 1);
 }
@@ -83,21 +89,29 @@ class Palette {
     if (this.node.open) this.draw();
   }
 
-  /** What is shown, by groups: recent ones first when nothing is typed, else the actions. */
+  /**
+   * What is shown, by groups: recent ones first when nothing is typed, else what the page can do;
+   * then the places of each part, the part of the best one first, and what can be done anywhere.
+   */
   groups() {
     const words = this.words();
-    const fitting = actions.filter(({ label, hint }) => fits(`${label} ${hint}`, words));
-    const found = [["This page", fitting.slice(0, SHOWN)]];
     const kept = words ? [] : recent();
-    if (kept.length) found.unshift(["Recent", kept]);
     const known = new Set(kept.map(({ url }) => url));
-    const parts = new Map();
+    const groups = new Map([
+      ["Recent", kept],
+      [PAGE, []],
+    ]);
+    const add = (group, entry) => groups.set(group, [...(groups.get(group) ?? []), entry]);
+    const fitting = actions.filter(({ label, hint }) => fits(`${label} ${hint}`, words));
+    const own = fitting.filter(({ group }) => group === PAGE);
+    own.slice(0, SHOWN).forEach((entry) => add(PAGE, entry));
     for (const place of this.places) {
-      if (known.has(place.url) || !fits(`${place.label} ${place.hint}`, words)) continue;
-      const part = PARTS[place.part] ?? place.part;
-      parts.set(part, [...(parts.get(part) ?? []), place]);
+      // Until the answer to these words is here, what the one before it holds may fit.
+      const fresh = this.answered === words || fits(`${place.label} ${place.hint}`, words);
+      if (fresh && !known.has(place.url)) add(PARTS[place.part] ?? place.part, place);
     }
-    return [...found, ...parts].filter(([, entries]) => entries.length);
+    fitting.filter(({ group }) => group !== PAGE).forEach((entry) => add(entry.group, entry));
+    return [...groups].filter(([, entries]) => entries.length);
   }
 
   draw() {
@@ -133,7 +147,7 @@ class Palette {
         "aria-selected": "false",
         onclick: (event) => this.choose(entry, event.ctrlKey || event.metaKey),
       },
-      icon(entry.icon ?? ICONS[entry.kind] ?? "right"),
+      icon(entry.icon ?? ICONS[entry.kind] ?? PART_ICONS[entry.part] ?? "right"),
       h("span", { class: "cut" }, entry.label),
       entry.hint && h("span", { class: "hint cut push" }, entry.hint),
       entry.key && h("span", { class: "line" }, caps(entry.key)),
@@ -186,16 +200,13 @@ class Palette {
   }
 }
 
-/** Whether every word is in the text, or its letters are in their order. */
+/** Whether a word of the text begins with each of these, or holds it when it is longer than two. */
 function fits(text, words) {
   const low = text.toLowerCase();
   return words
     .toLowerCase()
     .split(/\s+/)
-    .every((word) => {
-      let from = 0;
-      return [...word].every((letter) => (from = low.indexOf(letter, from) + 1) > 0);
-    });
+    .every((word) => ` ${low}`.includes(` ${word}`) || (word.length > 2 && low.includes(word)));
 }
 
 function recent() {

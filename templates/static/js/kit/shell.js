@@ -38,8 +38,9 @@ if (where.live) {
   }
 }
 
-for (const { label, icon, act } of choices()) action(`Theme: ${label}`, act, { icon });
-action("Keys and help", help, { icon: "help", key: "?" });
+for (const { label, icon, act } of choices())
+  action(`Theme: ${label.toLowerCase()}`, act, { icon, ...EVERYWHERE });
+action("Keys and help", help, { icon: "help", key: "?", ...EVERYWHERE });
 menu(document.getElementById("theme"), choices);
 document.getElementById("help").addEventListener("click", help);
 document.getElementById("palette").addEventListener("click", palette);
