@@ -28,6 +28,11 @@ def start(page: Page, slug: str, prompt: str) -> None:
     page.wait_for_url(re.compile(r"/chats/[0-9a-f-]{36}$"))
 
 
+def more(page: Page, item: str) -> None:
+    page.get_by_role("button", name="More for this chat").click()
+    page.get_by_role("menuitem", name=re.compile(f"^{item}")).click()
+
+
 def test_a_denied_command_fails_the_turn_and_it_can_be_run_again(page: Page, slug: str) -> None:
     start(page, slug, WAITS)
     page.get_by_role("group", name="Bash asks to run").get_by_role(
@@ -71,19 +76,19 @@ def test_a_waiting_message_is_taken_out_of_the_queue(page: Page, slug: str) -> N
 def test_fork_rename_and_archive_with_undo(page: Page, slug: str) -> None:
     start(page, slug, "#!runbook\n" + GLOB)
     expect(page.get_by_text("1 tool call", exact=True)).to_be_visible()
-    page.get_by_role("button", name="Rename").click()
+    more(page, "Rename")
     page.get_by_role("textbox", name=re.compile("^Name of this chat")).fill("Files here")
     page.keyboard.press("Enter")
     expect(page.get_by_role("link", name=re.compile("Files here"))).to_be_visible()
 
-    page.get_by_role("button", name="Fork").click()
+    more(page, "Fork")
     expect(page.locator("#here")).to_have_text("Fork of Files here")
     expect(page.get_by_text("1 tool call", exact=True)).to_be_visible()
 
-    page.get_by_role("button", name="Archive", exact=True).click()
-    expect(page.get_by_text("Archived", exact=True).first).to_be_visible()
+    more(page, "Archive")
+    expect(page.locator("#archived")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("button", name="Archive", exact=True)).to_be_visible()
+    expect(page.locator("#archived")).to_be_hidden()
 
 
 def test_what_a_chat_says_is_text_and_never_markup(page: Page, slug: str) -> None:
@@ -120,7 +125,8 @@ def test_a_long_chat_starts_at_its_end_and_unfolds_upwards(
     page.goto(chat)
     expect(page.get_by_text("Line 69.", exact=True)).to_be_in_viewport()
     expect(page.get_by_text("Line 0.", exact=True)).to_have_count(0)
-    page.get_by_role("button", name="Show earlier messages").click()
+    page.get_by_role("region", name="Transcript").focus()
+    page.keyboard.press("Home")
 
     expect(page.get_by_text("Line 0.", exact=True)).to_have_count(1)
     expect(page.get_by_text("Runbook", exact=True).first).to_be_attached()

@@ -6,7 +6,7 @@ import { h } from "./dom.js";
 const MOST = 60_000; // characters
 const STRINGS = String.raw`"(?:[^"\\\n]|\\.){0,2000}"|'(?:[^'\\\n]|\\.){0,2000}'`;
 const HASH = String.raw`(?<![\w$&])#.*`;
-const SLASHES = String.raw`\/\/.*|\/\*[^]{0,20000}?\*\/`;
+const SLASHES = String.raw`\/\/.*|\/\*[^]{0,4000}?\*\/`;
 const C_WORDS =
   "break case const continue default do else enum for if return switch while void int true false null";
 
@@ -21,14 +21,14 @@ const PYTHON = language(
   `and as assert async await break case class continue def del elif else except finally for from
    global if import in is lambda match nonlocal not or pass raise return try while with yield
    None True False self`,
-  String.raw`"""[^]{0,20000}?"""|'''[^]{0,20000}?'''|${STRINGS}`,
+  String.raw`"""[^]{0,4000}?"""|'''[^]{0,4000}?'''|${STRINGS}`,
 );
 const SCRIPT = language(
   SLASHES,
   `${C_WORDS} async await catch class delete export extends finally from function import in
    instanceof interface let new of private public static super this throw try type typeof undefined
    var yield`,
-  String.raw`${STRINGS}|${"`"}(?:[^${"`"}\\]|\\.){0,5000}${"`"}`,
+  String.raw`${STRINGS}|${"`"}(?:[^${"`"}\\]|\\.){0,2000}${"`"}`,
 );
 const SHELL = language(
   HASH,
@@ -39,7 +39,7 @@ const RUST = language(
   `${C_WORDS} as async await crate dyn extern fn impl in let loop match mod move mut pub ref self Self
    static struct super trait type unsafe use where func package import var range defer go chan map
    interface struct nil string bool error`,
-  String.raw`"(?:[^"\\\n]|\\.){0,2000}"|${"`"}[^${"`"}]{0,5000}${"`"}`,
+  String.raw`"(?:[^"\\\n]|\\.){0,2000}"|${"`"}[^${"`"}]{0,2000}${"`"}`,
 );
 const C_LIKE = language(
   SLASHES,
@@ -64,9 +64,9 @@ const JSON_ = new RegExp(
   String.raw`(?<k>"(?:[^"\\\n]|\\.){0,2000}"(?=\s{0,20}:))|(?<q>"(?:[^"\\\n]|\\.){0,2000}")|(?<c>\/\/.*)`,
   "g",
 );
-const MARKUP = /(?<c><!--[^]{0,20000}?-->)|(?<k><\/?[\w:-]{1,80}|\/?>)|(?<q>"[^"\n]{0,2000}")/g;
+const MARKUP = /(?<c><!--[^]{0,4000}?-->)|(?<k><\/?[\w:-]{1,80}|\/?>)|(?<q>"[^"\n]{0,2000}")/g;
 const CSS = new RegExp(
-  String.raw`(?<c>\/\*[^]{0,20000}?\*\/)|(?<q>${STRINGS})|(?<k>@[\w-]{1,60}|--[\w-]{1,80}|[\w-]{1,60}(?=\s{0,3}:\s))`,
+  String.raw`(?<c>\/\*[^]{0,4000}?\*\/)|(?<q>${STRINGS})|(?<k>@[\w-]{1,60}|--[\w-]{1,80}|[\w-]{1,60}(?=\s{0,3}:\s))`,
   "g",
 );
 const CONSOLE = /(?<k>^[$>#] )|(?<c>^# .*)/gm;

@@ -7,7 +7,7 @@ import { inline } from "./inline.js";
 import { copy } from "./toast.js";
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*([^`\n]*)$/;
-const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/;
+const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])(?:([ \t]+)(.*)|[ \t]*)$/;
 const QUOTE = /^ {0,3}> ?(.*)$/;
 const RULE = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
@@ -49,7 +49,7 @@ function block(reader) {
   const heading = HEADING.exec(line);
   if (heading) {
     reader.at += 1;
-    return titled(heading[1].length, heading[2] ?? "", options);
+    return titled(heading[1].length, unclosed(heading[2] ?? ""), options);
   }
   if (RULE.test(line)) {
     reader.at += 1;
@@ -63,6 +63,13 @@ function block(reader) {
     if (made) return made;
   }
   return paragraph(reader);
+}
+
+/** "Title ##" → "Title" */
+function unclosed(text) {
+  const words = text.trim().split(/[ \t]+/);
+  if (/^#+$/.test(words.at(-1))) words.pop();
+  return words.join(" ");
 }
 
 /** Headings go down one level at a time, whatever the text does. */
@@ -183,7 +190,8 @@ function taken(reader, [, lead, marker, space = " ", text = ""]) {
     blank = false;
     body.push(line.slice(Math.min(inner, indent)));
   }
-  if (blank && ITEM.test(lines[reader.at] ?? "")) loose = true;
+  const next = blank && ITEM.exec(lines[reader.at] ?? "");
+  if (next && kind(next[2]) === kind(marker)) loose = true;
   while (body.length && !body.at(-1).trim()) body.pop();
   return { lines: body, loose };
 }

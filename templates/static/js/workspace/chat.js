@@ -1,36 +1,47 @@
-// A chat: history from the API, then its event stream, which resumes exactly where it stopped.
+// A chat: its history from the API, then its event stream, which resumes exactly where it stopped.
 
-import { get, P, post, remove } from "../kit/api.js";
+import { call, get, P, post, query } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
-import { chatList } from "./chatlist.js";
-import { composer } from "./composer.js";
-import { drawFacts, menu } from "./facts.js";
+import { sheet } from "../kit/dialog.js";
+import { menu } from "../kit/menu.js";
+import { action } from "../kit/palette.js";
+import { problem } from "../kit/parts.js";
 import { key, onChange, where } from "../kit/shell.js";
+import { late } from "../kit/skeleton.js";
 import { follow } from "../kit/stream.js";
-import { attempt } from "../kit/toast.js";
-import { Transcript } from "./transcript.js";
+import { attempt, toast } from "../kit/toast.js";
 import { plural } from "../kit/words.js";
-import { senderWords } from "./words.js";
+import { exportOf, forkOf, items, renameHere } from "./chat/actions.js";
+import { drawFacts } from "./chat/facts.js";
+import { chatList } from "./chat/list.js";
+import { queue } from "./chat/queue.js";
+import { Transcript } from "./chat/transcript.js";
+import { composer } from "./composer.js";
 
 const { project: slug, chat: id } = where;
 const route = P(slug, "chats", id);
 const dock = document.getElementById("dock");
-const state = { running: false, queued: 0, held: 0, rows: [], chat: null };
+const lines = document.getElementById("lines");
+const side = document.getElementById("side");
+const nav = document.getElementById("chats");
+const here = document.getElementById("here");
+const list = chatList(nav, slug, id);
 
 function newChat() {
   const write = composer({
     key: `new:${slug}`,
     project: slug,
     label: "Start chat",
-    send: async ({ prompt, model }) => {
-      const { chat } = await post(P(slug, "chats"), { prompt, ...(model && { model }) });
+    send: async ({ prompt, model, attachments }) => {
+      const body = { prompt, ...(model && { model }), ...(attachments && { attachments }) };
+      const { chat } = await post(P(slug, "chats"), body);
       location.assign(`/projects/${slug}/chats/${chat.sessionId}`);
     },
   });
   write.placeholder("Write a message to start a chat.");
   dock.append(write.node);
   fill(
-    document.getElementById("lines"),
+    lines,
     h(
       "div",
       { class: "empty" },
@@ -38,135 +49,255 @@ function newChat() {
       h("p", {}, "Choose a chat at the left, or write the first message below."),
     ),
   );
-  document.getElementById("side").hidden = true;
+  side.hidden = true;
   document.getElementById("chat").classList.add("no-side");
+  key("w", "Write a message", () => write.focus());
   write.focus();
 }
 
-async function openChat() {
-  const transcript = new Transcript(document.getElementById("lines"), {
-    answer: (call, allow) => post(P(slug, "chats", id, "permissions", call), { allow }),
-    again: (prompt) => post(`${route}/messages`, { prompt }),
-    earlier: (before) => get(`${route}/messages?limit=100&before=${before}`),
-    project: slug,
-  });
-  const { messages, next, total } = await get(`${route}/messages?limit=100`);
-  const from = transcript.history(messages, next, total);
-  const write = composer({
-    key: id,
-    project: slug,
-    send: ({ prompt, model }) => post(`${route}/messages`, { prompt, ...(model && { model }) }),
-  });
-  const stop = button("Stop", {
-    icon: "stop",
-    onclick: (event) => attempt(event, () => post(`${route}/stop`)),
-  });
-  const queue = h("ol", { class: "queue" });
-  const held = h("div");
-  write.actions.append(stop);
-  fill(dock, held, queue, write.node);
+class ChatPage {
+  constructor() {
+    this.state = { running: false, queued: 0, rows: [], chat: null, read: 0 };
+    this.transcript = new Transcript(lines, {
+      project: slug,
+      page: (asked) => get(query(`${route}/messages`, { ...asked, turns: 1 })),
+      answer: (asked, allow) =>
+        post(`${route}/permissions/${encodeURIComponent(asked)}`, { allow }),
+      again: (prompt) => post(`${route}/messages`, { prompt }),
+      edit: (prompt) => this.write.write(prompt),
+      fork: (turn) => forkOf({ project: slug, sessionId: id }, turn),
+      asked: ({ tool }) => this.say(`${tool} asks to run. A allows it once, D denies it.`),
+    });
+    this.write = composer({
+      key: id,
+      project: slug,
+      send: ({ prompt, model, attachments }) =>
+        post(`${route}/messages`, {
+          prompt,
+          ...(model && { model }),
+          ...(attachments && { attachments }),
+        }),
+    });
+    this.waiting = queue(slug, id, {
+      edit: (prompt) => this.write.write(prompt),
+      why: () => this.transcript.whyHeld(),
+    });
+    this.stop = button("Stop", {
+      icon: "stop",
+      onclick: (event) => attempt(event, () => post(`${route}/stop`)),
+    });
+    this.status = h("p", { class: "sr", role: "status" });
+    this.latest = button("Latest", {
+      icon: "down",
+      kind: "s latest",
+      hidden: true,
+      onclick: () => this.toEnd(),
+    });
+    this.write.actions.append(this.stop);
+    fill(dock, this.latest, this.status, ...this.waiting.nodes, this.write.node);
+  }
 
-  const draw = () => {
-    stop.hidden = !state.running;
-    drawQueue(queue, held, transcript);
-    const ahead = (state.running ? 1 : 0) + state.queued;
-    write.label(ahead ? "Queue" : "Send");
-    write.placeholder(
+  async open() {
+    this.top();
+    const rest = late(this.transcript.top, "text");
+    const [from] = await Promise.all([this.transcript.open(), this.reload()]).finally(rest);
+    this.follow(from);
+    this.keys();
+    this.seen();
+    await this.jump();
+  }
+
+  follow(from) {
+    const end = follow(`${route}/events?after=${from}`, {
+      line: (data) => this.line(data),
+      delta: (data) => this.transcript.delta(data),
+      state: (data) => {
+        Object.assign(this.state, data);
+        this.transcript.running(data.turn);
+        this.draw();
+      },
+      queue: (data) => {
+        this.state.rows = data.queue;
+        this.draw();
+      },
+      resync: () => this.transcript.clear(),
+      deleted: () => {
+        end();
+        this.gone();
+      },
+    });
+  }
+
+  line(data) {
+    this.transcript.line(data);
+    if (data.type === "turn")
+      this.reload().then(
+        () => this.seen(),
+        () => {},
+      ); // the bar says it
+    this.latest.classList.toggle("news", !this.latest.hidden);
+  }
+
+  async reload() {
+    const { chat, queue: rows } = await get(route);
+    Object.assign(this.state, { chat, rows });
+    here.textContent = chat.name;
+    this.draw();
+  }
+
+  draw() {
+    const { running, queued, rows, chat } = this.state;
+    const asked = lines.querySelector(".ask") !== null;
+    const ahead = (running ? 1 : 0) + queued;
+    this.stop.hidden = !running;
+    this.waiting.draw(rows);
+    this.write.label(ahead ? "Queue" : "Send");
+    this.write.placeholder(
       ahead ? `Write a message. ${plural(ahead, "turn")} will run before it.` : "Write a message.",
     );
-    if (state.chat) drawFacts(document.getElementById("side"), state.chat);
-  };
-  const reload = async () => {
-    const { chat, queue: rows } = await get(route);
-    Object.assign(state, { chat, rows });
-    document.getElementById("here").textContent = chat.name;
-    document.title = `${chat.name} · Workspace`;
-    menu(chat, reload);
-    draw();
-  };
-  const line = (data) => {
-    transcript.line(data);
-    if (data.type === "turn") reload().catch(() => {}); // the connection bar says it
-  };
-  const handlers = {
-    line,
-    delta: (data) => transcript.delta(data),
-    state: (data) => {
-      Object.assign(state, data);
-      transcript.running(data.turn);
-      draw();
-    },
-    queue: (data) => {
-      state.rows = data.queue;
-      draw();
-    },
-    resync: () => transcript.clear(),
-  };
-  await reload();
-  follow(`${route}/events?after=${from}`, handlers);
-  key("a", "Allow what is asked", () => document.querySelector(".ask .primary")?.click());
-  key("d", "Deny what is asked", () => document.querySelector(".ask .danger")?.click());
-  key("w", "Write a message", (event) => {
-    event.preventDefault();
-    write.focus();
-  });
-}
+    if (!chat) return;
+    document.title = `${asked ? "Asks: " : running ? "Runs: " : ""}${chat.name} · Workspace`;
+    document.getElementById("archived").hidden = !chat.archived;
+    drawFacts(side, chat, {
+      files: this.transcript.changes(),
+      whole: this.transcript.next === null,
+      acts: {
+        fork: (event) => attempt(event, () => forkOf(chat)),
+        exportAs: (format) => exportOf(chat, format),
+      },
+    });
+  }
 
-function drawQueue(queue, held, transcript) {
-  const waiting = state.rows.filter((row) => row.state === "queued" || row.state === "held");
-  queue.hidden = waiting.length === 0;
-  queue.setAttribute("aria-label", `Queue, ${plural(waiting.length, "message")}`);
-  fill(
-    queue,
-    waiting.map((row, n) =>
-      h(
-        "li",
-        {},
-        h("span", { class: "place" }, String(n + 1)),
-        h("span", { class: "cut", title: row.prompt }, row.prompt),
-        h(
-          "span",
-          { class: "tiny quiet push phone-hide nowrap" },
-          [row.state === "held" ? "held" : n === 0 ? "next" : "", senderWords(row.sender)]
-            .filter(Boolean)
-            .join(" · "),
-        ),
-        button("", {
-          icon: "x",
-          kind: "ghost s only",
-          "aria-label": `Take message ${n + 1} out of the queue`,
-          onclick: (event) => attempt(event, () => remove(`${route}/queue/${row.id}`)),
-        }),
-      ),
-    ),
-  );
-  const count = waiting.filter((row) => row.state === "held").length;
-  fill(
-    held,
-    count > 0 &&
+  /** The buttons of the top bar: chats and facts as sheets on a narrow screen, and the menu. */
+  top() {
+    const more = button("", {
+      icon: "more",
+      kind: "ghost only",
+      "aria-label": "More for this chat",
+    });
+    const after = () => this.reload();
+    const rename = () => renameHere(this.state.chat, here, more, after);
+    const about = { project: slug, sessionId: id, name: here.textContent };
+    menu(more, () =>
+      items(this.state.chat ?? about, {
+        renamed: rename,
+        after,
+        gone: (away) => (away ? location.assign(`/projects/${slug}/chats`) : location.reload()),
+      }),
+    );
+    const chats = button("Chats", { icon: "menu", kind: "ghost chats-open acting" });
+    const facts = button("About", { icon: "info", kind: "ghost about acting" });
+    chats.addEventListener("click", () => sheet("Chats", nav));
+    facts.addEventListener("click", () => sheet("About this chat", side));
+    const badge = h("span", { class: "badge line", id: "archived", hidden: true }, "Archived");
+    document
+      .getElementById("palette")
+      .before(h("div", { class: "line acts", id: "acts" }, badge, chats, facts, more));
+    key("r", "Rename this chat", () => this.state.chat && rename());
+    action("Rename this chat", rename, { icon: "pencil", key: "r" });
+    action("Fork this chat", () => attempt(null, () => forkOf(this.state.chat)), { icon: "fork" });
+  }
+
+  keys() {
+    const press = (selector) => () => {
+      const node = document.querySelector(selector);
+      node?.click();
+      return node !== null;
+    };
+    key("a", "Allow what is asked, once", press(".ask .primary"));
+    key("d", "Deny what is asked", press(".ask .danger"));
+    key("w", "Write a message", () => this.write.focus());
+    key("Ctrl+Enter", "Send what is written");
+    key("s", "Stop the running turn", () => !this.stop.hidden && this.stop.click());
+    key(["[", "]"], "The turn before, the turn after", (event) =>
+      this.turn(event.key === "]" ? 1 : -1),
+    );
+    key("G", "To the end", () => this.toEnd());
+    const scroller = lines.parentElement;
+    scroller.addEventListener(
+      "scroll",
+      () => {
+        this.latest.hidden = scroller.scrollTop > -400;
+        if (this.latest.hidden) this.latest.classList.remove("news");
+      },
+      { passive: true },
+    );
+    addEventListener("visibilitychange", () => this.seen());
+    addEventListener("hashchange", () => this.jump());
+  }
+
+  toEnd() {
+    lines.parentElement.scrollTo({ top: 0 });
+    this.latest.hidden = true;
+  }
+
+  /** Bring the question of the next turn to the top of what is seen. */
+  turn(by) {
+    const top = lines.parentElement.getBoundingClientRect().top;
+    const turns = [...lines.querySelectorAll(".turn-block")];
+    const at = (node) => node.getBoundingClientRect().top - top;
+    const next =
+      by > 0 ? turns.find((node) => at(node) > 24) : turns.reverse().find((node) => at(node) < -4);
+    next?.scrollIntoView({ block: "start" });
+  }
+
+  /** The message that the address names, as a search gives it. */
+  async jump() {
+    const [, offset] = /^#m(\d+)$/.exec(location.hash) ?? [];
+    if (!offset) return;
+    const node = await this.transcript.reach(Number(offset));
+    if (!node) {
+      toast("That message is not in this chat any more.", { bad: true });
+      return;
+    }
+    for (let up = node; up && up !== lines; up = up.parentElement)
+      if (up.tagName === "DETAILS") up.open = true;
+    node.scrollIntoView({ block: "center" });
+    node.classList.add("found");
+  }
+
+  /** Tell that a person saw it, when one looks. */
+  async seen() {
+    const offset = Math.max(0, ...this.transcript.seen);
+    if (document.hidden || offset <= this.state.read) return;
+    this.state.read = offset;
+    await call("POST", `${route}/read`, { offset }).catch(() => {}); // the next turn tells it again
+  }
+
+  say(words) {
+    this.status.textContent = words;
+  }
+
+  gone() {
+    fill(
+      dock,
       h(
         "div",
-        { class: "banner warn held" },
-        icon("pause"),
-        h(
-          "div",
-          {},
-          `${plural(count, "message")} held: ${transcript.whyHeld()}. A new message also lets them go on.`,
-        ),
-        button("Resume queue", {
-          onclick: (event) => attempt(event, () => post(`${route}/queue/resume`)),
+        { class: "banner warn", role: "alert" },
+        icon("trash"),
+        h("div", {}, "This chat is deleted."),
+        button("Restore", {
+          onclick: (event) =>
+            attempt(event, async () => {
+              await post(`${route}/restore`);
+              location.reload();
+            }),
         }),
       ),
-  );
+    );
+  }
 }
 
-const list = chatList(document.getElementById("chats"), slug, id);
-if (id)
-  openChat().catch((error) =>
-    fill(
-      document.getElementById("lines"),
-      h("div", { class: "banner bad", role: "alert" }, icon("alert"), h("div", {}, error.message)),
-    ),
-  );
+if (id) new ChatPage().open().catch((error) => fill(lines, problem(error.message)));
 else newChat();
 onChange(list.refresh);
+key(
+  ["j", "k"],
+  "The next chat, the chat before",
+  (event) => list.step(event.key === "j" ? 1 : -1),
+  {
+    group: "Chats",
+  },
+);
+key("/", "Search chats", () => list.search.focus(), { group: "Chats" });
+key("n", "New chat", () => location.assign(`/projects/${slug}/chats`), { group: "Chats" });

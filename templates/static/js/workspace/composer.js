@@ -2,18 +2,20 @@
 
 import { get, query } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
+import { draft } from "../kit/drafts.js";
+import { attempt, toast } from "../kit/toast.js";
+import { attachments } from "./chat/attach.js";
 import { RUNBOOK } from "./parts.js";
-import { attempt } from "../kit/toast.js";
 
-/** composer({key, project, send({prompt, model}), label}) → {node, focus, placeholder, label, actions} */
+const ROWS = { least: 2, most: 14 };
+
+/**
+ * composer({key, project, send({prompt, model, attachments}), label}) →
+ * {node, actions, focus, placeholder, label, write}; `key` names the draft.
+ */
 export function composer({ key, project, send, label = "Send" }) {
-  const store = `svc:draft:${key}`;
-  const box = h("textarea", {
-    id: "say",
-    rows: "3",
-    maxlength: "100000",
-    value: sessionStorage.getItem(store) ?? "",
-  });
+  const box = h("textarea", { id: "say", rows: String(ROWS.least), maxlength: "100000" });
+  const kept = draft(box, `message.${key}`);
   const models = h(
     "select",
     { class: "input slim", "aria-label": "Model of this message" },
@@ -22,74 +24,94 @@ export function composer({ key, project, send, label = "Send" }) {
   const word = h("span", {}, label);
   const hint = h("p", { class: "hint composer-hint" });
   const actions = h("span", { class: "line push" });
-
-  const grow = () => {
-    box.rows = Math.min(14, Math.max(3, box.value.split("\n").length));
-    sessionStorage.setItem(store, box.value);
-  };
-  const submit = (event) => {
-    event.preventDefault();
-    const prompt = box.value;
-    if (!prompt.trim()) {
-      box.focus();
-      return;
-    }
-    attempt({ currentTarget: sendButton }, async () => {
-      await send({ prompt, model: models.value });
-      if (box.value === prompt) box.value = "";
-      grow();
-    });
-  };
-  const onkeydown = (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
-    if (event.key === "Escape") box.blur();
-  };
-  box.addEventListener("input", grow);
-  box.addEventListener("keydown", onkeydown);
-
   const sendButton = h(
     "button",
     { class: "btn primary" },
     word,
     " ",
-    h("span", { class: "kbd phone-hide" }, "Ctrl ↵"),
+    h("span", { class: "kbd phone-hide", "aria-hidden": "true" }, "Ctrl ↵"),
   );
+  const form = h("form", { class: "composer", onsubmit: submit });
+  const files = attachments(box, form, project);
+
+  const grow = () => {
+    const lines = box.value.split("\n").length;
+    box.rows = Math.min(ROWS.most, Math.max(ROWS.least, lines));
+  };
+  const put = (text) => {
+    box.value = text;
+    box.dispatchEvent(new Event("input"));
+  };
+
+  function submit(event) {
+    event.preventDefault();
+    const prompt = box.value;
+    if (!prompt.trim()) {
+      box.focus();
+      if (files.paths().length) toast("Write what shall be done with the files.", { bad: true });
+      return;
+    }
+    if (files.busy()) {
+      toast("A file is still being uploaded.", { bad: true });
+      return;
+    }
+    attempt({ currentTarget: sendButton }, async () => {
+      const paths = files.paths();
+      await send({ prompt, model: models.value, ...(paths.length && { attachments: paths }) });
+      files.clear();
+      if (box.value === prompt) put("");
+      if (!box.value) kept.clear();
+    });
+  }
+
+  box.addEventListener("input", grow);
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
+    if (event.key === "Escape") box.blur();
+  });
   const example = () => {
-    box.value = box.value.trim() ? box.value : RUNBOOK;
-    grow();
+    put(box.value.trim() ? box.value : RUNBOOK);
     box.focus();
   };
-  const node = h(
-    "div",
-    {},
+  form.append(
+    h("label", { class: "sr", for: "say" }, "Message"),
+    box,
+    files.list,
     h(
-      "form",
-      { class: "composer", onsubmit: submit },
-      h("label", { class: "sr", for: "say" }, "Message"),
-      box,
-      h(
-        "div",
-        { class: "line wrap" },
-        models,
-        button("Runbook", {
-          kind: "ghost phone-hide",
-          title: "Put an example runbook here",
-          onclick: example,
-        }),
-        actions,
-        sendButton,
-      ),
+      "div",
+      { class: "line wrap" },
+      button("", {
+        icon: "clip",
+        kind: "ghost only",
+        "aria-label": "Attach files",
+        title: "Attach files; one can also paste or drop them",
+        onclick: files.pick,
+      }),
+      files.input,
+      models,
+      button("Runbook", {
+        kind: "ghost phone-hide",
+        title: "Put an example runbook here",
+        onclick: example,
+      }),
+      actions,
+      sendButton,
     ),
-    hint,
   );
   grow();
   offer(models, hint, project);
   return {
-    node,
+    node: h("div", {}, form, hint),
     actions,
     focus: () => box.focus(),
     placeholder: (text) => box.setAttribute("placeholder", text),
     label: (text) => (word.textContent = text),
+    /** Put a text into the box, before what is written there. */
+    write(text) {
+      put(box.value.trim() ? `${text}\n\n${box.value}` : text);
+      box.focus();
+      box.setSelectionRange(text.length, text.length);
+    },
   };
 }
 

@@ -3,7 +3,7 @@
 
 import { get, P } from "../kit/api.js";
 import { button, fill, h, icon, keep, mark, settle } from "../kit/dom.js";
-import { editor } from "./editor.js";
+import { editor } from "./triggers/editor.js";
 import { command, problem } from "../kit/parts.js";
 import { whenWords } from "./schedule.js";
 import { key, onChange, where } from "../kit/shell.js";

@@ -1,55 +1,97 @@
-// Tool calls folded to one line, a runbook folded to its number of steps.
+// Tool calls folded to one line; what a call was given and gave back is drawn when it is opened.
 
-import { fill, h, icon, mark } from "../kit/dom.js";
-import { span } from "../kit/words.js";
-import { stateOf } from "./words.js";
+import { plusMinus } from "../../kit/bars.js";
+import { fill, h, icon, mark } from "../../kit/dom.js";
+import { highlight, languageOf } from "../../kit/highlight.js";
+import { plural, span } from "../../kit/words.js";
+import { stateOf } from "../words.js";
+import { changeOf, drawChange } from "./edits.js";
 
+const DONE = { ...stateOf("completed"), word: "Done" };
+const LINE_NUMBERS = /^(\s*\d+\t)/gm;
+
+/** A run of calls without text between them. */
 export class Calls {
-  constructor(node) {
-    Object.assign(this, { node, list: [] });
+  constructor(offset) {
+    this.list = [];
     this.head = h("summary");
-    node.append(this.head);
+    this.node = h("details", { class: "calls", dataset: { at: offset } }, this.head);
   }
 
-  add(call) {
+  /** Draw one more call; what it did to a file, or null. */
+  add(call, offset) {
     this.list.push(call);
     const failed = this.list.filter((one) => !one.ok).length;
-    const look = failed ? stateOf("failed") : { ...stateOf("completed"), word: "Done" };
     const took = this.list.reduce((sum, one) => sum + (one.durationMs ?? 0), 0) / 1000;
     fill(
       this.head,
       turner(),
-      mark(look),
-      h("span", {}, this.list.length === 1 ? "1 tool call" : `${this.list.length} tool calls`),
+      mark(failed ? stateOf("failed") : DONE),
+      h("span", {}, plural(this.list.length, "tool call")),
       failed > 0 && h("span", { class: "tiny says bad" }, `${failed} failed`),
+      h("span", { class: "tiny quiet cut names" }, names(this.list)),
       h("span", { class: "tiny quiet push" }, span(took)),
     );
-    this.node.append(
-      h(
-        "details",
-        {},
-        h(
-          "summary",
-          {},
-          turner(),
-          mark(call.ok ? { ...stateOf("completed"), word: "Done" } : stateOf("failed")),
-          h("span", { class: "strong" }, call.name),
-          h("span", { class: "mono soft cut" }, call.target),
-          h("span", { class: "tiny quiet push" }, span((call.durationMs ?? 0) / 1000)),
-        ),
-        h("pre", { tabindex: "0", "aria-label": `Input of ${call.name}` }, shown(call.input)),
-        h(
-          "pre",
-          { tabindex: "0", "aria-label": `Output of ${call.name}` },
-          call.output || "(no output)",
-          call.truncated && "\n… cut; the whole is in the transcript file",
-        ),
-      ),
-    );
+    const change = call.ok ? changeOf(call) : null;
+    this.node.append(one(call, offset, change));
+    return change;
   }
 }
 
-function turner() {
+/** "Grep, Read ×3, Bash" */
+function names(list) {
+  const counts = new Map();
+  for (const { name } of list) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].map(([name, count]) => (count > 1 ? `${name} ×${count}` : name)).join(", ");
+}
+
+function one(call, offset, change) {
+  const node = h(
+    "details",
+    { dataset: { at: offset } },
+    h(
+      "summary",
+      {},
+      turner(),
+      mark(call.ok ? DONE : stateOf("failed")),
+      h("span", { class: "strong" }, call.name || "tool"),
+      h("span", { class: "mono soft cut", title: call.target }, call.target),
+      h(
+        "span",
+        { class: "tiny quiet push line" },
+        change && plusMinus(change.added, change.removed, { bar: false }),
+        span((call.durationMs ?? 0) / 1000),
+      ),
+    ),
+  );
+  node.addEventListener("toggle", () => node.append(...inside(call, change)), { once: true });
+  return node;
+}
+
+function inside(call, change) {
+  const said = call.output || "(no output)";
+  const output = block(`Output of ${call.name}`, [
+    call.name === "Read" ? numbered(call) : said,
+    call.truncated && h("span", { class: "c" }, "\n… cut; the whole is in the transcript file"),
+  ]);
+  if (change) return [drawChange(change), call.name === "Write" ? null : output].filter(Boolean);
+  const given = shown(call.input);
+  return [given && block(`Input of ${call.name}`, given), output].filter(Boolean);
+}
+
+/** A file as Read gives it: its numbers quiet, its text in the colours of its language. */
+function numbered({ output, input }) {
+  const language = languageOf(input?.file_path);
+  const lines = output.split(LINE_NUMBERS);
+  if (lines.length < 3 || lines.length > 2000) return output || "(no output)";
+  return lines.map((text, n) =>
+    n % 2 ? h("span", { class: "quiet" }, text) : highlight(text, language),
+  );
+}
+
+const block = (label, ...content) => h("pre", { tabindex: "0", "aria-label": label }, ...content);
+
+export function turner() {
   const svg = icon("right");
   svg.classList.add("turn");
   return svg;
@@ -59,16 +101,14 @@ function turner() {
 export function shown(input) {
   if (input === null || input === undefined) return "";
   if (typeof input === "string") return input;
-  const keys = Object.keys(input);
-  if (typeof input.command === "string") return input.command;
-  return keys
-    .map(
-      (name) =>
-        `${name}: ${typeof input[name] === "string" ? input[name] : JSON.stringify(input[name])}`,
-    )
-    .join("\n");
+  if (typeof input.command === "string") return [h("span", { class: "c" }, "$ "), input.command];
+  const lines = Object.entries(input).map(
+    ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return lines.join("\n");
 }
 
+/** A message that is a runbook: its steps counted, the text folded. */
 export function folded(content) {
   const steps = content
     .split("\n")
@@ -81,7 +121,7 @@ export function folded(content) {
       {},
       turner(),
       h("span", { class: "strong" }, "Runbook"),
-      h("span", { class: "quiet" }, `${steps} steps`),
+      h("span", { class: "quiet" }, plural(steps, "step")),
     ),
     h("pre", { class: "codeblock", tabindex: "0", "aria-label": "Runbook" }, content),
   );

@@ -1,64 +1,50 @@
-// What is known about a chat, and what can be done with it as a whole.
+// What is known about a chat, at the right of it, or in a sheet.
 
-import { P, patch, post } from "../kit/api.js";
-import { button, fill, h, icon } from "../kit/dom.js";
-import { attempt, toast } from "../kit/toast.js";
-import { plural, time } from "../kit/words.js";
-import { originWords, stateOf } from "./words.js";
+import { plusMinus } from "../../kit/bars.js";
+import { button, fill, h, icon } from "../../kit/dom.js";
+import { plural, time } from "../../kit/words.js";
+import { originWords, stateOf } from "../words.js";
 
 const number = (value) => Number(value).toLocaleString("en-GB");
+const FILES = 30;
 
-export function drawFacts(side, chat) {
-  const { usage, lastTurn, trigger } = chat;
-  const rows = [
-    ["Started by", originWords(chat)],
-    ["Started", time(chat.createdAt)],
-    ["Messages", number(chat.messages ?? 0)],
-    lastTurn && ["Last turn", stateOf(lastTurn.status).word],
-    chat.engine && ["Engine", chat.engine],
-    chat.model && ["Model", chat.model],
-    usage?.totalTokens && ["Tokens", number(usage.totalTokens)],
-    trigger && [
-      "Trigger",
-      h(
-        "a",
-        {
-          class: "link",
-          href: `/projects/${chat.project}/triggers?name=${encodeURIComponent(trigger.name)}`,
-        },
-        trigger.name,
-      ),
-    ],
-    trigger?.tools?.length && ["Tools", trigger.tools.join(", ")],
-    chat.provenance?.parentSessionId && [
-      "Parent",
-      h(
-        "a",
-        {
-          class: "link",
-          href: `/projects/${chat.provenance.parentProject ?? chat.project}/chats/${chat.provenance.parentSessionId}`,
-        },
-        "the chat it came from",
-      ),
-    ],
-    chat.damagedLines && ["Damaged", plural(chat.damagedLines, "line")],
-  ];
+/** Draw the facts of `chat` into `side`. `files`: path → {added, removed}; `whole`: of all of it. */
+export function drawFacts(side, chat, { files, whole, acts }) {
   fill(
     side,
-    h(
-      "section",
-      { class: "stack" },
-      h("h2", {}, "This chat"),
+    section(
+      "This chat",
       h(
         "dl",
         { class: "facts" },
-        rows.filter(Boolean).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+        rows(chat)
+          .filter(Boolean)
+          .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
       ),
     ),
-    h(
-      "section",
-      { class: "stack" },
-      h("h2", {}, "On disk"),
+    files.size > 0 && changed(files, whole),
+    section(
+      "Continue elsewhere",
+      h(
+        "div",
+        { class: "line wrap" },
+        button("Fork", { icon: "fork", kind: "s", onclick: acts.fork }),
+        h(
+          "a",
+          { class: "btn s", href: acts.exportAs("md"), download: true },
+          icon("load"),
+          "Markdown",
+        ),
+        h(
+          "a",
+          { class: "btn s", href: acts.exportAs("jsonl"), download: true },
+          icon("load"),
+          "JSON lines",
+        ),
+      ),
+    ),
+    section(
+      "On disk",
       h(
         "p",
         { class: "tiny quiet wrap-anywhere" },
@@ -68,92 +54,69 @@ export function drawFacts(side, chat) {
   );
 }
 
-/** Rename, fork, archive: in the top bar, beside the name. */
-export function menu(chat, reload) {
-  const route = P(chat.project, "chats", chat.sessionId);
-  let place = document.getElementById("acts");
-  if (!place) {
-    place = h("div", { class: "line acts", id: "acts" });
-    document.getElementById("palette").before(place);
-  }
-  const rename = (event) => renameHere(chat, route, reload, event.currentTarget);
-  const fork = (event) =>
-    attempt(event, async () => {
-      const { chat: made } = await post(`${route}/fork`, {});
-      location.assign(`/projects/${made.project}/chats/${made.sessionId}`);
-    });
-  const archive = (event) =>
-    attempt(event, async () => {
-      const archived = !chat.archived;
-      await post(`${route}/archive`, { archived });
-      toast(archived ? "Archived." : "Back among the chats.", {
-        action: "Undo",
-        act: () =>
-          attempt(null, async () => {
-            await post(`${route}/archive`, { archived: !archived });
-            await reload();
-          }),
-      });
-      await reload();
-    });
-  const about = (event) =>
-    event.currentTarget.setAttribute(
-      "aria-expanded",
-      String(document.getElementById("side").classList.toggle("open")),
-    );
-  const acts = [
-    button("About", {
-      icon: "info",
-      kind: "ghost acting about",
-      "aria-expanded": "false",
-      "aria-controls": "side",
-      onclick: about,
-    }),
-    button("Rename", { icon: "pencil", kind: "ghost acting", onclick: rename }),
-    button("Fork", { icon: "fork", kind: "ghost acting", onclick: fork }),
-    button(chat.archived ? "Unarchive" : "Archive", {
-      icon: "archive",
-      kind: "ghost acting",
-      onclick: archive,
-    }),
+const section = (title, ...content) =>
+  h("section", { class: "stack" }, h("h2", {}, title), ...content);
+
+function rows(chat) {
+  const { usage, lastTurn, trigger, provenance } = chat;
+  const link = (href, text) => h("a", { class: "link", href }, text);
+  const parent = provenance?.parentSessionId;
+  return [
+    ["Started by", originWords(chat) || "the service"],
+    ["Started", time(chat.createdAt)],
+    ["Messages", number(chat.messages ?? 0)],
+    lastTurn && [
+      "Last turn",
+      [stateOf(lastTurn.status).word, lastTurn.finishedAt && [", ", time(lastTurn.finishedAt)]],
+    ],
+    chat.engine && ["Engine", chat.engine],
+    chat.model && ["Model", chat.model],
+    usage?.totalTokens && ["Tokens", tokens(usage)],
+    trigger && [
+      "Trigger",
+      link(
+        `/projects/${chat.project}/triggers?name=${encodeURIComponent(trigger.name)}`,
+        trigger.name,
+      ),
+    ],
+    trigger?.tools?.length && ["Tools", trigger.tools.join(", ")],
+    parent && [
+      "Parent",
+      link(
+        `/projects/${provenance.parentProject || chat.project}/chats/${parent}`,
+        "the chat it came from",
+      ),
+    ],
+    chat.damagedLines && ["Damaged", plural(chat.damagedLines, "line")],
   ];
-  const focused = [...place.children].indexOf(document.activeElement);
-  fill(place, chat.archived && h("span", { class: "badge line" }, "Archived"), acts);
-  place.children[focused]?.focus();
 }
 
-function renameHere(chat, route, reload, back) {
-  const crumb = document.getElementById("here");
-  const input = h("input", {
-    class: "input rename",
-    value: chat.name,
-    "aria-label": "Name of this chat; empty for an automatic one",
-    maxlength: "200",
-  });
-  const end = () => {
-    input.replaceWith(crumb);
-    back.focus();
-  };
-  let done = false;
-  const save = async () => {
-    if (done) return;
-    done = true;
-    end();
-    const name = input.value.trim();
-    if (name === chat.name) return;
-    await attempt(null, async () => {
-      await patch(route, { name: name || null });
-      await reload();
-    });
-  };
-  input.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") save();
-    if (event.key === "Escape") {
-      done = true;
-      end();
-    }
-  });
-  input.addEventListener("blur", save);
-  crumb.replaceWith(input);
-  input.select();
+function tokens(usage) {
+  const cached =
+    usage.cacheReadTokens && Math.round((100 * usage.cacheReadTokens) / usage.totalTokens);
+  return [
+    number(usage.totalTokens),
+    cached ? h("span", { class: "quiet" }, ` ${cached} % cached`) : "",
+  ];
+}
+
+function changed(files, whole) {
+  const shown = [...files].slice(-FILES);
+  return section(
+    "Files changed",
+    h(
+      "ul",
+      { class: "stack tight" },
+      shown.map(([path, { added, removed }]) =>
+        h(
+          "li",
+          { class: "line small" },
+          h("span", { class: "mono cut", title: path }, path),
+          h("span", { class: "push" }, plusMinus(added, removed, { bar: false })),
+        ),
+      ),
+    ),
+    (!whole || files.size > FILES) &&
+      h("p", { class: "tiny quiet" }, "By the messages that are shown; scroll up for more."),
+  );
 }

@@ -1,11 +1,19 @@
-// The chats of a project, newest first, by day; archived ones folded away.
+// The chats of a project, newest first, by day; what a search finds in messages; archived and
+// deleted ones folded away.
 
-import { get, P, query } from "../kit/api.js";
-import { h, icon, keep, mark, settle } from "../kit/dom.js";
-import { plural, time } from "../kit/words.js";
-import { chatState, originWords } from "./words.js";
+import { get, P, query } from "../../kit/api.js";
+import { button, fill, h, icon, keep, mark, settle } from "../../kit/dom.js";
+import { menu } from "../../kit/menu.js";
+import { attempt } from "../../kit/toast.js";
+import { plural, time } from "../../kit/words.js";
+import { steady } from "../steady.js";
+import { chatState, originWords } from "../words.js";
+import { items, renameHere, restore } from "./actions.js";
 
 const DAY_MS = 86_400_000;
+const PAGE = 200;
+const DAYS = ["Today", "Yesterday", "Earlier"];
+const NEW = { shape: "new", tone: "new", word: "Unread" };
 
 function day(iso) {
   const midnight = new Date().setHours(0, 0, 0, 0);
@@ -13,23 +21,28 @@ function day(iso) {
   return at >= midnight ? "Today" : at >= midnight - DAY_MS ? "Yesterday" : "Earlier";
 }
 
+const hrefOf = (chat) => `/projects/${chat.project}/chats/${chat.sessionId}`;
+
+/** chatList(nav, project, current) → {refresh, step(by), search} */
 export function chatList(nav, slug, current) {
   const search = h("input", {
     id: "cs",
     class: "input",
     type: "search",
     placeholder: "Search chats",
+    autocomplete: "off",
   });
   const groups = h("div");
-  const archived = h("ul", { class: "picks" });
-  const count = h("span", { class: "count" });
-  const fold = h(
-    "details",
-    { class: "archived" },
-    h("summary", { class: "pickhead" }, icon("right"), "Archived ", count),
-    archived,
-  );
-  nav.replaceChildren(
+  const found = h("section", { hidden: true });
+  const older = h("div", { class: "earlier" });
+  const archived = fold("Archived", row);
+  const deleted = fold("Deleted", deletedRow);
+  const state = { pages: 1, next: null };
+  const list = steady(groups, (chat) => chat.sessionId, drawDays);
+  const words = () => search.value.trim();
+
+  fill(
+    nav,
     h(
       "div",
       { class: "line pickbar" },
@@ -41,70 +54,207 @@ export function chatList(nav, slug, current) {
         icon("plus"),
       ),
     ),
+    list.chip,
     groups,
-    fold,
+    older,
+    found,
+    archived.node,
+    deleted.node,
   );
 
-  const pick = (chat) => {
-    const look = chatState(chat);
-    const sub = [
-      originWords(chat),
-      chat.queued ? `${chat.queued} waiting` : plural(chat.messages ?? 0, "message"),
-    ]
-      .filter(Boolean)
-      .join(" · ");
-    return h(
+  function row(chat) {
+    const unread = chat.unread && !chat.running && chat.sessionId !== current;
+    const name = h("span", { class: "name cut", title: chat.name }, chat.name);
+    const failed = !chat.running && chat.lastTurn?.status === "failed" && chat.lastTurn.reason;
+    const count = chat.queued ? `${chat.queued} waiting` : plural(chat.messages ?? 0, "message");
+    const sub = failed || [originWords(chat), count].filter(Boolean).join(" · ");
+    const node = h(
       "li",
-      {},
+      { class: "pick-row" },
       h(
         "a",
         {
-          class: "pick",
-          href: `/projects/${slug}/chats/${chat.sessionId}`,
+          class: unread ? "pick unread" : "pick",
+          href: hrefOf(chat),
           "aria-current": chat.sessionId === current && "page",
         },
-        mark(look),
-        h("span", { class: "name cut", title: chat.name }, chat.name),
+        mark(unread ? NEW : chatState(chat)),
+        name,
         h("span", { class: "quiet" }, time(chat.updatedAt)),
-        h("span", { class: "sub cut" }, sub),
+        h("span", { class: "sub cut", title: sub }, sub),
       ),
     );
-  };
-  const load = async () => {
-    const { chats, omittedArchived } = await get(
-      query(P(slug, "chats"), { q: search.value.trim(), limit: 200 }),
+    const more = button("", {
+      icon: "more",
+      kind: "ghost s only pick-more",
+      "aria-label": `More for ${chat.name}`,
+    });
+    const after = async () => refresh.now();
+    menu(more, () =>
+      items(chat, {
+        renamed: () => renameHere(chat, node.querySelector(".pick"), more, after),
+        after,
+        gone: (away) => leave(chat, away),
+      }),
     );
-    const days = ["Today", "Yesterday", "Earlier"].map((name) => ({
-      name,
-      chats: chats.filter((chat) => day(chat.updatedAt) === name),
-    }));
+    node.append(more);
+    return node;
+  }
+
+  /** After a chat went to the trash or came back; the open one is left for the list. */
+  function leave(chat, away) {
+    if (chat.sessionId !== current) return refresh.now();
+    return location.assign(away ? `/projects/${slug}/chats` : hrefOf(chat));
+  }
+
+  function deletedRow(chat) {
+    const back = (event) =>
+      attempt(event, async () => {
+        await restore({ ...chat, project: slug });
+        await refresh.now();
+      });
+    return h(
+      "li",
+      { class: "line pick-gone" },
+      h("span", { class: "cut grow", title: chat.name }, chat.name),
+      h("span", { class: "tiny quiet nowrap" }, time(chat.deletedAt)),
+      button("Restore", { kind: "s", "aria-label": `Restore ${chat.name}`, onclick: back }),
+    );
+  }
+
+  function drawDays(chats) {
     keep(
       groups,
-      days.filter((group) => group.chats.length),
-      (group) => group.name,
-      (group) =>
+      DAYS.filter((name) => chats.some((chat) => day(chat.updatedAt) === name)),
+      (name) => name,
+      (name) => h("section", {}, h("p", { class: "pickhead" }, name), h("ul", { class: "picks" })),
+    );
+    for (const section of groups.children)
+      keep(
+        section.lastElementChild,
+        chats.filter((chat) => day(chat.updatedAt) === section.dataset.key),
+        (chat) => chat.sessionId,
+        row,
+      );
+  }
+
+  async function load({ now = false } = {}) {
+    const { chats, omittedArchived, next } = await page();
+    list.update(chats, { now: now || words() !== "" });
+    nothing(chats);
+    search.placeholder = chats.length ? `Search ${plural(chats.length, "chat")}` : "Search chats";
+    fill(older, next && button("Older chats", { kind: "ghost s", onclick: more }));
+    archived.count(omittedArchived);
+    await Promise.all([archived.load(), deleted.load(), hits()]);
+  }
+
+  /** What is asked for, over as many pages as were asked for. */
+  async function page() {
+    const all = { chats: [], omittedArchived: 0, next: null };
+    for (let n = 0; n < state.pages; n += 1) {
+      const asked = { q: words(), limit: PAGE, before: all.next };
+      const got = await get(query(P(slug, "chats"), asked));
+      all.omittedArchived ||= got.omittedArchived;
+      all.chats.push(...got.chats);
+      all.next = got.next;
+      if (!got.next) break;
+    }
+    return all;
+  }
+
+  const more = (event) =>
+    attempt(event, () => {
+      state.pages += 1;
+      return load({ now: true });
+    });
+
+  function nothing(chats) {
+    const none = groups.querySelector(".none");
+    none?.remove();
+    if (chats.length) return;
+    const said = words() ? "No chat by that name." : "Chats of this project will be listed here.";
+    groups.append(h("p", { class: "pickhead none" }, said));
+  }
+
+  /** Messages that hold the words, of this project. */
+  async function hits() {
+    const q = words();
+    found.hidden = q.length < 2;
+    if (found.hidden) return;
+    const answer = await get(query("/api/search", { q, project: slug, limit: 20 }));
+    if (q !== words()) return;
+    fill(
+      found,
+      h("p", { class: "pickhead" }, "In messages"),
+      h("ul", { class: "picks" }, answer.hits.map(hit)),
+      !answer.hits.length &&
         h(
-          "section",
-          {},
-          h("p", { class: "pickhead" }, group.name),
-          h("ul", { class: "picks" }, group.chats.map(pick)),
+          "p",
+          { class: "pickhead" },
+          answer.indexing ? "Still being read in." : "No message with these words.",
         ),
     );
-    if (!chats.length)
-      groups.replaceChildren(
-        h("p", { class: "pickhead" }, search.value ? "No chat by that name" : "No chat yet"),
-      );
-    count.textContent = String(omittedArchived);
-    fold.hidden = !omittedArchived;
-    if (fold.open) await loadArchived();
-  };
-  const loadArchived = async () => {
-    const { chats } = await get(query(P(slug, "chats"), { archived: 1, limit: 200 }));
-    keep(archived, chats, (chat) => chat.sessionId, pick);
-  };
-  const refresh = settle(150, () => load().catch(() => {}));
+  }
+
+  function fold(title, draw) {
+    const count = h("span", { class: "count" });
+    const body = h("ul", { class: "picks" });
+    const node = h(
+      "details",
+      { class: "archived", hidden: true },
+      h("summary", { class: "pickhead" }, icon("right"), `${title} `, count),
+      body,
+    );
+    node.addEventListener("toggle", () => refresh());
+    const show = (chats) => keep(body, chats, (chat) => chat.sessionId, draw);
+    const number = (many) => {
+      count.textContent = String(many);
+      node.hidden = !many;
+    };
+    const load = async () => {
+      if (title === "Deleted") {
+        const { chats } = await get(P(slug, "trash"));
+        number(chats.length);
+        show(node.open ? chats : []);
+      } else if (node.open) {
+        show((await get(query(P(slug, "chats"), { archived: 1, limit: PAGE }))).chats);
+      }
+    };
+    return { node, load, count: number };
+  }
+
+  const quietly = (options) => load(options).catch(() => {}); // the connection bar says it
+  const refresh = settle(150, quietly);
+  refresh.now = () => quietly({ now: true });
   search.addEventListener("input", refresh);
-  fold.addEventListener("toggle", refresh);
   refresh();
-  return { refresh };
+  return { refresh, search, step: (by) => step(nav, by) };
+}
+
+function hit({ project, sessionId, name, offset, timestamp, snippet }) {
+  return h(
+    "li",
+    {},
+    h(
+      "a",
+      { class: "pick hit", href: `/projects/${project}/chats/${sessionId}#m${offset}` },
+      icon("chat"),
+      h("span", { class: "name cut" }, name),
+      h("span", { class: "quiet" }, time(timestamp)),
+      h(
+        "span",
+        { class: "sub clamp" },
+        snippet.map(({ text, marked }) => (marked ? h("mark", {}, text) : text)),
+      ),
+    ),
+  );
+}
+
+/** Move the focus over the rows that are shown, from the current one. */
+export function step(area, by) {
+  const rows = [...area.querySelectorAll("a.pick")].filter((row) => row.checkVisibility());
+  const at = rows.indexOf(document.activeElement);
+  const current = rows.findIndex((row) => row.hasAttribute("aria-current"));
+  const from = at >= 0 ? at : current >= 0 ? current : by > 0 ? -1 : rows.length;
+  rows[Math.max(0, Math.min(rows.length - 1, from + by))]?.focus();
 }

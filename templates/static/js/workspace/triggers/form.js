@@ -1,6 +1,6 @@
 // The fields of a trigger: one input per field of the record, and the way there and back.
 
-import { fill, h, icon } from "../kit/dom.js";
+import { fill, h, icon } from "../../kit/dom.js";
 
 /** Which input shows the error of which field of the record (workspace.md 8.1). */
 const PLACES = {

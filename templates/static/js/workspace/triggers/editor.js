@@ -1,13 +1,13 @@
 // One trigger: its form, its next three times, its switch, its runs. Errors stand at their field.
 
-import { call, get, P, post, put, query, remove } from "../kit/api.js";
-import { button, fill, h, icon, keep, mark, settle } from "../kit/dom.js";
+import { call, get, P, post, put, query, remove } from "../../kit/api.js";
+import { button, fill, h, icon, keep, mark, settle } from "../../kit/dom.js";
 import { fields, readForm, showErrors, writeForm } from "./form.js";
-import { runRow } from "./parts.js";
-import { whenWords } from "./schedule.js";
-import { attempt, toast } from "../kit/toast.js";
-import { dayAndTime, relative, span, time } from "../kit/words.js";
-import { stateOf, triggerState } from "./words.js";
+import { runRow } from "../parts.js";
+import { whenWords } from "../schedule.js";
+import { attempt, toast } from "../../kit/toast.js";
+import { dayAndTime, relative, span, time } from "../../kit/words.js";
+import { stateOf, triggerState } from "../words.js";
 
 export function editor(main, { slug, route, name, record, catalogue, back, saved, reload }) {
   const path = `${route}/${encodeURIComponent(name)}`;

@@ -1,0 +1,107 @@
+// What can be done with a chat as a whole: rename, fork, archive, export, delete; each with undo
+// where it can be undone. The same for the open chat and for a row of the list.
+
+import { P, patch, post, remove } from "../../kit/api.js";
+import { h } from "../../kit/dom.js";
+import { attempt, toast } from "../../kit/toast.js";
+
+const route = (chat) => P(chat.project, "chats", chat.sessionId);
+
+export const exportOf = (chat, format) => `${route(chat)}/export?format=${format}`;
+
+/** Make a copy that ends with `turn`, or with the last finished one, and go there. */
+export const forkOf = async (chat, turn) => {
+  const { chat: made } = await post(`${route(chat)}/fork`, turn ? { turn } : {});
+  location.assign(`/projects/${made.project}/chats/${made.sessionId}`);
+};
+
+export const archive = (chat, after) =>
+  attempt(null, async () => {
+    const set = (archived) => post(`${route(chat)}/archive`, { archived });
+    const archived = !chat.archived;
+    await set(archived);
+    const back = () => attempt(null, () => set(!archived).then(after));
+    toast(archived ? "Archived." : "Back among the chats.", { action: "Undo", act: back });
+    await after();
+  });
+
+/** Move a chat to the trash. `after(gone)` is called once it is there and once it is back. */
+export const discard = (chat, after) =>
+  attempt(null, async () => {
+    await remove(route(chat));
+    const back = () => attempt(null, () => restore(chat).then(() => after(false)));
+    toast(`“${short(chat.name)}” is deleted.`, { action: "Undo", act: back });
+    await after(true);
+  });
+
+export const restore = (chat) => post(`${route(chat)}/restore`);
+
+const short = (name) => (name.length > 40 ? `${name.slice(0, 39)}…` : name);
+
+/** The items of a chat's menu. `renamed` starts to rename it where it is shown. */
+export function items(chat, { renamed, after, gone }) {
+  const load = (format) => () => download(exportOf(chat, format));
+  const busy = chat.running || chat.queued > 0;
+  return [
+    { label: "Rename", icon: "pencil", act: renamed, key: "r" },
+    { label: "Fork", icon: "fork", act: () => attempt(null, () => forkOf(chat)) },
+    {
+      label: chat.archived ? "Unarchive" : "Archive",
+      icon: "archive",
+      act: () => archive(chat, after),
+    },
+    "-",
+    { label: "Export as Markdown", icon: "load", act: load("md") },
+    { label: "Export as JSON lines", icon: "load", act: load("jsonl") },
+    "-",
+    {
+      label: "Delete",
+      icon: "trash",
+      danger: true,
+      disabled: busy,
+      why: "Stop it first: it runs, or messages wait in it.",
+      act: () => discard(chat, gone),
+    },
+  ];
+}
+
+function download(href) {
+  const link = h("a", { href, download: true, hidden: true });
+  document.body.append(link);
+  link.click();
+  link.remove();
+}
+
+/** Rename in place of `shown`: Enter and leaving save, Esc does not; an empty name is automatic. */
+export function renameHere(chat, shown, back, after) {
+  const input = h("input", {
+    class: "input rename",
+    value: chat.name,
+    "aria-label": "Name of this chat; empty for an automatic one",
+    maxlength: "200",
+  });
+  let done = false;
+  const end = (kept) => {
+    if (done) return;
+    done = true;
+    input.replaceWith(shown);
+    back?.focus();
+    const name = input.value.trim();
+    if (!kept || name === chat.name) return;
+    attempt(null, async () => {
+      await patch(route(chat), { name: name || null });
+      await after();
+    });
+  };
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === "Escape") {
+      event.preventDefault();
+      event.stopPropagation();
+      end(event.key === "Enter");
+    }
+  });
+  input.addEventListener("blur", () => end(true));
+  shown.replaceWith(input);
+  input.focus();
+  input.select();
+}

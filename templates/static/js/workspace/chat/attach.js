@@ -1,0 +1,145 @@
+// Files that go with a message: chosen, pasted or dropped, kept in the project, named in the prompt.
+
+import { P } from "../../kit/api.js";
+import { button, h, icon, keep } from "../../kit/dom.js";
+import { toast } from "../../kit/toast.js";
+
+const PICTURE = /\.(?:png|jpe?g|gif|webp|avif)$/i;
+const NAMED = /^[-*] +`?(attachments\/[^\s`]+)`?/gm;
+const MOST = 20;
+
+const addressOf = (project, path) => P(project, "attachments", path.replace(/^attachments\//, ""));
+
+/** The pictures that a prompt names, each a link to itself; null when it names none. */
+export function pictures(prompt, project) {
+  const found = [...prompt.matchAll(NAMED)].map(([, path]) => path).filter((p) => PICTURE.test(p));
+  if (!found.length) return null;
+  return h(
+    "p",
+    { class: "shots" },
+    [...new Set(found)].slice(0, MOST).map((path) => {
+      const src = addressOf(project, path);
+      const name = path.split("/").pop();
+      return h(
+        "a",
+        { href: src, target: "_blank", rel: "noopener" },
+        h("img", { src, alt: name, loading: "lazy" }),
+      );
+    }),
+  );
+}
+
+/**
+ * attachments(box, project) → {node, pick, paths(), clear(), busy()}: what is attached to the
+ * message in `box`. A file that is dropped or pasted on it is uploaded at once.
+ */
+export function attachments(box, zone, project) {
+  let files = [];
+  let number = 0;
+  const list = h("ul", { class: "attached", "aria-label": "Attached files", hidden: true });
+  const input = h("input", { type: "file", multiple: true, hidden: true, tabindex: "-1" });
+  const draw = () => {
+    list.hidden = files.length === 0;
+    keep(
+      list,
+      files.map(({ id, name, state, path }) => ({ id, name, state, path })),
+      (one) => one.id,
+      row,
+    );
+  };
+  const row = ({ id, name, state, path }) =>
+    h(
+      "li",
+      { class: "attachment", "aria-busy": state === "busy" ? "true" : null },
+      path && PICTURE.test(path)
+        ? h("img", { src: addressOf(project, path), alt: "" })
+        : icon(state === "busy" ? "up" : "file"),
+      h("span", { class: "cut", title: name }, name),
+      state === "busy" && h("span", { class: "sr" }, "is being uploaded"),
+      button("", {
+        icon: "x",
+        kind: "ghost s only",
+        "aria-label": `Leave out ${name}`,
+        onclick: () => {
+          files = files.filter((file) => file.id !== id);
+          draw();
+          box.focus();
+        },
+      }),
+    );
+
+  const add = async (file) => {
+    const name = file.name || `pasted-${Date.now()}.png`;
+    const entry = { id: (number += 1), name, state: "busy", path: null };
+    files = [...files, entry];
+    draw();
+    try {
+      const { path } = await upload(project, name, file);
+      Object.assign(entry, { path, state: "there" });
+    } catch (error) {
+      files = files.filter((one) => one !== entry);
+      toast(`${name}: ${error.message}`, { bad: true });
+    }
+    draw();
+  };
+  const take = (given) => {
+    const room = MOST - files.length;
+    if (given.length > room) toast(`At most ${MOST} files go with one message.`, { bad: true });
+    for (const file of given.slice(0, Math.max(0, room))) add(file);
+  };
+
+  input.addEventListener("change", () => {
+    take([...input.files]);
+    input.value = "";
+  });
+  box.addEventListener("paste", (event) => {
+    const given = [...(event.clipboardData?.files ?? [])];
+    if (!given.length) return;
+    event.preventDefault();
+    take(given);
+  });
+  const over = (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    zone.classList.add("over");
+  };
+  zone.addEventListener("dragenter", over);
+  zone.addEventListener("dragover", over);
+  zone.addEventListener("dragleave", (event) => {
+    if (!zone.contains(event.relatedTarget)) zone.classList.remove("over");
+  });
+  zone.addEventListener("drop", (event) => {
+    zone.classList.remove("over");
+    if (!event.dataTransfer?.files.length) return;
+    event.preventDefault();
+    take([...event.dataTransfer.files]);
+  });
+  return {
+    list,
+    input,
+    pick: () => input.click(),
+    paths: () => files.filter((file) => file.path).map((file) => file.path),
+    busy: () => files.some((file) => file.state === "busy"),
+    clear: () => {
+      files = [];
+      draw();
+    },
+  };
+}
+
+async function upload(project, name, file) {
+  const path = `${P(project, "attachments")}?name=${encodeURIComponent(name)}`;
+  let response;
+  try {
+    response = await fetch(path, {
+      method: "POST",
+      headers: { "Content-Type": file.type || "application/octet-stream" },
+      body: file,
+    });
+  } catch {
+    throw new Error("the service did not answer; attach it again.");
+  }
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(answer.error ?? `the service answered ${response.status}.`);
+  return answer;
+}

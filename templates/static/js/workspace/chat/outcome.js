@@ -1,0 +1,53 @@
+// Why a turn did not end well, and what to do next.
+
+import { button, h, icon } from "../../kit/dom.js";
+import { attempt } from "../../kit/toast.js";
+
+const WORDS = {
+  failed: ["Failed", "bad"],
+  interrupted: ["Interrupted", "warn"],
+  stopped: ["Stopped", ""],
+};
+
+/** A banner for a turn that failed, was interrupted or stopped; null for any other. */
+export function outcome(turn, acts) {
+  const { end, told, prompt, last } = turn;
+  const [word, tone] = WORDS[end.state] ?? [];
+  if (!word) return null;
+  const reason = end.reason ?? "";
+  const said = told && same(told.content, reason); // then the banner stands for it
+  if (said) told.node.remove();
+  const again = last && prompt && acts.again;
+  const steps = [
+    again &&
+      button("Run again", {
+        icon: "restart",
+        kind: "s",
+        onclick: (event) => attempt(event, () => acts.again(prompt)),
+      }),
+    again &&
+      button("Edit and send", { icon: "pencil", kind: "s", onclick: () => acts.edit(prompt) }),
+    settings(told?.code, reason, acts.project),
+  ].filter(Boolean);
+  return h(
+    "div",
+    { class: `banner outcome ${tone}` },
+    icon(end.state === "stopped" ? "stop" : "alert"),
+    h("div", {}, h("b", {}, word), reason && `: ${reason}${/[.!?]$/.test(reason) ? "" : "."}`),
+    steps.length > 0 && h("span", { class: "line wrap" }, steps),
+  );
+}
+
+const plain = (text) => text.trim().replace(/[.!]$/, "").toLowerCase();
+const same = (one, other) => plain(one) === plain(other);
+
+/** Where the setting is that a failed turn speaks of. */
+function settings(code, reason, project) {
+  const words =
+    code === "needs_engine"
+      ? "Choose an engine"
+      : /most it may take|turn limit/i.test(reason)
+        ? "Change the limit"
+        : "";
+  return words && h("a", { class: "btn s", href: `/projects/${project}/settings` }, words);
+}

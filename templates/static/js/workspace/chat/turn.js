@@ -1,0 +1,246 @@
+// One turn: the message that began it, and everything that was answered, in the order of the file.
+
+import { button, fill, h, icon, mark } from "../../kit/dom.js";
+import { markdown } from "../../kit/markdown.js";
+import { attempt, copy } from "../../kit/toast.js";
+import { span, time } from "../../kit/words.js";
+import { stateOf } from "../words.js";
+import { answered, question } from "./asks.js";
+import { pictures } from "./attach.js";
+import { Calls, folded } from "./calls.js";
+import { outcome } from "./outcome.js";
+import { senderOf } from "./senders.js";
+
+const LONGEST = 200_000; // characters drawn as Markdown; more is shown as it is
+const TALL = 24; // lines of a message before it is folded
+
+export class Turn {
+  constructor(id, acts) {
+    Object.assign(this, { id, acts, lines: [], open: false, end: null, calls: null });
+    Object.assign(this, { prompt: "", said: "", asks: new Map(), started: null, last: false });
+    this.changes = []; // what its calls did to files
+    this.node = h("div", { class: "turn-block", dataset: { turn: id } });
+  }
+
+  add(data) {
+    this.lines.push(data);
+    if (data.type === "turn") this.state(data);
+    else if (data.type === "permission") this.permission(data);
+    else if (data.role === "user") this.question(data);
+    else if (data.role === "tool") this.tool(data);
+    else if (data.role === "notice") this.notice(data);
+    else this.say(data);
+  }
+
+  question({ content, sender, timestamp, offset }) {
+    this.prompt = content;
+    const { letters, tone, name, how } = senderOf(sender, this.acts.project);
+    const runbook = content.startsWith("#!runbook");
+    const text = runbook ? folded(content) : this.asked(content);
+    this.node.prepend(
+      h(
+        "section",
+        { class: "msg", "aria-label": `Message of ${name}`, dataset: { at: offset } },
+        h("span", { class: `face ${tone}`, "aria-hidden": "true" }, letters),
+        h("p", { class: "origin" }, h("b", {}, name), how, time(timestamp)),
+        h("div", { class: "asked" }, text),
+      ),
+    );
+  }
+
+  asked(content) {
+    const text = drawn(content, true);
+    const shots = pictures(content, this.acts.project);
+    if (content.split("\n").length <= TALL && content.length < 4000) return [text, shots];
+    text.classList.add("folded");
+    const more = button("Show all", {
+      kind: "ghost s",
+      "aria-expanded": "false",
+      onclick: () => {
+        const shut = text.classList.toggle("folded");
+        more.textContent = shut ? "Show all" : "Show less";
+        more.setAttribute("aria-expanded", String(!shut));
+      },
+    });
+    return [text, more, shots];
+  }
+
+  /** The answer's section, made when the first thing of it arrives. */
+  body() {
+    if (!this.answer) {
+      this.origin = h("p", { class: "origin" });
+      this.foot = h("div", { class: "turn-foot line" });
+      this.answer = h(
+        "section",
+        { class: "msg", "aria-label": "Answer" },
+        h("span", { class: "face agent", "aria-hidden": "true" }, "A"),
+        this.origin,
+        this.foot,
+      );
+      this.node.append(this.answer);
+      this.head();
+    }
+    return this.answer;
+  }
+
+  head() {
+    const busy = this.open && !this.end;
+    this.answer.toggleAttribute("aria-busy", busy);
+    const ended = this.end && this.end.state !== "completed";
+    const look = stateOf(this.end ? this.end.state : "running");
+    const clock = busy && this.started && h("span", { dataset: { since: this.started } });
+    if (clock) clock.textContent = since(this.started);
+    const facts = [
+      busy && (this.writing ? "writing" : "working"),
+      ended && look.word.toLowerCase(),
+      [this.engine, this.model].filter(Boolean).join(" "),
+      !busy && took(this.started, this.end?.timestamp),
+    ].filter(Boolean);
+    fill(
+      this.origin,
+      h("b", {}, "Agent"),
+      (busy || ended) && mark(look, false),
+      h("span", {}, facts.join(" · "), clock && [facts.length ? " · " : "", clock]),
+      !busy && time(this.end?.timestamp ?? this.started),
+    );
+  }
+
+  put(node) {
+    this.body();
+    (this.writing ?? this.foot).before(node);
+    return node;
+  }
+
+  say({ content, offset }) {
+    this.calls = null;
+    this.writing?.remove();
+    this.writing = null;
+    this.said = content;
+    const node = this.put(drawn(content, true));
+    node.dataset.at = offset;
+  }
+
+  /** Part of an answer that is still being written. Blocks that stay the same are left alone. */
+  live(text) {
+    this.open = true;
+    this.body();
+    if (!this.writing) {
+      this.text = "";
+      this.calls = null;
+      this.writing = h("div", { class: "prose" });
+      this.foot.before(this.writing);
+      this.head();
+    }
+    this.text += text;
+    this.due ||= requestAnimationFrame(() => {
+      this.due = 0;
+      if (this.writing) follow(this.writing, drawn(this.text, true));
+    });
+  }
+
+  tool({ toolCall, offset }) {
+    if (!this.calls) {
+      this.calls = new Calls(offset);
+      this.put(this.calls.node);
+    }
+    const change = this.calls.add(toolCall, offset);
+    if (change) this.changes.push(change);
+  }
+
+  notice({ content, level, code }) {
+    this.calls = null;
+    const tone = level === "info" ? "" : level === "warn" ? "warn" : "bad";
+    const shape = icon(level === "info" ? "info" : "alert");
+    const node = h("p", { class: `says small notice ${tone}` }, shape, h("span", {}, content));
+    this.told = { content, code, node: this.put(node) };
+  }
+
+  state(data) {
+    this.body();
+    if (data.state === "started") {
+      Object.assign(this, { open: true, started: data.timestamp });
+      Object.assign(this, { engine: data.engine, model: data.model });
+      this.head();
+      return;
+    }
+    this.end = data;
+    this.settle();
+    this.finish();
+  }
+
+  /** What was written and not finished stays as it is; questions nobody answered go. */
+  settle() {
+    this.open = false;
+    this.writing?.querySelector(".caret")?.remove();
+    for (const ask of this.asks.values()) ask.remove();
+    this.asks.clear();
+    if (this.answer) this.head();
+  }
+
+  /** Under a finished turn: why it did not end well with the next step, and what one can do. */
+  finish() {
+    this.outcome?.remove();
+    this.outcome = outcome(this, this.acts);
+    if (this.outcome) this.foot.before(this.outcome);
+    const fork = (event) => attempt(event, () => this.acts.fork(this.id));
+    fill(
+      this.foot,
+      this.said &&
+        button("Copy", { icon: "copy", kind: "ghost s", onclick: () => copy(this.said, "Copied") }),
+      button("Fork from here", { icon: "fork", kind: "ghost s", onclick: fork }),
+    );
+  }
+
+  /** Only the last turn of a chat is offered to be run again. */
+  setLast(last) {
+    if (this.last === last) return;
+    this.last = last;
+    if (this.end) this.finish();
+  }
+
+  permission(data) {
+    this.calls = null;
+    const { call, state, by } = data;
+    if (state === "asked") {
+      this.asks.set(call, this.put(question(data, this.acts.answer)));
+      this.acts.asked?.(data);
+      return;
+    }
+    const asked = this.asks.get(call);
+    this.asks.delete(call);
+    const said = answered(data);
+    if (asked) asked.replaceWith(said);
+    else if (by !== "policy" || state === "denied") this.put(said);
+  }
+}
+
+function drawn(text, breaks) {
+  if (text.length > LONGEST) return h("div", { class: "prose asis" }, text);
+  return markdown(text, { breaks });
+}
+
+/** Bring a block that grows in line with `fresh`, from the first difference on. */
+function follow(node, fresh) {
+  (lastBlock(fresh) ?? fresh).append(h("span", { class: "caret", "aria-hidden": "true" }));
+  const old = [...node.childNodes];
+  const next = [...fresh.childNodes];
+  let n = 0;
+  while (n < old.length && n < next.length && old[n].isEqualNode(next[n])) n += 1;
+  for (const gone of old.slice(n)) gone.remove();
+  node.append(...next.slice(n));
+}
+
+function lastBlock(node) {
+  const last = node.lastElementChild;
+  if (!last || !last.matches("p, ul, ol, li, blockquote, h2, h3, h4, h5, h6")) return null;
+  return lastBlock(last) ?? last;
+}
+
+const since = (started) => span(Math.max(1, Math.round((Date.now() - new Date(started)) / 1000)));
+const took = (from, to) => (from && to ? span((new Date(to) - new Date(from)) / 1000) : "");
+
+setInterval(() => {
+  if (document.hidden) return;
+  for (const node of document.querySelectorAll("[data-since]"))
+    node.textContent = since(node.dataset.since);
+}, 1000);
