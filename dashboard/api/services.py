@@ -28,9 +28,10 @@ class ServiceViewSet(ViewSet):
 
     @documented(shapes.Log, query=bodies.Lines, errors=(404,))
     def logs(self, request: Request, slug: str) -> HttpResponseBase:
-        """The last lines, or those after a position; `Accept: text/plain` has the text alone."""
+        """The last lines, those after or before a position; `Accept: text/plain` has only them."""
         lines = one(request, "lines", str(logs.DEFAULT_LINES)) or ""
-        tail = operations.app_logs(ME, slug=slug, lines=lines, after=one(request, "after"))
+        around = {name: one(request, name) for name in ("after", "before")}
+        tail = operations.app_logs(ME, slug=slug, lines=lines, **around)
         if not _plain(request):
             return Response(tail.wire())
         text = "".join(f"{line}\n" for line in tail.lines) + (tail.wire()["partial"] or "")

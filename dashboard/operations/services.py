@@ -24,10 +24,11 @@ def app_logs(
     slug: str,
     lines: int | str = logs.DEFAULT_LINES,
     after: int | str | None = None,
+    before: int | str | None = None,
 ) -> logs.Tail:
-    """The last lines, or those that came since `after`."""
+    """The last lines, those that came since `after`, or those that end at `before`."""
     known_app(caller, slug=slug)
     daemon = current()
     if daemon.ask(daemon.services.wire, slug) is None:
         raise errors.not_managed(slug, log=True)
-    return logs.tail(slug, lines, after)
+    return logs.tail(slug, lines, after, before)

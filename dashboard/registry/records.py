@@ -68,30 +68,25 @@ def app(
         "observedId": app.sighting.id if app.sighting else None,
         "etag": app.entry.etag if app.entry else None,
         **_drawn(app),
+        "listens": _reach(app.sighting) if app.sighting else None,
     }
 
 
 def observed(one: Sighting, slug: str, hidden: bool) -> dict[str, Any]:
     """The record Observed. `hidden`: another user's, or the system's, which a page shows when it
     is asked to (scan.hideSystem)."""
-    listener = one.listener
+    identity, port = one.identity, one.listener.port
     return {
         "id": one.id,
-        "addresses": [{"ip": ip, "port": port} for ip, port in listener.addresses],
-        "port": listener.port,
-        "scope": listener.scope,
+        "port": port,
         "protocol": one.answer.protocol if one.answer else "unknown",
-        "identity": _identity(one.identity),
+        "identity": _identity(identity),
         "firstSeen": timestamp(one.first_seen),
         "lastSeen": timestamp(one.last_seen),
-        "suggested": {
-            "slug": slug,
-            "name": names.name(one.identity, listener.port),
-            "expected": "sometimes",
-        },
+        "suggested": {"slug": slug, "name": names.name(identity, port), "expected": "sometimes"},
         "kind": one.kind,
         "hidden": hidden,
-        "lanExposed": listener.scope != "loopback",
+        **_reach(one),
     }
 
 
@@ -193,6 +188,15 @@ def _drawn(app: App) -> Mapping[str, Any]:
         "order": file.order if file else None,
         "links": [{"name": one.name, "url": _shown(one.url)} for one in file.links] if file else [],
         "docs": _shown(file.docs) if file else None,
+    }
+
+
+def _reach(one: Sighting) -> dict[str, Any]:
+    """Where a listener can be reached from."""
+    return {
+        "addresses": [{"ip": ip, "port": port} for ip, port in one.listener.addresses],
+        "scope": one.listener.scope,
+        "lanExposed": one.listener.scope != "loopback",
     }
 
 

@@ -70,18 +70,29 @@ class Tail:
         }
 
 
-def tail(slug: str, lines: int | str = DEFAULT_LINES, after: int | str | None = None) -> Tail:
-    """The last `lines`; with `after` the first so many that are newer. `bad_query` otherwise.
+def tail(
+    slug: str,
+    lines: int | str = DEFAULT_LINES,
+    after: int | str | None = None,
+    before: int | str | None = None,
+) -> Tail:
+    """The last `lines`; with `after` the first so many that are newer, with `before` the last so
+    many that are older than a position. `bad_query` otherwise.
 
     A line of more than 8 MiB without an end is told in pieces.
     """
     count = _number("lines", lines, 1, MOST_LINES)
     since = None if after is None else _number("after", after, 0, 2**63)
+    until = None if before is None else _number("before", before, 0, 2**63)
+    if since is not None and until is not None:
+        raise Invalid('Send "after" or "before", not both.', code="bad_query")
     with holding(slug):
         parts = kept(slug)
         first, end = parts[0].start, parts[-1].end
+        if until is not None:
+            return _last(slug, parts, count, max(first, min(until, end)))
         if since is None or since > end:  # a position of a log that was removed meanwhile
-            return _last(slug, parts, count, first)
+            return _last(slug, parts, count, end)
         return _newer(slug, parts, count, max(since, first), gap=since < first)
 
 
@@ -89,7 +100,7 @@ def last(slug: str, count: int, *, since: int = 0) -> list[str]:
     """At most `count` lines at the end and after `since`, the unfinished one among them."""
     with holding(slug):
         parts = kept(slug)
-        found = _last(slug, parts, count, min(max(parts[0].start, since), parts[-1].end))
+        found = _last(slug, parts, count, parts[-1].end, since=since)
     lines = [*found.lines, _shown(found.partial)] if found.partial else found.lines
     return lines[-count:]
 
@@ -153,8 +164,8 @@ def kept(slug: str) -> list[Part]:
     return [*done, Part(path, done[-1].end if done else 0, size)]
 
 
-def _last(slug: str, parts: list[Part], count: int, first: int) -> Tail:
-    end = parts[-1].end
+def _last(slug: str, parts: list[Part], count: int, end: int, *, since: int = 0) -> Tail:
+    first = min(max(parts[0].start, since), end)
     begin, span, data = end, BLOCK, b""
     while begin > first and data.count(b"\n") <= count and len(data) < READ_BYTES:
         step = max(first, begin - span)

@@ -11,6 +11,7 @@ from dashboard.api.shapes.identity import Identity
 from dashboard.operations.apps import SOURCES, STATES
 
 EXPECTED = ("always", "sometimes", "never")
+SCOPES = ("loopback", "lan", "all")
 STATUSES = ("running", "stopped", "starting", "stopping", "backoff", "failed")
 PICTURES = ("favicon", "screenshot", "card")
 
@@ -74,6 +75,17 @@ class NamedLink(Shape):
     url = maybe()
 
 
+class Address(Shape):
+    ip = word()
+    port = number()
+
+
+class Listens(Shape):
+    addresses = Address(many=True)
+    scope = s.ChoiceField(SCOPES)
+    lanExposed = s.BooleanField()  # noqa: N815
+
+
 class App(Shape):
     """An app. `config` is the mapping of its file; null in State, and while it was never valid."""
 
@@ -113,6 +125,7 @@ class App(Shape):
     order = real()
     links = NamedLink(many=True)
     docs = maybe()
+    listens = Listens(allow_null=True)
 
 
 class AppList(Shape):

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from dashboard.api.shapes.app import EXPECTED
+from dashboard.api.shapes.app import EXPECTED, SCOPES, Address
 from dashboard.api.shapes.base import Shape, maybe, number, table, word, words
 from dashboard.api.shapes.identity import Identity
 
-SCOPES = ("loopback", "lan", "all")
 PROTOCOLS = ("http", "https", "tcp", "unknown")
 LISTENERS = ("dev", "database", "system", "other")
-
-
-class Address(Shape):
-    ip = word()
-    port = number()
 
 
 class Suggested(Shape):

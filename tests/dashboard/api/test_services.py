@@ -122,6 +122,8 @@ def test_logs_are_lines_or_text_and_go_on_where_they_ended(served, api, slug):
     last = api.get(f"{logs}?lines=1").json()
     assert (last["lines"], last["truncated"]) == (["\x1b[1mthree\x1b[0m"], True)
     assert api.get(f"{logs}?after={whole['bytes']}").json()["lines"] == []
+    older = api.get(f"{logs}?lines=1&before={last['from']}").json()
+    assert (older["lines"], older["bytes"]) == (["two \ufffd"], last["from"])
 
     text = api.client.get(f"{api.base}{logs}", headers={"Accept": "text/plain"})
     assert text.headers["Content-Type"] == "text/plain; charset=utf-8"

@@ -25,7 +25,7 @@ APP = {
     "recent", "bar24", "uptime", "identity", "service", "thumbKind", "thumbEtag", "fileErrors",
     "observedId", "etag",
 }  # fmt: skip
-DRAWN = {"description", "icon", "color", "group", "order", "links", "docs"}
+DRAWN = {"description", "icon", "color", "group", "order", "links", "docs", "listens"}
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 

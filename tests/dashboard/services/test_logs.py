@@ -76,6 +76,32 @@ def test_the_last_lines_and_where_they_are(data: Path):
     assert logs.last("shop", 2) == ["three", "four"]
 
 
+def test_older_lines_end_where_those_at_hand_begin(data: Path):
+    write("one\ntwo\nthree\nfour\n")
+    cut()
+    write("five\nsix\n")
+    at_hand = tail("shop", 2)
+
+    older = tail("shop", 3, before=at_hand.start)
+
+    assert (older.lines, older.end, older.truncated) == (
+        ["two", "three", "four"],
+        at_hand.start,
+        True,
+    )
+    oldest = tail("shop", 3, before=older.start)
+    assert (oldest.lines, oldest.truncated, oldest.partial) == (["one"], False, b"")
+    assert tail("shop", before=0).lines == []
+
+
+@pytest.mark.parametrize("around", [{"before": "x"}, {"before": "-1"}, {"before": 0, "after": 0}])
+def test_a_position_is_one_number_of_bytes(data: Path, around: dict[str, int | str]):
+    with pytest.raises(Invalid, match='"before"') as refused:
+        tail("shop", 10, **around)
+
+    assert refused.value.code == "bad_query"
+
+
 def test_a_line_that_is_not_finished_is_told_once_it_is(data: Path):
     write("one\ntw")
     first = tail("shop")
