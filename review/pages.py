@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse
 
@@ -78,7 +79,7 @@ def home(request: HttpRequest) -> Crumb:
 def _page(
     request: HttpRequest, name: str, *, title: str, crumbs: list[Crumb], **where: str
 ) -> HttpResponse:
-    data = {"base": base(request), **where}
+    data = {"base": base(request), "home": str(Path.home()), **where}
     return page(
         request, f"review/{name}.html", part="review", title=title, crumbs=crumbs, data=data
     )

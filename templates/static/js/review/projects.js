@@ -1,117 +1,199 @@
-// The first page of review: every project with its stacks as a picture, kept up by events.
+// The first page of review: every project with its counts, kept up by events.
 
-import { get, post } from "../kit/api.js";
-import { button, fill, h, icon, keep, settle } from "../kit/dom.js";
-import { command, page, problem } from "../kit/parts.js";
+import { get } from "../kit/api.js";
+import { fill, h, icon } from "../kit/dom.js";
+import { key } from "../kit/keys.js";
+import { menu } from "../kit/menu.js";
+import { action } from "../kit/palette.js";
+import { page, problem } from "../kit/parts.js";
 import "../kit/shell.js";
-import { follow } from "../kit/stream.js";
-import { attempt } from "../kit/toast.js";
-import { plural, time } from "../kit/words.js";
+import { late } from "../kit/skeleton.js";
+import { plural } from "../kit/words.js";
+import { welcome } from "./projects/empty.js";
+import { addExamples, removeExamples } from "./projects/examples.js";
+import { calm, live } from "./live.js";
+import { closedRow, projectRow } from "./projects/row.js";
+import { route } from "./route.js";
 
-const base = document.body.dataset.base; // where the part is mounted: "" or "/review"
-const route = (...parts) => `${base}/api/${parts.map(encodeURIComponent).join("/")}`;
+const ADD = "Add the example projects";
+const REMOVE = "Put the example projects away";
+const EXAMPLES = 2;
+
+let last = null;
+let busy = false;
 
 const summary = h("p", {}, "…");
-const add = button("Add the example projects", {
-  icon: "plus",
-  onclick: (event) => attempt(event, async () => (await post(route("examples")), load())),
-});
-const list = h("div", { class: "stack" });
+const trouble = h("div");
 const none = h("div");
-const seen = new Map(); // slug → how often its picture was out of date
+const progress = h("div", { role: "status" });
+const find = h("input", {
+  class: "input find",
+  type: "search",
+  placeholder: "Filter projects",
+  "aria-label": "Filter projects",
+  autocomplete: "off",
+});
+const examples = h("button", { type: "button", class: "btn" }, "Examples", icon("down"));
+menu(examples, () => [
+  {
+    label: last?.examples === "removed" ? "Restore the example projects" : ADD,
+    icon: "plus",
+    act: () => addExamples(watch),
+    disabled: last?.examples === "present",
+    why: "They are here already.",
+  },
+  {
+    label: REMOVE,
+    icon: "archive",
+    act: () => removeExamples(watch),
+    disabled: last?.examples !== "present",
+    why: "There are none.",
+  },
+]);
+const tools = h("div", { class: "line wrap", hidden: true }, find, examples);
+
+/** A card of rows under a heading; the folded ones are details. */
+function section(name, build, { folded = false, empty = "" } = {}) {
+  const rows = h("ul", { class: "rows" });
+  const count = h("span", { class: "count" });
+  const nothing = h("p", { class: "nothing soft", hidden: true }, empty);
+  const head = [h("h2", {}, name), count];
+  const node = folded
+    ? h(
+        "details",
+        { class: "card folded-card" },
+        h("summary", { class: "row" }, icon("right"), head),
+        rows,
+      )
+    : h("section", { class: "card", "aria-label": name }, h("header", {}, head), rows, nothing);
+  const update = calm(rows, (project) => project.slug, build);
+  return {
+    node,
+    show(projects, hidden) {
+      node.hidden = hidden;
+      count.textContent = String(projects.length);
+      nothing.hidden = projects.length > 0;
+      update(projects);
+    },
+    rows,
+  };
+}
+
+const open = section("Under review", projectRow, { empty: "No project by that name." });
+const closed = section("Not open for review", (project) => closedRow(project, load), {
+  folded: true,
+});
+const archived = section("Archived", projectRow, { folded: true });
+const parts = [open, closed, archived];
+
+const wanted = (project, words) =>
+  words.every((word) =>
+    [project.title, project.slug, ...project.repos].some((text) =>
+      text.toLowerCase().includes(word),
+    ),
+  );
+
+function draw() {
+  const { projects, projectsDir, home } = last;
+  const folder = projectsDir.startsWith(home) ? `~${projectsDir.slice(home.length)}` : projectsDir;
+  const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = projects
+    .filter((project) => wanted(project, words))
+    .map((project) => ({ ...project, file: `${projectsDir}/${project.slug}/project.yaml` }));
+  const shown = (project) => project.repoCount > 0 || project.error;
+  const some = projects.some((project) => shown(project) && !project.archived);
+  const unresolved = projects.reduce((sum, project) => sum + project.unresolved, 0);
+  const count = projects.filter(shown).length;
+  summary.textContent = count
+    ? `${plural(count, "project")} under review, ${plural(unresolved, "open thread")}.`
+    : "Stacked commits of your repositories, read and discussed on this machine.";
+  tools.hidden = !projects.some(shown);
+  const sorted = found.toSorted((a, b) =>
+    (b.lastModified ?? "").localeCompare(a.lastModified ?? ""),
+  );
+  const hidden = sorted.filter((project) => project.archived && shown(project));
+  const without = sorted.filter((project) => !shown(project));
+  open.show(
+    sorted.filter((project) => shown(project) && !project.archived),
+    !some,
+  );
+  closed.show(without, !without.length);
+  archived.show(hidden, !hidden.length);
+  if (words.length) for (const { node } of [closed, archived]) node.open = true;
+  if (!count && !none.firstChild)
+    fill(none, welcome({ folder, openOne, add: () => addExamples(watch) }));
+  else if (count) fill(none);
+  tell();
+}
+
+/** "open one of your repositories": the first project that has none yet. */
+function openOne() {
+  closed.node.open = true;
+  const first = closed.rows.querySelector("button");
+  first?.scrollIntoView({ block: "center" });
+  first?.click();
+  return Boolean(first);
+}
+
+function watch(now) {
+  busy = now;
+  tell();
+  if (!now) load();
+}
+
+function tell() {
+  const there = last?.projects.filter((project) => project.example).length ?? 0;
+  const words = `Adding the example projects: ${Math.min(there, EXAMPLES)} of ${EXAMPLES} here.`;
+  if (!busy) return fill(progress);
+  const bar = h("progress", { max: EXAMPLES, value: there || null, "aria-label": words });
+  return fill(progress, h("div", { class: "banner" }, bar, h("div", {}, words)));
+}
 
 async function load() {
-  const { projects, projectsDir, home, examples } = await get(route("projects"));
-  const shown = projects.filter((project) => project.repoCount || project.error);
-  const open = shown.reduce((sum, project) => sum + project.unresolved, 0);
-  summary.textContent = shown.length
-    ? `${plural(shown.length, "project")} under review, ${plural(open, "open thread")}.`
-    : "Nothing is under review.";
-  add.hidden = examples === "present";
-  const folder = projectsDir.replace(home, "~");
-  fill(none, shown.length ? null : empty(folder));
-  keep(
-    list,
-    shown.map((project) => ({ ...project, version: seen.get(project.slug) ?? 0 })),
-    (project) => project.slug,
-    card,
-  );
+  try {
+    last = await get(route("projects"));
+    bones();
+    fill(trouble);
+    draw();
+  } catch (error) {
+    bones();
+    fill(trouble, problem(error.message));
+  }
 }
 
-const empty = (folder) =>
-  h(
-    "section",
-    { class: "card nothing" },
-    h(
-      "p",
-      { class: "soft" },
-      "Add the examples to look around, or name a repository in the project.yaml of a project:",
-    ),
-    command(`repos: [{path: ~/src/api, range: main..feature}]`, "a repo of project.yaml"),
-    h("p", { class: "tiny quiet" }, `Projects are folders in ${folder}.`),
+function step(by) {
+  const links = [...page().querySelectorAll(".rows .over")].filter((link) =>
+    link.checkVisibility(),
   );
-
-function card(project) {
-  const api = route("projects", project.slug);
-  const about = [
-    plural(project.commitCount, "commit"),
-    project.followOnCount && `${project.followOnCount} following on`,
-    project.mergedCount && `${project.mergedCount} merged`,
-    project.lastModified && time(project.lastModified),
-  ].filter(Boolean);
-  return h(
-    "section",
-    { class: "card" },
-    h(
-      "header",
-      {},
-      h("h2", {}, project.title),
-      h(
-        "span",
-        { class: "tiny quiet line" },
-        about.flatMap((part, n) => (n ? [" · ", part] : [part])),
-      ),
-      project.unresolved
-        ? h("span", { class: "badge warn push" }, `${project.unresolved} unresolved`)
-        : h("span", { class: "push" }),
-      h("a", { class: "btn s", href: `${api}/stack.png?download=1` }, icon("download"), "PNG"),
-    ),
-    project.error
-      ? problem(project.error)
-      : h(
-          "a",
-          { class: "picture", href: api, "aria-label": `${project.title} in the JSON API` },
-          h("img", {
-            src: `${api}/stack.svg?title=0&v=${project.version}`,
-            alt: `Stacks of ${project.title}`,
-            loading: "lazy",
-          }),
-        ),
-  );
+  const at = links.indexOf(document.activeElement);
+  links.at(at < 0 ? (by > 0 ? 0 : -1) : Math.min(Math.max(at + by, 0), links.length - 1))?.focus();
 }
 
-const refresh = settle(150, () => load().catch((error) => fill(none, problem(error.message))));
-
+const holder = h(
+  "div",
+  { class: "stack lists" },
+  parts.map((part) => part.node),
+);
+for (const part of parts) part.node.hidden = true;
 fill(
   page(),
-  h("header", { class: "pagehead" }, h("div", {}, h("h1", {}, "Review"), summary), add),
+  h("header", { class: "pagehead" }, h("div", {}, h("h1", {}, "Review"), summary), tools),
+  h("div", { class: "stack banners" }, trouble, progress),
   none,
-  list,
-  h(
-    "p",
-    { class: "tiny quiet spaced" },
-    "Reading diffs and writing comments on a page comes with a later version. Everything is in the ",
-    h("a", { class: "link", href: `${base}/api/docs` }, "JSON API"),
-    " and at ",
-    h("code", {}, `${base}/mcp`),
-    " already.",
-  ),
+  holder,
 );
-refresh();
-follow(route("events"), {
-  open: refresh,
-  message: (event) => {
-    if (event.project) seen.set(event.project, (seen.get(event.project) ?? 0) + 1);
-    refresh();
-  },
+const bones = late(none, "rows");
+find.addEventListener("input", draw);
+find.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  find.value = "";
+  draw();
+  find.blur();
 });
+key(["J", "j", "Alt+ArrowDown"], "Next project", () => step(1));
+key(["K", "k", "Alt+ArrowUp"], "Project before", () => step(-1));
+key("Enter", "Open the project");
+key("/", "Filter projects", () => find.focus());
+action(ADD, () => addExamples(watch), { icon: "plus" });
+action(REMOVE, () => removeExamples(watch), { icon: "archive" });
+live(load);

@@ -1,0 +1,30 @@
+// Files of this machine as a page names them: ~/…, where a broken one is broken, copied in whole.
+
+import { button, h } from "../kit/dom.js";
+import { attempt, copy } from "../kit/toast.js";
+
+const { home } = document.body.dataset;
+
+/** "/home/u/src/api" → "~/src/api" */
+export const tilde = (path) =>
+  home && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path;
+
+export const copyPath = (path) =>
+  button("Copy path", {
+    icon: "copy",
+    kind: "s",
+    "aria-label": `Copy path of ${tilde(path)}`,
+    onclick: (event) => attempt(event, () => copy(path, "Path copied")),
+  });
+
+const BROKEN = /^(?:\S+: )?line (\d+), column (\d+): (.*)$/s;
+
+/** A file that is not valid: "~/…/x.yaml, line 12, column 3: why". */
+export function broken(path, error) {
+  const [, line, column, why] = BROKEN.exec(error) ?? [];
+  return [
+    h("code", { class: "wrap-anywhere" }, tilde(path)),
+    line ? `, line ${line}, column ${column}: ${why}` : `: ${error}`,
+    /[.!?]$/.test(why ?? error) ? " " : ". ",
+  ];
+}

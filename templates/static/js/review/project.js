@@ -1,0 +1,220 @@
+// The page of one project: what is wrong, what it is about, its stacks, its open threads.
+
+import { get, put } from "../kit/api.js";
+import { plusMinus } from "../kit/bars.js";
+import { fill, h, icon, keep } from "../kit/dom.js";
+import { key } from "../kit/keys.js";
+import { action } from "../kit/palette.js";
+import { page, problem } from "../kit/parts.js";
+import "../kit/shell.js";
+import { late } from "../kit/skeleton.js";
+import { plural } from "../kit/words.js";
+import { Picture, Repositories } from "./project/about.js";
+import { live } from "./live.js";
+import { Note } from "./project/note.js";
+import { pageOf, route } from "./route.js";
+import { Stacks } from "./project/stacks.js";
+import { tilde } from "./paths.js";
+import { ThreadList } from "./project/threadlist.js";
+import { banner, warningsOf } from "./project/warnings.js";
+
+const slug = document.body.dataset.project;
+const at = route("projects", slug);
+
+const title = h("h1", { class: "wrap-anywhere" }, document.getElementById("here").textContent);
+const summary = h("p", {}, "…");
+const toThreads = h(
+  "button",
+  { type: "button", class: "btn", hidden: true, onclick: () => threads.node.focus() },
+  icon("say"),
+  h("span"),
+);
+const onward = h("a", { class: "btn primary", hidden: true });
+const warnings = h("div", { class: "banners stack" });
+const trouble = h("div", { class: "stack banners" });
+const threads = new ThreadList(slug);
+const picture = new Picture(slug);
+const repositories = new Repositories(slug, load);
+const intro = new Note({
+  project: slug,
+  what: "intro",
+  draftName: `intro:${slug}`,
+  write: async (text) => {
+    await put(route("projects", slug, "description"), { description: text });
+    await load();
+  },
+});
+const repos = h("div", { class: "repos" });
+const stacks = new Map();
+
+function headline(project) {
+  const commits = project.repos.flatMap((repo) => repo.commits);
+  const open = commits.filter((commit) => commit.status !== "merged");
+  const sum = (of) => open.reduce((total, commit) => total + of(commit), 0);
+  const full = project.repos.flatMap((repo) => repo.stacks).filter((stack) => stack.commits.length);
+  title.textContent = project.title;
+  if (!open.length)
+    return fill(
+      summary,
+      commits.length
+        ? `All ${plural(commits.length, "commit")} merged.`
+        : "No commit is in review.",
+    );
+  const size = plusMinus(
+    sum((one) => one.additions),
+    sum((one) => one.deletions),
+    { bar: false },
+  );
+  size.classList.add("inl");
+  const [viewed, files] = [sum((one) => one.progress.viewed), sum((one) => one.progress.files)];
+  return fill(
+    summary,
+    `${open.length} open ${open.length === 1 ? "commit" : "commits"} in ${plural(full.length, "stack")} · `,
+    size,
+    ` · ${viewed} of ${plural(files, "file")} viewed`,
+  );
+}
+
+/** The first commit, in the order of reading, of which not every file was viewed. */
+function next(project) {
+  for (const repo of project.repos) {
+    const bySha = new Map(repo.commits.map((commit) => [commit.sha, commit]));
+    for (const sha of repo.stacks.flatMap((stack) => stack.commits)) {
+      const commit = bySha.get(sha);
+      const { viewed, files } = commit.progress;
+      if (commit.status !== "merged" && viewed < files) return { repo: repo.name, commit };
+    }
+  }
+  return null;
+}
+
+function draw(project, found) {
+  headline(project);
+  const here = next(project);
+  onward.hidden = !here;
+  if (here) {
+    const begun = project.repos.some((repo) => repo.commits.some((one) => one.progress.viewed));
+    onward.textContent = `${begun ? "Continue" : "Start"} at ${here.commit.short}`;
+    onward.href = pageOf(slug, here.repo, here.commit.sha);
+  }
+  toThreads.hidden = !found.threads.length;
+  toThreads.lastChild.textContent = plural(found.threads.length, "open thread");
+  keep(warnings, warningsOf(project, found), (item) => item.key, banner);
+  intro.show({ text: project.description, html: project.description_html });
+  drawRepos(project.repos);
+  threads.show(found.threads);
+  picture.show(project);
+  repositories.show(project.repos);
+}
+
+function drawRepos(list) {
+  const several = list.length > 1;
+  for (const name of stacks.keys())
+    if (!list.some((repo) => repo.name === name)) {
+      stacks.get(name).place.remove();
+      stacks.delete(name);
+    }
+  for (const repo of list) {
+    if (!stacks.has(repo.name)) {
+      const shown = new Stacks(slug, load);
+      const head = h("header", { class: "group" });
+      stacks.set(repo.name, { shown, head, place: h("section", {}, head, shown.node) });
+      repos.append(stacks.get(repo.name).place);
+    }
+    const { shown, head, place } = stacks.get(repo.name);
+    head.hidden = !several;
+    place.setAttribute("aria-label", `Stacks of ${repo.name}`);
+    fill(
+      head,
+      h("h2", { class: "reponame" }, repo.name),
+      h(
+        "span",
+        { class: "tiny quiet cut" },
+        tilde(repo.path),
+        repo.range.text && ` · ${repo.range.text}`,
+      ),
+    );
+    shown.show(repo);
+  }
+}
+
+let asking = null;
+let again = false;
+
+/** Ask for all and draw it. Calls while one runs are one more call after it. */
+function load() {
+  if (asking) again = true;
+  asking ??= ask().finally(() => {
+    asking = null;
+    if (again) {
+      again = false;
+      load();
+    }
+  });
+  return asking;
+}
+
+async function ask() {
+  try {
+    const [project, found] = await Promise.all([
+      get(`${at}?html=1`),
+      get(`${route("projects", slug, "threads")}?unresolved=1&html=1`),
+    ]);
+    fill(trouble);
+    content.hidden = false;
+    draw(project, found);
+    waiting.remove();
+  } catch (error) {
+    fill(trouble, problem(error.message));
+    waiting.remove();
+  }
+}
+
+function step(by) {
+  const links = [...repos.querySelectorAll("a.over")].filter((link) => link.checkVisibility());
+  const now = links.indexOf(document.activeElement);
+  links
+    .at(now < 0 ? (by > 0 ? 0 : -1) : Math.min(Math.max(now + by, 0), links.length - 1))
+    ?.focus();
+}
+
+const content = h(
+  "div",
+  { class: "with-aside", hidden: true },
+  h("div", {}, h("section", { class: "intro", "aria-label": "Intro" }, intro.node), repos),
+  h(
+    "aside",
+    { class: "aside", "aria-label": "About this project" },
+    threads.node,
+    picture.node,
+    repositories.node,
+  ),
+);
+const waiting = h("div");
+fill(
+  page(),
+  h(
+    "header",
+    { class: "pagehead" },
+    h("div", {}, title, summary),
+    h("div", { class: "line wrap" }, toThreads, onward),
+  ),
+  trouble,
+  warnings,
+  waiting,
+  content,
+);
+late(waiting, "rows");
+
+key(["J", "j", "Alt+ArrowDown"], "Next commit", () => step(1));
+key(["K", "k", "Alt+ArrowUp"], "Commit before", () => step(-1));
+key("Enter", "Open the commit");
+key("N", "Next open thread", () => threads.jump(1));
+key("P", "Open thread before", () => threads.jump(-1));
+key("o", "Outdated threads", () => threads.outdated());
+key("/", "Search", () => document.getElementById("palette").click());
+key("u", "All projects", () => location.assign(pageOf()));
+action("Copy all open threads as Markdown", () => threads.copyAll(), { icon: "copy" });
+action("Edit the intro", () => intro.open(), { icon: "pencil" });
+action("Add a repository", () => repositories.toggle(true), { icon: "plus" });
+live(load, (event) => event.type === "projects" || event.project === slug);

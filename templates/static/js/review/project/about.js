@@ -1,0 +1,133 @@
+// Beside the stacks: their picture, and the repositories they come from.
+
+import { button, fill, h, icon, keep, mark } from "../../kit/dom.js";
+import { plural } from "../../kit/words.js";
+import { openForm } from "./open.js";
+import { tilde } from "../paths.js";
+import { route } from "../route.js";
+
+/** The picture of all stacks, drawn by the service; asked for again when they change. */
+export class Picture {
+  constructor(project) {
+    const at = (kind) => route("projects", project, `stack.${kind}`);
+    const load = (kind) =>
+      h(
+        "a",
+        {
+          class: "btn s",
+          href: `${at(kind)}?download=1`,
+          "aria-label": `Download the picture as ${kind.toUpperCase()}`,
+        },
+        icon("download"),
+        kind.toUpperCase(),
+      );
+    this.address = `${at("svg")}?title=0`;
+    this.image = h("img", { class: "picture", loading: "lazy" });
+    this.node = h(
+      "section",
+      { class: "card", "aria-label": "Picture" },
+      h(
+        "header",
+        {},
+        h("h2", {}, "Picture"),
+        h("span", { class: "push line" }, load("svg"), load("png")),
+      ),
+      h("div", { class: "picbox" }, this.image),
+    );
+  }
+
+  show(project) {
+    const commits = project.repos.flatMap((repo) => repo.commits);
+    const stacks = project.repos.flatMap((repo) => repo.stacks);
+    this.node.hidden = !commits.length;
+    this.image.alt = `${plural(commits.length, "commit")} in ${plural(stacks.length, "stack")}`;
+    const said = JSON.stringify([project.title, project.repos.map(drawn)]);
+    if (said === this.said) return;
+    this.said = said;
+    this.version = (this.version ?? 0) + 1;
+    this.image.src = `${this.address}&v=${this.version}`;
+  }
+}
+
+const drawn = ({ name, stacks, commits }) => [
+  name,
+  stacks.map(({ title, color, commits: shas }) => [title, color, shas]),
+  commits.map(({ pr_title: title, status, additions, deletions }) => [
+    title,
+    status,
+    additions,
+    deletions,
+  ]),
+];
+
+const FINE = { shape: "up", tone: "up", word: "Readable" };
+const BAD = { shape: "down", tone: "down", word: "Cannot be shown" };
+
+/** The repositories, and the form that adds one. */
+export class Repositories {
+  constructor(project, refresh) {
+    Object.assign(this, { project, refresh });
+    this.rows = h("ul", { class: "rows" });
+    this.add = button("Add", {
+      icon: "plus",
+      kind: "ghost s push",
+      "aria-label": "Add a repository",
+      "aria-expanded": "false",
+      onclick: () => this.toggle(this.place.hidden),
+    });
+    this.place = h("div", { class: "inside", hidden: true });
+    this.none = h(
+      "p",
+      { class: "nothing soft" },
+      "No repository yet. Open one to see its commits.",
+    );
+    this.node = h(
+      "section",
+      { class: "card", "aria-label": "Repositories" },
+      h("header", {}, h("h2", {}, "Repositories"), this.add),
+      this.rows,
+      this.none,
+      this.place,
+    );
+  }
+
+  toggle(open) {
+    this.place.hidden = !open;
+    this.add.setAttribute("aria-expanded", String(open));
+    const done = () => {
+      this.toggle(false);
+      this.add.focus();
+      this.refresh();
+    };
+    const left = () => (this.toggle(false), this.add.focus());
+    fill(this.place, open ? openForm(this.project, { done, left }) : null);
+    this.place.querySelector("input")?.focus();
+  }
+
+  show(repos) {
+    this.none.hidden = repos.length > 0;
+    const items = repos.map(({ name, path, trunk, range, errors, commits }) => {
+      const facts = [trunk && `trunk ${trunk}`, range.text, plural(commits.length, "commit")];
+      return { name, path, bad: errors.length > 0, facts: facts.filter(Boolean).join(" · ") };
+    });
+    keep(this.rows, items, (item) => item.name, repoRow);
+  }
+}
+
+const repoRow = ({ name, path, bad, facts }) =>
+  h(
+    "li",
+    {},
+    h(
+      "div",
+      { class: "row" },
+      mark(bad ? BAD : FINE),
+      h(
+        "div",
+        {},
+        h("span", { class: "small strong wrap-anywhere" }, name),
+        h("span", { class: "tiny quiet wrap-anywhere" }, tilde(path)),
+        h("span", { class: "tiny quiet wrap-anywhere" }, facts),
+      ),
+    ),
+  );

@@ -1,0 +1,190 @@
+// A text of project.yaml edited where it stands: the intro, or the note of a stack (contract 15.2).
+
+import { post } from "../../kit/api.js";
+import { draft, draftOf } from "../../kit/drafts.js";
+import { button, fill, h, icon } from "../../kit/dom.js";
+import { attempt, toast } from "../../kit/toast.js";
+import { route } from "../route.js";
+import { prose } from "../threads/prose.js";
+
+/**
+ * `what` names it ("intro", "note of Refunds"), `draftName` keeps what is typed. `write(text,
+ * seen)` saves it; `seen` is what was shown when editing began. A refusal of code "changed" can be
+ * overruled: `now()` is what is there by then, {seen, words}.
+ */
+export class Note {
+  constructor({ project, what, draftName, write, now }) {
+    Object.assign(this, { project, what, draftName, write, now, text: "", html: "", seen: null });
+    this.said = h("div", { class: "prose soft grow" });
+    this.edit = button("", { icon: "pencil", kind: "ghost s", onclick: () => this.open() });
+    this.view = h("div", { class: "line noteview" }, this.said, this.edit);
+    this.node = h("div", { class: "notebox" }, this.view);
+    this.form = null;
+  }
+
+  /** What the file says now. Text that is being typed stays; it is told of the change. */
+  show({ text, html, seen = null }) {
+    const before = this.text;
+    Object.assign(this, { text: text ?? "", html, latest: seen });
+    if (this.said.dataset.said !== html) {
+      this.said.dataset.said = html;
+      fill(this.said, html ? prose(html) : null);
+    }
+    this.label();
+    if (this.form && before !== this.text && !this.saving) this.tellChange();
+    if (!this.form && !this.asked && draftOf(this.draftName)) this.open(false);
+    this.asked = true;
+  }
+
+  label() {
+    const verb = draftOf(this.draftName) ? "Go on editing" : this.text ? "Edit" : "Add";
+    this.edit.replaceChildren(
+      icon("pencil"),
+      verb === "Add" ? `Add ${/^note/.test(this.what) ? "a note" : "an intro"}` : verb,
+    );
+    this.edit.setAttribute("aria-label", `${verb} ${this.what}`);
+    this.node.classList.toggle("bare", !this.text);
+  }
+
+  open(focus = true) {
+    if (this.form) return;
+    this.seen = this.latest;
+    this.area = h("textarea", {
+      class: "input",
+      rows: 5,
+      "aria-label": `Text of the ${this.what}`,
+    });
+    this.area.value = this.text;
+    this.draft = draft(this.area, this.draftName);
+    this.says = h("div", { role: "alert" });
+    this.glance = h("div", { class: "prose preview", hidden: true });
+    this.form = h(
+      "form",
+      { class: "stack noteform", "aria-label": `Edit ${this.what}` },
+      this.tabs(),
+      this.area,
+      this.glance,
+      this.says,
+      this.buttons(),
+    );
+    this.form.addEventListener("submit", (event) => (event.preventDefault(), this.save()));
+    this.form.addEventListener("keydown", (event) => this.onKey(event));
+    this.view.hidden = true;
+    this.node.append(this.form);
+    if (focus) this.area.focus();
+  }
+
+  buttons() {
+    return h(
+      "div",
+      { class: "line wrap" },
+      button("Save", { kind: "primary s", type: "submit" }),
+      button("Cancel", { kind: "ghost s", onclick: () => this.cancel() }),
+      h("span", { class: "tiny quiet push phone-hide" }, "Markdown. Ctrl Enter saves."),
+    );
+  }
+
+  tabs() {
+    const tab = (label, preview) =>
+      h(
+        "button",
+        { type: "button", "aria-pressed": String(!preview), onclick: () => this.look(preview) },
+        label,
+      );
+    this.seg = h("div", { class: "seg", role: "group" }, tab("Write", false), tab("Preview", true));
+    this.seg.setAttribute("aria-label", "Write or preview");
+    return h("div", {}, this.seg);
+  }
+
+  /** The preview is made by the service, so that it is what will be shown. */
+  async look(preview) {
+    [...this.seg.children].forEach((tab, n) =>
+      tab.setAttribute("aria-pressed", Boolean(n) === preview),
+    );
+    this.area.hidden = preview;
+    this.glance.hidden = !preview;
+    if (!preview) return this.area.focus();
+    return attempt(null, async () => {
+      const { html } = await post(route("projects", this.project, "preview"), {
+        text: this.area.value,
+      });
+      fill(this.glance, html ? prose(html) : h("p", { class: "quiet" }, "Nothing to show."));
+    });
+  }
+
+  onKey(event) {
+    if (event.key === "Escape") this.close();
+    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.save();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  async save(seen = this.seen) {
+    const before = this.text;
+    const text = this.area.value;
+    const submit = this.form.querySelector("[type=submit]");
+    this.saving = true;
+    submit.setAttribute("aria-busy", "true");
+    try {
+      await this.write(text, seen);
+      this.draft.clear();
+      this.close();
+      const act = () => attempt(null, () => this.write(before, this.latest));
+      toast(text.trim() ? "Saved" : "Removed", { action: "Undo", act });
+    } catch (error) {
+      this.refused(error);
+    } finally {
+      this.saving = false;
+      submit.removeAttribute("aria-busy");
+    }
+  }
+
+  /** The text stays in the box; the sentence says why, the button what can be done. */
+  refused(error) {
+    const now = error.code === "changed" && this.now?.();
+    const retry = now
+      ? button(`Save it to ${now.words}`, { kind: "s", onclick: () => this.save(now.seen) })
+      : button("Try again", { kind: "s", onclick: () => this.save() });
+    fill(
+      this.says,
+      h("div", { class: "banner bad" }, icon("alert"), h("div", {}, error.message), retry),
+    );
+  }
+
+  tellChange() {
+    const take = button("Take theirs", {
+      kind: "s",
+      onclick: () => {
+        this.area.value = this.text;
+        this.draft.clear();
+        fill(this.says);
+      },
+    });
+    const words = "The text in the file changed meanwhile. Saving puts yours in its place.";
+    fill(this.says, h("div", { class: "banner warn" }, icon("alert"), h("div", {}, words), take));
+  }
+
+  /** Leave the form; what was typed is kept as a draft. */
+  close() {
+    this.area.dispatchEvent(new Event("blur"));
+    this.form?.remove();
+    this.form = null;
+    this.view.hidden = false;
+    this.label();
+    this.edit.focus();
+  }
+
+  cancel() {
+    const text = this.area.value;
+    this.draft.clear();
+    this.close();
+    if (text === this.text) return;
+    const act = () => {
+      this.open();
+      this.area.value = text;
+      this.area.dispatchEvent(new Event("input"));
+    };
+    toast("Your text was dropped", { action: "Undo", act });
+  }
+}

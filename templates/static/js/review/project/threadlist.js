@@ -1,0 +1,107 @@
+// The open threads of a project: where each is, one press away; all of them copied as Markdown.
+
+import { fill, h } from "../../kit/dom.js";
+import { attempt, copy } from "../../kit/toast.js";
+import { calm } from "../live.js";
+import { pageOf, route } from "../route.js";
+import { address, beginning, initials, isAgent } from "../threads/words.js";
+
+/** The card. `show(threads)` brings it up to date; `jump(by)` and `outdated()` move the focus. */
+export class ThreadList {
+  constructor(project) {
+    this.project = project;
+    this.count = h("span", { class: "badge warn", hidden: true });
+    this.copy = h(
+      "button",
+      { type: "button", class: "push tiny link", onclick: (event) => this.copyAll(event) },
+      "Copy as Markdown",
+    );
+    this.rows = h("ul", { class: "rows long" });
+    this.none = h(
+      "p",
+      { class: "nothing soft" },
+      "No open thread. What is asked on a commit would be listed here.",
+    );
+    this.node = h(
+      "section",
+      { class: "card", id: "threads", "aria-label": "Open threads", tabindex: "-1" },
+      h("header", {}, h("h2", {}, "Open threads"), this.count, this.copy),
+      this.rows,
+      this.none,
+    );
+    this.update = calm(
+      this.rows,
+      (one) => `${one.repo} ${one.id}`,
+      (one) => row(project, one),
+    );
+  }
+
+  show(threads) {
+    this.count.hidden = this.copy.hidden = !threads.length;
+    this.none.hidden = threads.length > 0;
+    fill(this.count, String(threads.length));
+    this.update(threads);
+  }
+
+  links(all = "a.over") {
+    return [...this.rows.querySelectorAll(all)];
+  }
+
+  jump(by) {
+    const links = this.links();
+    const at = links.indexOf(document.activeElement);
+    links.at(at < 0 ? (by > 0 ? 0 : -1) : (at + by + links.length) % links.length)?.focus();
+  }
+
+  outdated() {
+    const links = this.links(".outdated a.over");
+    links[(links.indexOf(document.activeElement) + 1) % links.length]?.focus();
+    if (!links.length) this.node.focus();
+  }
+
+  copyAll(event) {
+    return attempt(event, async () => {
+      const answer = await fetch(`${route("projects", this.project, "threads.md")}?unresolved=1`);
+      if (!answer.ok) throw new Error((await answer.json()).error);
+      await copy(await answer.text(), "The open threads are copied");
+    });
+  }
+}
+
+function row(project, one) {
+  const [first] = one.comments;
+  const author = first.author_name ?? "unknown";
+  const place = [one.short, one.outdated && "outdated", address(one)].filter(Boolean).join(" · ");
+  return h(
+    "li",
+    { class: one.outdated ? "outdated" : "" },
+    h(
+      "div",
+      { class: "row" },
+      h(
+        "span",
+        { class: isAgent(first.author) ? "face agent" : "face", title: author },
+        h("span", { "aria-hidden": "true" }, initials(author)),
+      ),
+      h(
+        "div",
+        {},
+        h(
+          "a",
+          { class: "over cut", href: `${pageOf(project, one.repo, one.sha)}#thread-${one.id}` },
+          beginning(plain(first.body)),
+        ),
+        h("span", { class: "tiny quiet cut", title: place }, place),
+        h("span", { class: "sr" }, `by ${author}`),
+      ),
+    ),
+  );
+}
+
+/** Markdown without the marks that would stand in the way in one line. */
+const plain = (text) =>
+  text
+    .replace(/^\s*(```|~~~).*$/gm, "")
+    .replace(/!\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/^[>#\s]+/gm, "")
+    .replace(/[*`]/g, "") || "An image";

@@ -1,0 +1,215 @@
+// What is wrong with a project, before anything else: files, branches, reviews without a commit.
+
+import { put } from "../../kit/api.js";
+import { dialog } from "../../kit/dialog.js";
+import { button, h, icon } from "../../kit/dom.js";
+import { attempt, toast } from "../../kit/toast.js";
+import { plural, time } from "../../kit/words.js";
+import { broken, copyPath, tilde } from "../paths.js";
+import { commitOf } from "../route.js";
+import { sentence } from "./stacks.js";
+import { prose } from "../threads/prose.js";
+import { address, short } from "../threads/words.js";
+
+const FEW = 3; // moved branches that get a line of their own
+const ORPHANS = /^\d+ reviews? match(?:es)? no commit$/;
+
+/** The warnings of a project as items for keep(): {key, tone, …what `banner` draws}. */
+export function warningsOf(project, { unreadable, orphaned }) {
+  const several = project.repos.length > 1;
+  const where = (repo) => (several ? `${repo.name}: ` : "");
+  return [
+    project.parse_error && {
+      ...{ key: "file", kind: "file", tone: "bad", file: project.file, error: project.parse_error },
+      more: "What you see is how it was last read well; nothing can be changed until it is corrected.",
+    },
+    ...unreadable.map(({ file, error }) => ({
+      ...{ key: file, kind: "file", tone: "bad", file, error },
+      more: "Correct it in an editor; until then nothing is written to it.",
+    })),
+    ...project.repos.flatMap((repo) => [
+      ...repo.errors.map((error) => ({
+        ...{ key: `${repo.name} ${error}`, kind: "repo", tone: "bad", name: repo.name },
+        ...{ text: sentence(error), path: repo.path },
+      })),
+      ...movedOf(project.slug, repo),
+      ...repo.warnings
+        .filter((text) => !ORPHANS.test(text))
+        .map((text) => ({
+          ...{ key: `${repo.name} ${text}`, kind: "text", tone: "warn" },
+          text: sentence(where(repo) + text),
+        })),
+    ]),
+    orphaned.length > 0 && { key: "orphans", kind: "orphans", tone: "warn", orphaned },
+  ].filter(Boolean);
+}
+
+/** Each moved branch, or all of them in one line where there are many, as after a rebase. */
+function movedOf(project, repo) {
+  const moved = repo.commits.filter((commit) => commit.branch?.status === "moved");
+  const listed = new Map(repo.commits.map((commit) => [commit.sha, commit]));
+  const items = moved.map((commit) => {
+    const target = listed.get(commit.branch.points_at);
+    const free = target && (!target.branch || target.branch.status === "discovered");
+    return {
+      ...{ project, repo: repo.name, sha: commit.sha, short: commit.short, free: Boolean(free) },
+      ...{ name: commit.branch.name, to: commit.branch.points_at },
+    };
+  });
+  if (items.length > FEW)
+    return [{ key: `${repo.name} moved`, kind: "many", tone: "warn", items, repo: repo.name }];
+  return items.map((item) => ({ key: `moved ${item.sha}`, kind: "moved", tone: "warn", ...item }));
+}
+
+/** One warning as a banner. */
+export const banner = (item) =>
+  h(
+    "div",
+    { class: `banner ${item.tone}`, role: item.tone === "bad" ? "alert" : undefined },
+    icon("alert"),
+    ...DRAWN[item.kind](item),
+  );
+
+const strong = (...words) => h("span", { class: "strong" }, ...words);
+const code = (text) => h("code", {}, text);
+
+const DRAWN = {
+  file: ({ file, error, more }) => [
+    h("div", {}, strong("This file cannot be read. "), broken(file, error), more),
+    copyPath(file),
+  ],
+  repo: ({ name, text, path }) => [
+    h("div", {}, strong(`${name} cannot be shown. `), text, " ", code(tilde(path))),
+    copyPath(path),
+  ],
+  text: ({ text }) => [h("div", {}, text)],
+  moved: (item) => [
+    h("div", {}, strong(`Branch ${item.name} moved. `), [
+      "It points at ",
+      code(short(item.to)),
+      "; the commit shown here is ",
+      code(item.short),
+      ".",
+    ]),
+    button(item.free ? "Record the new place" : "Forget the branch", {
+      kind: "s",
+      "aria-label": `${item.free ? "Record the new place of" : "Forget"} ${item.name}`,
+      onclick: (event) => attempt(event, () => settle([item])),
+    }),
+  ],
+  many: ({ items, repo }) => [
+    h(
+      "div",
+      {},
+      strong(`${items.length} branches of ${repo} moved. `),
+      items.map(({ name, to }, n) => [n ? ", " : "", code(name), " to ", code(short(to))]),
+      ".",
+    ),
+    button("Record the new places", {
+      kind: "s",
+      onclick: (event) => attempt(event, () => settle(items)),
+    }),
+  ],
+  orphans: ({ orphaned }) => [orphanWords(orphaned), readButton(orphaned)],
+};
+
+const record = ({ project, repo }, sha, branch) =>
+  put(commitOf(project, repo, sha, "pr"), { branch });
+
+/** Move each name to the commit it points at; where that is not shown, take the name off. */
+async function settle(items) {
+  for (const item of items) {
+    if (item.free) await record(item, item.to, item.name);
+    await record(item, item.sha, null);
+  }
+  const act = () =>
+    attempt(null, async () => {
+      for (const item of items) {
+        await record(item, item.sha, item.name);
+        if (item.free) await record(item, item.to, null);
+      }
+    });
+  const moved = items.every((item) => item.free);
+  toast(moved ? "The new place is recorded" : "The recorded branch was taken off", {
+    action: "Undo",
+    act,
+  });
+}
+
+function orphanWords(orphaned) {
+  const threads = orphaned.reduce((total, { threads: some }) => total + some.length, 0);
+  const holds = `${plural(threads, "thread")}; no commit matches by change-id, patch-id or title.`;
+  if (orphaned.length > 1)
+    return h(
+      "div",
+      {},
+      strong(`${orphaned.length} reviews have no commit any more. `),
+      `They hold ${holds}`,
+    );
+  const [{ repo, file }] = orphaned;
+  const name = `reviews/${repo}/${file.split("/").at(-1)}`.replace(
+    /([0-9a-f]{7})[0-9a-f]{33,}/,
+    "$1…",
+  );
+  return h(
+    "div",
+    {},
+    strong("One review has no commit any more. "),
+    h("code", { class: "wrap-anywhere" }, name),
+    ` holds ${holds}`,
+  );
+}
+
+const readButton = (orphaned) =>
+  button(orphaned.length > 1 ? "Read them" : "Read it", {
+    kind: "s",
+    onclick: () => read(orphaned),
+  });
+
+/** The threads of reviews whose commit is gone, as they were last stored. */
+function read(orphaned) {
+  const close = button("Close", { onclick: () => node.close() });
+  const node = dialog(
+    "Reviews without a commit",
+    h("h2", { class: "big" }, "Reviews without a commit"),
+    orphaned.map((one) =>
+      h(
+        "section",
+        { class: "stack spaced" },
+        h("h3", {}, one.subject ?? "No title is known", " ", code(short(one.sha))),
+        one.threads.length
+          ? one.threads.map(thread)
+          : h("p", { class: "soft" }, "It holds no thread."),
+        h("p", { class: "line wrap tiny quiet" }, code(tilde(one.file)), copyPath(one.file)),
+      ),
+    ),
+    h("div", { class: "line spaced" }, close),
+  );
+}
+
+const thread = (one) =>
+  h(
+    "div",
+    { class: "card inside stack" },
+    h(
+      "p",
+      { class: "tiny quiet" },
+      address({ ...one, path: one.original_path, line: one.original_line }),
+      one.resolved ? " · resolved" : " · open",
+    ),
+    one.anchor_text && h("pre", { class: "codeblock", tabindex: "0" }, one.anchor_text),
+    one.comments.map((comment) =>
+      h(
+        "div",
+        {},
+        h(
+          "p",
+          { class: "tiny soft" },
+          comment.author_name ?? "unknown",
+          " ",
+          time(comment.created_at),
+        ),
+        h("div", { class: "prose" }, prose(comment.body_html)),
+      ),
+    ),
+  );

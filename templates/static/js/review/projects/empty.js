@@ -1,0 +1,42 @@
+// What a newcomer sees first: what this is, one button, one other way, one line for the file.
+
+import { button, h } from "../../kit/dom.js";
+import { command } from "../../kit/parts.js";
+import { toast } from "../../kit/toast.js";
+
+const LINE = "repos: [{path: ~/src/api, range: main..feature}]";
+
+/** `add()` brings the examples, `openOne()` answers whether there is a project to open. */
+export function welcome({ folder, add, openOne }) {
+  const art = document.getElementById("art").content.cloneNode(true);
+  const other = h(
+    "button",
+    {
+      type: "button",
+      class: "link",
+      onclick: () =>
+        openOne() || toast("Make a project in the workspace first; then open it here."),
+    },
+    "open one of your repositories",
+  );
+  return h(
+    "section",
+    { class: "card empty welcome", "aria-labelledby": "welcome" },
+    art,
+    h("h2", { class: "big", id: "welcome" }, "See a stack before you make one"),
+    h(
+      "p",
+      {},
+      "Two example projects show threads, a follow-on stack and a review that was carried over. ",
+      "You can put them away later.",
+    ),
+    h(
+      "div",
+      { class: "stack center" },
+      button("Add the examples", { kind: "primary", icon: "review", onclick: add }),
+      h("p", { class: "tiny" }, "or ", other),
+    ),
+    command(LINE, "the line for project.yaml"),
+    h("p", { class: "tiny quiet" }, `Projects are folders in ${folder}, each with a project.yaml.`),
+  );
+}

@@ -1,0 +1,41 @@
+// The example projects: added with progress, put away and brought back (contract 12.3).
+
+import { post } from "../../kit/api.js";
+import { toast } from "../../kit/toast.js";
+import { plural } from "../../kit/words.js";
+import { route } from "../route.js";
+
+let adding = null;
+
+/** `watch(busy)` is told when adding begins and ends. Two calls at once are one. */
+export function addExamples(watch) {
+  adding ??= add(watch).finally(() => (adding = null));
+  return adding;
+}
+
+async function add(watch) {
+  watch(true);
+  try {
+    const { created, restored } = await post(route("examples"));
+    const count = created.length + restored.length;
+    if (count)
+      toast(`${plural(count, "example project")} ${created.length ? "added" : "restored"}`);
+  } catch (error) {
+    toast(error.message, { bad: true });
+  } finally {
+    watch(false);
+  }
+}
+
+/** Nothing is deleted: undo brings them back with every comment. */
+export async function removeExamples(watch) {
+  try {
+    const { removed } = await post(route("examples", "remove"));
+    toast(`${plural(removed.length, "example project")} put away`, {
+      action: "Undo",
+      act: () => addExamples(watch),
+    });
+  } catch (error) {
+    toast(error.message, { bad: true });
+  }
+}

@@ -1,0 +1,101 @@
+// One project in the list: what is in it, what waits for someone, and what is wrong with its file.
+
+import { button, fill, h, icon } from "../../kit/dom.js";
+import { plural, time } from "../../kit/words.js";
+import { openForm } from "../project/open.js";
+import { broken, copyPath } from "../paths.js";
+import { pageOf } from "../route.js";
+
+const counts = (project) =>
+  [
+    plural(project.commitCount, "commit"),
+    project.followOnCount && `${project.followOnCount} following on`,
+    project.mergedCount && `${project.mergedCount} merged`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+
+/** One that is under review, or whose file cannot be read. */
+export const projectRow = (project) =>
+  h(
+    "li",
+    {},
+    h(
+      "div",
+      { class: "row review-row" },
+      name(project),
+      project.unresolved ? unresolved(project.unresolved) : h("span"),
+      h("span", { class: "tiny soft" }, project.repoCount ? counts(project) : ""),
+      h("span", { class: "tiny quiet when" }, time(project.lastModified)),
+    ),
+    project.error &&
+      h(
+        "div",
+        { class: "banner bad inrow", role: "alert" },
+        icon("alert"),
+        h(
+          "div",
+          {},
+          broken(project.file, project.error),
+          "Correct it in an editor; what was last read well stays until then.",
+        ),
+        copyPath(project.file),
+      ),
+  );
+
+const name = (project) =>
+  h(
+    "span",
+    { class: "two-lines" },
+    h(
+      "span",
+      { class: "line" },
+      h("a", { class: "over cut strong", href: pageOf(project.slug) }, project.title),
+      project.example && h("span", { class: "badge" }, "Example"),
+    ),
+    h("span", { class: "tiny quiet cut" }, project.repos.join(", ") || project.slug),
+  );
+
+export const unresolved = (count) =>
+  h(
+    "span",
+    { class: "badge warn" },
+    icon("say"),
+    String(count),
+    h("span", { class: "sr" }, " unresolved"),
+  );
+
+/** One without a repository, and the form that opens one. */
+export function closedRow(project, done) {
+  const place = h("div", { class: "inside", hidden: true });
+  const label = `Open ${project.title} for review`;
+  const start = button("Open for review", {
+    kind: "s",
+    "aria-label": label,
+    "aria-expanded": "false",
+    onclick: () => show(place.hidden),
+  });
+  const show = (open) => {
+    place.hidden = !open;
+    start.setAttribute("aria-expanded", String(open));
+    const left = () => (show(false), start.focus());
+    fill(place, open ? openForm(project.slug, { done, left }) : null);
+    place.querySelector("input")?.focus();
+  };
+  return h(
+    "li",
+    {},
+    h(
+      "div",
+      { class: "row" },
+      h(
+        "span",
+        { class: "two-lines grow" },
+        h("span", { class: "cut" }, project.title),
+        h("span", { class: "tiny quiet cut" }, project.slug),
+      ),
+      start,
+    ),
+    place,
+  );
+}
