@@ -1,0 +1,150 @@
+// A row of bars, one for each span of time: lower means worse, nothing known is a gap. One of them
+// is looked at, by pointer or by arrow keys, and its figures stand below.
+
+import { fill, h } from "../../kit/dom.js";
+import { plural } from "../../kit/words.js";
+import { share, took } from "./head.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const HIGH = 56;
+const LEAST = 4;
+const STEP = 4; // of which 3 are drawn
+const DAY = { weekday: "short", day: "numeric", month: "short" };
+const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
+const KNOWN = ["up", "degraded", "down", "stopped"];
+
+function s(tag, props, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(props)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+/** The letter of a bucket: what was worst in it; "" for a gap. */
+function letterOf({ seconds }) {
+  if (!seconds) return "";
+  if (seconds.down) return "d";
+  if (seconds.degraded) return "g";
+  if (seconds.up) return "u";
+  return seconds.stopped ? "s" : "";
+}
+
+function bar(bucket, n) {
+  const letter = letterOf(bucket);
+  if (!letter) return null;
+  const share = letter === "s" ? 0 : (bucket.uptime ?? 1);
+  const cut = letter === "g" ? 0.8 : 1; // degraded is lower than up also when it was never down
+  const height = Math.max(LEAST, Math.round(HIGH * share * cut));
+  return s("rect", { class: letter, x: n * STEP, y: HIGH - height, width: STEP - 1, height });
+}
+
+/** The line of the slower answers (p95), as high as the slowest of them. */
+function line(buckets) {
+  const most = Math.max(1, ...buckets.map(({ p95 }) => p95 ?? 0));
+  let pen = "M";
+  let path = "";
+  buckets.forEach(({ p95 }, n) => {
+    if (p95 === null) pen = "M";
+    else {
+      path += `${pen}${n * STEP + 1} ${(23 - (p95 / most) * 20).toFixed(1)}`;
+      path += pen === "M" ? "h1" : "";
+      pen = "L";
+    }
+  });
+  return path;
+}
+
+export class Chart {
+  constructor() {
+    this.at = -1;
+    this.told = h("p", { class: "told", role: "status" });
+    this.node = h("div", {
+      class: "chart",
+      tabindex: "0",
+      role: "slider",
+      "aria-label": "Moment",
+      "aria-valuemin": "1",
+      onkeydown: (event) => this.onKey(event),
+      onfocus: () => this.at < 0 && this.look(this.buckets.length - 1),
+      onpointermove: (event) => this.point(event),
+      onpointerdown: (event) => this.point(event),
+    });
+  }
+
+  /** Draw a History (contract 8). */
+  draw({ buckets, bucketSeconds, window }) {
+    const another = window !== this.window;
+    Object.assign(this, { buckets, bucketSeconds, window });
+    const wide = buckets.length * STEP - 1;
+    const box = { preserveAspectRatio: "none", "aria-hidden": "true" };
+    this.cursor = s("rect", { class: "cursor", y: 0, width: STEP - 1, height: HIGH });
+    const bars = buckets.map(bar).filter(Boolean);
+    fill(
+      this.node,
+      s("svg", { class: "buckets", viewBox: `0 0 ${wide} ${HIGH}`, ...box }, this.cursor, ...bars),
+      s(
+        "svg",
+        { class: "spark", viewBox: `0 0 ${wide} 24`, ...box },
+        s("path", { d: line(buckets) }),
+      ),
+    );
+    this.node.setAttribute("aria-valuemax", buckets.length);
+    this.look(another ? -1 : Math.min(this.at, buckets.length - 1));
+  }
+
+  look(at) {
+    this.at = at;
+    this.cursor.setAttribute("x", at < 0 ? -STEP : at * STEP);
+    this.told.textContent =
+      at < 0 ? "Point at a bar, or use the arrow keys, for its figures." : this.words(at);
+    this.node.setAttribute("aria-valuenow", at < 0 ? this.buckets.length : at + 1);
+    this.node.setAttribute("aria-valuetext", at < 0 ? "none chosen" : this.words(at));
+  }
+
+  words(at) {
+    const bucket = this.buckets[at];
+    const { uptime, checks, failed, p95, seconds } = bucket;
+    const when = this.span(bucket.at);
+    if (!letterOf(bucket)) return `${when} · nothing known`;
+    if (uptime === null) return `${when} · ${KNOWN.find((name) => seconds[name])}`;
+    return [
+      when,
+      `${share(uptime)} up`,
+      checks ? `${failed} of ${plural(checks, "check")} failed` : "no checks",
+      `p95 ${took(p95)}`,
+    ].join(" · ");
+  }
+
+  span(iso) {
+    const from = new Date(iso);
+    const to = new Date(from.getTime() + this.bucketSeconds * 1000);
+    const day = from.toLocaleDateString("en-GB", DAY);
+    if (this.bucketSeconds >= 86400) return `${day}, ${clock(from)}, and a day`;
+    return `${day}, ${clock(from)}–${clock(to)}`;
+  }
+
+  point({ clientX }) {
+    const { left, width } = this.node.getBoundingClientRect();
+    const at = Math.floor(((clientX - left) / width) * this.buckets.length);
+    this.look(Math.max(0, Math.min(this.buckets.length - 1, at)));
+  }
+
+  onKey(event) {
+    const last = this.buckets.length - 1;
+    const steps = {
+      ArrowLeft: -1,
+      ArrowDown: -1,
+      ArrowRight: 1,
+      ArrowUp: 1,
+      PageUp: -12,
+      PageDown: 12,
+    };
+    const at = { Home: 0, End: last }[event.key] ?? this.at + (steps[event.key] ?? NaN);
+    if (Number.isNaN(at)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.look(Math.max(0, Math.min(last, at)));
+  }
+}
+
+const clock = (date) => date.toLocaleTimeString("en-GB", CLOCK);

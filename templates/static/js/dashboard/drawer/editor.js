@@ -1,0 +1,358 @@
+// The text of a YAML file with line numbers: saved with If-Match, errors at their line. What is
+// typed is kept as a draft until it is saved; nothing but the person replaces it.
+
+import { call } from "../../kit/api.js";
+import { button, fill, h, icon } from "../../kit/dom.js";
+import { draft } from "../../kit/drafts.js";
+import { problem } from "../../kit/parts.js";
+import { late } from "../../kit/skeleton.js";
+import { attempt, copy, toast } from "../../kit/toast.js";
+import { conflict } from "../conflict.js";
+import { refused } from "./faulty.js";
+import { store, stored } from "./stored.js";
+
+const LINE_PX = 20;
+
+export class Editor {
+  /**
+   * `file` is its name below home, `address` where its text is read and saved. `saved(record)`
+   * takes the answer of a save; `missing()` answers what stands there when there is no file;
+   * `fixed` says why it cannot be saved from here, if so.
+   */
+  constructor({ file, address, saved, missing, fixed = "" }) {
+    Object.assign(this, {
+      file,
+      address,
+      saved,
+      missing,
+      fixed,
+      etag: null,
+      base: "",
+      ended: false,
+    });
+    Object.assign(this, { faults: [], typed: null, told: null, loaded: false });
+    this.area = h("textarea", {
+      class: "yaml",
+      wrap: "off",
+      spellcheck: "false",
+      autocapitalize: "off",
+      autocomplete: "off",
+      "aria-label": `Text of ${file}`,
+      "aria-describedby": "editor-faults",
+      readonly: fixed !== "",
+      onscroll: () => this.aligned(),
+      onkeydown: (event) => this.onKey(event),
+    });
+    this.gutter = h("div", { class: "gutter", "aria-hidden": "true" });
+    this.bands = h("div", { class: "bands", "aria-hidden": "true" });
+    this.notice = h("div", { class: "stack editnotice" });
+    this.list = h("ul", { class: "faultlist", id: "editor-faults", "aria-live": "polite" });
+    this.said = h("span", { class: "tiny quiet push", role: "status" });
+    this.frame = h(
+      "div",
+      { class: "paper" },
+      this.gutter,
+      h("div", { class: "written" }, this.bands, this.area),
+    );
+    this.node = h("div", { class: "in editing" }, this.notice, this.frame, this.list, this.foot());
+  }
+
+  foot() {
+    return h(
+      "div",
+      { class: "editbar" },
+      !this.fixed &&
+        button("Save", {
+          kind: "primary",
+          "aria-keyshortcuts": "Control+S",
+          onclick: (event) => attempt(event, () => this.save()),
+        }),
+      (this.drop = button("Discard changes", {
+        kind: "ghost",
+        hidden: true,
+        onclick: () => this.discard(),
+      })),
+      this.said,
+      button("", {
+        icon: "copy",
+        kind: "ghost only",
+        "aria-label": "Copy the path of the file",
+        onclick: () => copy(this.path ?? this.file, "Copied"),
+      }),
+    );
+  }
+
+  // reading
+
+  async load() {
+    const stop = late(this.notice, "text");
+    try {
+      const found = await this.read();
+      if (this.ended) return;
+      if (found) this.begin(found);
+      else this.absent();
+    } catch (error) {
+      const again = button("Try again", { kind: "s", onclick: () => this.load() });
+      fill(this.notice, problem(error.message), h("div", {}, again));
+      this.frame.hidden = true;
+    }
+    stop();
+  }
+
+  /** {text, etag}; null when there is no such file. */
+  async read() {
+    try {
+      const { data } = await call("GET", this.address);
+      return data;
+    } catch (error) {
+      if (error.status === 404) return null;
+      throw error;
+    }
+  }
+
+  absent() {
+    this.node.classList.add("absent");
+    fill(this.notice, this.missing());
+  }
+
+  begin({ text, etag }) {
+    this.node.classList.remove("absent");
+    this.frame.hidden = false;
+    fill(this.notice, this.fixed && h("p", { class: "soft small" }, this.fixed));
+    Object.assign(this, { base: text, etag, loaded: true });
+    this.area.value = text;
+    if (!this.typed && !this.fixed) {
+      this.typed = draft(this.area, `dashboard/${this.file}`);
+      this.area.addEventListener("input", () => this.changed());
+    }
+    if (this.dirty) this.restored(etag);
+    this.changed();
+  }
+
+  /** A draft of an earlier visit; it was begun on the file as it was then. */
+  restored(etag) {
+    const begun = stored(this.basis);
+    if (begun && begun !== etag) {
+      this.etag = begun;
+      this.stale();
+    } else this.tell("Your unsaved text is back.");
+  }
+
+  /** Where it is kept on which state of the file the draft was begun. */
+  get basis() {
+    return `etag.${this.file}`;
+  }
+
+  get dirty() {
+    return this.loaded && this.area.value !== this.base;
+  }
+
+  /** The file has this tag now: read it anew, unless something is typed. */
+  async update(etag) {
+    if (!this.loaded || etag === this.etag || etag === this.told || this.saving) return;
+    if (this.dirty) {
+      this.told = etag;
+      this.stale();
+      return;
+    }
+    const found = await this.read().catch(() => null);
+    if (this.ended || this.dirty || !found) return;
+    const { scrollTop, selectionStart, selectionEnd } = this.area;
+    Object.assign(this, { base: found.text, etag: found.etag });
+    this.area.value = found.text;
+    this.area.setSelectionRange(selectionStart, selectionEnd);
+    this.area.scrollTop = scrollTop;
+    this.changed();
+  }
+
+  stale() {
+    fill(
+      this.notice,
+      h(
+        "div",
+        { class: "banner warn", role: "status" },
+        icon("alert"),
+        h("div", {}, "The file changed on disk. Your text is kept."),
+        button("Compare", { kind: "s", onclick: (event) => attempt(event, () => this.settle()) }),
+      ),
+    );
+  }
+
+  tell(words) {
+    this.said.textContent = words;
+  }
+
+  // typing
+
+  changed() {
+    const { dirty } = this;
+    if (dirty) store(this.basis, this.etag);
+    else this.forget();
+    this.drop.hidden = !dirty;
+    if (dirty || this.said.textContent === "Not saved yet") this.tell(dirty ? "Not saved yet" : "");
+    this.number();
+  }
+
+  forget() {
+    this.typed?.clear();
+    store(this.basis, "");
+  }
+
+  onKey(event) {
+    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
+    event.preventDefault();
+    attempt(null, () => this.save());
+  }
+
+  /** The numbers of the lines, those with a mistake marked by shape and word. */
+  number() {
+    const count = this.area.value.split("\n").length;
+    const wrong = new Set(this.faults.map(({ line }) => line));
+    fill(
+      this.gutter,
+      h(
+        "div",
+        {},
+        Array.from({ length: count }, (_, n) =>
+          h("div", { class: wrong.has(n + 1) ? "wrong" : "" }, String(n + 1)),
+        ),
+      ),
+    );
+    fill(
+      this.bands,
+      [...wrong].filter(Boolean).map((line) => {
+        const band = h("div", { class: "band" });
+        band.style.top = `${(line - 1) * LINE_PX}px`;
+        return band;
+      }),
+    );
+    this.aligned();
+  }
+
+  aligned() {
+    const { scrollTop } = this.area;
+    this.gutter.scrollTop = scrollTop;
+    this.bands.style.transform = `translateY(${-scrollTop}px)`;
+  }
+
+  /** Mistakes as {line, message, level}: each under the text, with its line to go to. */
+  mistakes(faults) {
+    this.faults = faults;
+    this.area.toggleAttribute(
+      "aria-invalid",
+      faults.some(({ level }) => level !== "warning"),
+    );
+    fill(
+      this.list,
+      faults.map(({ line, message, level }) =>
+        h(
+          "li",
+          { class: level === "warning" ? "problem mild" : "problem" },
+          icon(level === "warning" ? "info" : "alert"),
+          line
+            ? h(
+                "button",
+                { type: "button", class: "link", onclick: () => this.goTo(line) },
+                `Line ${line}`,
+              )
+            : null,
+          h("span", { class: "wrap-anywhere" }, message),
+        ),
+      ),
+    );
+    this.number();
+  }
+
+  goTo(line) {
+    const lines = this.area.value.split("\n");
+    const from = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
+    this.area.focus({ preventScroll: true });
+    this.area.setSelectionRange(from, from + (lines[line - 1] ?? "").length);
+    this.area.scrollTop = Math.max(0, (line - 1) * LINE_PX - this.area.clientHeight / 2);
+  }
+
+  // saving
+
+  /** Save over the file as it was read; a file that changed meanwhile opens the comparison. */
+  async save(etag = this.etag) {
+    if (this.saving) return;
+    const text = this.area.value;
+    const before = this.base;
+    this.saving = true;
+    try {
+      const { data } = await call("PUT", this.address, { text }, { etag });
+      this.done(data, text, before);
+    } catch (error) {
+      if (error.code === "changed") await this.settle();
+      else if (error.status === 400) this.wrong(error, text);
+      else throw error;
+    } finally {
+      this.saving = false;
+    }
+  }
+
+  done(record, text, before) {
+    Object.assign(this, { base: text, etag: record.etag, told: null });
+    fill(this.notice);
+    this.mistakes(record.fileErrors ?? []);
+    this.changed();
+    this.tell("Saved");
+    this.saved(record);
+    const action = before === text ? {} : { action: "Undo", act: () => this.undo(before) };
+    toast(`Saved ${this.file}.`, action);
+  }
+
+  async undo(text) {
+    this.area.value = text;
+    this.changed();
+    await attempt(null, () => this.save());
+  }
+
+  wrong(error, text) {
+    const faults = refused(error, text);
+    this.mistakes(faults);
+    this.tell("Not saved");
+    if (faults[0].line) this.goTo(faults[0].line);
+  }
+
+  /** The file is another one now: both texts side by side, and a person decides. */
+  async settle() {
+    const found = await this.read();
+    const mine = this.area.value;
+    const choice = await conflict({ file: this.file, theirs: found?.text ?? null, mine });
+    if (choice === "edit") return;
+    this.told = null;
+    if (choice === "mine") {
+      this.saving = false;
+      await this.save(found?.etag);
+      return;
+    }
+    Object.assign(this, { base: found.text, etag: found.etag });
+    this.replace(found.text, mine, "The text on disk is here now.");
+  }
+
+  discard() {
+    this.replace(this.base, this.area.value, "Your changes are gone from here.");
+  }
+
+  /** Put another text there; for a while what was typed can be had back. */
+  replace(text, typed, words) {
+    this.area.value = text;
+    fill(this.notice);
+    this.mistakes([]);
+    this.changed();
+    this.area.focus();
+    toast(words, {
+      action: "Undo",
+      act: () => {
+        this.area.value = typed;
+        this.area.dispatchEvent(new Event("input"));
+        this.area.focus();
+      },
+    });
+  }
+
+  end() {
+    this.ended = true;
+  }
+}

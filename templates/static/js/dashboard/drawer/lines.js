@@ -1,0 +1,95 @@
+// The lines of a log as they are shown: their text, colours, level, and where a search hits them.
+
+import { h } from "../../kit/dom.js";
+import { ansi, PLAIN } from "../ansi.js";
+
+const NEAR = 120; // characters of a line in which its level stands
+const TIME =
+  /^\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?=\s|$)/;
+const WORDS = [
+  [
+    "bad",
+    /\b(?:ERROR|ERR|FATAL|CRITICAL|PANIC|EMERG|ALERT)\b|\blevel"?[=:]\s*"?(?:error|fatal|panic)/,
+  ],
+  [
+    "bad",
+    /^(?:Traceback \(|panic: |[\w.]*(?:Error|Exception)\b\s*[:(]|Uncaught )|^\s*\[?error\]?\b/i,
+  ],
+  ["warn", /\bWARN(?:ING)?\b|\blevel"?[=:]\s*"?warn|^\s*\[?warn(?:ing)?\]?\b|^\w*Warning: /],
+  ["debug", /\b(?:DEBUG|TRACE)\b|\blevel"?[=:]\s*"?(?:debug|trace)/],
+  ["info", /\b(?:INFO|NOTICE)\b|\blevel"?[=:]\s*"?info/],
+];
+const MORE = /^(?:\s+\S|File "|Caused by|\.\.\. )/; // goes on with the line before it
+
+/** Reads lines one after the other: colours and levels go on from one to the next. */
+export class Reader {
+  constructor() {
+    this.pen = PLAIN;
+    this.level = "";
+  }
+
+  /** {text, spans, level, time}: `level` is bad, warn, info, debug or ""; `time` its length. */
+  read(raw) {
+    const { text, spans, pen } = ansi(raw, this.pen);
+    this.pen = pen;
+    const time = TIME.exec(text)?.[0].length ?? 0;
+    this.level = levelOf(text.slice(time, time + NEAR), this.level);
+    return { text, spans, level: this.level, time };
+  }
+
+  /** What a line that is not whole yet looks like; it will be read again. */
+  glance(raw) {
+    const { pen, level } = this;
+    const line = this.read(raw);
+    Object.assign(this, { pen, level });
+    return line;
+  }
+}
+
+function levelOf(text, before) {
+  if ((before === "bad" || before === "warn") && MORE.test(text)) return before;
+  return WORDS.find(([, words]) => words.test(text))?.[0] ?? "";
+}
+
+/** Where `query` (lower case) stands in a line, as offsets. */
+export function hits({ text }, query) {
+  const found = [];
+  const lower = text.toLowerCase();
+  const where = lower.length === text.length ? lower : text;
+  for (let at = where.indexOf(query); at >= 0; at = where.indexOf(query, at + query.length))
+    found.push(at);
+  return found;
+}
+
+/** The node of a line. `found`: offsets of what is searched, `long` characters each. */
+export function row(line, found = [], long = 0) {
+  const { text, spans, level, time } = line;
+  const hang = time && time <= 8 ? " at8" : time && time <= 12 ? " at12" : "";
+  const node = h("div", { class: `l ${level}${hang}` });
+  if (!text) node.append(h("br"));
+  else if (!spans.length && !found.length && !time) node.textContent = text;
+  else node.append(...pieces(line, found, long));
+  return node;
+}
+
+/** The text, cut wherever a colour or a hit begins or ends; both stand in order. */
+function pieces({ text, spans, time }, found, long) {
+  const cuts = new Set([0, time, text.length]);
+  for (const { from, to } of spans) cuts.add(from).add(to);
+  for (const at of found) cuts.add(at).add(at + long);
+  const sorted = [...cuts].sort((a, b) => a - b);
+  let span = 0;
+  let hit = 0;
+  return sorted.slice(1).map((to, n) => {
+    const from = sorted[n];
+    while (span < spans.length && spans[span].to <= from) span += 1;
+    while (hit < found.length && found[hit] + long <= from) hit += 1;
+    const look = [from < time && "at", spans[span]?.from <= from && spans[span].look]
+      .filter(Boolean)
+      .join(" ");
+    const part = text.slice(from, to);
+    if (found[hit] <= from)
+      return h("mark", { class: look, dataset: found[hit] === from ? { hit } : {} }, part);
+    return look ? h("span", { class: look }, part) : part;
+  });
+}

@@ -1,0 +1,315 @@
+// A window on very many lines: they lie in chunks, and only those near the window are drawn.
+
+import { h } from "../../kit/dom.js";
+import { hits, row } from "./lines.js";
+
+const CHUNK_LINES = 100;
+const CHUNK_SIZE = 16_000; // characters
+const SPAN_CHARS = 8; // what a piece of another colour costs
+const NEAR = "600px 0px";
+const SLICE_MS = 12; // of work before the page gets its turn
+const LINE_PX = 20;
+const AT_END_PX = 8;
+
+const turn = () => new Promise((resume) => setTimeout(resume));
+
+export class Screen {
+  /** `box` scrolls; `moved(atEnd, atTop)` is called when it did. */
+  constructor(box, moved) {
+    Object.assign(this, { box, chunks: [], count: 0, stuck: true, query: "", now: null, round: 0 });
+    this.list = h("div", { class: "lines" });
+    this.last = h("div", { class: "lines" });
+    box.append(this.list, this.last);
+    this.near = new IntersectionObserver((seen) => this.seen(seen), {
+      root: box,
+      rootMargin: NEAR,
+    });
+    this.sized = new ResizeObserver(() => this.pin());
+    this.sized.observe(box);
+    box.addEventListener("scroll", () => {
+      this.stuck = box.scrollHeight - box.clientHeight - box.scrollTop < AT_END_PX;
+      moved(this.stuck, box.scrollTop < box.clientHeight);
+    });
+  }
+
+  end() {
+    this.near.disconnect();
+    this.sized.disconnect();
+    this.round += 1;
+  }
+
+  clear() {
+    for (const { node } of this.chunks) this.near.unobserve(node);
+    this.list.replaceChildren();
+    this.last.replaceChildren();
+    Object.assign(this, { chunks: [], count: 0, stuck: true, now: null });
+  }
+
+  /** Put lines behind the others; whoever looks at the end goes on doing so. Many at once begin
+   * a chunk of their own: `from`, where in the log they begin, is then that of a chunk. */
+  append(lines) {
+    const open = this.chunks.at(-1);
+    let left = lines;
+    if (open && room(open) && lines.length < CHUNK_LINES) {
+      const [more] = cut(lines, open);
+      left = lines.slice(more.length);
+      this.extend(open, more);
+    }
+    const fresh = cut(left).map((part) => this.chunk(part));
+    this.chunks.push(...fresh);
+    this.list.append(...fresh.map(({ node }) => node));
+    this.observe(fresh);
+    this.count += lines.length;
+    this.pin();
+  }
+
+  /** Put older lines before the others; what is read stays where it is. */
+  prepend(lines) {
+    const before = this.box.scrollHeight;
+    const fresh = cut(lines).map((part) => this.chunk(part));
+    this.chunks.unshift(...fresh);
+    this.list.prepend(...fresh.map(({ node }) => node));
+    this.count += lines.length;
+    this.box.scrollTop += this.box.scrollHeight - before;
+    this.observe(fresh);
+  }
+
+  /** Let go of the oldest beyond `most` lines; then `from` of what is the first now. */
+  trim(most) {
+    if (this.count <= most) return undefined;
+    while (this.chunks.length > 1 && (this.count > most || this.start === undefined)) {
+      const { node, lines } = this.chunks.shift();
+      this.near.unobserve(node);
+      node.remove();
+      this.count -= lines.length;
+    }
+    this.pin();
+    return this.start;
+  }
+
+  /** Where in the log the first line begins, if that is known. */
+  get start() {
+    return this.chunks[0]?.lines[0].from;
+  }
+
+  /** The line that is not whole yet; null when there is none. */
+  partial(line) {
+    this.last.replaceChildren(...(line ? [row(line)] : []));
+    this.pin();
+  }
+
+  pin() {
+    if (this.stuck) this.box.scrollTop = this.box.scrollHeight;
+  }
+
+  toEnd() {
+    this.stuck = true;
+    this.pin();
+  }
+
+  /** Lay everything out anew, the first line in sight staying first. */
+  relaid(change) {
+    const first = this.chunks.find(
+      ({ node }) => node.offsetTop + node.offsetHeight > this.box.scrollTop,
+    );
+    const share =
+      first && (this.box.scrollTop - first.node.offsetTop) / (first.node.offsetHeight || 1);
+    change();
+    for (const chunk of this.chunks) if (!chunk.drawn) this.guess(chunk);
+    if (first && !this.stuck)
+      this.box.scrollTop = first.node.offsetTop + share * first.node.offsetHeight;
+    this.pin();
+  }
+
+  text() {
+    const last = this.last.textContent;
+    const all = this.chunks.flatMap(({ lines }) => lines.map(({ text }) => text));
+    return [...all, ...(last ? [last] : [])].join("\n");
+  }
+
+  /** The newest place where `lines` stand one after the other, as a chunk and a line; or null. */
+  place(lines) {
+    const flat = this.chunks.flatMap((chunk) => chunk.lines.map((line, n) => ({ chunk, n, line })));
+    for (let at = flat.length - lines.length; at >= 0; at -= 1)
+      if (lines.every((text, n) => flat[at + n].line.text === text))
+        return flat.slice(at, at + lines.length);
+    return null;
+  }
+
+  show({ chunk, n }) {
+    this.stuck = false;
+    this.draw(chunk);
+    chunk.node.children[n].scrollIntoView({ block: "center" });
+  }
+
+  // search
+
+  /** Look for a text everywhere; the number of hits, or null when a newer search began. */
+  async search(query) {
+    const round = (this.round += 1);
+    this.query = query.toLowerCase();
+    this.now = null;
+    let since = performance.now();
+    for (const chunk of [...this.chunks]) {
+      this.look(chunk);
+      if (chunk.drawn) this.paint(chunk);
+      if (performance.now() - since < SLICE_MS) continue;
+      await turn();
+      if (round !== this.round) return null;
+      since = performance.now();
+    }
+    return this.total;
+  }
+
+  get total() {
+    return this.chunks.reduce((sum, { found }) => sum + found.length, 0);
+  }
+
+  /** Go `step` hits on from the one we are at, or from the end; its number from 1, 0 for none. */
+  go(step) {
+    const { total } = this;
+    if (!total) return 0;
+    const at = this.now ? this.numberOf(this.now) : step > 0 ? 0 : total + 1;
+    const number = ((at - 1 + step + total) % total) + 1;
+    this.now = this.hit(number);
+    const { chunk, line, which } = this.now;
+    this.list.querySelector("mark.now")?.classList.remove("now");
+    this.stuck = false;
+    this.draw(chunk);
+    const mark = chunk.node.children[line].querySelector(`[data-hit="${which}"]`);
+    mark.classList.add("now");
+    mark.scrollIntoView({ block: "center", inline: "nearest" });
+    return number;
+  }
+
+  hit(number) {
+    let left = number - 1;
+    for (const chunk of this.chunks) {
+      if (left < chunk.found.length) return { chunk, ...chunk.found[left] };
+      left -= chunk.found.length;
+    }
+    return null;
+  }
+
+  numberOf({ chunk, line, which }) {
+    let number = 0;
+    for (const one of this.chunks) {
+      if (one === chunk)
+        return number + 1 + one.found.findIndex((hit) => hit.line === line && hit.which === which);
+      number += one.found.length;
+    }
+    return 0;
+  }
+
+  look(chunk) {
+    chunk.found = this.query
+      ? chunk.lines.flatMap((line, n) =>
+          hits(line, this.query).map((at, which) => ({ line: n, which, at })),
+        )
+      : [];
+  }
+
+  // chunks
+
+  chunk(lines) {
+    const node = h("div", { class: "chunk" });
+    const chunk = { node, lines, drawn: false, found: [], size: sizeOf(lines) };
+    node.chunk = chunk;
+    this.look(chunk);
+    this.guess(chunk);
+    return chunk;
+  }
+
+  observe(chunks) {
+    for (const { node } of chunks) this.near.observe(node);
+  }
+
+  extend(chunk, lines) {
+    chunk.lines.push(...lines);
+    chunk.size += sizeOf(lines);
+    this.look(chunk);
+    if (chunk.drawn) chunk.node.append(...this.rows(chunk).slice(-lines.length));
+    else this.guess(chunk);
+  }
+
+  rows(chunk) {
+    const long = this.query.length;
+    const at = chunk.lines.map(() => []);
+    for (const hit of chunk.found) at[hit.line].push(hit.at);
+    return chunk.lines.map((line, n) => row(line, at[n], long));
+  }
+
+  paint(chunk) {
+    chunk.node.replaceChildren(...this.rows(chunk));
+    chunk.node.style.height = "";
+    chunk.drawn = true;
+  }
+
+  /** Draw a chunk; what is above the window must not push what is in it. */
+  draw(chunk) {
+    if (chunk.drawn) return;
+    const { node } = chunk;
+    const before = node.offsetHeight;
+    const above = node.offsetTop < this.box.scrollTop;
+    this.paint(chunk);
+    if (above && !this.stuck) this.box.scrollTop += node.offsetHeight - before;
+  }
+
+  /** Leave a space of the same height, unless something in it is selected. */
+  hollow(chunk) {
+    if (!chunk.drawn || getSelection()?.containsNode(chunk.node, true)) return;
+    chunk.node.style.height = `${chunk.node.offsetHeight}px`;
+    chunk.node.replaceChildren();
+    chunk.drawn = false;
+  }
+
+  guess(chunk) {
+    const wide = this.box.classList.contains("wrapped") ? this.columns() : Infinity;
+    const rows = chunk.lines.reduce(
+      (sum, { text }) => sum + Math.max(1, Math.ceil(text.length / wide)),
+      0,
+    );
+    chunk.node.style.height = `${rows * LINE_PX}px`;
+  }
+
+  columns() {
+    if (this.width !== this.box.clientWidth) {
+      this.width = this.box.clientWidth;
+      const probe = h("span", { class: "probe" }, "0".repeat(100));
+      this.list.append(probe);
+      this.wide = Math.max(20, Math.floor((this.width - 40) / (probe.offsetWidth / 100 || 7.2)));
+      probe.remove();
+    }
+    return this.wide;
+  }
+
+  seen(entries) {
+    if (!this.box.clientHeight) return; // another tab is shown
+    for (const { target, isIntersecting } of entries)
+      if (isIntersecting) this.draw(target.chunk);
+      else this.hollow(target.chunk);
+    this.pin();
+  }
+}
+
+/** What a line costs to draw, in characters. */
+const weight = ({ text, spans }) => text.length + SPAN_CHARS * spans.length;
+const sizeOf = (lines) => lines.reduce((sum, line) => sum + weight(line), 0);
+const room = ({ lines, size }) => lines.length < CHUNK_LINES && size < CHUNK_SIZE;
+
+/** The lines in parts of which each is one chunk; the first goes on with the chunk `open`. */
+function cut(lines, open = { lines: [], size: 0 }) {
+  const parts = [[]];
+  let { size } = open;
+  let count = open.lines.length;
+  for (const line of lines) {
+    if (!room({ lines: { length: count }, size })) {
+      parts.push([]);
+      size = count = 0;
+    }
+    parts.at(-1).push(line);
+    count += 1;
+    size += weight(line);
+  }
+  return parts.filter((part) => part.length);
+}
