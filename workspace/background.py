@@ -25,7 +25,7 @@ from workspace.chats.turns import recovery
 from workspace.engines import procs
 from workspace.ledger import Ledger
 from workspace.project import FILE
-from workspace.triggers import runs
+from workspace.triggers import pausing, runs
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +66,8 @@ class Background:
 
     def changed(self, paths: set[Path]) -> None:
         """Files changed: bring their rows up, and tell clients which projects and chats."""
+        if pausing.switch() in paths:
+            self._events.publish("pause", {})
         changed_projects, changed_chats = affected(paths)
         for slug in sorted(changed_projects):
             projects.MIRROR.refresh(slug)

@@ -60,6 +60,8 @@ api = [
     path(TRIGGER, trigger({"get": "retrieve", "put": "update", "delete": "destroy"})),
     path(f"{TRIGGER}/run", trigger({"post": "run"})),
     path(f"{P}/schedules/<str:name>/convert", trigger({"post": "convert"})),
+    path(f"{P}/pause", trigger({"post": "pause"})),
+    path("api/pause", trigger({"get": "paused", "post": "pause_all"})),
     path("api/triggers/preview", trigger({"get": "preview"})),
     path(f"{P}/runs", run({"get": "of_project"})),
     path("api/runs", run({"get": "list"})),

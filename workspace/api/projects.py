@@ -19,6 +19,7 @@ from workspace.api.answers import documented, perform, principal
 from workspace.operations import REGISTRY
 from workspace.project import Project
 from workspace.schema import KEYS, STATUSES
+from workspace.triggers import pausing
 
 EFFECTIVE = [key for key in KEYS if key != "slug"]
 
@@ -120,6 +121,7 @@ def view(project: Project, tallies: Mapping[str, Counter[str]]) -> dict[str, Any
         "workingDir": str(project.working_dir),
         "hasOverview": (project.dir / "OVERVIEW.md").is_file(),
         "inherited": project.inherited,
+        "paused": pause.wire() if (pause := pausing.of(project)) else None,
         "counts": {name: tally[project.slug] for name, tally in tallies.items()},
     }
     if project.error:

@@ -59,6 +59,13 @@ class Counts(Shape):
     invalidTriggers = s.IntegerField()
 
 
+class Pause(Shape):
+    """What holds triggers back; `since` is null when whoever wrote it did not say."""
+
+    by = s.ChoiceField(("project", "instance"))
+    since = s.CharField(allow_null=True)
+
+
 class Project(Shape):
     slug = s.CharField()
     name = s.CharField()
@@ -86,6 +93,7 @@ class Project(Shape):
     workingDir = s.CharField()
     hasOverview = s.BooleanField()
     inherited = s.ListField(child=s.CharField())
+    paused = Pause(allow_null=True)
     counts = Counts()
     error = s.CharField(required=False)
     errorLine = s.IntegerField(required=False, allow_null=True)
@@ -261,6 +269,7 @@ class Runtime(Shape):
     scheduleStatus = s.CharField(allow_null=True)
     lastError = s.CharField(allow_null=True)
     lastRun = Run(allow_null=True)
+    paused = Pause(allow_null=True)
     legacy = s.BooleanField(required=False)
 
 

@@ -16,17 +16,18 @@ from config.kernel.logs import timestamp
 from config.kernel.web import rest
 from workspace import projects
 from workspace.api import shapes
-from workspace.api.answers import documented, principal
+from workspace.api.answers import documented, perform, principal
 from workspace.operations import REGISTRY
 from workspace.operations.triggers import invalid
 from workspace.schema import PERMISSION_MODES
-from workspace.triggers import triggers
+from workspace.triggers import pausing, triggers
 from workspace.triggers.entries import catalogue, validate
 from workspace.triggers.entries.schema import Schedule
 from workspace.triggers.schedule import clock
 
 
 class TriggerList(shapes.Shape):
+    paused = shapes.Pause(allow_null=True)
     triggers = shapes.Trigger(many=True)
     legacy = shapes.Trigger(many=True)
     invalid = s.ListField(child=s.DictField())
@@ -61,7 +62,33 @@ class StartedRun(shapes.Shape):
 
 
 class RuntimeList(shapes.Shape):
+    paused = shapes.Pause(allow_null=True)
     runtime = shapes.Runtime(many=True)
+
+
+class Switch(s.Serializer[Any]):
+    paused = s.BooleanField(default=True)
+
+
+class PausedProject(shapes.Shape):
+    slug = s.CharField()
+    since = s.CharField(allow_null=True)
+
+
+class PauseState(shapes.Warned):
+    paused = shapes.Pause(allow_null=True)
+    projects = PausedProject(many=True)
+
+
+class InstanceSwitched(PauseState):
+    ok = s.BooleanField()
+    changed = s.BooleanField()
+
+
+class Switched(shapes.Warned):
+    ok = s.BooleanField()
+    paused = shapes.Pause(allow_null=True)
+    changed = s.BooleanField()
 
 
 class PreviewQuery(s.Serializer[Any]):
@@ -83,8 +110,10 @@ class TriggerViewSet(rest.ViewSet):
         """Every trigger, legacy schedules, invalid entries, and what a trigger may be made of."""
         found = REGISTRY.run("list_triggers", principal(request), project=slug)
         shown = [triggers.view(seen) for seen in found.seen]
+        paused = pausing.of(projects.get(slug))
         return Response(
             {
+                "paused": paused.wire() if paused else None,
                 "triggers": [one for one in shown if "legacy" not in one],
                 "legacy": [one for one in shown if "legacy" in one],
                 "invalid": invalid(found.entries),
@@ -99,7 +128,10 @@ class TriggerViewSet(rest.ViewSet):
     @documented(RuntimeList, errors=(404,))
     def runtime(self, request: Request, slug: str) -> Response:
         """What is armed, queued and running, and when it fires next; cheap to poll."""
-        return Response({"runtime": triggers.runtime(projects.get(slug))})
+        project = projects.get(slug)
+        paused = pausing.of(project)
+        shown = paused.wire() if paused else None
+        return Response({"paused": shown, "runtime": triggers.runtime(project, paused)})
 
     @documented(OneTrigger, errors=(404,))
     def retrieve(self, request: Request, slug: str, name: str) -> Response:
@@ -150,6 +182,25 @@ class TriggerViewSet(rest.ViewSet):
         """Turn a legacy schedule into a trigger; its grid and armed state stay."""
         seen = triggers.convert(projects.get(slug), name)
         return rest.tagged({"trigger": triggers.view(seen)}, seen.trigger.etag)
+
+    @documented(Switched, errors=(404, 409), body=Switch)
+    def pause(self, request: Request, slug: str) -> Response:
+        """Pause every trigger of the project, or let them go on; run now still works."""
+        body = rest.read(request, Switch)
+        done = perform(request, "pause_triggers", project=slug, paused=body.values["paused"])
+        return Response(rest.warned(done, body.warnings))
+
+    @documented(InstanceSwitched, errors=(409,), body=Switch)
+    def pause_all(self, request: Request) -> Response:
+        """Pause every trigger of the instance, or let them go on."""
+        body = rest.read(request, Switch)
+        done = perform(request, "pause_all_triggers", paused=body.values["paused"])
+        return Response(rest.warned(done, body.warnings))
+
+    @documented(PauseState)
+    def paused(self, request: Request) -> Response:
+        """What holds triggers back, in all and by project."""
+        return Response(perform(request, "show_pauses"))
 
     @documented(Preview, query=PreviewQuery)
     def preview(self, request: Request) -> Response:

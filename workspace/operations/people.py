@@ -17,6 +17,8 @@ from workspace.access.principals import Principal
 from workspace.chats import export, trash, unread
 from workspace.chats.trash import Deleted
 from workspace.models import Chat
+from workspace.project import Project
+from workspace.triggers import pausing
 
 
 def mark_read(
@@ -90,6 +92,35 @@ def _exported(done: export.Export) -> dict[str, Any]:
     return {"name": done.name, "type": done.type, "pieces": done.pieces}
 
 
+def pause_triggers(principal: Principal, *, project: str, paused: bool) -> tuple[Project, bool]:
+    changed = pausing.pause(projects.get(project), paused=paused)
+    return projects.get(project), changed
+
+
+def _paused(done: tuple[Project, bool]) -> dict[str, Any]:
+    pause = pausing.of(done[0])
+    return {"ok": True, "paused": pause.wire() if pause else None, "changed": done[1]}
+
+
+def pause_all_triggers(principal: Principal, *, paused: bool) -> bool:
+    return pausing.pause_instance(paused=paused)
+
+
+def _all_paused(changed: bool) -> dict[str, Any]:
+    return {"ok": True, "changed": changed} | _pauses(projects.all())
+
+
+def show_pauses(principal: Principal) -> list[Project]:
+    return projects.all()
+
+
+def _pauses(among: list[Project]) -> dict[str, Any]:
+    everywhere = pausing.of_instance()
+    own = {project.slug: pausing.of_data(project.data) for project in among}
+    rows = [{"slug": slug, "since": pause.since} for slug, pause in own.items() if pause]
+    return {"paused": everywhere.wire() if everywhere else None, "projects": rows}
+
+
 OPERATIONS = (
     Operation(
         name="mark_read",
@@ -145,5 +176,29 @@ OPERATIONS = (
         run=export_chat,
         render=_exported,
         read_only=True,
+    ),
+    Operation(
+        name="pause_triggers",
+        group=PEOPLE,
+        description="Hold every trigger of a project, or let them go on.",
+        run=pause_triggers,
+        render=_paused,
+    ),
+    Operation(
+        name="pause_all_triggers",
+        group=PEOPLE,
+        description="Hold every trigger of the instance, or let them go on.",
+        run=pause_all_triggers,
+        render=_all_paused,
+        project_argument=None,
+    ),
+    Operation(
+        name="show_pauses",
+        group=PEOPLE,
+        description="What holds triggers back.",
+        run=show_pauses,
+        render=_pauses,
+        read_only=True,
+        project_argument=None,
     ),
 )

@@ -12,6 +12,7 @@ from django.db.models import Max
 from config.kernel.logs import timestamp
 from workspace.models import InvalidEntry, Run, TriggerState
 from workspace.triggers import runs
+from workspace.triggers.pausing import Pause
 from workspace.triggers.schedule import clock
 
 
@@ -23,6 +24,7 @@ class Board:
     last: Mapping[str, Run]
     running: frozenset[str]
     queued: Mapping[str, int]
+    paused: Pause | None
 
     def entry(self, name: str, type_: str, *, legacy: bool = False) -> dict[str, Any]:
         """The runtime entry of one trigger; a trigger without a row is as one never armed."""
@@ -34,11 +36,12 @@ class Board:
             "enabled": state.enabled,
             "running": name in self.running,
             "queued": self.queued.get(name, 0),
-            "nextRunAt": timestamp(state.next_at) if state.next_at else None,
-            "nextRuns": next_runs(state),
+            "nextRunAt": timestamp(state.next_at) if state.next_at and not self.paused else None,
+            "nextRuns": [] if self.paused else next_runs(state),
             "scheduleStatus": self.status(name, type_) if type_ == "schedule" else None,
             "lastError": state.last_error or None,
             "lastRun": runs.view(last) if last else None,
+            "paused": self.paused.wire() if self.paused else None,
         }
         return entry | ({"legacy": True} if legacy else {})
 
@@ -53,7 +56,7 @@ class Board:
         return "idle" if state is not None and state.enabled else "disabled"
 
 
-def read(slug: str) -> Board:
+def read(slug: str, paused: Pause | None) -> Board:
     active = Run.objects.filter(project=slug, status__in=runs.ACTIVE).exclude(trigger="")
     queued: dict[str, int] = {}
     running = set()
@@ -63,7 +66,7 @@ def read(slug: str) -> Board:
         else:
             queued[name] = queued.get(name, 0) + 1
     states = {row.name: row for row in TriggerState.objects.filter(project=slug)}
-    return Board(states, _last(slug), frozenset(running), queued)
+    return Board(states, _last(slug), frozenset(running), queued, paused)
 
 
 def _last(slug: str) -> dict[str, Run]:
@@ -82,9 +85,9 @@ def next_runs(state: TriggerState) -> list[str]:
     return [timestamp(moment) for moment in times]
 
 
-def runtime(slug: str) -> list[dict[str, Any]]:
+def runtime(slug: str, paused: Pause | None) -> list[dict[str, Any]]:
     """Every usable trigger of the project, schedules of the older form last."""
-    board = read(slug)
+    board = read(slug, paused)
     unusable = set(InvalidEntry.objects.filter(project=slug).values_list("name", flat=True))
     rows = sorted(board.states.values(), key=lambda row: (row.legacy, row.name))
     return [

@@ -23,12 +23,13 @@ from workspace.chats import chats
 from workspace.chats import files as chat_files
 from workspace.models import Run, TriggerState, Turn
 from workspace.project import Project
-from workspace.triggers import admission, runs
+from workspace.triggers import admission, pausing, runs
 from workspace.triggers.entries import files, preflight, prompts
 from workspace.triggers.entries.schema import MAX_TURNS, Trigger, agent_name
 
 LEASE = timedelta(seconds=60)  # how long a start may take
 NO_CHAT = "no chat within 60 s"
+FOLDED = (admission.BUSY, pausing.PAUSED)
 
 
 class NoChat(Exception):
@@ -71,15 +72,15 @@ def new_run(
 
 
 def skip(run: Run, reason: str) -> Run:
-    """Record that a firing did not happen; consecutive overlaps share one record."""
+    """Record that a firing did not happen; what goes on for one reason is one record."""
     last = Run.objects.filter(project=run.project, trigger=run.trigger).order_by("-id").first()
     at = run.scheduled_for or run.queued_at
-    if last and last.status == "skipped" and last.reason == reason == admission.BUSY:
+    if last and last.status == "skipped" and last.reason == reason and reason in FOLDED:
         last.skips, last.last_scheduled_for = (last.skips or 1) + 1, at
         last.save(update_fields=["skips", "last_scheduled_for"])
         return last
     run.status, run.reason, run.finished_at = "skipped", reason, run.queued_at
-    if reason == admission.BUSY:
+    if reason in FOLDED:
         run.skips, run.last_scheduled_for = 1, at
     run.save(force_insert=True)
     runs.announce(run)
@@ -109,16 +110,18 @@ def fire(
             event=event,
             chain=chain,
         )
-        reason = _refusal(run, trigger)
+        reason = _refusal(run, project, trigger)
         if reason:
             return skip(run, reason)
         run.save(force_insert=True)
         return run
 
 
-def _refusal(run: Run, trigger: Trigger) -> str:
+def _refusal(run: Run, project: Project, trigger: Trigger) -> str:
     if run.cause in ("manual", "api"):
         return ""
+    if pausing.of(project) is not None:
+        return pausing.PAUSED
     key = (run.project, run.trigger)
     if run.event and admission.loops("/".join(key), run.chain):
         return admission.LOOP

@@ -24,11 +24,12 @@ from workspace import projects
 from workspace.access.principals import Principal
 from workspace.models import Run
 from workspace.project import Project
-from workspace.triggers import board, firing
+from workspace.triggers import board, firing, pausing
 from workspace.triggers.board import Board
 from workspace.triggers.entries import files, patch, preflight, prompts, validate
 from workspace.triggers.entries.files import TriggerSet
 from workspace.triggers.entries.schema import Trigger, agent_name, record
+from workspace.triggers.pausing import Pause
 from workspace.triggers.schedule import alive, arming, clock
 
 NO_SCHEDULER = "no scheduler is running: start it with manage.py qcluster"
@@ -61,13 +62,13 @@ class Saved:
 
 def list_triggers(project: Project) -> tuple[list[Seen], TriggerSet]:
     """Every usable entry, schedules of the older form last, and the set they come from."""
-    entries, rows = files.read(project), board.read(project.slug)
+    entries, rows = files.read(project), _board(project)
     return [Seen(project, one, entries, rows) for one in entries.usable], entries
 
 
 def get(project: Project, name: str) -> Seen:
     entries = files.read(project)
-    return Seen(project, _find(entries, name), entries, board.read(project.slug))
+    return Seen(project, _find(entries, name), entries, _board(project))
 
 
 def missing(entries: TriggerSet, name: str) -> NotFound:
@@ -175,7 +176,7 @@ def _capped(trigger: Trigger, principal: Principal | None) -> Trigger:
 def _saved(project: Project, name: str, created: bool, warnings: tuple[str, ...]) -> Saved:
     entries = arming.sync(project.slug, now=clock.Clock().now())
     fresh = projects.get(project.slug)
-    seen = Seen(fresh, _find(entries, name), entries, board.read(project.slug), warnings)
+    seen = Seen(fresh, _find(entries, name), entries, _board(fresh), warnings)
     return Saved(seen, created)
 
 
@@ -244,8 +245,12 @@ def convert(project: Project, name: str) -> Seen:
     return _saved(project, name, False, ()).seen
 
 
-def runtime(project: Project) -> list[dict[str, Any]]:
-    return board.runtime(project.slug)
+def runtime(project: Project, paused: Pause | None) -> list[dict[str, Any]]:
+    return board.runtime(project.slug, paused)
+
+
+def _board(project: Project) -> Board:
+    return board.read(project.slug, pausing.of(project))
 
 
 def flat(seen: Seen) -> dict[str, Any]:
@@ -279,7 +284,9 @@ def flat(seen: Seen) -> dict[str, Any]:
         "nextRuns": entry["nextRuns"],
         "lastRun": last,
         "warnings": seen.warnings,
-    } | ({"legacy": True} if trigger.legacy else {})
+        **({"paused": entry["paused"]} if entry["paused"] else {}),
+        **({"legacy": True} if trigger.legacy else {}),
+    }
 
 
 def view(seen: Seen) -> dict[str, Any]:

@@ -134,3 +134,48 @@ def test_an_unknown_format_is_refused(api, chat):
     answer = api.get(f"{chat}/export?format=docx")
 
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "format")
+
+
+def test_every_list_says_what_is_paused(api, alpha):
+    body = {
+        "trigger": {"type": "schedule", "interval": "1h"},
+        "run": {"prompt": "x"},
+        "enabled": True,
+    }
+    api.put("/api/projects/alpha/triggers/t", body)
+
+    held = api.post("/api/projects/alpha/pause")
+
+    assert (held.status_code, held.json()["changed"]) == (200, True)
+    pause = held.json()["paused"]
+    assert pause["by"] == "project"
+    assert api.get("/api/projects").json()["projects"][0]["paused"] == pause
+    listed = api.get("/api/projects/alpha/triggers").json()
+    assert listed["paused"] == listed["triggers"][0]["runtime"]["paused"] == pause
+    polled = api.get("/api/projects/alpha/triggers/runtime").json()
+    assert polled["paused"] == polled["runtime"][0]["paused"] == pause
+    assert api.get("/api/projects/alpha/triggers/t").json()["trigger"]["runtime"]["paused"] == pause
+    assert api.get("/api/pause").json() == {
+        "paused": None, "projects": [{"slug": "alpha", "since": pause["since"]}],
+    }  # fmt: skip
+    again = api.post("/api/projects/alpha/pause", {"paused": False})
+    assert again.json() == {"ok": True, "paused": None, "changed": True}
+
+
+def test_everything_is_paused_at_once_and_goes_on_at_once(api, alpha):
+    held = api.post("/api/pause", {"paused": True}).json()
+
+    assert (held["ok"], held["changed"], held["paused"]["by"]) == (True, True, "instance")
+    assert api.get("/api/projects/alpha").json()["project"]["paused"] == held["paused"]
+    assert api.post("/api/pause", {"paused": False}).json() == {
+        "ok": True, "changed": True, "paused": None, "projects": [],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["/api/pause", "/api/projects/alpha/pause"])
+@pytest.mark.parametrize("value", ["maybe", None, [], {}, 7])
+def test_a_switch_is_on_or_off(api, alpha, path, value):
+    answer = api.post(path, {"paused": value})
+
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "paused")
+    assert api.get("/api/pause").json() == {"paused": None, "projects": []}

@@ -246,7 +246,7 @@ def test_deleting_a_legacy_schedule_removes_it_by_name(world):
     world.write("schedules:\n  old: {type: interval, interval: 1h, prompt: x, enabled: true}\n")
 
     assert triggers.remove(world.project(), "old")
-    assert triggers.runtime(world.project()) == []
+    assert triggers.runtime(world.project(), None) == []
 
 
 def test_runtime_lists_every_usable_trigger_from_the_database_alone(world, settings):
@@ -259,7 +259,7 @@ def test_runtime_lists_every_usable_trigger_from_the_database_alone(world, setti
     project = world.project()
     settings.PROJECTS_DIR = None  # whoever reads a file now fails
 
-    found = triggers.runtime(project)
+    found = triggers.runtime(project, None)
 
     assert [(entry["name"], entry["type"], entry["scheduleStatus"]) for entry in found] == [
         ("a", "event", None), ("b", "schedule", "idle"), ("old", "schedule", "disabled"),

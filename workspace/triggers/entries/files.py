@@ -14,6 +14,7 @@ from config.kernel.errors import Problem
 from config.kernel.storage import yamlio
 from workspace import projects
 from workspace.project import Project
+from workspace.triggers import pausing
 from workspace.triggers.entries import legacy, validate
 from workspace.triggers.entries.schema import InvalidEntry, Trigger, stored
 
@@ -28,6 +29,7 @@ class TriggerSet:
     triggers: Mapping[str, Trigger] = field(default_factory=dict)
     legacy: Mapping[str, Trigger] = field(default_factory=dict)
     invalid: tuple[InvalidEntry, ...] = ()
+    paused: bool = False
 
     def find(self, name: str) -> Trigger | None:
         return self.triggers.get(name) or self.legacy.get(name)
@@ -67,6 +69,7 @@ def parse(data: Mapping[str, Any], document: yamlio.Document | None) -> TriggerS
         triggers,
         {name: one for name, one in schedules.items() if name not in triggers},
         (*bad_triggers, *(replace(one, legacy=True) for one in bad_schedules), *shadowed),
+        pausing.of_data(data) is not None,
     )
 
 

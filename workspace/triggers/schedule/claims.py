@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from workspace.models import Run, TriggerState
 from workspace.triggers import admission, firing
 from workspace.triggers.entries.schema import Trigger
+from workspace.triggers.pausing import PAUSED
 from workspace.triggers.schedule import clock
 from workspace.triggers.schedule.clock import Decision
 
@@ -24,6 +25,7 @@ log = logging.getLogger(__name__)
 
 BATCH = 100  # rows of one transaction: long enough to be cheap, short enough to be on time
 Find = Callable[[str, str], Trigger | None]
+Paused = Callable[[str], bool]  # of a project
 
 
 @dataclass(slots=True)
@@ -36,14 +38,16 @@ class Claimed:
     rows: int = 0
 
 
-def claim_due(*, now: datetime, serving_since: datetime, find: Find) -> Claimed:
+def claim_due(*, now: datetime, serving_since: datetime, find: Find, paused: Paused) -> Claimed:
     """Claim what is due at `now`, oldest first, at most BATCH; call again while rows came back."""
     with transaction.atomic():
         due = TriggerState.objects.filter(enabled=True, next_at__lte=now).order_by("next_at")
         rows = list(due.select_for_update(skip_locked=True)[:BATCH])
         claimed = Claimed(rows=len(rows))
         if rows:
-            _claim(rows, claimed, find, now, serving_since)
+            firings = _claim(rows, claimed, find, now, serving_since)
+            _store(rows)
+            _record(firings, claimed, paused)
     for run in claimed.queued:
         log.debug("claimed", extra={"run": run.id, "trigger": f"{run.project}/{run.trigger}"})
     return claimed
@@ -51,7 +55,7 @@ def claim_due(*, now: datetime, serving_since: datetime, find: Find) -> Claimed:
 
 def _claim(
     rows: Sequence[TriggerState], claimed: Claimed, find: Find, now: datetime, since: datetime
-) -> None:
+) -> list[tuple[Run, Decision, Trigger]]:
     firings: list[tuple[Run, Decision, Trigger]] = []
     for row in rows:
         trigger = find(row.project, row.name)
@@ -73,8 +77,7 @@ def _claim(
         )  # fmt: skip
         run.missed = decision.missed
         firings.append((run, decision, trigger))
-    _store(rows)
-    _record(firings, claimed)
+    return firings
 
 
 def _store(rows: Sequence[TriggerState]) -> None:
@@ -93,14 +96,17 @@ def _advance(row: TriggerState, now: datetime, since: datetime) -> Decision:
     return clock.decide(found, when=row.when, catch_up=row.catch_up, now=now, serving_since=since)
 
 
-def _record(firings: Sequence[tuple[Run, Decision, Trigger]], claimed: Claimed) -> None:
+def _record(
+    firings: Sequence[tuple[Run, Decision, Trigger]], claimed: Claimed, paused: Paused
+) -> None:
     """Store the runs; a nominal time that has its run already is not fired again."""
     taken = _taken(run for run, _, _ in firings)
     active = admission.activity(run.project for run, _, _ in firings) if firings else Counter()
     for run, decision, trigger in firings:
         if (run.project, run.trigger, run.scheduled_for) in taken:
             continue
-        reason = decision.skipped or admission.refusal(trigger, active[run.project, run.trigger])
+        reason = decision.skipped or (PAUSED if paused(run.project) else "")
+        reason = reason or admission.refusal(trigger, active[run.project, run.trigger])
         if reason:
             firing.skip(run, reason)
             continue

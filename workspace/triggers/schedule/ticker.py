@@ -21,7 +21,7 @@ from workspace.chats.turns import recovery
 from workspace.models import InvalidEntry, Run, TriggerState
 from workspace.project import FILE
 from workspace.schema import is_slug
-from workspace.triggers import runs
+from workspace.triggers import pausing, runs
 from workspace.triggers.entries.files import TriggerSet
 from workspace.triggers.entries.schema import Trigger
 from workspace.triggers.schedule import arming, claims, clock
@@ -129,9 +129,16 @@ class Ticker:
     def claim(self, now: datetime) -> None:
         """Claim all that is due; start what was claimed once the last claim is on disk."""
         self._refresh(now)
+        everywhere = pausing.of_instance() is not None
+
+        def paused(slug: str) -> bool:
+            return everywhere or self.entries.get(slug, TriggerSet()).paused
+
         queued: list[Run] = []
         while True:
-            claimed = claims.claim_due(now=now, serving_since=self.serving_since, find=self.find)
+            claimed = claims.claim_due(
+                now=now, serving_since=self.serving_since, find=self.find, paused=paused
+            )
             queued += claimed.queued
             self.caught_up += claimed.caught_up
             for slug in claimed.stale:

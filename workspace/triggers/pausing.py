@@ -1,0 +1,111 @@
+"""Pausing every trigger of a project, or of the instance, with one switch that is a file.
+
+A project says `triggersPaused` in its project.yaml, the instance `paused` in `triggers.yaml` beside
+the projects: since when, or `true` when it was written by hand. While either holds nothing fires by
+itself; the times that pass are recorded as skipped and not caught up. "Run now" is not affected.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from django.conf import settings
+
+from config.kernel.errors import Conflict
+from config.kernel.logs import timestamp
+from config.kernel.storage import files, yamlio
+from workspace import projects
+from workspace.project import Project
+
+KEY = "triggersPaused"
+FILE, FILE_KEY = "triggers.yaml", "paused"
+OFF = ("", "no", "off", "false")
+PAUSED = "triggers are paused"
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Who holds the triggers, and since when; None when whoever wrote it did not say."""
+
+    by: Literal["project", "instance"]
+    since: str | None
+
+    def wire(self) -> dict[str, Any]:
+        return {"by": self.by, "since": self.since}
+
+
+def of(project: Project) -> Pause | None:
+    """What holds the triggers of this project; the instance before the project itself."""
+    return of_instance() or of_data(project.data)
+
+
+def of_data(data: Mapping[str, Any]) -> Pause | None:
+    """What a project.yaml says."""
+    return _pause("project", data.get(KEY))
+
+
+def of_instance() -> Pause | None:
+    path = switch()
+    stat = files.stat_of(path)
+    return _written(str(path), stat) if stat else None
+
+
+def switch() -> Path:
+    """The file of the instance's switch."""
+    found: Path = settings.PROJECTS_DIR / FILE
+    return found
+
+
+@functools.lru_cache(maxsize=8)
+def _written(path: str, _stat: str) -> Pause | None:
+    """A file that cannot be read holds everything: nothing fires that somebody meant to stop."""
+    try:
+        snapshot = files.read(Path(path))
+        value = yamlio.parse(snapshot.data).value if snapshot else None
+    except (OSError, yamlio.YamlError):
+        return Pause("instance", None)
+    return _pause("instance", value.get(FILE_KEY)) if isinstance(value, Mapping) else None
+
+
+def _pause(by: Literal["project", "instance"], value: Any) -> Pause | None:
+    if value is None or value is False or str(value).strip().lower() in OFF:
+        return None
+    try:
+        return Pause(by, timestamp(datetime.fromisoformat(str(value)).astimezone(UTC)))
+    except (ValueError, OverflowError):
+        return Pause(by, None)
+
+
+def pause(project: Project, *, paused: bool) -> bool:
+    """Set the switch of a project; whether that changed anything. Conflict for a broken file."""
+    found = projects.sound(project)
+    if (of_data(found.data) is not None) == paused:
+        return False
+    projects.edit_file(found, functools.partial(_edited, key=KEY, paused=paused))
+    return True
+
+
+def pause_instance(*, paused: bool) -> bool:
+    """Set the switch of the instance. Conflict when its file cannot be changed as it stands."""
+
+    def edit(data: bytes | None) -> bytes:
+        try:
+            return _edited(data or b"", key=FILE_KEY, paused=paused)
+        except yamlio.YamlError as error:
+            raise Conflict(f"{FILE} cannot be changed: {error}; change it by hand") from None
+
+    if (of_instance() is not None) == paused:
+        return False
+    files.change(switch(), edit)
+    return True
+
+
+def _edited(data: bytes, *, key: str, paused: bool) -> bytes:
+    if paused:
+        return yamlio.set_entry(data, (key,), timestamp(datetime.now(UTC)))
+    return yamlio.remove_entry(data, (key,))
