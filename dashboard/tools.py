@@ -118,6 +118,7 @@ OPERATIONS = (
         "app_logs", _logs, "The end of a service's log.", SLUG,
         field("lines", "integer", "1 to 5000; 200 when left out"),
         field("after", "integer", "Only what is newer: `bytes` of an earlier answer"),
+        field("before", "integer", "Only what is older: `from` of an earlier answer"),
     ),
     _read(
         "list_observed", operations.list_observed,
@@ -129,6 +130,10 @@ OPERATIONS = (
     ),
     _read(
         "get_lost", operations.get_lost, "What ran before the last reboot and does not run now.",
+    ),
+    _read(
+        "list_removed", operations.list_removed,
+        "Files of apps and groups that were removed and can be brought back.",
     ),
     _read("get_config", operations.get_config, "The settings in effect."),
     _read(
@@ -182,6 +187,11 @@ OPERATIONS = (
     _write(
         "remove_bookmarks", _matched(operations.remove_bookmarks),
         "Move a group's file to backups/removed.", GROUP, MATCH, destructive=True,
+    ),
+    _write(
+        "restore_removed", operations.restore_removed,
+        "Put a removed file back under its name.",
+        Argument("file", "string", "From list_removed, or as the removal told it", required=True),
     ),
     _write(
         "refresh_thumbs", operations.refresh_thumbs,

@@ -17,6 +17,7 @@ from dashboard.api.guide import GuideViewSet
 from dashboard.api.instance import InstanceViewSet
 from dashboard.api.lost import LostViewSet
 from dashboard.api.observed import ObservedViewSet
+from dashboard.api.removed import RemovedViewSet
 from dashboard.api.services import ServiceViewSet
 from dashboard.api.thumbs import ThumbViewSet
 
@@ -36,6 +37,7 @@ thumb = ThumbViewSet.as_view
 bookmark = BookmarkViewSet.as_view
 observed = ObservedViewSet.as_view
 lost = LostViewSet.as_view
+removed = RemovedViewSet.as_view
 guide = GuideViewSet.as_view
 
 urlpatterns = [
@@ -64,6 +66,8 @@ urlpatterns = [
     path("api/lost/<str:id>/restart", lost({"post": "restart"})),
     path("api/lost/<str:id>/service", lost({"post": "keep"})),
     path("api/lost/<str:id>/dismiss", lost({"post": "dismiss"})),
+    path("api/removed", removed({"get": "list"})),
+    path("api/removed/restore", removed({"post": "restore"})),
     path("llms.txt", guide({"get": "llms"})),
     path("llms-full.txt", guide({"get": "llms_full"})),
     path("agent-guide.md", guide({"get": "agent_guide"})),

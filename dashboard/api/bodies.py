@@ -33,6 +33,10 @@ class Restart(Shape):
     slug = s.CharField(required=False)
 
 
+class Restore(Shape):
+    file = s.CharField(help_text="Its path below the directory of the files, as a removal told it")
+
+
 class Filter(Shape):
     state = s.ChoiceField(STATES, required=False)
     tag = s.CharField(required=False)
@@ -54,6 +58,7 @@ class Window(Shape):
 class Lines(Shape):
     lines = s.IntegerField(required=False, min_value=1, max_value=5000, default=200)
     after = s.IntegerField(required=False, min_value=0, help_text="`bytes` of an earlier answer")
+    before = s.IntegerField(required=False, min_value=0, help_text="`from` of an earlier answer")
 
 
 class Url(Shape):

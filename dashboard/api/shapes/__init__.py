@@ -3,7 +3,15 @@
 They describe; the records are made in `registry`, and the suite holds answers against these.
 """
 
-from dashboard.api.shapes.actions import Action, Log, Removed, Taken, Text
+from dashboard.api.shapes.actions import (
+    Action,
+    Log,
+    Removed,
+    RemovedList,
+    Restored,
+    Taken,
+    Text,
+)
 from dashboard.api.shapes.app import App, AppList
 from dashboard.api.shapes.base import Error, Health, Shape
 from dashboard.api.shapes.history import History
@@ -12,6 +20,6 @@ from dashboard.api.shapes.state import Config, Group, GroupList, LostNotice, Res
 
 __all__ = [
     "Action", "App", "AppList", "Config", "Error", "Group", "GroupList", "Health", "History",
-    "Ignored", "Log", "LostNotice", "ObservedList", "Removed", "Restarted", "Scan", "Shape",
-    "State", "Taken", "Text",
+    "Ignored", "Log", "LostNotice", "ObservedList", "Removed", "RemovedList", "Restarted",
+    "Restored", "Scan", "Shape", "State", "Taken", "Text",
 ]  # fmt: skip

@@ -41,6 +41,28 @@ class Removed(Shape):
     removed = word()
 
 
+class RemovedFile(Shape):
+    """A file in backups/removed. `kind`: apps or bookmarks; `exists`: its name is taken again."""
+
+    kind = word()
+    name = word()
+    file = word()
+    removedAt = word()  # noqa: N815
+    bytes = number()
+    exists = s.BooleanField()
+
+
+class RemovedList(Shape):
+    removed = RemovedFile(many=True)
+
+
+class Restored(Shape):
+    ok = s.BooleanField()
+    kind = word()
+    name = word()
+    file = word()
+
+
 class Taken(Shape):
     taken = number()
 

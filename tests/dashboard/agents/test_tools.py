@@ -26,6 +26,7 @@ READS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("list_observed", {}, "/api/observed"),
     ("list_bookmarks", {}, "/api/bookmarks"),
     ("list_bookmarks", {"group": "docs"}, "/api/bookmarks/docs"),
+    ("list_removed", {}, "/api/removed"),
     ("get_lost", {}, "/api/lost"),
     ("get_config", {}, "/api/config"),
 )
@@ -49,6 +50,7 @@ REFUSALS: tuple[tuple[str, dict[str, Any], str, str, Any], ...] = (
     ("ignore", {"id": "o-0"}, "POST", "/api/observed/o-0/ignore", {}),
     ("patch_bookmarks", {"group": "nope", "patch": {}}, "PATCH", "/api/bookmarks/nope", {}),
     ("remove_bookmarks", {"group": "nope"}, "DELETE", "/api/bookmarks/nope", None),
+    ("restore_removed", {"file": "x"}, "POST", "/api/removed/restore", {"file": "x"}),
     ("refresh_thumbs", {}, "POST", "/api/thumbs/refresh", {}),
     ("restart_lost", {"id": "o-0"}, "POST", "/api/lost/o-0/restart", {}),
     ("restart_lost", {"id": "o-0", "asService": True}, "POST", "/api/lost/o-0/service", {}),
@@ -178,11 +180,12 @@ def test_the_list_is_the_contracts_and_takes_under_6000_tokens(agent: Agent):
     reads = {tool["name"] for tool in tools if "readOnlyHint" in tool.get("annotations", {})}
     assert reads == {
         "list_apps", "get_app", "app_history", "app_logs", "list_observed", "list_bookmarks",
-        "get_lost", "get_config", "get_guide", "find_app", "wait_for_app", "scan",
+        "get_lost", "get_config", "get_guide", "find_app", "wait_for_app", "scan", "list_removed",
     }  # fmt: skip
     assert {tool["name"] for tool in tools} - reads == {
         "put_app", "patch_app", "remove_app", "service", "claim", "ignore", "put_bookmarks",
-        "patch_bookmarks", "remove_bookmarks", "refresh_thumbs", "restart_lost", "dismiss_lost",
+        "patch_bookmarks", "remove_bookmarks", "restore_removed", "refresh_thumbs", "restart_lost",
+        "dismiss_lost",
     }  # fmt: skip
     # no tokenizer is at hand: JSON takes more than three characters a token in each that is known
     assert len(agent.post(request("tools/list")).content) / 3 < 6000
@@ -208,7 +211,7 @@ def test_writing_tools_come_and_go_with_the_setting(running: Service, agent: Age
 
     path.write_text(f"{before}mcp: {{writes: false}}\n")
     try:
-        until(lambda: len(agent.tools()) == 12, what="the writing tools to go")
+        until(lambda: len(agent.tools()) == 13, what="the writing tools to go")
         hidden = agent.tool("put_app", slug="hidden", config={})
         assert hidden["isError"] is True
         assert hidden["content"][0]["text"] == "Unknown tool: put_app"
@@ -216,7 +219,7 @@ def test_writing_tools_come_and_go_with_the_setting(running: Service, agent: Age
         until(lambda: "writing tools are off" in agent.told("get_guide")["text"], what="a word")
     finally:
         path.write_text(before)
-    until(lambda: len(agent.tools()) == 24, what="the writing tools to come back")
+    until(lambda: len(agent.tools()) == 26, what="the writing tools to come back")
 
 
 def test_a_wait_ends_with_the_state_and_is_honest_when_it_does_not_come(agent: Agent):

@@ -42,6 +42,8 @@ ROUTES = (  # section 20, in its order
     ("POST", "/api/lost/x/service"),
     ("POST", "/api/lost/x/dismiss"),
     ("POST", "/api/lost/dismiss"),
+    ("GET", "/api/removed"),
+    ("POST", "/api/removed/restore"),
     ("GET", "/api/events"),
     ("GET", "/llms.txt"),
     ("GET", "/llms-full.txt"),

@@ -1,0 +1,90 @@
+"""What was removed and lies in backups/removed: listed, and brought back (section 2, 7.5)."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from config.kernel.errors import NotFound, printable
+from config.kernel.storage import files
+from dashboard.files import errors, places
+from dashboard.files.store import Kind
+
+KINDS: tuple[Kind, ...] = ("apps", "bookmarks")
+FILE = re.compile(
+    r"backups/removed/(?P<kind>apps|bookmarks)/"
+    rf"(?P<name>{places.SLUG.pattern})\.(?P<at>\d{{8}}T\d{{6}}Z)(?:-\d+)?\.yaml"
+)
+STAMP = "%Y%m%dT%H%M%SZ"
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """`file`: its path below home, as a removal answers it; `size` in bytes."""
+
+    kind: Kind
+    name: str
+    file: str
+    at: datetime
+    size: int
+
+    @property
+    def path(self) -> Path:
+        return places.home() / self.file
+
+
+def listing() -> list[Removed]:
+    """Everything that was removed, the newest first; what is named otherwise is passed over."""
+    found = []
+    for kind in KINDS:
+        folder = places.home() / "backups" / "removed" / kind
+        try:
+            entries = list(os.scandir(folder))
+        except FileNotFoundError:
+            continue
+        found += [one for entry in entries if (one := _removed(f"{kind}/{entry.name}"))]
+    return sorted(found, key=lambda one: (one.at, one.file), reverse=True)
+
+
+def find(file: str) -> Removed:
+    """The removed file of that path. NotFound for any other text."""
+    found = _removed(file.removeprefix("backups/removed/")) if FILE.fullmatch(file) else None
+    if found is None:
+        raise NotFound(f'No removed file "{printable(file)}".')
+    return found
+
+
+def text(one: Removed) -> str:
+    """What it holds, exactly."""
+    found = files.read(one.path)
+    if found is None:
+        raise NotFound(f'No removed file "{one.file}".')
+    try:
+        return found.data.decode()
+    except UnicodeDecodeError as error:
+        raise errors.invalid_file(one.file, None, None, "it is not UTF-8 text") from error
+
+
+def forget(one: Removed) -> None:
+    """It stands in its place again: the copy goes."""
+    try:
+        one.path.unlink(missing_ok=True)
+    except OSError as error:
+        raise errors.read_only(error.strerror or "") from error
+
+
+def _removed(below: str) -> Removed | None:
+    """Of a path below backups/removed."""
+    match = FILE.fullmatch(f"backups/removed/{below}")
+    if match is None:
+        return None
+    try:
+        size = (places.home() / match[0]).lstat().st_size
+        at = datetime.strptime(match["at"], STAMP).replace(tzinfo=UTC)
+    except (OSError, ValueError):
+        return None
+    kind: Kind = "apps" if match["kind"] == "apps" else "bookmarks"
+    return Removed(kind, match["name"], match[0], at, size)
