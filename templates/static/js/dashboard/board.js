@@ -5,12 +5,17 @@ import { route } from "./route.js";
 
 const EVERYTHING = "state";
 const STARTING_MS = 1000;
+const TOGETHER_MS = 60; // events of one change come one after the other
+const MANY = 20; // apps: from here on everything at once is less work for both sides
+const OLD_MS = 60_000; // bars, latencies and staleness move with time alone, and no event says so
 
 /** One fetch at a time: an answer is never older than the event that asked for it. */
 export class Board {
   /** `changed(state)` after each fetch; `failed(error)` while there is nothing to show. */
   constructor({ changed, failed }) {
-    Object.assign(this, { changed, failed, state: null, due: new Set(), busy: false });
+    Object.assign(this, { changed, failed, state: null, due: new Set(), busy: false, at: 0 });
+    setInterval(() => this.renew(), OLD_MS / 4);
+    document.addEventListener("visibilitychange", () => this.renew());
   }
 
   /** Fetch "state", "apps/<slug>", "bookmarks", "observed" or "lost" soon. */
@@ -18,22 +23,32 @@ export class Board {
     this.due.add(what);
     if (this.busy) return;
     this.busy = true;
-    while (this.due.size) await this.fetch();
+    while (this.due.size) {
+      if (this.state) await new Promise((done) => setTimeout(done, TOGETHER_MS));
+      await this.fetch();
+    }
     this.busy = false;
+  }
+
+  renew() {
+    if (!document.hidden && this.state && Date.now() - this.at > OLD_MS) this.want(EVERYTHING);
   }
 
   async fetch() {
     const due = [...this.due];
     this.due.clear();
-    const whole = !this.state || due.includes(EVERYTHING);
+    const whole = !this.state || due.includes(EVERYTHING) || due.length > MANY;
     try {
-      if (whole) this.state = await get(route(EVERYTHING));
-      else await Promise.all(due.map((what) => this.part(what)));
-      this.changed(this.state);
+      if (whole) {
+        this.state = await get(route(EVERYTHING));
+        this.at = Date.now();
+      } else await Promise.all(due.map((what) => this.part(what)));
     } catch (error) {
       if (error.status === 503) setTimeout(() => this.want(EVERYTHING), STARTING_MS);
       if (!this.state) this.failed(error);
+      return;
     }
+    this.changed(this.state);
   }
 
   async part(what) {
@@ -49,21 +64,39 @@ export class Board {
       this.put(await get(route("apps", slug)));
     } catch (error) {
       if (error.status !== 404) throw error;
-      this.state.apps = this.state.apps.filter((app) => app.slug !== slug);
+      this.drop(slug);
     }
   }
 
-  /** Take an app as an answer of the service has it. */
+  find(slug) {
+    return this.state?.apps.find((app) => app.slug === slug);
+  }
+
+  /** Take an app as an answer of the service has it, and what it says of its own file. */
   put(app) {
     const { apps } = this.state;
     const at = apps.findIndex(({ slug }) => slug === app.slug);
+    this.told(at < 0 ? null : apps[at], app.fileErrors);
     if (at < 0) apps.push(app);
     else apps[at] = app;
   }
 
+  drop(slug) {
+    this.told(this.find(slug), []);
+    this.state.apps = this.state.apps.filter((app) => app.slug !== slug);
+  }
+
+  told(before, errors) {
+    const files = new Set([...(before?.fileErrors ?? []), ...errors].map(({ file }) => file));
+    if (!files.size) return;
+    const others = this.state.fileErrors.filter(({ file }) => !files.has(file));
+    this.state.fileErrors = [...others, ...errors];
+  }
+
   /** What an event of the stream asks to fetch (contract 13). */
-  heard({ type, slug }) {
-    if (type === "state" || type === "thumb") this.want(`apps/${slug}`);
+  heard({ type, slug, reason }) {
+    const one = type === "state" || type === "thumb" || (type === "app" && reason !== "error");
+    if (one) this.want(`apps/${slug}`);
     else if (type === "reboot") this.want("lost");
     else if (type === "bookmarks" || type === "observed") this.want(type);
     else this.want(EVERYTHING);

@@ -1,43 +1,170 @@
 // Groups of links with their icons; a letter stands in until there is one.
 
-import { h, icon } from "../kit/dom.js";
+import { button, h, icon, keep } from "../kit/dom.js";
+import { menu } from "../kit/menu.js";
+import { toast } from "../kit/toast.js";
+import { key } from "../kit/keys.js";
+import { editBookmark, newBookmark, newGroup, removeBookmark } from "./forms/bookmark.js";
+import { takeAway } from "./forms/text.js";
 import { route } from "./route.js";
 import { safe } from "./words.js";
 
-export function group({ group, name, description, collapsed, links, asked }) {
-  return h(
-    "details",
-    { class: "marks-group", open: !collapsed },
-    h(
+const FOLDED = "svc.bookmarks.folded";
+const told = (error) => toast(error.message, { bad: true });
+
+export class Bookmarks {
+  /** `edit(kind, name)` opens the text of a file; `taken(letter)`: a key of the page itself. */
+  constructor({ edit, taken }) {
+    Object.assign(this, { edit, taken, groups: [], asked: 0, keys: [] });
+    this.list = h("div", { class: "stack" });
+    this.empty = h("p", { class: "tiny quiet spaced" }, "Links you open often would be here.");
+    this.node = h(
+      "section",
+      { id: "bookmarks" },
+      h(
+        "div",
+        { class: "group" },
+        h("h2", {}, "Bookmarks"),
+        button("New bookmark", {
+          icon: "plus",
+          kind: "s ghost push",
+          onclick: () => newBookmark(this.groups),
+        }),
+      ),
+      this.list,
+      this.empty,
+    );
+  }
+
+  /** Icons are asked for again: one of them may be there now. */
+  again() {
+    this.asked += 1;
+  }
+
+  draw(groups, fits) {
+    this.groups = groups.toSorted(
+      (a, b) => (a.order ?? Infinity) - (b.order ?? Infinity) || a.name.localeCompare(b.name),
+    );
+    const shown = this.groups.map(({ group, name, description, collapsed, links }) => ({
+      ...{ group, name, description, collapsed, asked: this.asked },
+      links: links
+        .map((link, at) => ({ ...link, at }))
+        .filter((link) => fits({ ...link, group: name })),
+      all: links.length,
+    }));
+    const left = shown.filter(({ links, all }) => links.length || !all);
+    this.empty.hidden = left.length > 0;
+    keep(
+      this.list,
+      left,
+      ({ group }) => group,
+      (one) => this.group(one),
+    );
+    this.register();
+  }
+
+  group(one) {
+    const { group, name, description, collapsed, links } = one;
+    const more = button("", {
+      icon: "more",
+      kind: "ghost s only",
+      "aria-label": `More for ${name}`,
+    });
+    menu(more, () => [
+      { label: "New bookmark here", icon: "plus", act: () => newBookmark(this.groups, group) },
+      { label: "New group", icon: "folder", act: newGroup },
+      { label: "Edit the file", icon: "pencil", act: () => this.edit("bookmarks", group) },
+      "-",
+      {
+        label: "Remove the group",
+        icon: "trash",
+        act: () => takeAway("bookmarks", group, name).catch(told),
+      },
+    ]);
+    const summary = h(
       "summary",
       { class: "group" },
       icon("right"),
       h("h3", {}, name),
       h("span", { class: "count" }, String(links.length)),
       description && h("span", { class: "tiny quiet cut" }, description),
-    ),
-    h(
-      "ul",
-      { class: "marks" },
-      links.map((link) => mark(group, link, asked)),
-    ),
-  );
+    );
+    const details = h(
+      "details",
+      { class: "marks-group", open: folded(group) === undefined ? !collapsed : !folded(group) },
+      summary,
+      h(
+        "ul",
+        { class: "marks" },
+        links.map((link) => this.mark(group, link, one.asked)),
+      ),
+    );
+    details.addEventListener("toggle", () => fold(group, !details.open));
+    return h("div", { class: "marks-box" }, details, more);
+  }
+
+  mark(group, link, asked) {
+    const { name, url, description, hotkey, at } = link;
+    const words = [
+      plate(group, name, url, asked),
+      h("span", { class: "cut small" }, name),
+      hotkey && h("kbd", { class: "kbd" }, hotkey),
+    ];
+    const href = safe(url);
+    const more = button("", {
+      icon: "more",
+      kind: "ghost s only",
+      "aria-label": `More for the bookmark ${name}`,
+    });
+    menu(more, () => [
+      { label: "Change", icon: "pencil", act: () => editBookmark(group, at, link) },
+      {
+        label: "Remove",
+        icon: "trash",
+        act: () => removeBookmark(group, at, link).catch(told),
+      },
+    ]);
+    const to = { href, target: "_blank", rel: "noopener noreferrer", title: description || url };
+    return h(
+      "li",
+      {},
+      href ? h("a", to, words) : h("span", { class: "words", title: url }, words),
+      more,
+    );
+  }
+
+  /** A key of the page itself is stronger than a bookmark's. */
+  register() {
+    for (const take of this.keys) take();
+    this.keys = this.groups.flatMap(({ links }) =>
+      links
+        .filter(({ hotkey, url }) => hotkey && safe(url) && !this.taken(hotkey))
+        .map(({ hotkey, name, url }) =>
+          key(hotkey, name, () => open(url, "_blank", "noopener,noreferrer"), {
+            group: "Bookmarks",
+          }),
+        ),
+    );
+  }
 }
 
-function mark(group, { name, url, description }, asked) {
-  const words = [plate(group, name, url, asked), h("span", { class: "cut small" }, name)];
-  const href = safe(url);
-  return h(
-    "li",
-    {},
-    href
-      ? h(
-          "a",
-          { href, target: "_blank", rel: "noopener noreferrer", title: description || url },
-          words,
-        )
-      : h("span", { title: url }, words),
-  );
+/** What somebody folded or opened here, over what the file says. */
+function folds() {
+  try {
+    return JSON.parse(localStorage.getItem(FOLDED)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+const folded = (group) => folds()[group];
+
+function fold(group, closed) {
+  try {
+    localStorage.setItem(FOLDED, JSON.stringify({ ...folds(), [group]: closed }));
+  } catch {
+    return; // a full or refused store: the file's own word counts next time
+  }
 }
 
 /** The letter, until its icon is there: a link without one answers 204, which is no image. */

@@ -1,14 +1,26 @@
 // What is wrong with a file, with its line, and that the last good version is in use.
 
-import { h, icon } from "../kit/dom.js";
+import { button, h, icon } from "../kit/dom.js";
+import { copy } from "../kit/toast.js";
 import { plural } from "../kit/words.js";
 
 const SHOWN = 3;
+const EDITED = /^(apps|bookmarks)\/([a-z0-9-]+)\.ya?ml$/;
+const SINGLE = /^(config|ignore)\.yaml$/;
 
-export function faults(list) {
+/** What opens the editor of a file: ["apps", "shop"]; null for one that has none. */
+export function editable(file) {
+  const [, kind, name] = EDITED.exec(file) ?? [];
+  const [, single] = SINGLE.exec(file) ?? [];
+  return kind ? [kind, name] : single ? [single, single] : null;
+}
+
+/** `home`: the directory the files are in; `edit(kind, name)` opens the editor. */
+export function faults(list, { home, edit }) {
   const errors = list.filter(({ level }) => level === "error");
   const first = [...errors, ...list.filter(({ level }) => level !== "error")];
   const more = first.length - SHOWN;
+  const draw = (one) => fault(one, home, edit);
   return h(
     "section",
     { class: `banner ${errors.length ? "bad" : "warn"}`, "aria-label": "Problems with files" },
@@ -16,24 +28,51 @@ export function faults(list) {
     h(
       "div",
       {},
-      h("ul", { class: "faults" }, first.slice(0, SHOWN).map(fault)),
+      h("ul", { class: "faults" }, first.slice(0, SHOWN).map(draw)),
       more > 0 &&
         h(
           "details",
           {},
-          h("summary", { class: "link" }, `${plural(more, "more", "more")}`),
-          h("ul", { class: "faults" }, first.slice(SHOWN).map(fault)),
+          h("summary", { class: "link" }, plural(more, "more", "more")),
+          h("ul", { class: "faults" }, first.slice(SHOWN).map(draw)),
         ),
     ),
   );
 }
 
-const fault = ({ file, line, message, level }) =>
-  h(
+function fault({ file, line, message, level }, home, edit) {
+  const place = editable(file);
+  const path = `${home}/${file}`;
+  return h(
     "li",
-    { class: "wrap-anywhere" },
-    h("code", {}, file),
-    line ? `, line ${line}: ` : ": ",
-    /[.?!]$/.test(message) ? message : `${message}.`,
-    level === "error" && file.includes(".yaml") && line ? " The last good version is in use." : "",
+    {},
+    h(
+      "span",
+      { class: "wrap-anywhere" },
+      h("code", {}, file),
+      line ? `, line ${line}: ` : ": ",
+      /[.?!]$/.test(message) ? message : `${message}.`,
+      level === "error" && file.includes(".yaml") && line
+        ? " The last good version is in use."
+        : "",
+    ),
+    file.includes(".y") &&
+      h(
+        "span",
+        { class: "line" },
+        place &&
+          button("Open editor", {
+            kind: "s",
+            "aria-label": `Open editor: ${file}`,
+            onclick: () => edit(...place),
+          }),
+        button("", {
+          icon: "copy",
+          kind: "s ghost only",
+          "aria-label": `Copy the path of ${file}`,
+          title: path,
+          onclick: () => copy(path, `Copied: ${path}`),
+        }),
+      ),
   );
+}

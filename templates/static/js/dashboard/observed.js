@@ -1,16 +1,9 @@
-// What listens on this machine and no file declares: make it an app, or never show it again.
+// What listens on this machine and no file declares, as rows with what can be done with each.
 
-import { post } from "../kit/api.js";
-import { button, fill, h, icon } from "../kit/dom.js";
-import { dialog } from "../kit/shell.js";
-import { attempt, toast } from "../kit/toast.js";
-import { route } from "./route.js";
-
-const EXPECTED = [
-  ["sometimes", "Sometimes: not running is fine"],
-  ["always", "Always: down is an alarm"],
-  ["never", "Never: running is worth a look"],
-];
+import { button, fill, h, keep } from "../kit/dom.js";
+import { plural } from "../kit/words.js";
+import { claim, ignore } from "./forms/observed.js";
+import { Quiet } from "./grid/quiet.js";
 
 /** What is shown of a listener. */
 export function shown(one) {
@@ -25,11 +18,96 @@ export function shown(one) {
     cwd: cwd ?? "",
     about: facts.filter(Boolean).join(" · "),
     lan: one.lanExposed,
+    hidden: one.hidden,
     suggested: one.suggested,
   };
 }
 
-export function row(one) {
+export class Observed {
+  /** `scan(event)`: look now. `all` listeners come with `draw`. */
+  constructor(scan) {
+    Object.assign(this, { rows: [], system: false, known: null });
+    this.list = h("ul", { class: "card", "aria-label": "Listening, not claimed" });
+    this.count = h("span", { class: "count" });
+    this.words = h("p", { class: "tiny quiet spaced line wrap" });
+    this.waiting = button("", { kind: "s", onclick: () => this.show({ anew: true }) });
+    this.waiting.hidden = true;
+    this.node = h(
+      "section",
+      { id: "observed" },
+      h(
+        "div",
+        { class: "group" },
+        h("h2", { tabindex: "-1" }, "Listening, not claimed"),
+        this.count,
+        h(
+          "span",
+          { class: "line push" },
+          this.waiting,
+          button("Scan now", { icon: "scan", kind: "s ghost", onclick: scan }),
+        ),
+      ),
+      this.list,
+      this.words,
+    );
+    this.quiet = new Quiet(this.list, { over: () => this.waiting.hidden || this.show() });
+  }
+
+  /** `fits(row)`: what the search leaves. */
+  draw({ observed, config }, fits) {
+    Object.assign(this, { rows: observed.map(shown), scanning: config.scan.enabled, fits });
+    this.show();
+  }
+
+  show({ anew = false } = {}) {
+    const visible = this.rows.filter((row) => (this.system || !row.hidden) && this.fits(row));
+    const still = !anew && this.known && this.quiet.busy;
+    const rows = still ? visible.filter(({ id }) => this.known.has(id)) : visible;
+    const waiting = visible.length - rows.length;
+    this.waiting.hidden = !waiting;
+    this.waiting.textContent = `Show ${waiting} new`;
+    if (!still) this.known = new Set(visible.map(({ id }) => id));
+    this.list.hidden = rows.length === 0;
+    this.count.textContent = rows.length ? String(rows.length) : "";
+    keep(this.list, rows, ({ id }) => id, row);
+    this.say(rows.length);
+  }
+
+  say(count) {
+    const hidden = this.rows.filter((row) => row.hidden).length;
+    const nothing = this.scanning
+      ? "Nothing new is listening."
+      : "Scanning is off (scan.enabled in config.yaml).";
+    const said = JSON.stringify([count > 0, hidden, this.scanning, this.system]);
+    if (this.said === said) return;
+    this.said = said;
+    const press = () => {
+      this.system = !this.system;
+      this.show({ anew: true });
+      this.words.querySelector("button")?.focus();
+    };
+    fill(
+      this.words,
+      !count && h("span", {}, nothing),
+      hidden > 0 && [
+        h(
+          "span",
+          {},
+          `${plural(hidden, "listener")} of the system${this.system ? "." : " not shown."}`,
+        ),
+        button(this.system ? "Hide them" : "Show them", { kind: "s ghost", onclick: press }),
+      ],
+    );
+  }
+
+  focus() {
+    const first = this.list.querySelector("button") ?? this.node.querySelector("h2");
+    first.focus({ preventScroll: true });
+    this.node.scrollIntoView({ block: "start" });
+  }
+}
+
+function row(one) {
   const place = `${one.name} on port ${one.port}`;
   return h(
     "li",
@@ -60,107 +138,6 @@ export function row(one) {
           kind: "s ghost",
           "aria-label": `Ignore ${place}`,
           onclick: () => ignore(one),
-        }),
-      ),
-    ),
-  );
-}
-
-function claim(one) {
-  const slug = field("slug", "Name of its file", {
-    value: one.suggested?.slug ?? "",
-    class: "input mono",
-    maxlength: "63",
-    required: true,
-  });
-  const name = field("name", "Name on the page", {
-    value: one.suggested?.name ?? "",
-    class: "input",
-    maxlength: "80",
-  });
-  const expected = h(
-    "select",
-    { class: "input", id: "claim-expected" },
-    EXPECTED.map(([value, label]) =>
-      h("option", { value, selected: value === one.suggested?.expected }, label),
-    ),
-  );
-  const why = h("p", { class: "problem", id: "claim-why", role: "alert" });
-  const form = h(
-    "form",
-    { class: "stack" },
-    h("h2", { class: "big" }, `Claim port ${one.port}`),
-    h("p", { class: "soft small" }, "Writes apps/<name>.yaml; it is found again on any port."),
-    slug.node,
-    name.node,
-    h(
-      "div",
-      { class: "field" },
-      h("label", { for: expected.id }, "Is it expected to run?"),
-      expected,
-    ),
-    why,
-    h(
-      "div",
-      { class: "line wrap" },
-      h("button", { type: "submit", class: "btn primary" }, icon("plus"), "Claim"),
-      button("Cancel", { onclick: () => node.close() }),
-    ),
-  );
-  const node = dialog(`Claim ${one.name}`, form);
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const body = { slug: slug.input.value.trim(), expected: expected.value };
-    if (name.input.value.trim()) body.name = name.input.value.trim();
-    try {
-      await post(route("observed", one.id, "claim"), body);
-      node.close();
-      toast(`Claimed: apps/${body.slug}.yaml`);
-    } catch (error) {
-      fill(why, icon("alert"), h("span", {}, error.message));
-      slug.input.focus();
-    }
-  });
-  slug.input.select();
-}
-
-function field(id, label, props) {
-  const input = h("input", {
-    id: `claim-${id}`,
-    autocomplete: "off",
-    spellcheck: "false",
-    "aria-describedby": "claim-why",
-    ...props,
-  });
-  return { input, node: h("div", { class: "field" }, h("label", { for: input.id }, label), input) };
-}
-
-function ignore(one) {
-  const ways = [
-    ["port", `Everything on port ${one.port}`],
-    one.process && ["process", `Every process called ${one.process}`],
-    one.cwd && ["dir", `Everything in ${one.cwd} and below`],
-  ].filter(Boolean);
-  const node = dialog(
-    `Ignore ${one.name}`,
-    h("h2", { class: "big" }, `Ignore ${one.name}`),
-    h(
-      "p",
-      { class: "soft small" },
-      "Adds a rule to ignore.yaml; take it out there to see it again.",
-    ),
-    h(
-      "div",
-      { class: "stack spaced" },
-      ways.map(([by, label]) =>
-        button(label, {
-          kind: "choice",
-          onclick: (event) =>
-            attempt(event, async () => {
-              await post(route("observed", one.id, "ignore"), { by });
-              node.close();
-              toast("Ignored. The rule is in ignore.yaml.");
-            }),
         }),
       ),
     ),

@@ -1,234 +1,215 @@
 // The first page of the dashboard: every app with its state, kept up by events.
 
-import { post } from "../kit/api.js";
-import { button, fill, h, icon, keep, mark } from "../kit/dom.js";
+import { get } from "../kit/api.js";
+import { button, fill, h, keep } from "../kit/dom.js";
+import { menu } from "../kit/menu.js";
 import { page, problem } from "../kit/parts.js";
 import "../kit/shell.js";
+import { late } from "../kit/skeleton.js";
 import { follow } from "../kit/stream.js";
-import { attempt, toast } from "../kit/toast.js";
 import { plural } from "../kit/words.js";
+import { Announcer } from "./announce.js";
 import { Board } from "./board.js";
-import * as bookmarks from "./bookmarks.js";
+import { Bookmarks } from "./bookmarks.js";
+import { Commands } from "./commands.js";
+import * as drawer from "./drawer/drawer.js";
 import { faults } from "./faults.js";
+import { claim } from "./forms/observed.js";
+import { arrange, sorted } from "./grid/arrange.js";
+import { distinct } from "./grid/distinct.js";
+import { Grid } from "./grid/grid.js";
+import { items } from "./grid/menu.js";
+import { Selection } from "./grid/selection.js";
+import { Services, usual } from "./grid/services.js";
+import { Head } from "./head.js";
 import { Lost } from "./lost.js";
-import * as observed from "./observed.js";
+import { Observed, shown } from "./observed.js";
+import { Pictures } from "./pictures.js";
 import { route } from "./route.js";
-import { Tiles } from "./tile.js";
-import { needsAttention, ORDER, said, stateOf } from "./words.js";
-
-const GROUPS = [
-  ["attention", "Needs attention", needsAttention],
-  ["declared", "Apps", ({ source }) => source === "declared"],
-  ["found", "Found running", () => true],
-];
+import { tab } from "./tab.js";
+import { safe } from "./words.js";
+import { welcome } from "./welcome.js";
 
 const at = {
-  title: h("h1", {}, "Apps"),
-  counts: h("div", { class: "filters", role: "group", "aria-label": "Show only" }),
   notices: h("div", { class: "stack notices" }),
-  apps: h("div"),
-  observed: h("ul", { class: "card" }),
-  unseen: h("p", { class: "tiny quiet spaced" }),
-  bookmarks: h("div", { class: "stack" }),
-  said: h("p", { class: "sr", role: "status" }),
+  welcome: h("div"),
+  none: h("p", { class: "soft spaced line", role: "status", hidden: true }),
 };
-const only = new Set(); // states to show; none chosen: all
-let asked = 0; // how often a group changed: its icons are asked for again
+let sort = { column: "state", down: false };
+let states = null; // slug → state at the last drawing
 
 const board = new Board({
-  changed: draw,
+  changed: () => draw(),
   failed: (error) => error.status !== 503 && fill(at.notices, problem(error.message)),
 });
-const tiles = new Tiles((app) => {
-  if (app) board.put(app);
-  draw(board.state);
+const hands = {
+  take,
+  visit,
+  sort: by,
+  open: drawer.open,
+  edit: drawer.edit,
+  busy: (slug) => services.busy.has(slug),
+  act: (action, slug) => services.ask(action, board.find(slug)),
+  menu: (slug) => items(board.find(slug), hands),
+  pick: (slug, range) =>
+    selection.pick(slug, range ? grid.between(selection.anchor || slug, slug) : [slug]),
+  picture: (slugs) => pictures.take(slugs.map((slug) => board.find(slug))),
+  claim: ({ observedId }) =>
+    claim(shown(board.state.observed.find(({ id }) => id === observedId)), take),
+};
+const parts = { board, hands };
+const commands = new Commands(parts);
+const announcer = new Announcer();
+const head = new Head({
+  changed: draw,
+  down: () => grid.focus(grid.order()[0]),
+  items: () => commands.more(),
+});
+const services = new Services({
+  changed: take,
+  failed: ({ slug }, lines, why) => drawer.open(slug, "Logs", { lines, why }),
+});
+const selection = new Selection({ acts: commands.many(), changed: draw });
+const pictures = new Pictures(draw);
+const grid = new Grid({ hands, still: () => selection.size > 0, over: draw });
+const observed = new Observed(commands.scan);
+const bookmarks = new Bookmarks({
+  edit: drawer.edit,
+  taken: (letter) => commands.letters.has(letter),
 });
 const lost = new Lost(() => {
-  draw(board.state);
+  draw();
   board.want("lost");
 });
+Object.assign(parts, { head, services, selection, pictures, grid, observed, bookmarks });
+commands.register();
 
-function draw(state) {
-  const { title } = state.config;
-  at.title.textContent = title;
-  document.title = title;
-  drawCounts(state.apps);
+/** Take an app as an answer has it. */
+function take(app) {
+  if (app) board.put(app);
+  draw();
+}
+
+/** What is shown of an app; tiles and rows draw anew what is another of it. */
+function view(app, hints) {
+  const { slug, state, reason, message, since, unexpected, stale, flapping, lastKnown } = app;
+  const last = app.last && { ok: app.last.ok, ms: Math.round(app.last.ms) };
+  return {
+    ...app,
+    hint: hints.get(slug) ?? "",
+    safe: safe(app.urls?.fronted ?? app.url),
+    action: usual(app),
+    busy: services.busy.get(slug) ?? "",
+    picked: selection.has(slug),
+    shown: drawer.current() === slug,
+    taking: pictures.at === slug,
+    says: { state, reason, message, since, unexpected, stale, flapping, lastKnown, last },
+  };
+}
+
+/** Whether the filter and the counts leave an app. */
+function left(app) {
+  const { cwd, git, process, title, framework } = app.identity ?? {};
+  const known = [cwd, git?.branch, process?.name, title, framework?.name];
+  const chosen = !head.only.size || head.only.has(app.state);
+  const { name, slug, url, tags, group, description } = app;
+  return chosen && head.fits(name, slug, url, tags, group, description, known);
+}
+
+function draw({ anew = false } = {}) {
+  const { state } = board;
+  if (!state) return;
+  stop();
+  const { apps, config } = state;
+  head.draw(config.title, apps);
+  tab(config.title, { down: count("down"), degraded: count("degraded") });
+  announce(apps);
+  notices(state);
+  selection.keep(new Set(apps.map(({ slug }) => slug)));
+  const hints = distinct(apps);
+  const views = new Map(apps.map((app) => [app.slug, view(app, hints)]));
+  const list = head.look === "list" ? sort : null;
+  const fitting = apps.filter(left);
+  grid.draw(list ? sorted(fitting, list) : arrange(fitting), views, { sort: list, anew });
+  first(apps.length, fitting.length);
+  observed.draw(state, (row) => head.fits(row.name, String(row.port), row.process, row.about));
+  bookmarks.draw(state.bookmarks, (link) => head.fits(link.name, link.url, link.group, link.tags));
+  const open = board.find(drawer.current());
+  if (open) drawer.refresh(open);
+}
+
+const count = (state) => board.state.apps.filter((app) => app.state === state).length;
+
+function announce(apps) {
+  for (const app of apps) {
+    const before = states?.get(app.slug);
+    if (before && before !== app.state) announcer.tell(app);
+  }
+  states = new Map(apps.map(({ slug, state }) => [slug, state]));
+}
+
+function notices(state) {
+  const { home } = commands;
   const notice = lost.shown(state.lost);
-  const notices = [
-    state.fileErrors.length && { key: "faults", faults: state.fileErrors },
+  const all = [
+    state.fileErrors.length && { key: "faults", list: state.fileErrors, home },
     notice && { key: "lost", notice },
   ];
   keep(
     at.notices,
-    notices.filter(Boolean),
+    all.filter(Boolean),
     ({ key }) => key,
-    (one) => (one.notice ? lost.draw(one.notice) : faults(one.faults)),
+    (one) => (one.notice ? lost.draw(one.notice) : faults(one.list, { home, edit: drawer.edit })),
   );
-  drawApps(state.apps);
-  drawObserved(state);
-  drawBookmarks(state.bookmarks);
 }
 
-function drawCounts(apps) {
-  const counts = ORDER.map((state) => ({
-    state,
-    count: apps.filter((app) => app.state === state).length,
-    on: only.has(state),
-  }));
-  for (const { state, count } of counts) if (!count) only.delete(state);
+/** What stands where no app is: the first step, or that the filter leaves none. */
+function first(all, fitting) {
   keep(
-    at.counts,
-    counts.filter(({ count }) => count),
-    ({ state }) => state,
-    ({ state, count, on }) => {
-      const look = stateOf(state);
-      return h(
-        "button",
-        {
-          type: "button",
-          class: "chip",
-          "aria-pressed": String(on),
-          onclick: () => {
-            if (!only.delete(state)) only.add(state);
-            draw(board.state);
-          },
-        },
-        mark(look, false),
-        `${count} ${look.word.toLowerCase()}`,
-      );
-    },
+    at.welcome,
+    all ? [] : ["none"],
+    (name) => name,
+    () => welcome(commands),
   );
+  const words = all && !fitting ? `None of ${plural(all, "app")} fits.` : "";
+  at.none.hidden = !words;
+  if (at.none.dataset.said === words) return;
+  at.none.dataset.said = words;
+  fill(at.none, words, words && button("Show all", { kind: "s", onclick: () => head.clear() }));
 }
 
-function drawApps(apps) {
-  const shown = apps.filter(({ state }) => !only.size || only.has(state));
-  const left = new Set(shown.toSorted((a, b) => a.name.localeCompare(b.name)));
-  const groups = GROUPS.map(([key, title, takes]) => {
-    const list = [...left].filter(takes);
-    for (const app of list) left.delete(app);
-    return { key, title, list };
-  }).filter(({ list }) => list.length);
-  if (!apps.length) groups.push({ key: "none", list: [] });
-  keep(
-    at.apps,
-    groups.map(({ key, title }) => ({ key, title })),
-    ({ key }) => key,
-    ({ key, title }) => (key === "none" ? empty() : section(title)),
-  );
-  for (const { key, list } of groups) {
-    if (key === "none") continue;
-    const node = at.apps.querySelector(`[data-key="${key}"]`);
-    node.querySelector(".count").textContent = String(list.length);
-    keep(
-      node.querySelector(".tiles"),
-      list.map((app) => tiles.shown(app)),
-      ({ slug }) => slug,
-      (app) => tiles.draw(app),
-    );
-  }
+/** Open the app itself; false when it has no address. */
+function visit(slug) {
+  const app = board.find(slug);
+  const url = safe(app?.urls?.fronted ?? app?.url);
+  if (url) open(url, "_blank", "noopener,noreferrer");
+  return Boolean(url);
 }
 
-const section = (title) =>
-  h(
-    "section",
-    {},
-    h("div", { class: "group" }, h("h2", {}, title), h("span", { class: "count" })),
-    h("ul", { class: "tiles" }),
-  );
-
-function empty() {
-  return h(
-    "section",
-    { class: "card empty" },
-    document.getElementById("art").content.cloneNode(true),
-    h("h2", { class: "big" }, "No apps yet"),
-    h(
-      "p",
-      {},
-      "Start a development server and it appears here by itself. What should stay, you claim below or write as a file.",
-    ),
-    h("p", { class: "cmd" }, h("code", {}, "echo 'port: 3000' > ~/.svc/dashboard/apps/shop.yaml")),
-  );
-}
-
-function drawObserved({ observed: all, config }) {
-  const visible = all.filter(({ hidden }) => !hidden);
-  const rows = visible.map(observed.shown);
-  at.observed.hidden = rows.length === 0;
-  keep(at.observed, rows, ({ id }) => id, observed.row);
-  const hidden = all.length - visible.length;
-  const nothing = config.scan.enabled
-    ? "Nothing new is listening."
-    : "Scanning is off (scan.enabled in config.yaml).";
-  at.unseen.textContent = [
-    rows.length ? "" : nothing,
-    hidden ? `${plural(hidden, "listener")} of the system not shown.` : "",
-  ].join(" ");
-}
-
-function drawBookmarks(groups) {
-  at.bookmarks.closest("section").hidden = groups.length === 0;
-  keep(
-    at.bookmarks,
-    groups.map(({ group, name, description, collapsed, links }) => ({
-      ...{ group, name, description, collapsed, asked },
-      links: links.map(({ name: words, url, description: about }) => ({
-        ...{ name: words, url, description: about },
-      })),
-    })),
-    ({ group }) => group,
-    bookmarks.group,
-  );
+function by(column) {
+  sort = { column, down: sort.column === column && !sort.down };
+  draw({ anew: true });
 }
 
 function heard(event) {
-  if (event.type === "bookmarks") asked += 1;
+  if (event.type === "bookmarks") bookmarks.again();
   board.heard(event);
-  if (event.type !== "state") return;
-  const app = board.state?.apps.find(({ slug }) => slug === event.slug);
-  at.said.textContent = `${app?.name ?? event.slug}: ${said({ state: event.state })}`;
 }
 
-const scan = (event) =>
-  attempt(event, async () => {
-    const { observed: count, added, gone } = await post(route("scan"));
-    toast(`${plural(count, "listener")}, ${added.length} new, ${gone.length} gone.`);
-    board.want("observed");
-  });
+async function whereabouts() {
+  const { path } = await get(route("config"));
+  commands.home = path.replace(/\/[^/]*$/, "");
+  draw();
+}
 
+menu(document.getElementById("new"), () => commands.created());
+drawer.onMove(() => draw());
 fill(
   page(),
-  h("header", { class: "pagehead boardhead" }, h("div", {}, at.title), at.counts),
-  at.said,
-  at.notices,
-  at.apps,
-  h(
-    "section",
-    {},
-    h(
-      "div",
-      { class: "group" },
-      h("h2", {}, "Listening, not claimed"),
-      button("Scan now", { icon: "scan", kind: "s ghost push", onclick: scan }),
-    ),
-    at.observed,
-    at.unseen,
-  ),
-  h(
-    "section",
-    { hidden: true },
-    h("div", { class: "group" }, h("h2", {}, "Bookmarks")),
-    at.bookmarks,
-  ),
-  h(
-    "p",
-    { class: "tiny quiet spaced" },
-    "History, logs and an editor on this page come with a later version. Everything is in the ",
-    h("a", { class: "link", href: "api/docs" }, "JSON API"),
-    " and for agents in the ",
-    h("a", { class: "link", href: "llms.txt" }, "guide"),
-    " already.",
-  ),
+  ...[head.node, announcer.node, at.notices, pictures.node, at.welcome, at.none],
+  h("div", { class: "waits" }, grid.waiting),
+  ...[grid.node, observed.node, bookmarks.node, selection.bar],
 );
-board.want("state");
+const stop = late(grid.node, "tiles");
+board.want("state").then(whereabouts);
 follow(route("events"), { hello: () => board.want("state"), change: heard });

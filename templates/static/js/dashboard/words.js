@@ -1,7 +1,7 @@
 // The state of an app: one word, one shape and one tone, and its reason as a person says it.
 
 import { h, mark } from "../kit/dom.js";
-import { absolute } from "../kit/words.js";
+import { absolute, span } from "../kit/words.js";
 
 const STATES = {
   up: { shape: "up", tone: "up", word: "Up", says: "" },
@@ -62,15 +62,28 @@ export function clock(iso) {
 }
 
 /** "Down: connection refused" in words, without the time. */
-export function said({ state, reason, message, unexpected, stale, flapping }) {
+export function said({ state, reason, message, unexpected, stale, flapping, last, lastKnown }) {
+  const { word } = stateOf(state);
+  const own = message || REASONS[reason] || "";
+  const repeats = own.toLowerCase().startsWith(word.toLowerCase());
   const why = [
-    message || REASONS[reason] || "",
+    !repeats && own !== "not running" && own,
+    state === "unknown" && lastKnown && `was ${stateOf(lastKnown.state).word.toLowerCase()}`,
     unexpected && "should not run",
     flapping && "changes again and again",
     stale && "not heard of for a while",
   ].filter(Boolean);
-  return stateOf(state).word + (why.length ? `: ${why.join(", ")}` : "");
+  const first = repeats ? own[0].toUpperCase() + own.slice(1) : word;
+  const quick = state === "up" && last?.ok && !stale ? `, ${latency(last.ms)}` : "";
+  return `${first}${quick}${why.length ? `: ${why.join(", ")}` : ""}`;
 }
+
+/** "6 ms", "1.2 s". */
+export const latency = (ms) => (ms < 1000 ? `${Math.max(1, Math.round(ms))} ms` : span(ms / 1000));
+
+/** "98.9 %"; "" when nothing is known. */
+export const percent = (part) =>
+  part === null || part === undefined ? "" : `${(Math.floor(part * 1000) / 10).toFixed(1)} %`;
 
 /** Shape, word, reason and since when: the three together, never colour alone. */
 export function saying(app) {

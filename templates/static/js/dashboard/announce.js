@@ -1,0 +1,37 @@
+// Changes of state for those who do not see them: gathered for a moment, then said in one go.
+
+import { h } from "../kit/dom.js";
+import { plural } from "../kit/words.js";
+import { said, stateOf } from "./words.js";
+
+const GATHER_MS = 1000;
+const SPOKEN = 3; // each by name; more than these only by number
+
+export class Announcer {
+  constructor() {
+    this.node = h("p", { class: "sr", role: "status" });
+    Object.assign(this, { changes: new Map(), timer: 0 });
+  }
+
+  tell(app) {
+    this.changes.set(app.slug, app);
+    this.timer ||= setTimeout(() => this.speak(), GATHER_MS);
+  }
+
+  speak() {
+    const apps = [...this.changes.values()];
+    this.changes.clear();
+    this.timer = 0;
+    this.node.textContent =
+      apps.length <= SPOKEN
+        ? apps.map((app) => `${app.name}: ${said({ ...app, last: null })}.`).join(" ")
+        : `${plural(apps.length, "app")} changed: ${sums(apps)}.`;
+  }
+}
+
+function sums(apps) {
+  const groups = Object.entries(Object.groupBy(apps, ({ state }) => state));
+  return groups
+    .map(([state, all]) => `${all.length} ${stateOf(state).word.toLowerCase()}`)
+    .join(", ");
+}

@@ -1,0 +1,125 @@
+// Bookmarks: a link added to a group, changed or taken out, and new groups. The links of a file
+// are read and written as it has them, so that keys unknown here stay.
+
+import { call, get } from "../../kit/api.js";
+import { toast } from "../../kit/toast.js";
+import { route } from "../route.js";
+import { ask, following, slugOf } from "./form.js";
+import { putBack, textOf, undoable } from "./text.js";
+
+const NEW = "";
+const TRIES = 3;
+
+/** Change the links of a group on its newest text; another writer's change is read again. */
+async function change(group, edit) {
+  for (let left = TRIES; ; left -= 1) {
+    const { config, etag } = await get(route("bookmarks", group));
+    const links = edit(config?.links ?? []);
+    try {
+      return await call("PATCH", route("bookmarks", group), { links }, { etag });
+    } catch (error) {
+      if (error.code !== "changed" || left === 1) throw error;
+    }
+  }
+}
+
+const filled = (link) => Object.fromEntries(Object.entries(link).filter(([, value]) => value));
+
+const FIELDS = [
+  { name: "url", label: "Address", class: "input mono", paths: ["url"] },
+  { name: "name", label: "Name", maxlength: "80", hint: "Left empty: the host of its address" },
+  { name: "description", label: "Description", maxlength: "500" },
+  { name: "hotkey", label: "Key", maxlength: "1", hint: "One letter that opens it from this page" },
+];
+
+/** "links.3.url" is about the address of the link that was typed. */
+function toField(error) {
+  for (const issue of error.body?.issues ?? [])
+    issue.path = issue.path.replace(/^links[.[]\d+\]?\.?/, "");
+  throw error;
+}
+
+/** `groups`: [{group, name}] there are; `chosen`: the one to begin with. */
+export function newBookmark(groups, chosen) {
+  const options = [...groups.map(({ group, name }) => [group, name]), [NEW, "New group…"]];
+  const { fields } = ask("New bookmark", {
+    keep: "bookmark",
+    verb: "Add bookmark",
+    shape: "plus",
+    fields: [
+      ...FIELDS,
+      {
+        name: "group",
+        label: "Group",
+        kind: "select",
+        options,
+        value: chosen ?? groups[0]?.group ?? NEW,
+      },
+      { name: "fresh", label: "Name of the new group", maxlength: "80", paths: ["slug"] },
+    ],
+    async send({ group, fresh, ...link }) {
+      const links = [filled(link)];
+      try {
+        if (group) await change(group, (all) => [...all, ...links]);
+        else await create(fresh || "Bookmarks", links);
+      } catch (error) {
+        toField(error);
+      }
+      toast("Bookmark added.");
+    },
+  });
+  const both = () => (fields.fresh.node.hidden = fields.group.value !== NEW);
+  fields.group.input.addEventListener("change", both);
+  both();
+}
+
+const create = (name, links = []) =>
+  call("PUT", route("bookmarks", slugOf(name) || "bookmarks"), { name, links }, { create: true });
+
+export function newGroup() {
+  const { fields } = ask("New group of bookmarks", {
+    intro: "Writes bookmarks/<name>.yaml.",
+    keep: "group",
+    verb: "Add group",
+    shape: "plus",
+    fields: [
+      { name: "name", label: "Name", maxlength: "80" },
+      { name: "slug", label: "Name of its file", class: "input mono", maxlength: "63" },
+    ],
+    async send({ name, slug }) {
+      const body = { name, links: [] };
+      await call("PUT", route("bookmarks", slug || "group"), body, { create: true });
+      toast(`Added: bookmarks/${slug}.yaml`);
+    },
+  });
+  following(fields.name, fields.slug);
+}
+
+/** The link as the file has it: the place counts, and its address says whether it still does. */
+const same = (link, url) => link?.url === url;
+
+export function editBookmark(group, at, link) {
+  ask(`Change ${link.name}`, {
+    verb: "Save",
+    fields: FIELDS.map((field) => ({ ...field, value: link[field.name] ?? "" })),
+    async send(values) {
+      await change(group, (all) => {
+        if (!same(all[at], link.url)) throw new Error("This bookmark is another by now.");
+        const { url, name, description, hotkey, ...rest } = all[at];
+        return all.with(at, { ...filled(values), ...rest });
+      }).catch(toField);
+      toast("Saved.");
+    },
+  });
+}
+
+/** Take a link out; Undo puts the file back as it was. */
+export async function removeBookmark(group, at, { url, name }) {
+  const before = await textOf("bookmarks", group);
+  const { config } = await get(route("bookmarks", group));
+  const links = config?.links ?? [];
+  if (!same(links[at], url)) throw new Error("This bookmark is another by now.");
+  const body = { links: links.toSpliced(at, 1) };
+  const { etag } = await call("PATCH", route("bookmarks", group), body, { etag: before.etag });
+  undoable(`Removed ${name}.`, () => putBack("bookmarks", group, before.text, { etag }));
+}

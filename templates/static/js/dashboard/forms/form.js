@@ -1,0 +1,143 @@
+// A form in a dialogue: fields, errors at their field, and what was typed kept until it is sent.
+
+import { button, fill, h, icon } from "../../kit/dom.js";
+import { dialog } from "../../kit/dialog.js";
+
+const typed = new Map(); // name of a form → what someone typed there and did not send
+let count = 0;
+
+/**
+ * Ask for `fields` of {name, label, kind: "text" | "select" | "area", value, options, list, hint,
+ * paths, …attributes}. `paths`: the names an error of the service may have for it. `send(values)`
+ * does it; what it throws stands at its field, or over the buttons. `keep`: remembers by this name
+ * what was typed when the dialogue is closed.
+ */
+export function ask(title, { intro, fields, verb, shape = "check", send, keep: kept }) {
+  const before = typed.get(kept) ?? {};
+  const built = fields.map((field) => new Field({ ...field, ...pick(before, field.name) }));
+  const why = h("p", { class: "problem", role: "alert" });
+  const form = h(
+    "form",
+    { class: "stack", novalidate: true },
+    h("h2", { class: "big" }, title),
+    intro && h("p", { class: "soft small" }, intro),
+    built.map(({ node }) => node),
+    why,
+    h(
+      "div",
+      { class: "line wrap" },
+      h("button", { type: "submit", class: "btn primary" }, icon(shape), verb),
+      button("Cancel", { onclick: () => node.close() }),
+    ),
+  );
+  const values = () => Object.fromEntries(built.map((field) => [field.name, field.value]));
+  form.addEventListener("input", () => kept && typed.set(kept, values()));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit();
+  });
+  async function submit() {
+    for (const field of built) field.wrong("");
+    fill(why);
+    form.setAttribute("aria-busy", "true");
+    try {
+      await send(values());
+      typed.delete(kept);
+      node.close();
+    } catch (error) {
+      show(error);
+    } finally {
+      form.removeAttribute("aria-busy");
+    }
+  }
+  function show(error) {
+    const left = problems(error).filter(({ path, message }) => {
+      const field = built.find((one) => one.takes(path));
+      field?.wrong(message);
+      return !field;
+    });
+    if (left.length) fill(why, icon("alert"), h("span", {}, left.map(sentence).join(" ")));
+    (built.find(({ bad }) => bad) ?? built[0]).input.focus();
+  }
+  const node = dialog(title, form);
+  built[0].input.focus();
+  built[0].input.select?.();
+  return { node, fields: Object.fromEntries(built.map((field) => [field.name, field])) };
+}
+
+const pick = (values, name) => (name in values ? { value: values[name] } : {});
+const OF_NAME = new Set(["bad_slug", "exists"]);
+
+/** What a refusal says, each with the path of the value it is about. */
+function problems({ code, body, message }) {
+  if (body?.issues?.length) return body.issues;
+  return [{ path: OF_NAME.has(code) ? "slug" : "", message }];
+}
+
+const sentence = ({ path, message }) => (path ? `${path}: ${message}.` : message);
+
+class Field {
+  constructor({ name, label, kind = "text", value = "", options, list, hint, paths, ...rest }) {
+    const id = `field-${(count += 1)}`;
+    Object.assign(this, { name, paths: paths ?? [name], bad: false });
+    const common = { id, class: "input", "aria-describedby": `${id}-hint ${id}-why`, ...rest };
+    const off = { autocomplete: "off", spellcheck: "false" };
+    if (kind === "select")
+      this.input = h(
+        "select",
+        common,
+        options.map(([key, words]) => h("option", { value: key, selected: key === value }, words)),
+      );
+    else if (kind === "area") this.input = h("textarea", { rows: "3", ...off, ...common, value });
+    else this.input = h("input", { ...off, ...common, value, list: list && `${id}-list` });
+    this.why = h("p", { class: "problem", id: `${id}-why` });
+    this.node = h(
+      "div",
+      { class: "field" },
+      h("label", { for: id }, label),
+      this.input,
+      list &&
+        h(
+          "datalist",
+          { id: `${id}-list` },
+          list.map((one) => h("option", { value: one })),
+        ),
+      hint && h("p", { class: "hint", id: `${id}-hint` }, hint),
+      this.why,
+    );
+  }
+
+  get value() {
+    return this.input.value.trim();
+  }
+
+  takes(path) {
+    return this.paths.some((one) => path === one || path.startsWith(`${one}.`));
+  }
+
+  wrong(message) {
+    this.bad = message !== "";
+    this.node.classList.toggle("invalid", this.bad);
+    this.input.setAttribute("aria-invalid", String(this.bad));
+    fill(this.why, this.bad && [icon("alert"), h("span", {}, message)]);
+  }
+}
+
+/** "My Shop 2" → "my-shop-2": the name of a file. */
+export const slugOf = (name) =>
+  name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 63)
+    .replace(/^-+|-+$/g, "");
+
+/** The file's name follows the name until someone writes one. */
+export function following(name, slug) {
+  let own = slug.value !== "" && slug.value !== slugOf(name.value);
+  slug.input.addEventListener("input", () => (own = slug.value !== ""));
+  name.input.addEventListener("input", () => {
+    if (!own) slug.input.value = slugOf(name.value);
+  });
+}

@@ -1,0 +1,28 @@
+// The text of a file before it was changed here, to put it back byte for byte: what undo does.
+
+import { call, get } from "../../kit/api.js";
+import { toast } from "../../kit/toast.js";
+import { route } from "../route.js";
+
+const address = (kind, name) => `${route(kind, name)}?form=yaml`;
+
+/** {text, etag} of the file of an app ("apps") or a group ("bookmarks"). */
+export const textOf = (kind, name) => get(address(kind, name));
+
+/** Put a text back: over the file with this `etag`, or (`create`) where there is none any more. */
+export const putBack = (kind, name, text, condition) =>
+  call("PUT", address(kind, name), { text }, condition);
+
+/** Say what was done, and undo it when asked to within 8 s. */
+export const undoable = (words, undo) =>
+  toast(words, {
+    action: "Undo",
+    act: () => undo().catch((error) => toast(error.message, { bad: true })),
+  });
+
+/** Move the file of an app or a group away; Undo brings it back as it was. */
+export async function takeAway(kind, name, shown) {
+  const { text, etag } = await textOf(kind, name);
+  const { data } = await call("DELETE", route(kind, name), {}, { etag });
+  undoable(`Moved ${shown} to ${data.removed}.`, () => putBack(kind, name, text, { create: true }));
+}

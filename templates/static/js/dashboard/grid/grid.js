@@ -1,0 +1,225 @@
+// The apps on the page, as tiles by group or as one table: placed, kept where they are, walked
+// through by arrow keys.
+
+import { button, h, keep } from "../../kit/dom.js";
+import { held } from "./arrange.js";
+import { Quiet } from "./quiet.js";
+import { Row, table } from "./row.js";
+import { Tile } from "./tile.js";
+
+const TURN_MS = 30; // of drawing, then the browser gets its turn
+const NEAR = "600px";
+const turn = () => globalThis.scheduler?.yield?.() ?? new Promise((done) => setTimeout(done));
+
+export class Grid {
+  /**
+   * `hands`: what the faces of apps ask for: open(slug), visit(slug), act(action, slug),
+   * menu(slug) → items, pick(slug, range), sort(column). `still()`: hold everything where it is;
+   * `over()`: nothing has to be held any more.
+   */
+  constructor({ hands, still, over }) {
+    Object.assign(this, { hands, faces: new Map(), sections: [], look: "", pass: 0, at: "" });
+    this.waiting = button("", { kind: "s waiting", onclick: () => this.release() });
+    this.waiting.hidden = true;
+    this.node = h("div", { class: "apps" });
+    this.quiet = new Quiet(this.node, { also: still, over: () => this.waiting.hidden || over() });
+    this.over = over;
+    this.eye = new IntersectionObserver((seen) => this.seen(seen), {
+      root: document.getElementById("main"),
+      rootMargin: NEAR,
+    });
+    this.node.addEventListener("click", (event) => this.clicked(event));
+    this.node.addEventListener("keydown", (event) => this.pressed(event));
+    this.node.addEventListener("focusin", ({ target }) => this.point(keyOf(target)));
+  }
+
+  /** Show what waits behind the pill. */
+  release() {
+    this.quiet.settle();
+    this.over({ anew: true });
+  }
+
+  /**
+   * `fresh`: the sections as they should be; `views`: slug → what is shown of it. `sort` makes it
+   * a list. `anew`: someone asked for another arrangement, so nothing is held.
+   */
+  draw(fresh, views, { sort = null, anew = false } = {}) {
+    const look = sort ? "list" : "tiles";
+    if (look !== this.look) this.begin(look);
+    let waits = { added: 0, moved: 0 };
+    if (anew || !this.sections.length || !this.quiet.busy) this.sections = fresh;
+    else ({ sections: this.sections, ...waits } = held(this.sections, fresh));
+    this.tell(waits);
+    const focused = document.activeElement;
+    keep(
+      this.node,
+      this.sections.map(({ key, title }) => ({ key, title, sort })),
+      ({ key }) => key,
+      ({ title }) => (sort ? table(sort, this.hands.sort) : section(title)),
+    );
+    return this.place(views, focused);
+  }
+
+  begin(look) {
+    this.look = look;
+    this.faces.clear();
+    this.eye.disconnect();
+    this.sections = [];
+    this.node.replaceChildren();
+  }
+
+  tell({ added, moved }) {
+    this.waiting.hidden = !added && !moved;
+    const words = [added && `${added} new`, moved && `${moved} to another group`];
+    this.waiting.textContent = `Show ${words.filter(Boolean).join(", ")}`;
+  }
+
+  /** In turns of a few ms, so that 500 apps never hold up a key or a scroll. */
+  async place(views, focused) {
+    const pass = ++this.pass;
+    let end = performance.now() + TURN_MS;
+    const wanted = new Set(this.sections.flatMap(({ slugs }) => slugs));
+    for (const [slug, face] of this.faces) if (!wanted.has(slug)) this.drop(slug, face);
+    for (const { key, slugs } of this.sections) {
+      const slots = this.slots(key, slugs.length);
+      let next = slots.firstElementChild;
+      for (const slug of slugs) {
+        const { node } = this.shown(slug, views.get(slug));
+        if (node === next) next = node.nextElementSibling;
+        else put(slots, node, next);
+        if (performance.now() < end) continue;
+        await turn();
+        if (pass !== this.pass) return;
+        end = performance.now() + TURN_MS;
+      }
+    }
+    if (focused !== document.activeElement && this.node.contains(focused))
+      focused.focus({ preventScroll: true });
+    if (!this.faces.has(this.at)) this.point(this.sections[0]?.slugs[0] ?? "");
+  }
+
+  slots(key, size) {
+    const node = this.node.querySelector(`:scope > [data-key="${CSS.escape(key)}"]`);
+    const count = node.querySelector(".count");
+    if (count) count.textContent = String(size);
+    return node.querySelector(".slots");
+  }
+
+  shown(slug, view) {
+    let face = this.faces.get(slug);
+    if (!face) {
+      face = new (this.look === "list" ? Row : Tile)(slug, this.hands);
+      this.faces.set(slug, face);
+      if (slug === this.at) face.current(true);
+      if (face.seen) this.eye.observe(face.node);
+    }
+    face.show(view);
+    return face;
+  }
+
+  drop(slug, { node }) {
+    this.faces.delete(slug);
+    this.eye.unobserve(node);
+    node.remove();
+  }
+
+  seen(entries) {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      this.eye.unobserve(target);
+      this.faces.get(target.dataset.key)?.seen();
+    }
+  }
+
+  /** Slugs in the order of the page. */
+  order() {
+    return this.sections.flatMap(({ slugs }) => slugs);
+  }
+
+  /** The app the focus is in, "" when it is elsewhere. */
+  focused() {
+    const node = document.activeElement;
+    return this.node.contains(node) ? keyOf(node) : "";
+  }
+
+  point(slug) {
+    if (!slug || slug === this.at) return;
+    this.faces.get(this.at)?.current(false);
+    this.at = slug;
+    this.faces.get(slug)?.current(true);
+  }
+
+  /** Bring the focus to an app; to the one it was at last when none is named. */
+  focus(slug = this.at) {
+    const face = this.faces.get(slug) ?? this.faces.get(this.order()[0]);
+    face?.over.focus({ preventScroll: true });
+    face?.node.scrollIntoView({ block: "nearest" });
+    return Boolean(face);
+  }
+
+  clicked(event) {
+    const over = event.target.closest(".over");
+    if (!over || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    if (event.shiftKey) this.hands.pick(keyOf(over), true);
+    else this.hands.open(keyOf(over));
+  }
+
+  /** Enter on a name opens the app itself; without an address it opens what is known of it. */
+  pressed(event) {
+    if (event.key !== "Enter" || !event.target.matches(".over")) return;
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (this.hands.visit(keyOf(event.target))) event.preventDefault();
+  }
+
+  /** An arrow key, Home or End, by what stands where; false when there is nothing to walk in. */
+  step(key) {
+    const slug = this.focused();
+    if (!slug) return this.focus();
+    const order = this.order();
+    const at = order.indexOf(slug);
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[key];
+    let next = { Home: order[0], End: order.at(-1) }[key];
+    if (by) next = order[at + by];
+    else if (!next) next = this.beyond(slug, key === "ArrowDown" ? 1 : -1);
+    return this.focus(next ?? slug);
+  }
+
+  /** The nearest one in the next line of the page, downwards (1) or upwards (-1). */
+  beyond(slug, way) {
+    const boxes = this.order().flatMap((one) => {
+      const node = this.faces.get(one)?.node;
+      return node ? [{ one, box: node.getBoundingClientRect() }] : [];
+    });
+    const here = boxes.find(({ one }) => one === slug).box;
+    const middle = here.left + here.width / 2;
+    const ahead = boxes.filter(({ box }) => (box.top - here.top) * way > 4);
+    const line = Math.min(...ahead.map(({ box }) => box.top * way)) * way;
+    const away = ({ box }) => Math.abs(box.left + box.width / 2 - middle);
+    return ahead
+      .filter(({ box }) => Math.abs(box.top - line) < 4)
+      .reduce((best, one) => (best && away(best) <= away(one) ? best : one), null)?.one;
+  }
+
+  /** How many stand between two apps, both included, in the order of the page. */
+  between(one, other) {
+    const order = this.order();
+    const [from, to] = [order.indexOf(one), order.indexOf(other)].toSorted((a, b) => a - b);
+    return from < 0 ? [other] : order.slice(from, to + 1);
+  }
+}
+
+const keyOf = (node) => node.closest("li[data-key], tr[data-key]")?.dataset.key ?? "";
+
+function put(parent, node, before) {
+  if (parent.moveBefore && node.isConnected) parent.moveBefore(node, before);
+  else parent.insertBefore(node, before);
+}
+
+const section = (title) =>
+  h(
+    "section",
+    { "aria-label": title },
+    h("div", { class: "group" }, h("h2", {}, title), h("span", { class: "count" })),
+    h("ul", { class: "tiles slots" }),
+  );

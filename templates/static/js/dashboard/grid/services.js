@@ -1,0 +1,89 @@
+// Start, stop and restart: when they are possible, how they are asked for, and what came of it.
+
+import { post } from "../../kit/api.js";
+import { button, h } from "../../kit/dom.js";
+import { dialog } from "../../kit/dialog.js";
+import { toast } from "../../kit/toast.js";
+import { route } from "../route.js";
+
+export const ACTIONS = {
+  start: { label: "Start", icon: "play", doing: "Starting" },
+  stop: { label: "Stop", icon: "stop", doing: "Stopping" },
+  restart: { label: "Restart", icon: "restart", doing: "Restarting" },
+};
+const RESTING = new Set(["stopped", "failed"]);
+
+/** Why an action makes no sense now, as a sentence; "" when it does. */
+export function unable(action, { slug, source, service }) {
+  if (!service)
+    return source === "declared"
+      ? `No start command in apps/${slug}.yaml.`
+      : "It has no file yet. Claim it first.";
+  const running = !RESTING.has(service.status);
+  if (service.status === "stopping") return "It is stopping.";
+  if (action === "start") return running ? "It is running already." : "";
+  return running ? "" : "It is not running.";
+}
+
+/** The action a tile offers with one press; null when there is none. */
+export function usual({ service, state, unexpected }) {
+  if (!service || service.status === "stopping") return null;
+  if (RESTING.has(service.status)) return "start";
+  return unexpected || !["down", "degraded"].includes(state) ? "stop" : "restart";
+}
+
+export class Services {
+  /** `changed(app)` takes the app of an answer, if there is one; `failed(app, log, why)` shows why. */
+  constructor({ changed, failed }) {
+    Object.assign(this, { changed, failed, busy: new Map() });
+  }
+
+  /** Only the stop of an app that should always run is worth a question. */
+  ask(action, app) {
+    const why = this.busy.has(app.slug) ? "Wait for the last action." : unable(action, app);
+    if (quiet) return why;
+    if (why) toast(`${app.name}: ${why}`);
+    else if (action === "stop" && app.expected === "always") this.sure(action, app);
+    else this.act(action, app);
+  }
+
+  sure(action, app) {
+    const node = dialog(
+      `Stop ${app.name}`,
+      h("h2", { class: "big" }, `Stop ${app.name}?`),
+      h("p", { class: "soft" }, "Its file says that it is always expected to run."),
+      h(
+        "div",
+        { class: "line wrap spaced" },
+        button("Stop", {
+          icon: "stop",
+          kind: "primary",
+          onclick: () => {
+            node.close();
+            this.act(action, app);
+          },
+        }),
+        button("Keep it running", { onclick: () => node.close() }),
+      ),
+    );
+  }
+
+  /** Resolves to "" or to why it did not work. `quiet`: whoever asked tells it. */
+  async act(action, app, { quiet = false } = {}) {
+    this.busy.set(app.slug, action);
+    this.changed();
+    let answer = null;
+    let why = "";
+    try {
+      answer = await post(route("apps", app.slug, "service", action));
+      if (!answer.ok) why = `Did not ${action}${answer.reason ? ` (${answer.reason})` : ""}.`;
+    } catch (error) {
+      why = error.message;
+    }
+    this.busy.delete(app.slug);
+    this.changed(answer?.app);
+    if (why) toast(`${app.name}: ${why}`, { bad: true });
+    if (answer && !answer.ok) this.failed(app, answer.log, why);
+    return why;
+  }
+}

@@ -1,0 +1,153 @@
+// One app as a tile: picture, name, address, state, the last day. Each part is drawn anew only
+// when what it shows has changed, so that focus, selection and menus stay.
+
+import { bar24, sparkline } from "../../kit/bars.js";
+import { button, fill, h, icon } from "../../kit/dom.js";
+import { menu } from "../../kit/menu.js";
+import { route } from "../route.js";
+import { latency, saying, shortly } from "../words.js";
+import { ACTIONS } from "./services.js";
+
+/** What both looks of an app do: keep what was drawn, offer the action, the menu, the tick. */
+export class Face {
+  constructor(slug, hands) {
+    Object.assign(this, { slug, hands, app: null, drawn: new Map() });
+    this.over = h("a", { class: "over", tabindex: "-1" });
+    this.pick = h("input", {
+      type: "checkbox",
+      class: "pick",
+      tabindex: "-1",
+      onclick: (event) => hands.pick(slug, event.shiftKey),
+    });
+    this.act = h("button", {
+      type: "button",
+      class: "btn s",
+      tabindex: "-1",
+      onclick: () => hands.act(this.app.action ?? this.app.busy, slug),
+    });
+    this.more = button("", { icon: "more", kind: "ghost s only more", tabindex: "-1" });
+    menu(this.more, () => hands.menu(slug));
+  }
+
+  /** Draw a part when its `value` is another than the one it was drawn with. */
+  part(name, value, draw) {
+    const said = JSON.stringify(value);
+    if (this.drawn.get(name) === said) return;
+    this.drawn.set(name, said);
+    draw();
+  }
+
+  show(app) {
+    this.app = app;
+    const { name, hint, url } = app;
+    this.part("name", [name, hint, url], () => {
+      const full = hint ? `${name}, ${hint}` : name;
+      this.over.href = `${location.pathname}#app=${this.slug}`;
+      this.over.title = full;
+      fill(this.over, name, hint && h("span", { class: "hint-name" }, hint));
+      this.pick.setAttribute("aria-label", `Select ${full}`);
+      this.more.setAttribute("aria-label", `More for ${full}`);
+    });
+    this.part("act", [name, app.action, app.busy], () => this.action(app));
+    this.part("flags", [app.picked, app.shown], () => {
+      this.pick.checked = app.picked;
+      this.node.classList.toggle("picked", app.picked);
+      this.node.classList.toggle("on", app.shown);
+    });
+  }
+
+  /** The same button whatever it says, so that it keeps the focus. */
+  action({ name, action, busy }) {
+    const { label, icon: shape, doing } = ACTIONS[busy || action] ?? {};
+    this.act.hidden = !label;
+    if (!label) return;
+    const short = !busy && action === "stop";
+    this.act.classList.toggle("only", short);
+    this.act.classList.toggle("ghost", short);
+    this.act.setAttribute("aria-label", `${busy ? doing : label} ${name}`);
+    this.act.setAttribute("aria-busy", String(Boolean(busy)));
+    this.act.title = label;
+    fill(this.act, icon(shape), short ? null : busy ? `${doing}…` : label);
+  }
+
+  /** Only the app one is at takes part in the order of Tab; arrows lead to the others. */
+  current(on) {
+    for (const node of [this.over, this.pick, this.act, this.more, this.address])
+      if (node) node.tabIndex = on ? 0 : -1;
+  }
+}
+
+export class Tile extends Face {
+  constructor(slug, hands) {
+    super(slug, hands);
+    this.thumb = h("img", {
+      ...{ class: "thumb", alt: "", width: "640", height: "400" },
+      ...{ loading: "lazy", decoding: "async" },
+    });
+    this.found = h("span", { class: "badge line" }, "Found");
+    this.address = h("a", {
+      class: "mono quiet cut addr",
+      target: "_blank",
+      rel: "noopener noreferrer",
+      tabindex: "-1",
+    });
+    this.says = h("div");
+    this.signs = h("div", { class: "signs" });
+    const head = [h("h3", { class: "cut" }, this.over), this.found];
+    this.node = h(
+      "li",
+      { class: "tile", dataset: { key: slug } },
+      this.thumb,
+      h(
+        "div",
+        { class: "in" },
+        h("div", { class: "line" }, head, h("span", { class: "push" }, this.act)),
+        this.address,
+        this.says,
+        this.signs,
+      ),
+      h("div", { class: "corner" }, this.pick, this.more),
+    );
+  }
+
+  show(app) {
+    super.show(app);
+    this.part("thumb", [app.thumbKind, app.thumbEtag], () => {
+      const etag = encodeURIComponent(app.thumbEtag);
+      this.thumb.dataset.kind = app.thumbKind;
+      this.thumb.src = `${route("apps", this.slug, "thumb")}?v=${etag}`;
+    });
+    const off = app.state === "stopped" || app.state === "unknown";
+    this.node.classList.toggle("off", off);
+    this.node.classList.toggle("taking", app.taking);
+    this.found.hidden = app.source !== "discovered";
+    this.part("address", [app.name, app.safe], () => {
+      const { address } = this;
+      address.hidden = !app.safe;
+      if (!app.safe) return;
+      address.href = app.safe;
+      address.textContent = shortly(app.safe);
+      address.setAttribute("aria-label", `Open ${app.name}, ${shortly(app.safe)}, in a new tab`);
+    });
+    this.part("says", app.says, () => fill(this.says, saying(app)));
+    if (this.near) this.sign();
+  }
+
+  /** Near the eye: from now on the last day is drawn too. */
+  seen() {
+    this.near = true;
+    this.sign();
+  }
+
+  sign() {
+    const { bar24: day, recent } = this.app;
+    this.part("signs", [day, recent], () => {
+      const failures = recent.flatMap(({ ok }, n) => (ok ? [] : [n]));
+      const values = recent.map(({ ok, ms }) => (ok ? ms : null));
+      fill(this.signs, bar24(day), recent.length > 1 && sparkline(values, { failures }));
+    });
+  }
+}
+
+/** Latency of the last probe, "" when there is none to speak of. */
+export const quick = ({ state, last }) => (state === "up" && last?.ok ? latency(last.ms) : "");

@@ -1,0 +1,142 @@
+// The head of the page: its title, how many apps are in which state, the search, tiles or list.
+
+import { button, fill, h, icon, keep, mark } from "../kit/dom.js";
+import { menu } from "../kit/menu.js";
+import { ORDER, stateOf } from "./words.js";
+
+const LOOK = "svc.apps.look";
+
+export class Head {
+  /** `changed()` when something else is to be shown; `down()`: from the search to the apps. */
+  constructor({ changed, down, items }) {
+    Object.assign(this, { changed, only: new Set(), look: stored() });
+    this.title = h("h1", {}, "Apps");
+    this.counts = h("div", { class: "filters", role: "group", "aria-label": "Show only" });
+    this.input = h("input", {
+      ...{ class: "input slim", type: "search", placeholder: "Filter", id: "search" },
+      ...{ "aria-label": "Filter apps, listeners and bookmarks", autocomplete: "off" },
+      ...{ spellcheck: "false", "aria-keyshortcuts": "/" },
+      oninput: () => changed({ anew: true }),
+      onkeydown: (event) => this.pressed(event, down),
+    });
+    this.looks = h(
+      "div",
+      { class: "seg", role: "group", "aria-label": "Look" },
+      this.choice("tiles", "Tiles", "apps"),
+      this.choice("list", "List", "menu"),
+    );
+    const more = button("", {
+      icon: "more",
+      kind: "ghost only",
+      "aria-label": "More of this page",
+    });
+    menu(more, items);
+    this.node = h(
+      "header",
+      { class: "pagehead boardhead" },
+      h("div", {}, this.title),
+      this.counts,
+      h(
+        "div",
+        { class: "line tools" },
+        h("span", { class: "find" }, icon("search"), this.input, h("kbd", { class: "kbd" }, "/")),
+        this.looks,
+        more,
+      ),
+    );
+  }
+
+  choice(look, label, shape) {
+    return h(
+      "button",
+      {
+        type: "button",
+        "aria-pressed": String(this.look === look),
+        dataset: { look },
+        onclick: () => this.choose(look),
+      },
+      icon(shape),
+      label,
+    );
+  }
+
+  choose(look) {
+    this.look = look;
+    for (const one of this.looks.children)
+      one.setAttribute("aria-pressed", String(one.dataset.look === look));
+    try {
+      localStorage.setItem(LOOK, look);
+    } catch {
+      // a full or refused store: it is chosen for this visit
+    }
+    this.changed({ anew: true });
+  }
+
+  pressed(event, down) {
+    if (event.key === "ArrowDown" || event.key === "Enter") {
+      event.preventDefault();
+      down();
+    } else if (event.key === "Escape" && this.input.value) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.clear();
+    } else if (event.key === "Escape") this.input.blur();
+  }
+
+  /** Show everything again; false when everything is shown. */
+  clear() {
+    if (!this.words.length && !this.only.size) return false;
+    this.input.value = "";
+    this.only.clear();
+    this.changed({ anew: true });
+    return true;
+  }
+
+  get words() {
+    return this.input.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  }
+
+  /** Whether every word that was typed is somewhere in these texts. */
+  fits(...texts) {
+    const { words } = this;
+    if (!words.length) return true;
+    const all = texts.flat().filter(Boolean).join("\n").toLowerCase();
+    return words.every((word) => all.includes(word));
+  }
+
+  draw(title, apps) {
+    this.title.textContent = title;
+    const count = (state) => apps.filter((app) => app.state === state).length;
+    const counts = ORDER.map((state) => [state, count(state)]).filter(([, found]) => found);
+    const there = new Map(counts);
+    for (const state of this.only) if (!there.has(state)) this.only.delete(state);
+    keep(
+      this.counts,
+      [...there.keys()],
+      (state) => state,
+      (state) => this.chip(state),
+    );
+    for (const [state, found] of counts) {
+      const node = this.counts.querySelector(`[data-key="${state}"]`);
+      node.setAttribute("aria-pressed", String(this.only.has(state)));
+      node.lastChild.data = `${found} ${stateOf(state).word.toLowerCase()}`;
+    }
+  }
+
+  chip(state) {
+    const press = () => {
+      if (!this.only.delete(state)) this.only.add(state);
+      this.changed({ anew: true });
+    };
+    const chip = h("button", { type: "button", class: "chip", onclick: press });
+    return fill(chip, mark(stateOf(state), false), document.createTextNode(""));
+  }
+}
+
+function stored() {
+  try {
+    return localStorage.getItem(LOOK) === "list" ? "list" : "tiles";
+  } catch {
+    return "tiles";
+  }
+}
