@@ -21,8 +21,8 @@ from workspace.operations import REGISTRY
 from workspace.operations.triggers import invalid
 from workspace.schema import PERMISSION_MODES
 from workspace.triggers import pausing, triggers
-from workspace.triggers.entries import catalogue, validate
-from workspace.triggers.entries.schema import Schedule
+from workspace.triggers.entries import catalogue, prompts, validate
+from workspace.triggers.entries.schema import PROMPT_FOLDER, Schedule
 from workspace.triggers.schedule import clock
 
 
@@ -35,6 +35,7 @@ class TriggerList(shapes.Shape):
     events = s.ListField(child=s.CharField())
     triggerTypes = s.ListField(child=s.CharField())  # noqa: N815
     permissionModes = s.ListField(child=s.CharField())  # noqa: N815
+    promptFiles = s.ListField(child=s.CharField())  # noqa: N815
     timezone = s.CharField()
 
 
@@ -121,6 +122,7 @@ class TriggerViewSet(rest.ViewSet):
                 "events": catalogue.EVENTS,
                 "triggerTypes": catalogue.TRIGGER_TYPES,
                 "permissionModes": PERMISSION_MODES,
+                "promptFiles": prompts.names(projects.get(slug).working_dir, PROMPT_FOLDER),
                 "timezone": clock.zone_name(),
             }
         )

@@ -28,7 +28,7 @@ from workspace.triggers import board, firing, pausing
 from workspace.triggers.board import Board
 from workspace.triggers.entries import files, patch, preflight, prompts, validate
 from workspace.triggers.entries.files import TriggerSet
-from workspace.triggers.entries.schema import Trigger, agent_name, record
+from workspace.triggers.entries.schema import PROMPT_FOLDER, Trigger, agent_name, record
 from workspace.triggers.pausing import Pause
 from workspace.triggers.schedule import alive, arming, clock
 
@@ -232,9 +232,9 @@ def convert(project: Project, name: str) -> Seen:
         raise Conflict(f"Trigger already exists: {name}", code="exists")
     if name not in entries.legacy:
         raise missing(entries, name)
-    if not prompts.copy(entries.legacy[name], found.working_dir, ".svc/triggers"):
+    if not prompts.copy(entries.legacy[name], found.working_dir, PROMPT_FOLDER):
         file = entries.legacy[name].run.prompt_file
-        raise Conflict(f".svc/triggers/{file} exists and holds another text", code="exists")
+        raise Conflict(f"{PROMPT_FOLDER}/{file} exists and holds another text", code="exists")
 
     def make(now: TriggerSet) -> Trigger:
         if name not in now.legacy:

@@ -36,6 +36,17 @@ def test_a_new_trigger_is_stored_disabled_and_never_armed(api, alpha):
     assert "nightly:" in (alpha / "project.yaml").read_text()
 
 
+def test_the_listing_names_the_prompt_files_and_none_from_elsewhere(api, alpha, tmp_path):
+    folder = alpha / ".svc" / "triggers"
+    (folder / "weekly").mkdir(parents=True)
+    for name in ("daily.md", "weekly/report.md", "notes.txt"):
+        (folder / name).write_text("Look around.")
+    (tmp_path / "secret.md").write_text("x")
+    (folder / "out.md").symlink_to(tmp_path / "secret.md")
+
+    assert api.get(BASE).json()["promptFiles"] == ["daily.md", "weekly/report.md"]
+
+
 def test_enabling_answers_with_the_next_three_times(api, alpha):
     before = datetime.now(UTC)
 

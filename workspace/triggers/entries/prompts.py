@@ -10,6 +10,7 @@ from config.kernel.storage import files, paths
 from workspace.triggers.entries.schema import Trigger
 
 MOST = 256 * 1024
+NAMED = 200  # files that names() tells
 _REASONS = {
     errno.EFBIG: f"is larger than {MOST // 1024} KiB",
     errno.EINVAL: "is not a regular file",
@@ -34,6 +35,18 @@ def read(trigger: Trigger, working_dir: Path) -> str:
     if not text.strip() or "\0" in text:
         raise BadPrompt(f"{label} {'holds a NUL' if text.strip() else 'is blank'}")
     return text
+
+
+def names(working_dir: Path, folder: str) -> list[str]:
+    """The .md files below the folder, as a trigger names them; none that a symlink leads out."""
+    try:
+        root = paths.inside(working_dir, folder)
+        found = sorted(path for path in root.rglob("*.md") if path.is_file())
+    except (paths.UnsafePath, OSError):
+        return []
+    home = root.resolve()
+    inside = [path for path in found if path.resolve().is_relative_to(home)]
+    return [path.relative_to(root).as_posix() for path in inside[:NAMED]]
 
 
 def exists(trigger: Trigger, working_dir: Path) -> bool:

@@ -10,6 +10,7 @@ import orjson
 
 from workspace.triggers.schedule import interval as intervals
 
+PROMPT_FOLDER, LEGACY_FOLDER = ".svc/triggers", ".svc/schedules"  # of prompt files
 MAX_TURNS = 30  # of a firing whose trigger names none (spec 8)
 
 Session = Literal["new", "resume"]
@@ -108,7 +109,7 @@ class Trigger:
 
     @property
     def prompt_folder(self) -> str:
-        return ".svc/schedules" if self.legacy else ".svc/triggers"
+        return LEGACY_FOLDER if self.legacy else PROMPT_FOLDER
 
     @property
     def etag(self) -> str:
