@@ -80,7 +80,8 @@ function show({ app, tab, file }, options = {}) {
     shown.focus();
     return;
   }
-  if (!shown) opener = document.activeElement;
+  const had = shown !== null;
+  if (!had) opener = document.activeElement;
   shown?.end();
   shown = app ? new AppView(app, tab, options) : file ? new FileView(file, close) : null;
   aside.hidden = shown === null;
@@ -88,7 +89,7 @@ function show({ app, tab, file }, options = {}) {
   aside.setAttribute("aria-label", shown?.label ?? "Details");
   cover();
   if (shown) shown.focus();
-  else giveBack();
+  else if (had) giveBack();
   if (current() !== before) for (const told of watchers) told(current());
 }
 
