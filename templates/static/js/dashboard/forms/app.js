@@ -19,13 +19,20 @@ export function newApp({ groups, made }) {
     verb: "Add app",
     shape: "plus",
     fields: [
-      { name: "name", label: "Name", maxlength: "80" },
-      { name: "slug", label: "Name of its file", class: "input mono", maxlength: "63" },
+      { name: "name", label: "Name", maxlength: "80", half: true },
+      {
+        name: "slug",
+        label: "Name of its file",
+        class: "input mono",
+        maxlength: "63",
+        half: true,
+      },
       {
         name: "address",
         label: "Port or address",
         class: "input mono",
         hint: "3000, or https://shop.localhost/",
+        half: true,
         paths: ["port", "url"],
       },
       {
@@ -42,8 +49,14 @@ export function newApp({ groups, made }) {
         hint: "With one it can be started, stopped and restarted here. npm run dev",
         paths: ["service"],
       },
-      { name: "expected", label: "Is it expected to run?", kind: "select", options: EXPECTED },
-      { name: "group", label: "Group", maxlength: "80", list: groups },
+      {
+        name: "expected",
+        label: "Is it expected to run?",
+        kind: "select",
+        options: EXPECTED,
+        half: true,
+      },
+      { name: "group", label: "Group", maxlength: "80", list: groups, half: true },
     ],
     async send(values) {
       const name = values.slug || "app";

@@ -22,6 +22,7 @@ export function editAll(apps, groups) {
       {
         name: "expected",
         label: "Is it expected to run?",
+        half: true,
         kind: "select",
         options: [
           [AS_IS, "As it is"],
@@ -33,6 +34,7 @@ export function editAll(apps, groups) {
       {
         name: "paused",
         label: "Probes",
+        half: true,
         kind: "select",
         options: [
           [AS_IS, "As it is"],

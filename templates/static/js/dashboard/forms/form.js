@@ -8,7 +8,7 @@ let count = 0;
 
 /**
  * Ask for `fields` of {name, label, kind: "text" | "select" | "area", value, options, list, hint,
- * paths, …attributes}. `paths`: the names an error of the service may have for it. `send(values)`
+ * paths, half, …attributes}. `paths`: the names an error of the service may have for it. `send(values)`
  * does it; what it throws stands at its field, or over the buttons. `keep`: remembers by this name
  * what was typed when the dialogue is closed.
  */
@@ -21,7 +21,11 @@ export function ask(title, { intro, fields, verb, shape = "check", send, keep: k
     { class: "stack", novalidate: true },
     h("h2", { class: "big" }, title),
     intro && h("p", { class: "soft small" }, intro),
-    built.map(({ node }) => node),
+    h(
+      "div",
+      { class: "fields" },
+      built.map(({ node }) => node),
+    ),
     why,
     h(
       "div",
@@ -77,7 +81,8 @@ function problems({ code, body, message }) {
 const sentence = ({ path, message }) => (path ? `${path}: ${message}.` : message);
 
 class Field {
-  constructor({ name, label, kind = "text", value = "", options, list, hint, paths, ...rest }) {
+  constructor({ name, label, kind = "text", value = "", half = false, ...more }) {
+    const { options, list, hint, paths, ...rest } = more;
     const id = `field-${(count += 1)}`;
     Object.assign(this, { name, paths: paths ?? [name], bad: false });
     const common = { id, class: "input", "aria-describedby": `${id}-hint ${id}-why`, ...rest };
@@ -93,7 +98,7 @@ class Field {
     this.why = h("p", { class: "problem", id: `${id}-why` });
     this.node = h(
       "div",
-      { class: "field" },
+      { class: half ? "field half" : "field" },
       h("label", { for: id }, label),
       this.input,
       list &&

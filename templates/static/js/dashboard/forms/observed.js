@@ -17,6 +17,7 @@ export function claim({ id, name, port, suggested }, made = () => {}) {
       {
         name: "slug",
         label: "Name of its file",
+        half: true,
         class: "input mono",
         maxlength: "63",
         value: suggested?.slug ?? "",
@@ -24,6 +25,7 @@ export function claim({ id, name, port, suggested }, made = () => {}) {
       {
         name: "name",
         label: "Name on the page",
+        half: true,
         maxlength: "80",
         value: suggested?.name ?? "",
       },

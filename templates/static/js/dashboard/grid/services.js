@@ -25,8 +25,9 @@ export function unable(action, { slug, source, service }) {
   return running ? "" : "It is not running.";
 }
 
-/** The action a tile offers with one press; null when there is none. */
-export function usual({ service, state, unexpected }) {
+/** What one press on a tile does: an action, "claim" for what has no file, or null. */
+export function usual({ service, state, unexpected, source }) {
+  if (source === "discovered") return "claim";
   if (!service || service.status === "stopping") return null;
   if (RESTING.has(service.status)) return "start";
   return unexpected || !["down", "degraded"].includes(state) ? "stop" : "restart";

@@ -8,6 +8,8 @@ import { route } from "../route.js";
 import { latency, saying, shortly } from "../words.js";
 import { ACTIONS } from "./services.js";
 
+const OFFERED = { ...ACTIONS, claim: { label: "Claim", icon: "plus" } };
+
 /** What both looks of an app do: keep what was drawn, offer the action, the menu, the tick. */
 export class Face {
   constructor(slug, hands) {
@@ -23,7 +25,7 @@ export class Face {
       type: "button",
       class: "btn s",
       tabindex: "-1",
-      onclick: () => hands.act(this.app.action ?? this.app.busy, slug),
+      onclick: () => this.press(),
     });
     this.more = button("", { icon: "more", kind: "ghost s only more", tabindex: "-1" });
     menu(this.more, () => hands.menu(slug));
@@ -56,9 +58,14 @@ export class Face {
     });
   }
 
+  press() {
+    if (this.app.action === "claim") this.hands.claim(this.app);
+    else this.hands.act(this.app.action ?? this.app.busy, this.slug);
+  }
+
   /** The same button whatever it says, so that it keeps the focus. */
   action({ name, action, busy }) {
-    const { label, icon: shape, doing } = ACTIONS[busy || action] ?? {};
+    const { label, icon: shape, doing } = OFFERED[busy || action] ?? {};
     this.act.hidden = !label;
     if (!label) return;
     const short = !busy && action === "stop";
