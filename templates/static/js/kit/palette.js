@@ -39,7 +39,7 @@ export function palette() {
 
 class Palette {
   constructor() {
-    Object.assign(this, { shown: [], at: 0, places: [], problem: "", asked: 0 });
+    Object.assign(this, { shown: [], at: 0, places: [], problem: "", asked: null });
     this.list = h("div", {
       id: "places",
       class: "options",
@@ -72,20 +72,24 @@ class Palette {
     return this.input.value.trim();
   }
 
-  /** Only the newest answer counts. */
-  async ask() {
-    const asked = ++this.asked;
+  /** Ask for what is typed now; who asks again meanwhile waits for the same answer. */
+  ask() {
     const said = this.words();
+    if (this.asked?.said !== said) this.asked = { said, answer: this.fetch(said) };
+    return this.asked.answer;
+  }
+
+  async fetch(said) {
+    let places = [];
+    let problem = "";
     try {
       const path = `${base}/api/places?q=${encodeURIComponent(said)}`;
-      const { data } = await call("GET", path);
-      if (asked !== this.asked) return;
-      Object.assign(this, { places: data.places, problem: "" });
+      places = (await call("GET", path)).data.places;
     } catch (error) {
-      if (asked !== this.asked) return;
-      Object.assign(this, { places: [], problem: error.message });
+      problem = error.message;
     }
-    this.answered = said;
+    if (this.asked.said !== said) return; // only the newest answer counts
+    Object.assign(this, { places, problem, answered: said });
     if (this.node.open) this.draw();
   }
 
@@ -184,7 +188,7 @@ class Palette {
   /** Someone types a name and Enter at once: the answer to what was typed decides. */
   async enter(aside) {
     if (this.answered !== this.words()) await this.ask();
-    if (this.shown[this.at]) this.choose(this.shown[this.at], aside);
+    if (this.node.open && this.shown[this.at]) this.choose(this.shown[this.at], aside);
   }
 
   choose(entry, aside) {

@@ -1,0 +1,328 @@
+"""What every page has: the palette, the keys, the theme, badges, and a word when it failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import yaml
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.conftest import LOOKS, WAIT_MS, Watch
+from tests.review.repos import Repo
+from tests.service import Service, free_port, until
+
+GO = "Search or jump to"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """The demo, a project under review, an app that is down, and a bookmark."""
+    home = tmp_path_factory.mktemp("kit")
+    repo = Repo(home / "repo")
+    repo.commit({"a.txt": "one\n"}, "Begin")
+    repo.commit({"a.txt": "two\n"}, "Store refunds beside payments")
+    with Service(home, scheduler=False) as running:
+        running.http.post("/api/demo").raise_for_status()
+        folder = running.projects / "ledgerline"
+        folder.mkdir()
+        repos = [{"name": "app", "path": str(repo.path), "range": "HEAD~1..HEAD"}]
+        (folder / "project.yaml").write_text(yaml.safe_dump({"name": "Ledgerline", "repos": repos}))
+        app = {"name": "Tide gauge", "port": free_port(), "expected": "always"}
+        running.http.put("/dashboard/api/apps/tide", json=app).raise_for_status()
+        running.http.get("/review/api/projects").raise_for_status()
+        until(lambda: _badge(running, "dashboard"), seconds=30, what="the app is down")
+        yield running
+
+
+def _badge(world: Service, part: str) -> int:
+    badges = world.http.get("/api/badges").json()["badges"]
+    return next((int(one["count"]) for one in badges if one["part"] == part), 0)
+
+
+@pytest.fixture
+def context(browser: Browser, world: Service) -> Iterator[BrowserContext]:
+    context = browser.new_context(base_url=world.url, reduced_motion="reduce")
+    context.set_default_timeout(WAIT_MS)
+    context.watch = Watch(context, "127.0.0.1")  # type: ignore[attr-defined]
+    yield context
+    context.close()
+
+
+def ready(page: Page, address: str) -> None:
+    """The shell listens: its palette is the last thing it makes."""
+    page.goto(address)
+    expect(page.locator("#theme")).to_have_attribute("aria-haspopup", "menu")
+
+
+def go(page: Page, words: str) -> None:
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name=GO)).to_be_focused()
+    page.keyboard.type(words)
+
+
+def kit(page: Page, module: str, script: str) -> object:
+    """What a module of the kit does in this page."""
+    return page.evaluate(
+        f"import('/static/js/kit/{module}.js').then(async (kit) => {{ {script} }})"
+    )
+
+
+def test_the_palette_leads_to_all_three_parts_by_keyboard(page: Page, world: Service) -> None:
+    ready(page, "/")
+    go(page, "demo trig")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/projects/demo/triggers")
+
+    expect(page.locator("#theme")).to_have_attribute("aria-haspopup", "menu")
+    go(page, "store refunds")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/review/p/ledgerline/app/*")
+
+    expect(page.locator("#theme")).to_have_attribute("aria-haspopup", "menu")
+    go(page, "tide")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/dashboard/#app=tide*")
+
+
+def test_the_palette_shows_groups_remembers_choices_and_gives_the_focus_back(page: Page) -> None:
+    ready(page, "/runs")
+    page.get_by_role("button", name=GO).click()
+    for group in ("Workspace", "Review", "Apps", "Everywhere"):
+        expect(page.get_by_role("group", name=group)).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name=GO)).to_be_focused()
+
+    go(page, "audit")
+    page.get_by_role("option", name="Audit").click()
+    page.wait_for_url("**/audit")
+    expect(page.locator("#theme")).to_have_attribute("aria-haspopup", "menu")
+    go(page, "")
+    first = page.get_by_role("group", name="Recent").get_by_role("option").first
+    expect(first).to_contain_text("Audit")
+    expect(first).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("ArrowDown")
+    expect(first).to_have_attribute("aria-selected", "false")
+    page.keyboard.type("no such thing at all")
+    expect(page.get_by_text("Nothing by the name")).to_be_visible()
+
+
+def test_an_action_of_the_page_stands_first_when_it_matches_and_is_done(page: Page) -> None:
+    ready(page, "/runs")
+    kit(page, "palette", "kit.action('Demolish the shed', () => (document.title = 'done'))")
+    go(page, "demo")
+    expect(page.get_by_role("dialog").get_by_role("option").first).to_contain_text("Demolish")
+    expect(page.get_by_role("option", name="Demo: triggers")).to_be_visible()
+    page.keyboard.press("Enter")
+
+    expect(page).to_have_title("done")
+
+
+@pytest.mark.parametrize(("theme", "width"), LOOKS, ids=["light, 1440 px", "dark, 360 px"])
+def test_the_shell_fits_and_has_no_axe_violation_on_every_port(
+    browser: Browser, world: Service, axe: str, theme: str, width: int
+) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 800},
+        color_scheme="dark" if theme == "dark" else "light",
+        reduced_motion="reduce",
+    )
+    page, found = context.new_page(), {}
+    for url in (world.url, world.review_url, world.dashboard_url):
+        ready(page, f"{url}/")
+        expect(page.get_by_role("link", name="1 app needs attention")).to_be_visible()
+        go(page, "e")
+        expect(page.get_by_role("option").first).to_be_visible()
+        page.evaluate(axe)
+        for violation in page.evaluate("axe.run()")["violations"]:
+            found[f"{url} {violation['id']}"] = [node["html"] for node in violation["nodes"][:2]]
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            found[f"{url} scrolls sideways"] = []
+        box = page.get_by_role("dialog").bounding_box()
+        assert box is not None
+        assert (box["width"] == width) == (width < 720), "a full sheet on a phone alone"
+        page.keyboard.press("Escape")
+    context.close()
+    assert found == {}
+
+
+def test_keys_are_listed_by_group_and_rest_while_someone_types_or_a_dialog_is_open(
+    page: Page,
+) -> None:
+    ready(page, "/projects/demo")
+    register = "globalThis.seen = []; kit.key('x', 'Mark it', () => globalThis.seen.push('x'))"
+    kit(page, "keys", register)
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keys and help")
+    expect(keys.get_by_role("heading")).to_have_text(["Keys", "This page", "Everywhere"])
+    expect(keys).to_contain_text("Mark it")
+    page.keyboard.press("x")
+    page.keyboard.press("Escape")
+    page.evaluate("document.body.append(document.createElement('textarea'))")
+    page.locator("body > textarea").focus()
+    page.keyboard.type("xg r")
+    assert page.evaluate("globalThis.seen") == []
+
+    page.locator("#main").focus()
+    page.keyboard.press("x")
+    assert page.evaluate("globalThis.seen") == ["x"]
+    page.keyboard.press("g")
+    page.keyboard.press("r")
+    page.wait_for_url("**/projects/demo/runs")
+
+
+def test_a_menu_is_walked_by_arrows_and_letters_and_gives_the_focus_back(page: Page) -> None:
+    ready(page, "/runs")
+    button = page.get_by_role("button", name="Theme")
+    button.focus()
+    page.keyboard.press("ArrowDown")
+    items = page.get_by_role("menuitemradio")
+    expect(items).to_have_text(["As the system", "Light", "Dark"])
+    expect(items.nth(0)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(items.nth(2)).to_be_focused()
+    page.keyboard.press("l")
+    expect(items.nth(1)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("menu")).to_have_count(0)
+    expect(button).to_be_focused()
+
+
+def test_a_chosen_theme_is_there_from_the_first_paint_and_the_system_can_have_it_back(
+    page: Page,
+) -> None:
+    ready(page, "/")
+    for name, theme in (("Dark", "dark"), ("Light", "light")):
+        page.get_by_role("button", name="Theme").click()
+        page.get_by_role("menuitemradio", name=name).click()
+        page.goto("/runs", wait_until="commit")
+        expect(page.locator("html")).to_have_attribute("data-theme", theme)
+        expect(page.locator("#theme")).to_have_attribute("aria-haspopup", "menu")
+
+    go(page, "theme sys")
+    page.get_by_role("option", name="Theme: as the system").click()
+    page.goto("/", wait_until="commit")
+    expect(page.locator("html")).not_to_have_attribute("data-theme", "light")
+
+
+def test_a_draft_survives_a_reload_until_it_is_sent(page: Page) -> None:
+    fill = """
+        const field = document.createElement('textarea');
+        document.body.append(field);
+        globalThis.draft = kit.draft(field, 'note');
+        field.focus();
+    """
+    ready(page, "/runs")
+    kit(page, "drafts", fill)
+    page.keyboard.type("half a thought")
+    ready(page, "/runs")
+    kit(page, "drafts", fill)
+    expect(page.locator("body > textarea")).to_have_value("half a thought")
+    page.evaluate("globalThis.draft.clear()")
+    ready(page, "/runs")
+    assert kit(page, "drafts", "return kit.draftOf('note')") == ""
+
+    old = "JSON.stringify({ text: 'old', at: Date.now() - 31 * 24 * 3600e3 })"
+    page.evaluate(f"localStorage.setItem('svc.draft.old', {old})")
+    assert kit(page, "drafts", "return kit.draftOf('old')") == ""
+
+
+def test_a_full_store_stands_in_nobodys_way(page: Page, watch: Watch) -> None:
+    page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full') }")
+    ready(page, "/runs")
+    kit(
+        page,
+        "drafts",
+        "const f = document.createElement('textarea'); document.body.append(f);"
+        "kit.draft(f, 'n'); f.focus()",
+    )
+    page.keyboard.type("still typed")
+    page.locator("body > textarea").blur()
+
+    expect(page.locator("body > textarea")).to_have_value("still typed")
+
+
+def test_what_cannot_be_undone_is_asked_and_esc_means_no(page: Page) -> None:
+    ready(page, "/runs")
+    asked = "globalThis.said = kit.confirmLost('The clone is deleted for good.', 'Delete')"
+    for press, sure in (("Escape", False), ("Delete", True)):
+        kit(page, "dialog", f"{asked}; return null")
+        expect(page.get_by_role("alertdialog", name="Delete")).to_be_visible()
+        expect(page.get_by_role("button", name="Keep")).to_be_focused()
+        if sure:
+            page.get_by_role("button", name=press).click()
+        else:
+            page.keyboard.press(press)
+        assert page.evaluate("globalThis.said") is sure
+
+
+def test_a_sheet_borrows_what_stands_in_the_page_and_puts_it_back(page: Page) -> None:
+    ready(page, "/runs")
+    kit(page, "dialog", "kit.sheet('Files', document.getElementById('page')); return null")
+    expect(page.get_by_role("dialog", name="Files").locator("#page")).to_be_visible()
+    page.get_by_role("button", name="Close").click()
+
+    expect(page.locator("main #page")).to_be_visible()
+
+
+def test_a_skeleton_comes_late_and_goes_when_the_node_is_filled(page: Page) -> None:
+    ready(page, "/runs")
+    kit(
+        page,
+        "skeleton",
+        "const n = document.createElement('ul'); n.id = 'slow'; document.body.append(n);"
+        "kit.late(n, 'rows'); globalThis.early = n.childNodes.length",
+    )
+    assert page.evaluate("globalThis.early") == 0
+    expect(page.locator("#slow .skeleton")).to_have_count(6)
+    page.evaluate("document.getElementById('slow').append(document.createElement('li'))")
+
+    expect(page.locator("#slow .skeleton")).to_have_count(0)
+    expect(page.locator("#slow")).not_to_have_attribute("aria-busy", "true")
+
+
+def test_drawings_say_in_words_what_they_show(page: Page) -> None:
+    ready(page, "/runs")
+    said = kit(
+        page,
+        "bars",
+        """
+        const label = (node) => node.getAttribute('aria-label');
+        const bar = kit.bar24('uugds-');
+        return {
+          words: [label(bar), label(kit.sparkline([1, null, 3], { failures: [1] })),
+                  label(kit.meter(3, 7, '3 of 7 viewed'))],
+          bars: bar.querySelectorAll('rect').length,
+          styled: document.querySelectorAll('[style]').length,
+          change: kit.plusMinus(128, 41).textContent,
+        };
+        """,
+    )
+    assert said == {
+        "words": [
+            "Last 24 hours: 8 h up, 4 h degraded, 4 h down, 4 h stopped",
+            "Latency of the last 3 checks, 1 failed",
+            "3 of 7 viewed",
+        ],
+        "bars": 5,
+        "styled": 0,
+        "change": "+128\u221241",
+    }
+
+
+def test_an_error_that_nobody_caught_says_so_in_the_page(page: Page, watch: Watch) -> None:
+    watch.meant += ["the pump is dry", "Failed to load", "missing.js"]
+    ready(page, "/runs")
+    page.evaluate("setTimeout(() => { throw new Error('the pump is dry') })")
+    bar = page.get_by_text("Something in this page failed: the pump is dry")
+    expect(bar).to_be_visible()
+    page.get_by_role("button", name="Close this message").click()
+    expect(bar).to_have_count(0)
+
+    page.evaluate("Promise.reject(new Error('the pump is dry')), null")
+    expect(bar).to_be_visible()
+    add = (
+        "Object.assign(document.createElement('script'), { type: 'module', src: '/x/missing.js' })"
+    )
+    page.evaluate(f"document.head.append({add})")
+    expect(page.get_by_text("a script of it did not load")).to_be_visible()
