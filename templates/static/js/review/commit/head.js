@@ -1,9 +1,9 @@
 // The head of a commit: title, status, hash, author, branch, size, message.
 
-import { plusMinus } from "../../kit/bars.js";
 import { button, fill, h, icon, mark } from "../../kit/dom.js";
 import { copy } from "../../kit/toast.js";
 import { time } from "../../kit/words.js";
+import { size } from "../diff/notes.js";
 import { state } from "../state.js";
 import { statusOf } from "../statuses.js";
 
@@ -76,7 +76,7 @@ function facts({ sha, short, author, authored, branch, landed, additions, deleti
         `landed ${EVIDENCE[landed.by] ?? ""} as `,
         h("span", { class: "mono" }, landed.sha.slice(0, 7)),
       ),
-    additions !== null && plusMinus(additions, deletions),
+    additions !== null && size(additions, deletions),
   ].filter(Boolean);
 }
 

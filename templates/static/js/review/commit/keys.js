@@ -4,7 +4,7 @@ import { key } from "../../kit/keys.js";
 import { action } from "../../kit/palette.js";
 import { look } from "../diff/look.js";
 import { cursorRow, hunk, reach, selection, step } from "../diff/select.js";
-import { all, comment, current } from "../diff/view.js";
+import { all, comment, current, firstRow } from "../diff/view.js";
 import { viewedKey } from "./marks.js";
 import { pageOf } from "../route.js";
 import { state } from "../state.js";
@@ -15,11 +15,10 @@ import { focusFilter } from "../tree.js";
 const DIFF = { group: "Diff" };
 const COMMITS = { group: "Commits and files" };
 
-/** The first row in sight of the file the reader is in. */
+/** Where j, k, n and p begin when no line is chosen. */
 function start() {
   const view = current();
-  const rows = [...(view?.element.querySelectorAll("tr.row") ?? [])];
-  return rows.find((row) => row.getBoundingClientRect().top > 140) ?? rows[0] ?? null;
+  return firstRow(view ? [view] : []) ?? view?.element.querySelector("tr.ln") ?? null;
 }
 
 function file(by) {

@@ -2,12 +2,11 @@
 // others may do with it.
 
 import { get } from "../../kit/api.js";
-import { plusMinus } from "../../kit/bars.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { problem } from "../../kit/parts.js";
 import { at, counts } from "../state.js";
 import { unended } from "./model.js";
-import { blanksNote, held, instead, notesOf, unendedNote } from "./notes.js";
+import { blanksNote, held, instead, notesOf, size, unendedNote } from "./notes.js";
 import { Sheet } from "./sheet.js";
 
 const LINE = 20; // px
@@ -56,7 +55,7 @@ export class FileView {
     const { path, old_path: old } = this.file;
     const name = old && old !== path ? [h("span", { class: "quiet" }, old), " → ", path] : path;
     const say = button("", {
-      kind: "ghost s only say",
+      kind: "ghost s only file-say",
       icon: "say",
       "aria-label": `Comment on the file ${path}`,
       onclick: () => this.page.comment(this),
@@ -96,7 +95,7 @@ export class FileView {
     this.box.checked = viewed;
     fill(
       this.facts,
-      additions !== null && plusMinus(additions, deletions),
+      additions !== null && size(additions, deletions),
       open > 0 && h("span", { class: "badge warn" }, icon("say"), `${open} open`),
       stale && h("span", { class: "badge warn" }, "Changed since you viewed"),
       generated && h("span", { class: "badge phone-hide" }, "Generated"),
@@ -138,7 +137,10 @@ export class FileView {
     const { look, painter } = this.page;
     const sheet = waiting || (other && !other.lines) ? null : new Sheet(this.file, look, painter);
     this.sheet = sheet;
-    fill(this.body, notesOf(this.file), waiting ?? other?.node, sheet?.node);
+    for (const node of [...this.body.children]) if (!node.matches(".sheet")) node.remove();
+    this.body.append(
+      ...[...notesOf(this.file), waiting ?? other?.node, sheet?.node].filter(Boolean),
+    );
     if (sheet) {
       if (!(await sheet.draw())) return;
       if (sheet.unseen) sheet.node.before(blanksNote());

@@ -110,29 +110,31 @@ export const slice = (run, n, count) => ({
   count,
 });
 
-/** The rows of a part: {old, new, kind}; 0 where a side has no line. In pairs for two columns. */
-export function* rowsOf(part, split) {
+/**
+ * The rows of a part: {old, new, kind, twin}; 0 where a side has no line. With `split`, old and new
+ * side by side. `pairs` says which old lines of a change stand for which new ones.
+ */
+export function* rowsOf(part, split, pairs) {
+  const { old, new: fresh, oldCount, newCount } = part;
   if (part.same) {
-    for (let n = 0; n < part.count; n += 1)
-      yield { old: part.old + n, new: part.new + n, kind: "same" };
+    for (let n = 0; n < part.count; n += 1) yield { old: old + n, new: fresh + n, kind: "same" };
     return;
   }
-  const paired = Math.min(part.oldCount, part.newCount);
-  const twin = (n) => (n < paired ? { left: part.old + n, right: part.new + n } : undefined);
+  const twins = pairs.map(([left, right]) => ({ left: old + left, right: fresh + right }));
+  const ofOld = new Map(twins.map((twin) => [twin.left, twin]));
+  const ofNew = new Map(twins.map((twin) => [twin.right, twin]));
   if (split) {
-    for (let n = 0; n < Math.max(part.oldCount, part.newCount); n += 1) {
-      const [old, fresh] = [
-        n < part.oldCount ? part.old + n : 0,
-        n < part.newCount ? part.new + n : 0,
-      ];
-      yield { old, new: fresh, kind: "change", twin: twin(n) };
+    for (let n = 0; n < Math.max(oldCount, newCount); n += 1) {
+      const [left, right] = [n < oldCount ? old + n : 0, n < newCount ? fresh + n : 0];
+      const twin = { old: ofOld.get(left), new: ofNew.get(right) };
+      yield { old: left, new: right, kind: "change", twin };
     }
     return;
   }
-  for (let n = 0; n < part.oldCount; n += 1)
-    yield { old: part.old + n, new: 0, kind: "del", twin: twin(n) };
-  for (let n = 0; n < part.newCount; n += 1)
-    yield { old: 0, new: part.new + n, kind: "add", twin: twin(n) };
+  for (let n = 0; n < oldCount; n += 1)
+    yield { old: old + n, new: 0, kind: "del", twin: { old: ofOld.get(old + n) } };
+  for (let n = 0; n < newCount; n += 1)
+    yield { old: 0, new: fresh + n, kind: "add", twin: { new: ofNew.get(fresh + n) } };
 }
 
 /** How many lines the parts cover on each side: what stands in "@@ −52,11 +52,14 @@". */

@@ -1,5 +1,6 @@
 // What is said of a file beside or in place of its lines: modes, names, binaries, images, nothing.
 
+import { plusMinus } from "../../kit/bars.js";
 import { button, h } from "../../kit/dom.js";
 import { at } from "../state.js";
 
@@ -22,6 +23,17 @@ const STATUS = {
 export function statusLetter({ status }) {
   const [letter, word] = STATUS[status] ?? ["?", status];
   return h("span", { class: `st ${letter}`, title: word, role: "img", "aria-label": word }, letter);
+}
+
+/** "+31 −24" with a bar that is as long as what it draws. */
+export function size(additions, deletions) {
+  const node = plusMinus(additions, deletions);
+  const bar = node.querySelector("svg");
+  const end = (one) => Number(one.getAttribute("x") ?? 0) + Number(one.getAttribute("width"));
+  const width = Math.max(1, ...[...bar.children].map(end));
+  bar.setAttribute("viewBox", `0 0 ${width} 6`);
+  bar.style.width = `${width}px`;
+  return node;
 }
 
 const note = (...words) => h("p", { class: "note" }, words);
@@ -98,8 +110,9 @@ function images({ path, old_oid: old, new_oid: fresh }) {
 export function held(file, load) {
   const lines = (file.additions ?? 0) + (file.deletions ?? 0);
   if (!file.generated && lines <= LARGE) return null;
-  const count = lines ? `${lines.toLocaleString("en")} changed lines` : "Many changed lines";
-  const why = file.generated ? `Made by a tool, ${count.toLowerCase()}.` : `${count}.`;
+  const many = lines.toLocaleString("en");
+  const count = lines === 1 ? "1 changed line" : lines ? `${many} changed lines` : "no count yet";
+  const why = file.generated ? `Made by a tool, ${count}.` : `${count}.`;
   const words = h("span", { class: "soft" }, why);
   return h("div", { class: "held" }, words, button("Load diff", { kind: "s", onclick: load }));
 }

@@ -2,11 +2,11 @@
 
 import { h } from "../../kit/dom.js";
 import { rowsOf } from "./model.js";
-import { wordMarks } from "./words.js";
+import { pairs, wordMarks } from "./words.js";
 
 const ALONE = h(
   "tr",
-  { class: "row" },
+  { class: "ln" },
   h("td", { class: "n" }),
   h("td", { class: "n" }),
   h("td", { class: "sign" }),
@@ -17,7 +17,7 @@ const half = () => [
   h("td", { class: "sign" }),
   h("td", { class: "code" }),
 ];
-const PAIR = h("tr", { class: "row" }, half(), half());
+const PAIR = h("tr", { class: "ln" }, half(), half());
 const SIGNS = { del: "−", add: "+", same: "" };
 const LONGEST = 5000; // characters of a line that are shown at once
 
@@ -26,11 +26,17 @@ export const columns = (split) => (split ? 6 : 4);
 /** Builds rows of one file; `told` is called with every code cell {cell, side, line, text, marks}. */
 export class Rows {
   constructor({ old, fresh, split, told }) {
-    Object.assign(this, { old, fresh, split, told, pairs: new Map() });
+    Object.assign(this, { old, fresh, split, told, marked: new Map() });
   }
 
   *of(part) {
-    for (const at of rowsOf(part, this.split)) yield this.split ? this.pair(at) : this.alone(at);
+    const { old, oldCount, new: fresh, newCount } = part;
+    const lines = (side, from, count) => side.slice(from - 1, from - 1 + count);
+    const paired = part.same
+      ? []
+      : pairs(lines(this.old, old, oldCount), lines(this.fresh, fresh, newCount));
+    for (const at of rowsOf(part, this.split, paired))
+      yield this.split ? this.pair(at) : this.alone(at);
   }
 
   alone(at) {
@@ -41,17 +47,17 @@ export class Rows {
     if (at.old) left.textContent = at.old;
     if (at.new) right.textContent = at.new;
     sign.textContent = SIGNS[at.kind];
-    if (at.kind === "del") this.code(code, "LEFT", at.old, this.marks(at.twin)?.[0]);
-    else this.code(code, "RIGHT", at.new, this.marks(at.twin)?.[1]);
+    if (at.kind === "del") this.code(code, "LEFT", at.old, this.marks(at.twin?.old)?.[0]);
+    else this.code(code, "RIGHT", at.new, this.marks(at.twin?.new)?.[1]);
     return row;
   }
 
   pair(at) {
     const row = PAIR.cloneNode(true);
     row.at = at;
-    const marks = this.marks(at.twin);
-    this.side([...row.children].slice(0, 3), "LEFT", at, marks?.[0]);
-    this.side([...row.children].slice(3), "RIGHT", at, marks?.[1]);
+    const cells = [...row.children];
+    this.side(cells.slice(0, 3), "LEFT", at, this.marks(at.twin?.old)?.[0]);
+    this.side(cells.slice(3), "RIGHT", at, this.marks(at.twin?.new)?.[1]);
     return row;
   }
 
@@ -82,9 +88,9 @@ export class Rows {
   marks(twin) {
     if (!twin) return null;
     const key = `${twin.left}:${twin.right}`;
-    if (!this.pairs.has(key))
-      this.pairs.set(key, wordMarks(this.old[twin.left - 1], this.fresh[twin.right - 1]));
-    return this.pairs.get(key);
+    if (!this.marked.has(key))
+      this.marked.set(key, wordMarks(this.old[twin.left - 1], this.fresh[twin.right - 1]));
+    return this.marked.get(key);
   }
 }
 

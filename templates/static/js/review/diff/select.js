@@ -80,7 +80,7 @@ export function listen({ list, comment }) {
 }
 
 function aimed(node) {
-  const row = node.closest("tr.row");
+  const row = node.closest("tr.ln");
   const view = row.closest(".file").view;
   return { view, row, ...meant(node.closest("td"), row) };
 }
@@ -93,7 +93,7 @@ const covers = (view, side, line) => {
 
 /** The + goes to the line under the pointer or the focus. */
 function offer(event) {
-  const row = event.target.closest?.("tr.row");
+  const row = event.target.closest?.("tr.ln");
   if (!row || event.buttons || event.target === plus) return;
   const cell = event.target.closest("td");
   const { side, line } = meant(cell, row);
@@ -111,14 +111,14 @@ function offer(event) {
 /** A press on a number chooses its line, a drag those it passes, Shift those between. */
 function press(event) {
   const cell = event.target.closest?.("td.n");
-  if (!cell || event.button !== 0 || !cell.closest("tr.row")) return;
+  if (!cell || event.button !== 0 || !cell.closest("tr.ln")) return;
   const { view, side, line } = aimed(cell);
   if (!line) return;
   event.preventDefault();
   const extends_ = event.shiftKey && chosen?.view === view && chosen.side === side;
   select(view, side, line, extends_ ? chosen.from : line);
   const drag = (move) => {
-    const row = document.elementFromPoint(move.clientX, move.clientY)?.closest?.("tr.row");
+    const row = document.elementFromPoint(move.clientX, move.clientY)?.closest?.("tr.ln");
     if (!row || row.closest(".file")?.view !== view) return;
     const to = side === "LEFT" ? row.at.old : row.at.new;
     if (to && to !== chosen.to) select(view, side, to, chosen.from);
@@ -138,7 +138,7 @@ function press(event) {
 /** A tap on the code of a line chooses it, unless text was marked. */
 function tap(event) {
   const cell = event.target.closest?.("td.code");
-  const row = cell?.closest("tr.row");
+  const row = cell?.closest("tr.ln");
   if (!row || event.target.closest("button, a") || String(getSelection())) return;
   const { view, side, line } = aimed(cell);
   if (!line) return;
@@ -152,7 +152,7 @@ const shown = (node) => node.checkVisibility?.() ?? true;
 
 /** All rows of the files that are drawn, in order. */
 function rows() {
-  return [...document.querySelectorAll("#files .file:not(.folded) tr.row")];
+  return [...document.querySelectorAll("#files .file:not(.folded) tr.ln")];
 }
 
 /** One line on or back; `extend` keeps where the selection began. */
@@ -172,7 +172,7 @@ export function step(by, { extend = false, start = null } = {}) {
 
 function beside(row, by) {
   const way = by > 0 ? "nextElementSibling" : "previousElementSibling";
-  for (let next = row[way]; next; next = next[way]) if (next.matches("tr.row")) return next;
+  for (let next = row[way]; next; next = next[way]) if (next.matches("tr.ln")) return next;
   const list = rows();
   return list[list.indexOf(row) + by] ?? null;
 }

@@ -47,9 +47,18 @@ export class Sheet {
     return true;
   }
 
-  end() {
+  /** Throw it away: hidden at once, taken apart in pieces. */
+  async end() {
     this.gone = true;
-    for (const { chunks } of this.hunks ?? []) chunks.forEach((chunk) => this.painter.leave(chunk));
+    this.node.hidden = true;
+    const breathe = pace();
+    for (const chunk of (this.hunks ?? []).flatMap(({ chunks }) => chunks ?? [])) {
+      this.painter.leave(chunk);
+      chunk.node.remove();
+      const rest = breathe();
+      if (rest) await rest;
+    }
+    this.node.remove();
   }
 
   async fillPart(hunk, part, breathe) {
@@ -107,14 +116,19 @@ export class Sheet {
     hunk.row?.remove();
     hunk.row = null;
     if (!gap.count) return;
-    const blanks = Array.from({ length: 3 }, (_, n) => h("td", { class: n === 2 ? "sign" : "n" }));
+    const blanks = this.look.split ? ["n", "sign"] : ["n", "n", "sign"];
     const code = h(
       "td",
-      { class: "code", colspan: columns(this.look.split) - 3 },
+      { class: "code", colspan: columns(this.look.split) - blanks.length },
       h("span", { class: "where" }, this.title(hunk)),
       this.openers(hunk),
     );
-    hunk.row = h("tr", { class: "hunk" }, blanks, code);
+    hunk.row = h(
+      "tr",
+      { class: "hunk" },
+      blanks.map((name) => h("td", { class: name })),
+      code,
+    );
     hunk.chunks[0].body.prepend(hunk.row);
   }
 
@@ -189,7 +203,7 @@ export class Sheet {
   }
 
   focusAfter(hunk, near) {
-    const next = hunk.row?.querySelector("button") ?? near?.chunks[0].body.querySelector("tr.row");
+    const next = hunk.row?.querySelector("button") ?? near?.chunks[0].body.querySelector("tr.ln");
     if (next?.matches("tr")) next.tabIndex = -1;
     next?.focus({ preventScroll: true });
   }

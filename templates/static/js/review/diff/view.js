@@ -23,6 +23,7 @@ export const general = document.getElementById("general");
 const scroller = document.getElementById("main");
 const list = document.getElementById("files");
 const FIRST = 8; // files drawn with the page
+const HEADS = 90; // px that the toolbar and a file's header take
 const callbacks = { file: new Set(), comment: new Set() };
 const hooks = { viewed: () => {}, counted: () => {}, menu: () => {} };
 const views = new Map();
@@ -135,17 +136,23 @@ export async function redraw() {
   if (line) holdAt(line);
 }
 
-/** The first row in sight, to come back to. */
-function atTop() {
-  const edge = scroller.getBoundingClientRect().top + 90;
-  for (const view of all()) {
-    if (!view.near || !view.sheet) continue;
-    for (const row of view.sheet.node.querySelectorAll("tr.row")) {
-      const { top } = row.getBoundingClientRect();
-      if (top >= edge) return { view, at: row.at, top };
-    }
+/** The first row in sight below the sticky heads; only what is near is measured. */
+export function firstRow(views = all()) {
+  const edge = scroller.getBoundingClientRect().top + HEADS;
+  const below = (node) => node.getBoundingClientRect().bottom > edge;
+  for (const { near, folded, sheet } of views) {
+    if (!near || folded || !sheet || !below(sheet.node)) continue;
+    const chunk = [...sheet.node.children].find(below);
+    for (const row of chunk?.querySelectorAll("tr.ln") ?? [])
+      if (row.getBoundingClientRect().top >= edge) return row;
   }
   return null;
+}
+
+function atTop() {
+  const row = firstRow();
+  if (!row) return null;
+  return { view: row.closest(".file").view, at: row.at, top: row.getBoundingClientRect().top };
 }
 
 function holdAt({ view, at, top }) {
@@ -157,7 +164,7 @@ function holdAt({ view, at, top }) {
 export function current() {
   const held = document.activeElement?.closest?.(".file")?.view;
   if (held) return held;
-  const edge = scroller.getBoundingClientRect().top + 92;
+  const edge = scroller.getBoundingClientRect().top + HEADS;
   return all().find(({ element }) => element.getBoundingClientRect().bottom > edge) ?? null;
 }
 

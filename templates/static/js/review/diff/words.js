@@ -63,3 +63,38 @@ function spans(tokens, places) {
   }
   return found.map(([start, end]) => [start, end]);
 }
+
+const BLOCK = 24; // lines of a change on either side that are paired by likeness
+
+/**
+ * Which old line stands for which new one in a change: the n-th for the n-th when there are as
+ * many, else the likest ones in order. [[old, new], …], counted from 0.
+ */
+export function pairs(old, fresh) {
+  const least = Math.min(old.length, fresh.length);
+  const simple = Array.from({ length: least }, (_, n) => [n, n]);
+  if (old.length === fresh.length || Math.max(old.length, fresh.length) > BLOCK) return simple;
+  const [few, many] = old.length < fresh.length ? [old, fresh] : [fresh, old];
+  const words = many.map((line) => new Set(line.match(TOKENS)));
+  const found = [];
+  let next = 0;
+  few.forEach((line, n) => {
+    let best = null;
+    const last = many.length - (few.length - n); // leaves one for each line that follows
+    for (let m = next; m <= last; m += 1) {
+      const score = likeness(line.match(TOKENS) ?? [], words[m]);
+      if (score > (best?.score ?? 0)) best = { m, score };
+    }
+    if (!best) return;
+    found.push(few === old ? [n, best.m] : [best.m, n]);
+    next = best.m + 1;
+  });
+  return found;
+}
+
+/** Characters of the words that both hold, as a share of all in the longer line. */
+function likeness(tokens, other) {
+  const length = (all) => all.reduce((sum, token) => sum + token.trim().length, 0);
+  const shared = length(tokens.filter((token) => other.has(token)));
+  return shared / Math.max(length(tokens), length([...other]), 1);
+}
