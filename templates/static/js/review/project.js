@@ -180,7 +180,7 @@ function step(by) {
 
 const content = h(
   "div",
-  { class: "with-aside", hidden: true },
+  { class: "with-aside about-last", hidden: true },
   h("div", {}, h("section", { class: "intro", "aria-label": "Intro" }, intro.node), repos),
   h(
     "aside",

@@ -32,7 +32,11 @@ export class Picture {
         h("h2", {}, "Picture"),
         h("span", { class: "push line" }, load("svg"), load("png")),
       ),
-      h("div", { class: "picbox" }, this.image),
+      h(
+        "a",
+        { class: "picbox", href: this.address, target: "_blank", title: "Open the whole picture" },
+        this.image,
+      ),
     );
   }
 
@@ -60,6 +64,7 @@ const drawn = ({ name, stacks, commits }) => [
   ]),
 ];
 
+const FULL = /\b([0-9a-f]{7})[0-9a-f]{33,57}\b/g; // shas
 const FINE = { shape: "up", tone: "up", word: "Readable" };
 const BAD = { shape: "down", tone: "down", word: "Cannot be shown" };
 
@@ -107,7 +112,8 @@ export class Repositories {
   show(repos) {
     this.none.hidden = repos.length > 0;
     const items = repos.map(({ name, path, trunk, range, errors, commits }) => {
-      const facts = [trunk && `trunk ${trunk}`, range.text, plural(commits.length, "commit")];
+      const span = range.text?.replace(FULL, "$1");
+      const facts = [trunk && `trunk ${trunk}`, span, plural(commits.length, "commit")];
       return { name, path, bad: errors.length > 0, facts: facts.filter(Boolean).join(" · ") };
     });
     keep(this.rows, items, (item) => item.name, repoRow);

@@ -24,8 +24,9 @@ export function commitRow({ project, repo, commit }) {
       h(
         "span",
         { class: "two-lines" },
-        h("a", { class: "over cut", href: pageOf(project, repo, commit.sha) }, titleOf(commit)),
+        h("a", { class: "over", href: pageOf(project, repo, commit.sha) }, titleOf(commit)),
         h("span", { class: "tiny quiet" }, branchLine(commit)),
+        h("span", { class: "tiny quiet narrow-line" }, narrowLine(commit, status)),
       ),
       commit.unresolved ? unresolved(commit.unresolved) : h("span"),
       h("span", { class: "tiny soft" }, status.word, pullRequest(commit.github)),
@@ -48,6 +49,13 @@ function pullRequest(github) {
   const link = { class: "link", href: github.url, rel: "noreferrer noopener", target: "_blank" };
   return [" ", web ? h("a", link, words) : words];
 }
+
+/** What the columns say, where there is no room for them. */
+const narrowLine = ({ additions, deletions, progress, github }, status) => [
+  h("span", {}, status.word, pullRequest(github)),
+  plusMinus(additions, deletions, { bar: false }),
+  h("span", {}, `${progress.viewed}/${progress.files} viewed`),
+];
 
 const BRANCH = {
   moved: (branch) => h("span", { class: "says-inline" }, `moved to ${short(branch.points_at)}`),

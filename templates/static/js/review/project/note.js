@@ -10,14 +10,19 @@ import { prose } from "../threads/prose.js";
 /**
  * `what` names it ("intro", "note of Refunds"), `draftName` keeps what is typed. `write(text,
  * seen)` saves it; `seen` is what was shown when editing began. A refusal of code "changed" can be
- * overruled: `now()` is what is there by then, {seen, words}.
+ * overruled: `now()` is what is there by then, {seen, words}. `compact`: its edit button is a
+ * pencil that stands where the caller puts it.
  */
 export class Note {
-  constructor({ project, what, draftName, write, now }) {
-    Object.assign(this, { project, what, draftName, write, now, text: "", html: "", seen: null });
+  constructor({ project, what, draftName, write, now, compact = false }) {
+    Object.assign(this, { project, what, draftName, write, now, compact, text: "", seen: null });
     this.said = h("div", { class: "prose soft grow" });
-    this.edit = button("", { icon: "pencil", kind: "ghost s", onclick: () => this.open() });
-    this.view = h("div", { class: "line noteview" }, this.said, this.edit);
+    this.edit = button("", {
+      icon: "pencil",
+      kind: compact ? "ghost s only" : "ghost s push",
+      onclick: () => this.open(),
+    });
+    this.view = h("div", { class: "line noteview" }, this.said, !compact && this.edit);
     this.node = h("div", { class: "notebox" }, this.view);
     this.form = null;
   }
@@ -25,7 +30,7 @@ export class Note {
   /** What the file says now. Text that is being typed stays; it is told of the change. */
   show({ text, html, seen = null }) {
     const before = this.text;
-    Object.assign(this, { text: text ?? "", html, latest: seen });
+    Object.assign(this, { text: text ?? "", latest: seen });
     if (this.said.dataset.said !== html) {
       this.said.dataset.said = html;
       fill(this.said, html ? prose(html) : null);
@@ -38,11 +43,9 @@ export class Note {
 
   label() {
     const verb = draftOf(this.draftName) ? "Go on editing" : this.text ? "Edit" : "Add";
-    this.edit.replaceChildren(
-      icon("pencil"),
-      verb === "Add" ? `Add ${/^note/.test(this.what) ? "a note" : "an intro"}` : verb,
-    );
+    fill(this.edit, icon("pencil"), !this.compact && (verb === "Add" ? `Add ${this.what}` : verb));
     this.edit.setAttribute("aria-label", `${verb} ${this.what}`);
+    this.edit.title = this.compact ? `${verb} ${this.what}` : "";
     this.node.classList.toggle("bare", !this.text);
   }
 

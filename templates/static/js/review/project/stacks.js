@@ -29,6 +29,7 @@ export class Stacks {
     Object.assign(this, { project, refresh, cards: new Map() });
     this.node = h("div", { class: "stacks" });
     this.merged = new Merged(project);
+    this.none = h("p", { class: "card nothing soft" });
   }
 
   show(repo) {
@@ -53,7 +54,10 @@ export class Stacks {
     const nodes = shown.map(({ stack }) => this.cards.get(stack.n).node);
     const done = repo.commits.filter((commit) => commit.status === "merged");
     this.merged.show(repo.name, done);
-    place(this.node, [...nodes, this.merged.node]);
+    const range = repo.range.text ?? "the range";
+    this.none.textContent = `No commit in ${range}. What is committed there is listed here at once.`;
+    const empty = !repo.commits.length && !repo.errors.length;
+    place(this.node, [...nodes, empty && this.none, this.merged.node].filter(Boolean));
   }
 
   card(repo, n) {
@@ -95,6 +99,7 @@ class Card {
     this.note = new Note({
       project,
       what: "note",
+      compact: true,
       draftName: `note:${project}:${repo}:${n}`,
       write: async (text, title) => {
         const at = route("projects", project, "repos", repo, "stacks", n, "description");
@@ -122,7 +127,7 @@ class Card {
           this.dot,
           this.head,
           this.facts,
-          h("span", { class: "push line" }, this.open, this.picture),
+          h("span", { class: "push line" }, this.open, this.note.edit, this.picture),
         ),
         h("div", { class: "note" }, this.note.node),
         this.warning,

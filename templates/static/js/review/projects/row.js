@@ -53,7 +53,7 @@ const name = (project) =>
       h("a", { class: "over cut strong", href: pageOf(project.slug) }, project.title),
       project.example && h("span", { class: "badge" }, "Example"),
     ),
-    h("span", { class: "tiny quiet cut" }, project.repos.join(", ") || project.slug),
+    h("span", { class: "tiny quiet wrap-anywhere" }, [project.slug, ...project.repos].join(" · ")),
   );
 
 export const unresolved = (count) =>

@@ -1,0 +1,275 @@
+"""The page of one project under review: stacks, threads, notes in place, warnings, live."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.browser.conftest import Watch
+from tests.browser.stacks import Stacked, stacked
+from tests.review.places import put
+from tests.service import Service, until
+
+GONE = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture(scope="module")
+def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with Service(tmp_path_factory.mktemp("project"), scheduler=False) as running:
+        yield running
+
+
+@pytest.fixture
+def pay(shared_service: Service, request: pytest.FixtureRequest) -> Stacked:
+    """A project of the test's own."""
+    name = re.sub(r"[^a-z]+", "-", request.node.name.removeprefix("test_"))
+    return stacked(shared_service, name[:40].strip("-"))
+
+
+def stack(page: Page, title: str) -> Locator:
+    return page.get_by_role("region", name=title, exact=True)
+
+
+def row(page: Page, title: str) -> Locator:
+    return page.locator("li", has=page.get_by_role("link", name=title, exact=True))
+
+
+def test_stacks_show_what_a_reader_needs_and_lead_to_the_commits(page: Page, pay: Stacked) -> None:
+    pay.send(
+        "PUT", pay.c("money", "/pr"), github="https://github.com/a/b/pull/7", branch="refunds/money"
+    )
+    pay.send("PUT", pay.c("money", "/viewed"), path="pay.py", viewed=True)
+    pay.thread("store", "Why?")
+    page.goto(pay.page)
+
+    titles = stack(page, "Refunds").locator("a.over")
+    expect(titles).to_have_text(["Store refunds", "Extract Money"])
+    money = row(page, "Extract Money")
+    expect(money).to_contain_text(f"{pay.shas['money'][:7]} · refunds/money")
+    expect(money).to_contain_text("Published #7")
+    expect(money.get_by_role("link", name="#7")).to_have_attribute("href", re.compile("/pull/7$"))
+    expect(money.get_by_role("img", name="1 of 2 files viewed")).to_be_visible()
+    expect(row(page, "Store refunds")).to_contain_text("1 unresolved")
+    expect(page.get_by_text(f"Follows on from {pay.shas['store'][:7]}")).to_be_visible()
+    expect(page.get_by_text("3 open commits in 2 stacks")).to_contain_text("1 of 4 files viewed")
+    expect(page.get_by_role("link", name="Name currencies")).to_be_hidden()
+    page.get_by_text("Merged", exact=True).click()
+    expect(row(page, "Name currencies")).to_contain_text("landed as")
+    expect(page.get_by_role("img", name="4 commits in 2 stacks")).to_be_visible()
+    svg = page.get_by_role("link", name="Download the picture as SVG")
+    with page.expect_download() as download:
+        svg.click()
+    assert download.value.suggested_filename == f"{pay.slug}.svg"
+    page.get_by_role("link", name=f"Continue at {pay.shas['money'][:7]}").click()
+    page.wait_for_url(f"**{pay.commit_page('money')}")
+
+
+def test_the_page_is_walked_by_keyboard(page: Page, pay: Stacked) -> None:
+    pay.thread("store", "Line\n\nWhy", path="store.py", line=2)
+    outdated = pay.thread("payout", "Old", path="payout.py", line=2)
+    pay.repo.amend({"payout.py": "x\n"})
+    pay.shas["payout"] = pay.repo.sha()
+    page.goto(pay.page)
+    expect(page.get_by_text("· outdated ·")).to_be_visible()
+
+    page.keyboard.press("J")
+    expect(page.get_by_role("link", name="Store refunds")).to_be_focused()
+    page.keyboard.press("Alt+ArrowDown")
+    expect(page.get_by_role("link", name="Extract Money")).to_be_focused()
+    page.keyboard.press("K")
+    expect(page.get_by_role("link", name="Store refunds")).to_be_focused()
+    page.keyboard.press("N")
+    expect(page.get_by_role("link", name="Line Why")).to_be_focused()
+    page.keyboard.press("o")
+    expect(page.get_by_role("link", name="Old", exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{pay.commit_page('payout')}#thread-{outdated}")
+    page.go_back()
+    expect(page.get_by_role("link", name="Store refunds")).to_be_visible()
+    page.keyboard.press("u")
+    page.wait_for_url("**/review/")
+
+
+def test_the_intro_is_written_in_place_with_preview_draft_and_undo(
+    page: Page, pay: Stacked
+) -> None:
+    page.goto(pay.page)
+    edit = page.get_by_role("button", name="Edit intro")
+    edit.focus()
+    page.keyboard.press("Enter")
+    box = page.get_by_role("textbox", name="Text of the intro")
+    expect(box).to_be_focused()
+    box.fill("What **matters**.")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Go on editing intro")).to_be_focused()
+    page.reload()
+    expect(box).to_have_value("What **matters**.")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator(".preview strong")).to_have_text("matters")
+    page.get_by_role("button", name="Write").click()
+    page.keyboard.press("Control+Enter")
+
+    expect(page.locator(".intro strong")).to_have_text("matters")
+    expect(edit).to_be_focused()
+    assert pay.get()["description"] == "What **matters**."
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".intro")).to_contain_text("Why this exists.")
+    assert pay.get()["description"] == "Why this exists."
+
+
+def test_a_note_whose_stack_was_retitled_is_kept_and_can_be_saved_there(
+    page: Page, pay: Stacked, watch: Watch
+) -> None:
+    watch.meant.append("409")
+    page.goto(pay.page)
+    page.get_by_role("button", name="Edit note of Refunds").click()
+    box = page.get_by_role("textbox", name="Text of the note of Refunds")
+    box.fill("Mine.")
+    text = pay.file.read_text()
+    put(pay.file, text.replace("title: Refunds\n", "title: Returns\n").encode())
+    expect(stack(page, "Returns")).to_be_visible()
+    expect(box).to_have_value("Mine.")
+
+    page.get_by_role("button", name="Save", exact=True).click()
+
+    expect(page.get_by_text('Stack 1 is now titled "Returns", not "Refunds"')).to_be_visible()
+    expect(box).to_have_value("Mine.")
+    assert "Mine." not in pay.file.read_text()
+    page.get_by_role("button", name="Save it to Returns").click()
+    expect(stack(page, "Returns")).to_contain_text("Mine.")
+    assert "Mine." in pay.file.read_text()
+
+
+def test_a_text_that_changes_while_someone_types_is_told_and_not_replaced(
+    page: Page, pay: Stacked
+) -> None:
+    page.goto(pay.page)
+    page.get_by_role("button", name="Edit intro").click()
+    box = page.get_by_role("textbox", name="Text of the intro")
+    box.fill("Mine.")
+
+    pay.send("PUT", f"/review/api/projects/{pay.slug}/description", description="Theirs.")
+
+    expect(page.get_by_text("The text in the file changed meanwhile.")).to_be_visible()
+    expect(box).to_have_value("Mine.")
+    page.get_by_role("button", name="Take theirs").click()
+    expect(box).to_have_value("Theirs.")
+
+
+def test_changes_arrive_in_place_and_the_focus_stays(page: Page, pay: Stacked) -> None:
+    page.goto(pay.page)
+    link = page.get_by_role("link", name="Store refunds")
+    link.focus()
+    expect(page.get_by_text("No open thread.")).to_be_visible()
+
+    pay.thread("store", "Is this **safe**?", path="store.py", line=3)
+    expect(row(page, "Store refunds")).to_contain_text("1 unresolved")
+    asked = page.get_by_role("region", name="Open threads").get_by_role("link")
+    expect(asked).to_have_text("Is this safe?")
+    expect(link).to_be_focused()
+    pay.shas["more"] = pay.repo.commit({"more.py": "1\n"}, "Settle daily")
+    pay.write(repos=_with(pay, "more"))
+    expect(page.get_by_role("button", name="1 new")).to_be_visible()
+    expect(page.get_by_role("link", name="Settle daily")).to_be_hidden()
+    expect(link).to_be_focused()
+    page.get_by_role("heading", name="Refunds and payouts").click()
+    page.locator("body").evaluate("() => document.activeElement.blur()")
+
+    expect(page.get_by_role("link", name="Settle daily")).to_be_visible()
+
+
+def _with(pay: Stacked, name: str) -> list[object]:
+    """The repository with one more commit on top of its first stack."""
+    commits = [pay.shas[one] for one in ("landed", "money", "store", name)]
+    stacks = [{"title": "Refunds", "commits": commits}, {"title": "Payouts", "follow_on": True}]
+    entry = {"name": "app", "path": str(pay.repo.path), "trunk": "main", "stacks": stacks}
+    return [entry | {"range": f"{pay.shas['start']}..feature"}]
+
+
+def test_open_threads_are_copied_as_markdown(page: Page, pay: Stacked) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    pay.thread("store", "Is this safe?", path="store.py", line=3)
+    done = pay.thread("store", "Done already")
+    pay.send("PATCH", pay.c("store", f"/threads/{done}"), resolved=True)
+    page.goto(pay.page)
+
+    page.get_by_role("button", name="Copy as Markdown").click()
+
+    expect(page.get_by_text("The open threads are copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "## store.py:3" in copied
+    assert "> Is this safe?" in copied
+    assert "Done already" not in copied
+
+
+def test_warnings_come_first_and_each_has_its_way_out(page: Page, pay: Stacked) -> None:
+    pay.send("PUT", pay.c("money", "/pr"), branch="refunds/money")
+    pay.repo.git("branch", "-f", "refunds/money", pay.shas["store"])
+    reviews = pay.file.parent / "reviews" / "app"
+    put(reviews / f"{GONE}.yaml", b"threads: [{comments: [{author: jo, body: '*Round* how?'}]}]\n")
+    put(reviews / f"{pay.shas['payout']}.yaml", b"threads: [\n")
+    page.goto(pay.page)
+
+    moved = page.locator(".banner", has_text="Branch refunds/money moved.")
+    expect(moved).to_contain_text(f"the commit shown here is {pay.shas['money'][:7]}")
+    expect(row(page, "Extract Money")).to_contain_text(f"moved to {pay.shas['store'][:7]}")
+    moved.get_by_role("button", name="Record the new place").click()
+    expect(moved).to_have_count(0)
+    assert pay.send("GET", pay.c("store", "/pr"))["branch"] == "refunds/money"
+    page.get_by_role("button", name="Undo").click()
+    expect(moved).to_be_visible()
+    until(lambda: pay.send("GET", pay.c("money", "/pr"))["branch"] == "refunds/money")
+
+    broken = page.get_by_role("alert").filter(has_text="This file cannot be read.")
+    expect(broken).to_contain_text(f"{pay.shas['payout']}.yaml, line 2, column 1: ")
+    page.get_by_role("button", name="Read it").click()
+    dialog = page.get_by_role("dialog", name="Reviews without a commit")
+    expect(dialog.locator("em")).to_have_text("Round")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Read it")).to_be_focused()
+
+
+def test_a_repository_is_added_and_one_that_is_gone_says_so(page: Page, pay: Stacked) -> None:
+    page.goto(pay.page)
+    page.get_by_role("button", name="Add a repository").click()
+    form = page.get_by_role("form", name=f"Open a repository in {pay.slug}")
+    form.get_by_label("Folder of the repository").fill(str(pay.repo.path))
+    form.get_by_label("Commits").fill("feature")
+    form.get_by_label("Name").fill("again")
+    page.keyboard.press("Enter")
+    added = page.get_by_role("region", name="Stacks of again")
+    expect(added.get_by_role("link", name="Extract Money", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Add a repository")).to_be_focused()
+
+    pay.repo.path.rename(pay.repo.path.with_name(f"{pay.slug}-away"))
+    pay.write(title="Moved")
+
+    expect(page.get_by_role("alert")).to_contain_text("app cannot be shown.")
+    expect(page.get_by_role("alert")).to_contain_text(f"~/code/{pay.slug}")
+
+
+@pytest.mark.parametrize("path", ["", "/p/{slug}"])
+def test_the_pages_fit_and_have_no_axe_violation(
+    look: BrowserContext, shared_service: Service, axe: str, path: str
+) -> None:
+    if not (shared_service.projects / "looked-at").exists():
+        made = stacked(shared_service, "looked-at")
+        made.thread("store", "Is this safe?", path="store.py", line=3)
+        made.send("PUT", made.c("money", "/pr"), branch="nowhere", status="ready")
+        put(made.file.parent / "reviews" / "app" / f"{GONE}.yaml", b"threads: [\n")
+    page = look.new_page()
+    page.goto("/review" + (path.format(slug="looked-at") or "/"))
+    expect(
+        page.get_by_role("link").filter(has_text=re.compile("Store|payouts")).first
+    ).to_be_visible()
+    if path:
+        page.get_by_role("button", name="Edit note of Refunds").click()
+        page.get_by_role("button", name="Add a repository").click()
+
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.evaluate(axe)
+    violations = page.evaluate("axe.run()")["violations"]
+    assert [(one["id"], [node["html"][:160] for node in one["nodes"]]) for one in violations] == []
