@@ -21,6 +21,7 @@ from config.kernel.storage.watch import Watcher
 from config.kernel.web.events import broadcaster
 from workspace import ids, projects, schema
 from workspace.chats import index
+from workspace.chats.search import indexing
 from workspace.chats.turns import recovery
 from workspace.engines import procs
 from workspace.ledger import Ledger
@@ -59,6 +60,7 @@ class Background:
             locks.sweep_locks()
             reindex()
             recovery.sweep(on_change=runs.follow)
+            indexing.catch_up_all(projects.all())
         except Exception:
             log.exception("the index was not settled at the start; requests bring it up to date")
         finally:
@@ -86,7 +88,7 @@ class Background:
 
     def _chat(self, slug: str, session_id: str) -> None:
         with suppress(NotFound):  # it went: clients are told, the next list is without it
-            index.get(projects.get(slug), session_id)
+            indexing.catch_up(projects.get(slug), session_id)
         self._events.publish("chat", {"project": slug, "sessionId": session_id})
 
 

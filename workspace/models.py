@@ -64,6 +64,36 @@ class Chat(models.Model):
         return self.id
 
 
+class Passage(models.Model):
+    """One message as the search knows it: folded text of a place in a transcript.
+
+    The number grows with the time of the message. A full-text index follows the table by triggers
+    (migration 0003), the table follows its chat.
+    """
+
+    id = models.BigIntegerField(primary_key=True)
+    chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="+")
+    offset = models.BigIntegerField()  # just after the message's line
+    text = models.TextField()
+
+    class Meta:
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return f"{self.chat_id}:{self.offset}"
+
+
+class Searched(models.Model):
+    """How far the search has read the transcript of a chat, and which file that was."""
+
+    chat = models.OneToOneField(Chat, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    inode = models.BigIntegerField()
+    upto = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.chat_id}:{self.upto}"
+
+
 class Run(models.Model):
     """One truthful record per firing (workspace.md 9). Unique per trigger and nominal time."""
 

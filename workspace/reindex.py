@@ -5,7 +5,8 @@ The rows of projects stay, only unbelieved: one whose file is broken holds its l
 
 from __future__ import annotations
 
-from workspace import background, models
+from workspace import background, models, projects
+from workspace.chats.search import indexing
 
 
 def reindex() -> str:
@@ -13,5 +14,6 @@ def reindex() -> str:
     models.Project.objects.update(stat="")
     models.Chat.objects.all().delete()
     background.reindex()
+    indexing.catch_up_all(projects.all())
     count = models.Project.objects.count(), models.Chat.objects.count()
     return f"workspace: {count[0]} projects, {count[1]} chats"

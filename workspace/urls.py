@@ -36,6 +36,7 @@ api = [
     path("api/engines", instance({"get": "engines"})),
     path("api/clients", instance({"get": "clients"})),
     path("api/audit", instance({"get": "audit"})),
+    path("api/search", instance({"get": "search"})),
     path("api/unread", instance({"get": "unread"})),
     path("api/read", instance({"post": "read"})),
     path("api/demo", instance({"post": "demo"})),

@@ -107,6 +107,36 @@ class Unread(shapes.Shape):
     projects = UnreadProject(many=True)
 
 
+class SearchQuery(s.Serializer[Any]):
+    q = rest.Text(help_text="words; each may be part of one")
+    project = rest.Text(required=False, allow_blank=True)
+    limit = s.IntegerField(min_value=1, max_value=100, default=20)
+    before = s.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
+
+
+class Piece(shapes.Shape):
+    text = s.CharField(trim_whitespace=False)
+    marked = s.BooleanField()
+
+
+class Hit(shapes.Shape):
+    id = s.CharField()
+    project = s.CharField()
+    sessionId = s.CharField()  # noqa: N815
+    name = s.CharField()
+    archived = s.BooleanField()
+    offset = s.IntegerField()
+    role = s.CharField()
+    timestamp = s.CharField(allow_null=True)
+    snippet = Piece(many=True)
+
+
+class Hits(shapes.Shape):
+    hits = Hit(many=True)
+    next = s.CharField(allow_null=True)
+    indexing = s.BooleanField()
+
+
 @extend_schema(tags=["instance"])
 class InstanceViewSet(rest.ViewSet):
     """Routes that belong to no project."""
@@ -167,6 +197,13 @@ class InstanceViewSet(rest.ViewSet):
                 rows = rows.filter(**{lookup: asked[name]})
         shown, following = page_of(rows, asked["limit"])
         return Response({"entries": [entry(row) for row in shown], "next": following})
+
+    @documented(Hits, query=SearchQuery, errors=(404,))
+    def search(self, request: Request) -> Response:
+        """Messages of all chats, or of one project's, that hold every word; the newest first."""
+        asked = rest.query(request, SearchQuery)
+        only = asked.pop("project", "") or None
+        return Response(perform(request, "search_chats", project=only, **asked))
 
     @documented(Unread)
     def unread(self, request: Request) -> Response:

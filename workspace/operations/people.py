@@ -15,6 +15,8 @@ from workspace import projects
 from workspace.access.policy import PEOPLE
 from workspace.access.principals import Principal
 from workspace.chats import export, trash, unread
+from workspace.chats.search import search
+from workspace.chats.search.search import Hits
 from workspace.chats.trash import Deleted
 from workspace.models import Chat
 from workspace.project import Project
@@ -121,6 +123,13 @@ def _pauses(among: list[Project]) -> dict[str, Any]:
     return {"paused": everywhere.wire() if everywhere else None, "projects": rows}
 
 
+def search_chats(
+    principal: Principal, *, project: str | None, q: str, limit: int, before: int | None = None
+) -> Hits:
+    among = projects.all() if project is None else [projects.get(project)]
+    return search.search(among, q, only=project, limit=limit, before=before)
+
+
 OPERATIONS = (
     Operation(
         name="mark_read",
@@ -175,6 +184,14 @@ OPERATIONS = (
         description="A chat as Markdown or JSON lines.",
         run=export_chat,
         render=_exported,
+        read_only=True,
+    ),
+    Operation(
+        name="search_chats",
+        group=PEOPLE,
+        description="Messages that hold some words.",
+        run=search_chats,
+        render=search.wire,
         read_only=True,
     ),
     Operation(

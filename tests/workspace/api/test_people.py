@@ -179,3 +179,38 @@ def test_a_switch_is_on_or_off(api, alpha, path, value):
 
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "paused")
     assert api.get("/api/pause").json() == {"paused": None, "projects": []}
+
+
+def test_what_was_said_is_found_with_its_place(api, alpha, chat):
+    ended(alpha, chat)
+
+    [hit] = api.get("/api/search?q=hi").json()["hits"]
+
+    [message] = api.get(f"{chat}/messages?before={hit['offset'] + 1}").json()["messages"]
+    assert (hit["sessionId"], hit["role"], hit["name"]) == (chat[-36:], "user", "First")
+    assert (message["offset"], message["content"]) == (hit["offset"], "Hi")
+    assert hit["snippet"] == [{"text": "Hi", "marked": True}]
+    assert api.get("/api/search?q=hi&project=alpha").json()["hits"] == [hit]
+    for before in (hit["id"], 0):
+        assert api.get(f"/api/search?q=hi&before={before}").json()["hits"] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "field"),
+    [
+        ("", 400, "q"), ("?q=", 400, "q"), ("?q=%20", 400, "q"), ("?q=%22%22", 400, "q"),
+        ("?q=" + "x" * 10_000, 400, "q"), ("?q=" + "+".join("abcdefghijklm"), 400, "q"), ("?q=a%00b", 400, "q"),
+        ("?q=a&limit=0", 400, "limit"), ("?q=a&limit=101", 400, "limit"),
+        ("?q=a&before=x", 400, "before"), ("?q=a&project=nope", 404, None),
+        ("?q=%22", 200, None), ("?q=%27%3B--", 200, None), ("?q=%F0%9F%9A%80", 200, None),
+        ("?q=%E2%80%AEabc", 200, None), ("?q=%FF%FE", 200, None), ("?q=AND+OR+NOT", 200, None),
+    ],
+)  # fmt: skip
+def test_no_query_is_a_defect(api, alpha, chat, query, status, field):
+    ended(alpha, chat)
+
+    answer = api.get(f"/api/search{query}")
+
+    assert answer.status_code == status
+    if field:
+        assert answer.json()["errors"][0]["field"] == field

@@ -1,0 +1,50 @@
+"""What makes two spellings the same to a search: case, accents, compatibility forms, white space.
+
+The index holds folded text and a query is folded alike; `positions` finds the way back to the text
+as it was written.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+SPACES = re.compile(" {2,}")
+
+
+class _Table(dict[int, str]):
+    """For str.translate: each character as it is searched for, worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = folded = _folded(chr(code))
+        return folded
+
+
+TABLE = _Table()
+
+
+@cache
+def _folded(char: str) -> str:
+    if char.isspace() or unicodedata.category(char) in ("Cc", "Cs"):
+        return " "
+    plain = unicodedata.normalize("NFKD", char).casefold()
+    kept = (part for part in plain if not 0x300 <= ord(part) <= 0x36F)  # the accents of Latin
+    return "".join(" " if part.isspace() else part for part in kept)
+
+
+def fold(text: str) -> str:
+    """The text as it is searched: no NUL, no line ends, single spaces."""
+    return SPACES.sub(" ", text.translate(TABLE))
+
+
+def positions(text: str) -> tuple[str, list[int]]:
+    """`fold(text)`, and for each of its characters which of `text` it comes from."""
+    folded: list[str] = []
+    origins: list[int] = []
+    for place, char in enumerate(text):
+        for part in TABLE[ord(char)]:
+            if part != " " or not folded or folded[-1] != " ":
+                folded.append(part)
+                origins.append(place)
+    return "".join(folded), origins

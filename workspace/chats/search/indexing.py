@@ -1,0 +1,125 @@
+"""Keeping the passages as the transcripts are: what grew is read, what was replaced is read again.
+
+Deleting a chat's row takes its passages along. Several processes may index at once: a part is
+claimed by moving the place up to which the chat was read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Iterable
+from itertools import islice
+
+import orjson
+from django.db import IntegrityError, transaction
+
+from config.kernel.errors import NotFound
+from workspace.chats import files, index, transcript
+from workspace.chats.messages import Shown, Viewer
+from workspace.chats.search.folding import fold
+from workspace.models import Chat, Passage, Searched
+from workspace.project import Project
+
+log = logging.getLogger(__name__)
+
+PART = 500  # lines of one transaction
+MOST = 50_000  # characters of a message that can be found
+OUTPUT, INPUT = 2_000, 5_000  # of a tool's output and input
+CHANCE_BITS = 20
+LATEST_MS = (1 << 42) - 1  # of a time somebody wrote by hand: the year 2109
+
+
+def text_of(shown: Shown) -> str:
+    """What of a message can be found; empty for what is no message."""
+    if shown.get("role") == "tool":
+        call = shown["toolCall"]
+        given = orjson.dumps(call["input"], option=orjson.OPT_NON_STR_KEYS).decode()
+        return f"{shown['content']}\n{given[:INPUT]}\n{call['output'][:OUTPUT]}"
+    return str(shown["content"])[:MOST] if "role" in shown else ""
+
+
+def catch_up(project: Project, session_id: str) -> bool:
+    """Read what grew since the last time; whether there was anything. A chat that went has none."""
+    try:
+        row = index.get(project, session_id)
+    except NotFound:
+        return False
+    done = False
+    while _one_part(row, str(files.transcript_path(project, session_id))):
+        done = True
+    return done
+
+
+def catch_up_all(among: Iterable[Project], *, within_s: float | None = None) -> bool:
+    """Every chat that grew; False when the time was over before."""
+    deadline = None if within_s is None else time.monotonic() + within_s
+    for project in among:
+        for row in behind(project):
+            if deadline is not None and time.monotonic() > deadline:
+                return False
+            catch_up(project, row.id)
+    return True
+
+
+def behind(project: Project) -> list[Chat]:
+    """Chats whose transcript is not read to its end, the last changed first."""
+    known = Searched.objects.filter(chat__project=project.slug)
+    places = {chat: (inode, upto) for chat, inode, upto in known.values_list()}
+    rows = [row for row in index.entries(project) if places.get(row.id) != _place(row)]
+    return sorted((row for row in rows if row.offset), key=lambda row: row.updated, reverse=True)
+
+
+def _place(row: Chat) -> tuple[int, int]:
+    """The file of a transcript, and where its last whole line ends."""
+    return int(row.transcript_stat.rpartition(":")[2]), row.offset
+
+
+def _one_part(row: Chat, path: str) -> bool:
+    """Take the next lines into the index, unless another process does; whether more may follow."""
+    inode, end = _place(row)
+    state = Searched.objects.filter(chat=row.id).first()
+    fresh = state is None or state.inode != inode or state.upto > end
+    start = 0 if state is None or fresh else state.upto
+    if start >= end:
+        return False
+    scan, viewer = transcript.Scan(path, start, end), Viewer(path)
+    shown = [viewer.view(offset, record) for offset, record in islice(scan, PART)]
+    passages = [_passage(row, one) for one in shown if one is not None and text_of(one).strip()]
+    if scan.end == start:  # the file is shorter than it was a moment ago
+        return False
+    try:
+        with transaction.atomic():
+            if not _claim(row, state, inode, scan.end):
+                return False
+            if fresh:
+                Passage.objects.filter(chat=row.id).delete()
+            Passage.objects.bulk_create(passages, ignore_conflicts=True)
+    except IntegrityError:  # the chat was forgotten meanwhile
+        log.info("not indexed: the chat went", extra={"chat": row.id})
+        return False
+    return True
+
+
+def _claim(row: Chat, state: Searched | None, inode: int, upto: int) -> bool:
+    if state is None:
+        return Searched.objects.get_or_create(
+            chat_id=row.id, defaults={"inode": inode, "upto": upto}
+        )[1]
+    as_found = Searched.objects.filter(chat=row.id, inode=state.inode, upto=state.upto)
+    return bool(as_found.update(inode=inode, upto=upto))
+
+
+def _passage(row: Chat, shown: Shown) -> Passage:
+    return Passage(
+        id=_number(row.id, shown), chat_id=row.id, offset=shown["offset"], text=fold(text_of(shown))
+    )
+
+
+def _number(chat: str, shown: Shown) -> int:
+    """By time; within one millisecond by chance, which is the same for the same message."""
+    at = index.moment(str(shown.get("timestamp")))
+    ms = min(max(int(at.timestamp() * 1000), 0), LATEST_MS)
+    digest = hashlib.blake2b(f"{chat}:{shown['offset']}".encode(), digest_size=4).digest()
+    return (ms << CHANCE_BITS) | (int.from_bytes(digest) >> (32 - CHANCE_BITS))

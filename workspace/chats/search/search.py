@@ -1,0 +1,165 @@
+"""Asking: words in, places in chats out, each with the piece of text that holds them.
+
+The index finds a place, the transcript says what stands there: a hit whose file says something
+else by now is left out. No query is an operator, none is an error but an empty one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from config.kernel.errors import Invalid, NotFound, Problem
+from workspace import projects
+from workspace.chats import files, transcript
+from workspace.chats.messages import Shown, Viewer
+from workspace.chats.search import indexing, store
+from workspace.chats.search.folding import fold, positions
+from workspace.chats.search.store import Found
+from workspace.project import Project
+
+WORDS = re.compile(r'"([^"]*)"|(\S+)')
+MOST_TERMS = 12
+BEFORE, AFTER = 60, 160  # characters shown around the first hit of a snippet
+CATCH_UP_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Text of a snippet, and whether it is what was looked for."""
+
+    text: str
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One message; `shown` as the messages of its chat show it."""
+
+    found: Found
+    shown: Shown
+    snippet: list[Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """One page, the newest first; `indexing` while some chats are not in the index yet."""
+
+    hits: list[Hit]
+    next: int | None
+    indexing: bool
+
+
+def terms_of(query: str) -> list[str]:
+    """The words of a query, folded; what stands in double quotes is one. Invalid without any."""
+    words = (quoted or plain for quoted, plain in WORDS.findall(query))
+    terms = list(dict.fromkeys(term for word in words if (term := fold(word).strip())))
+    if not terms:
+        raise Invalid([Problem("q", "must hold a word to look for", "retry")])
+    if len(terms) > MOST_TERMS:
+        raise Invalid(
+            [Problem("q", f"holds {len(terms)} words, at most {MOST_TERMS} are looked for")]
+        )
+    return terms
+
+
+def search(
+    among: Sequence[Project], query: str, *, only: str | None, limit: int, before: int | None
+) -> Hits:
+    """Messages of these projects (`only`: of one of them) that hold every word."""
+    terms = terms_of(query)
+    complete = indexing.catch_up_all(among, within_s=CATCH_UP_S)
+    try:
+        found = store.find(terms, project=only, before=before, limit=limit + 1)
+    except store.TooLong:
+        reason = "is found too often to be looked for; add a rarer word"
+        raise Invalid([Problem("q", reason)]) from None
+    page = found[:limit]
+    hits = [hit for one in page if (hit := _hit(one, terms)) is not None]
+    return Hits(hits, page[-1].id if len(found) > limit else None, not complete)
+
+
+def _hit(found: Found, terms: Sequence[str]) -> Hit | None:
+    """What the transcript holds at that place, None when it is not that any more."""
+    try:
+        path = str(files.transcript_path(projects.get(found.project), found.chat))
+    except NotFound:
+        return None
+    offset, line = next(transcript.lines_backwards(path, found.offset), (0, b""))
+    record = transcript.decode(line)
+    if record is None or offset != found.offset:
+        return None
+    shown = Viewer(path).view(offset, record)
+    if shown is None or "role" not in shown:
+        return None
+    snippet = snip(indexing.text_of(shown), terms)
+    return Hit(found, shown, snippet) if snippet else None
+
+
+def snip(text: str, terms: Sequence[str]) -> list[Piece]:
+    """The text around the first hit, hits marked; nothing when a term is not in it."""
+    folded, origins = positions(text)
+    places = [folded.find(term) for term in terms]
+    if -1 in places:
+        return []
+    first = origins[min(places)]
+    start, end = max(0, first - BEFORE), min(len(text), first + AFTER)
+    marks = _marks(folded, origins, terms, start, end)
+    pieces = [Piece("…", False)] if start else []
+    at = start
+    for begin, stop in marks:
+        pieces += [Piece(_line(text[at:begin]), False), Piece(_line(text[begin:stop]), True)]
+        at = stop
+    pieces.append(Piece(_line(text[at:end]), False))
+    pieces += [Piece("…", False)] if end < len(text) else []
+    return [piece for piece in pieces if piece.text]
+
+
+def _marks(
+    folded: str, origins: Sequence[int], terms: Sequence[str], start: int, end: int
+) -> list[tuple[int, int]]:
+    """Where the terms stand in the text between start and end; what overlaps is one."""
+    spans = []
+    for term in terms:
+        at = folded.find(term)
+        while at >= 0 and origins[at] < end:
+            if origins[at] >= start:
+                spans.append((origins[at], min(end, origins[at + len(term) - 1] + 1)))
+            at = folded.find(term, at + len(term))
+    merged: list[tuple[int, int]] = []
+    for begin, stop in sorted(spans):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+        else:
+            merged.append((begin, stop))
+    return merged
+
+
+def _line(text: str) -> str:
+    """On one line; what it begins and ends with stays apart from its neighbours."""
+    return re.sub(r"\s+", " ", text)
+
+
+def wire(hits: Hits) -> dict[str, Any]:
+    """The answer of GET /api/search."""
+    return {
+        "hits": [_wire(hit) for hit in hits.hits],
+        "next": str(hits.next) if hits.next is not None else None,
+        "indexing": hits.indexing,
+    }
+
+
+def _wire(hit: Hit) -> dict[str, Any]:
+    return {
+        "id": str(hit.found.id),  # more digits than a number of JavaScript keeps
+        "project": hit.found.project,
+        "sessionId": hit.found.chat,
+        "name": hit.found.name,
+        "archived": hit.found.archived,
+        "offset": hit.found.offset,
+        "role": hit.shown["role"],
+        "timestamp": hit.shown.get("timestamp"),
+        "snippet": [{"text": piece.text, "marked": piece.marked} for piece in hit.snippet],
+    }
