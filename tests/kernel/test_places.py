@@ -138,6 +138,7 @@ def test_an_address_leads_to_its_part_from_every_port(served):
     assert by_port[served.review_url]["main"] == f"http://localhost:{main}/"
     assert by_port[served.review_url]["review"] == "/"
     assert by_port[served.dashboard_url]["review"] == f"http://localhost:{review}/"
+    assert ask(served.dashboard_url, "")[0]["part"] == "dashboard", "its own part comes first"
     assert ask(f"{served.url}/review", "tide")[0]["url"] == "/dashboard/#app=tide"
 
 

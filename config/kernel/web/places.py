@@ -216,7 +216,7 @@ def _waiting(part: str) -> Waiting | None:
 
 
 def _open(request: Request) -> list[str]:
-    """The parts that whoever asks may know of, and can reach.
+    """The parts that whoever asks may know of and can reach, the one asked first.
 
     The main port lets nobody in who may not see them all. The port of a part tells of the others
     only where nobody has to sign in, and only to a browser on this machine: their addresses would
@@ -226,7 +226,8 @@ def _open(request: Request) -> list[str]:
     host = hosts.host_of(request.META.get("HTTP_HOST", ""))
     passed_on = any(name.startswith(FORWARDED) for name in request.META)
     local = settings.SVC.auth_mode == "none" and hosts.allowed(host) and not passed_on
-    names = list(_providers())
+    asked = getattr(request._request, "surface", surfaces.MAIN)
+    names = sorted(_providers(), key=lambda name: name != asked.name)
     return names if here is surfaces.MAIN or local else [one for one in names if one == here.name]
 
 

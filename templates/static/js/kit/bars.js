@@ -112,7 +112,8 @@ export function bar24(buckets, { label } = {}) {
   });
   const box = { viewBox: `0 0 ${Math.max(1, all.length * 3 - 1)} 14`, preserveAspectRatio: "none" };
   const words = label ?? `Last 24 hours: ${hours(all)}`;
-  return s("svg", { class: "bar24", ...box, ...spoken(words) }, ...bars);
+  const base = s("line", { class: "base", x1: 0, x2: all.length * 3, y1: 13.5, y2: 13.5 });
+  return s("svg", { class: "bar24", ...box, ...spoken(words) }, base, ...bars);
 }
 
 function hours(all) {

@@ -99,7 +99,9 @@ export const caps = (name) =>
     );
   });
 
-const alternatives = (names) => names.map((name, n) => [n ? " or " : "", caps(name)]);
+/** One of two is said with "or"; a row of more, as the four arrows, speaks for itself. */
+const alternatives = (names) =>
+  names.map((name, n) => [n && names.length === 2 ? " or " : "", caps(name)]);
 
 /** The dialog that lists every key by group, those of the page first. */
 export function help() {
