@@ -7,6 +7,7 @@ const PAIR = /^\d+:\s+[0-9a-f]+ ([=!<>]) \d+:\s+[0-9a-f]+/;
 const FILE = /^## (.*) ##$/;
 const META = /^(?:diff --git|index |--- |\+\+\+ |new file|deleted file|similarity|rename )/;
 const OUTER = { "+": "add", "-": "del" };
+const OUTER_KINDS = new Set(["add", "del"]);
 const SPOKEN = { add: "added since: ", del: "removed since: ", same: "" };
 
 /** Rows {kind: file|hunk|add|del|same, sign, inner, text} of what `git range-diff` said. */
@@ -15,7 +16,31 @@ export function rowsOf(text) {
   if (lines.at(-1) === "") lines.pop();
   const ranged = PAIR.test(lines[0] ?? "");
   const patch = ranged ? lines.slice(1).map((line) => line.slice(4)) : lines;
-  return patch.filter((line) => line !== "" && (ranged || !META.test(line))).map(row);
+  return headed(patch.filter((line) => line !== "" && (ranged || !META.test(line))).map(row));
+}
+
+/** Only headings that say something new, and have lines that changed below them. */
+function headed(rows) {
+  const found = [];
+  let heads = [];
+  let kept = [];
+  let title = "";
+  const flush = () => {
+    if (kept.some(({ kind }) => OUTER_KINDS.has(kind))) found.push(...heads, ...kept);
+    [heads, kept] = [[], []];
+  };
+  for (const one of rows) {
+    if (one.kind !== "file" && one.kind !== "hunk") {
+      kept.push(one);
+      continue;
+    }
+    flush();
+    const name = one.text || title;
+    heads = [name === title ? { kind: "hunk", text: "" } : { kind: "file", text: name }];
+    title = name;
+  }
+  flush();
+  return found;
 }
 
 function row(line) {

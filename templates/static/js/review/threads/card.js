@@ -6,11 +6,13 @@ import { attempt, copy } from "../../kit/toast.js";
 import { relative } from "../../kit/words.js";
 import { commentNode } from "./comment.js";
 import { Composer } from "./composer.js";
-import { onPage } from "./places.js";
+import { mark, onPage } from "./places.js";
 import { asMarkdown, reply, resolve } from "./review.js";
 import { address, comments, standing, state, written } from "./words.js";
 
 const replyName = (id) => `reply ${id}`;
+const LIGHTS = { pointerenter: true, focusin: true, pointerleave: false, focusout: false };
+const LIT = ":hover, :focus-within";
 const hinted = (letter) => h("span", { class: "kbd phone-hide" }, letter);
 
 export class Card {
@@ -26,6 +28,8 @@ export class Card {
       this.list,
       this.answer.node,
     );
+    for (const [name, on] of Object.entries(LIGHTS))
+      this.node.addEventListener(name, () => mark(this.thread, on || this.node.matches(LIT)));
     this.update(thread);
   }
 

@@ -44,7 +44,10 @@ export class Composer {
       this.tools(),
     );
     this.box.addEventListener("focus", () => this.open());
-    this.box.addEventListener("input", () => this.open());
+    this.box.addEventListener("input", ({ isTrusted: typed }) => {
+      this.open();
+      if (typed) fill(this.trouble);
+    });
     this.node.addEventListener("keydown", (event) => this.onKey(event));
     if (!small || this.kept.restored) this.open();
   }
@@ -95,6 +98,7 @@ export class Composer {
   focus() {
     this.open();
     this.box.focus();
+    this.node.scrollIntoView({ block: "nearest" });
   }
 
   onKey(event) {
@@ -173,7 +177,6 @@ export class Composer {
         verb && button(verb, { kind: "s", onclick: () => this.submit() }),
       ),
     );
-    this.box.addEventListener("input", () => fill(this.trouble), { once: true });
   }
 
   async preview() {

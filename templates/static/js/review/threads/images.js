@@ -17,7 +17,11 @@ export function takesImages(box, { say, fail }) {
   const take = async (files) => {
     for (const file of files) await insert(box, file, { say, fail });
   };
-  input.addEventListener("change", () => take(input.files).then(() => (input.value = "")));
+  input.addEventListener("change", async () => {
+    box.focus();
+    await take(input.files);
+    input.value = "";
+  });
   box.addEventListener("paste", (event) => {
     const files = images(event.clipboardData.files);
     if (!files.length) return;

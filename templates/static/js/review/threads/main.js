@@ -12,6 +12,7 @@ import { Card } from "./card.js";
 import { found, restore, write } from "./fresh.js";
 import { drawn, leave, settleAbove, stand } from "./places.js";
 import { load, onReview } from "./review.js";
+import { steady } from "./steady.js";
 import { Walk } from "./walk.js";
 
 const banners = document.getElementById("carried");
@@ -20,6 +21,11 @@ const walk = new Walk(cards, general);
 let bannered = "";
 
 function draw(review) {
+  steady(() => drawAll(review));
+  walk.arrive();
+}
+
+function drawAll(review) {
   const here = new Set(review.threads.map(({ id }) => id));
   for (const id of cards.keys()) if (!here.has(id)) dismiss(id);
   review.threads.forEach((thread, order) => {
@@ -28,7 +34,6 @@ function draw(review) {
     stand(thread.id, cards.get(thread.id).node, placeOf(thread), order);
   });
   walk.say();
-  walk.arrive();
   threadsOf(openBy(review.threads));
   tellOrigin(review);
 }

@@ -46,6 +46,14 @@ export const viewOf = (path) => {
   return view?.element.isConnected ? view : null;
 };
 
+/** Mark the lines a thread is about, or take the marks off. */
+export function mark({ path, side, line, start_line: start }, on) {
+  const sheet = line ? viewOf(path)?.sheet : null;
+  const [column, name] = isOld(side) ? ["LEFT", "about-old"] : ["RIGHT", "about-new"];
+  for (let at = start ?? line; sheet && at <= line; at += 1)
+    sheet.rowOf(column, at)?.classList.toggle(name, on);
+}
+
 /** Whether the commit changes this file, so that it is on the page, sooner or later. */
 export const onPage = (path) => state.commit.files.some((file) => file.path === path);
 

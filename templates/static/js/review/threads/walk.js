@@ -125,7 +125,10 @@ export class Walk {
     const open = all.filter(({ resolved }) => !resolved).length;
     const hidden = document.body.classList.contains(HIDDEN);
     const words = open ? plural(open, "open thread") : all.length ? "All resolved" : "No threads";
-    this.label.textContent = hidden ? `${words}, hidden` : words;
+    const [first, ...rest] = (hidden ? `${words}, hidden` : words).split(" ");
+    const short = open ? first : h("span", { class: "phone-hide" }, first);
+    fill(this.label, short, h("span", { class: "phone-hide" }, ` ${rest.join(" ")}`));
+    this.tools.setAttribute("aria-label", `${hidden ? `${words}, hidden` : words}: list`);
     if (!this.outdated.hidden) this.drawOutdated();
   }
 

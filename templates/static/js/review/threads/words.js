@@ -55,16 +55,20 @@ export const state = (thread) =>
 /** Comments that MCP clients leave unsigned are signed "agent"; agents with a name begin so. */
 export const isAgent = (author) => /^agent\b/i.test(author ?? "");
 
+/** "MK" of "Mara Kjær", "N" of "noor". */
 export function initials(name) {
   const words = (name ?? "?").split(/[\s._-]+/).filter(Boolean);
-  const letters = words.length > 1 ? words[0][0] + words.at(-1)[0] : (words[0] ?? "?").slice(0, 2);
-  return letters.toUpperCase();
+  const ends = words.length > 1 ? [words[0], words.at(-1)] : words;
+  return ends.map((word) => word[0].toUpperCase()).join("") || "?";
 }
 
 export const comments = (count) => plural(count, "comment");
 
 /** The first words of a text, for a list. */
 export const beginning = (text, size = 80) => {
-  const line = text.trim().replace(/\s+/g, " ");
+  const line = text
+    .replace(/[*`#>]+/g, "")
+    .trim()
+    .replace(/\s+/g, " ");
   return line.length > size ? `${line.slice(0, size - 1)}…` : line;
 };
