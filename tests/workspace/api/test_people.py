@@ -199,7 +199,8 @@ def test_what_was_said_is_found_with_its_place(api, alpha, chat):
     ("query", "status", "field"),
     [
         ("", 400, "q"), ("?q=", 400, "q"), ("?q=%20", 400, "q"), ("?q=%22%22", 400, "q"),
-        ("?q=" + "x" * 10_000, 400, "q"), ("?q=" + "+".join("abcdefghijklm"), 400, "q"), ("?q=a%00b", 400, "q"),
+        ("?q=" + "x" * 10_000, 400, "q"), ("?q=a%00b", 400, "q"),
+        ("?q=" + "+".join("abcdefghijklm"), 400, "q"),
         ("?q=a&limit=0", 400, "limit"), ("?q=a&limit=101", 400, "limit"),
         ("?q=a&before=x", 400, "before"), ("?q=a&project=nope", 404, None),
         ("?q=%22", 200, None), ("?q=%27%3B--", 200, None), ("?q=%F0%9F%9A%80", 200, None),

@@ -199,11 +199,11 @@ def test_a_transcript_that_was_replaced_is_read_anew(world: World):
     assert found(world, "needle") == [chat]
     path = world.transcript(chat)
     draft = path.with_name("draft")
-    draft.write_text(path.read_text().replace("needle", "straw"))
+    draft.write_text(path.read_text().replace("needle", "thread"))
     draft.replace(path)
 
     assert found(world, "needle") == []
-    assert found(world, "straw") == [chat]
+    assert found(world, "thread") == [chat]
     assert Passage.objects.count() == 1
 
 
