@@ -6,7 +6,7 @@ import re
 
 import pytest
 import yaml
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Watch
 from tests.service import Service
@@ -36,6 +36,12 @@ def triggers(shared_service: Service, page: Page) -> Page:
     return page
 
 
+def row(page: Page, words: str) -> Locator:
+    """The row of the list at the left whose name holds these words."""
+    rows = page.get_by_role("navigation", name="Triggers of Hand made").get_by_role("link")
+    return rows.and_(page.get_by_role("link", name=re.compile(rf"\b{words}\b")))
+
+
 def stored(service: Service) -> dict[str, dict[str, object]]:
     text = (service.projects / "hand-made" / "project.yaml").read_text()
     entries: dict[str, dict[str, object]] = yaml.safe_load(text)["triggers"]
@@ -57,7 +63,7 @@ def test_each_error_stands_at_its_field(triggers: Page, watch: Watch) -> None:
 
 
 def test_a_new_trigger_is_saved_switched_off(triggers: Page, shared_service: Service) -> None:
-    triggers.get_by_role("button", name="New trigger").click()
+    triggers.get_by_role("button", name="New", exact=True).click()
     triggers.get_by_label("Name", exact=True).fill("hourly")
     triggers.get_by_role("group", name="Given as").get_by_text("Interval").click()
     triggers.get_by_role("textbox", name="Interval").fill("1h")
@@ -74,7 +80,7 @@ def test_a_new_trigger_is_saved_switched_off(triggers: Page, shared_service: Ser
 def test_an_invalid_entry_is_listed_with_its_line_and_stays_untouched(
     triggers: Page, shared_service: Service
 ) -> None:
-    triggers.get_by_role("link", name=re.compile("close-books")).click()
+    row(triggers, "close-books").click()
 
     expect(triggers.get_by_role("alert")).to_contain_text("Line 8 of project.yaml")
     expect(triggers.get_by_role("alert")).to_contain_text("has 6 fields, 5 are needed")
@@ -82,21 +88,21 @@ def test_an_invalid_entry_is_listed_with_its_line_and_stays_untouched(
 
 
 def test_a_deleted_trigger_comes_back_with_undo(triggers: Page, shared_service: Service) -> None:
-    triggers.get_by_role("link", name=re.compile("^Off good")).click()
+    row(triggers, "good").click()
     triggers.get_by_role("button", name="Delete").click()
-    expect(triggers.get_by_role("link", name=re.compile("good"))).to_be_hidden()
+    expect(row(triggers, "good")).to_be_hidden()
     assert "good" not in stored(shared_service)
 
     triggers.get_by_role("button", name="Undo").click()
 
-    expect(triggers.get_by_role("link", name=re.compile("good"))).to_be_visible()
+    expect(row(triggers, "good")).to_be_visible()
     assert stored(shared_service)["good"]["trigger"] == {"type": "schedule", "cron": "0 9 * * 1-5"}
 
 
 def test_a_legacy_schedule_is_converted_with_one_click(
     triggers: Page, shared_service: Service
 ) -> None:
-    triggers.get_by_role("link", name=re.compile("old-one")).click()
+    row(triggers, "old-one").click()
     expect(triggers.get_by_role("textbox", name="Cron")).to_be_disabled()
     triggers.get_by_role("button", name="Convert").click()
 
@@ -108,23 +114,23 @@ def test_a_legacy_schedule_is_converted_with_one_click(
 def test_a_hand_edit_appears_while_typed_text_stays(
     triggers: Page, shared_service: Service
 ) -> None:
-    triggers.get_by_role("link", name=re.compile("^Off good")).click()
+    row(triggers, "good").click()
     prompt = triggers.get_by_role("textbox", name="Prompt", exact=True)
     prompt.fill("half a thought")
     path = shared_service.projects / "hand-made" / "project.yaml"
     path.write_text(path.read_text().replace("  close-books:", "  renamed-by-hand:"))
 
-    expect(triggers.get_by_role("link", name=re.compile("renamed-by-hand"))).to_be_visible()
+    expect(row(triggers, "renamed-by-hand")).to_be_visible()
     expect(prompt).to_have_value("half a thought")
 
 
 def test_the_switch_keeps_what_is_typed(triggers: Page, shared_service: Service) -> None:
-    triggers.get_by_role("link", name=re.compile("^Off good")).click()
+    row(triggers, "good").click()
     prompt = triggers.get_by_role("textbox", name="Prompt", exact=True)
     prompt.fill("half a thought")
     with triggers.expect_response("**/triggers/good"):
         triggers.get_by_role("switch", name="Enabled").check()
-    expect(triggers.get_by_role("link", name=re.compile("^Armed good"))).to_be_visible()
+    expect(row(triggers, "Armed good")).to_be_visible()
 
     expect(prompt).to_have_value("half a thought")
     triggers.get_by_role("button", name=re.compile("^Save")).click()
@@ -137,7 +143,7 @@ def test_an_entry_changed_by_hand_is_not_overwritten_unseen(
 ) -> None:
     watch.meant.append("412")
     with triggers.expect_response("**/triggers/good"):
-        triggers.get_by_role("link", name=re.compile("^Off good")).click()
+        row(triggers, "good").click()
     triggers.get_by_role("textbox", name="Prompt", exact=True).fill("mine")
     path = shared_service.projects / "hand-made" / "project.yaml"
     path.write_text(path.read_text().replace("0 9 * * 1-5", "0 8 * * 1-5"))

@@ -53,7 +53,7 @@ export const onChange = (refresh) => watchers.add(refresh);
 
 if (where.live) {
   const handlers = Object.fromEntries(
-    ["open", "resync", "project", "chat", "run"].map((name) => [name, changed]),
+    ["open", "resync", "project", "chat", "run", "pause"].map((name) => [name, changed]),
   );
   follow("/api/events", handlers);
 }

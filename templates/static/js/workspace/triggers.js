@@ -1,19 +1,28 @@
 // The triggers of a project: schedules, events, webhooks, legacy schedules, and entries that are
 // not valid, each with its line. The chosen one is edited at the right.
 
-import { get, P } from "../kit/api.js";
+import { get, P, post } from "../kit/api.js";
 import { button, fill, h, icon, keep, mark, settle } from "../kit/dom.js";
-import { editor } from "./triggers/editor.js";
-import { command, problem } from "../kit/parts.js";
-import { whenWords } from "./schedule.js";
+import { menu } from "../kit/menu.js";
+import { action } from "../kit/palette.js";
+import { problem } from "../kit/parts.js";
 import { key, onChange, where } from "../kit/shell.js";
-import { time } from "../kit/words.js";
+import { late } from "../kit/skeleton.js";
+import { attempt, toast } from "../kit/toast.js";
+import { dayAndTime, plural, time } from "../kit/words.js";
+import { step } from "./chat/list.js";
+import { whenWords } from "./schedule.js";
+import { Editor } from "./triggers/editor.js";
+import { overview } from "./triggers/overview.js";
 import { stateOf, triggerState } from "./words.js";
 
+const DAY_MS = 86_400_000;
 const slug = where.project;
 const route = P(slug, "triggers");
+const nav = document.getElementById("list");
 const main = document.getElementById("main");
 const duo = document.getElementById("duo");
+const here = document.getElementById("here");
 const state = { listing: null, name: null, open: null };
 
 const search = h("input", {
@@ -21,78 +30,91 @@ const search = h("input", {
   class: "input",
   type: "search",
   placeholder: "Filter triggers",
+  autocomplete: "off",
 });
 const groups = h("div");
+const paused = h("p", { class: "says small warn pausedline", hidden: true });
 const wanted = () => new URLSearchParams(location.search).get("name");
+const empty = () => duo.classList.contains("some") === false;
 
 async function load() {
   state.listing = await get(route);
   draw();
   const name = wanted();
-  if (name === null) {
-    if (!state.open) overview();
-  } else if (state.open?.name === name) state.open.refresh(find(name));
+  if (name === null) glance();
+  else if (state.open?.name === name) state.open.refresh(find(name));
   else show(name);
 }
 
 function find(name) {
   const { triggers, legacy, invalid } = state.listing;
+  const entry = invalid.find((one) => one.name === name);
   return (
-    [...triggers, ...legacy].find((trigger) => trigger.name === name) ?? invalidOf(invalid, name)
+    [...triggers, ...legacy].find((trigger) => trigger.name === name) ??
+    (entry && { ...entry, invalid: true })
   );
 }
 
-const invalidOf = (invalid, name) => {
-  const entry = invalid.find((one) => one.name === name);
-  return entry && { ...entry, invalid: true };
-};
-
-function draw() {
-  const { triggers, legacy, invalid } = state.listing;
+function kinds({ triggers, legacy, invalid }) {
   const of = (type) => triggers.filter((trigger) => trigger.trigger.type === type);
-  const kinds = [
+  return [
     ["Schedules", of("schedule")],
     ["Events", of("event")],
     ["Webhooks", of("webhook")],
     ["Legacy schedules", legacy],
     ["Not valid", invalid.map((entry) => ({ ...entry, invalid: true }))],
   ];
+}
+
+function draw() {
   const words = search.value.trim().toLowerCase();
-  const shown = kinds.map(([title, list]) => ({
-    title,
-    list: list.filter(({ name }) => name.toLowerCase().includes(words)),
-    chosen: state.name,
-  }));
+  const shown = kinds(state.listing)
+    .map(([title, list]) => [title, list.filter(({ name }) => name.toLowerCase().includes(words))])
+    .filter(([, list]) => list.length);
   keep(
     groups,
-    shown.filter(({ list }) => list.length),
-    ({ title }) => title,
-    ({ title, list }) =>
-      h(
-        "section",
-        {},
-        h("p", { class: "pickhead" }, title, h("span", { class: "count" }, String(list.length))),
-        h("ul", { class: "picks" }, list.map(pick)),
-      ),
+    shown.map(([title]) => title),
+    (title) => title,
+    () => h("section", {}, h("p", { class: "pickhead" }), h("ul", { class: "picks" })),
   );
-  duo.classList.toggle("some", triggers.length + legacy.length + invalid.length > 0);
-  if (!groups.children.length)
-    fill(
-      groups,
-      h("p", { class: "pickhead" }, words ? "No trigger by that name" : "No trigger yet"),
+  shown.forEach(([title, list], n) => {
+    const [head, body] = groups.children[n].children;
+    fill(head, title, h("span", { class: "count" }, String(list.length)));
+    keep(
+      body,
+      list.map((trigger) => ({ ...trigger, chosen: trigger.name === state.name })),
+      ({ name }) => name,
+      pick,
     );
+  });
+  const total = kinds(state.listing).reduce((sum, [, list]) => sum + list.length, 0);
+  duo.classList.toggle("some", total > 0);
+  search.placeholder = total ? `Filter ${plural(total, "trigger")}` : "Filter triggers";
+  if (!shown.length) {
+    const said = words
+      ? "No trigger by that name."
+      : "Triggers of this project will be listed here.";
+    fill(groups, h("p", { class: "pickhead" }, said));
+  }
+  sayPaused();
+}
+
+function sayPaused() {
+  const { by, since } = state.listing.paused ?? {};
+  paused.hidden = !by;
+  const whose = by === "instance" ? "All triggers are paused" : "Paused in this project";
+  fill(paused, icon("pause"), h("span", {}, whose, since ? [" since ", time(since)] : ""));
 }
 
 function pick(trigger) {
-  const { name, invalid, runtime } = trigger;
-  const look = invalid ? stateOf("invalid") : triggerState(trigger);
-  const aside = invalid
-    ? `line ${trigger.line}`
-    : runtime?.nextRunAt
-      ? time(runtime.nextRunAt)
-      : look.word.toLowerCase();
-  const sub = invalid ? trigger.error : runtime?.lastError || whenWords(trigger.trigger);
-  const bad = invalid || runtime?.lastError;
+  const { name, invalid, runtime, chosen } = trigger;
+  const off = runtime?.paused && trigger.enabled && trigger.trigger.type !== "webhook";
+  const look = invalid ? stateOf("invalid") : off ? stateOf("paused") : triggerState(trigger);
+  const next = runtime?.nextRunAt;
+  const aside = invalid ? `line ${trigger.line}` : next ? soon(next) : look.word.toLowerCase();
+  const failed = runtime?.lastRun?.status === "failed" && runtime.lastRun.reason;
+  const why = invalid ? trigger.error : failed || runtime?.lastError;
+  const sub = why || whenWords(trigger.trigger);
   const go = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -107,92 +129,106 @@ function pick(trigger) {
         class: "pick",
         href: `?name=${encodeURIComponent(name)}`,
         onclick: go,
-        "aria-current": name === state.name && "page",
+        "aria-current": chosen && "page",
       },
       mark(look),
       h("span", { class: trigger.enabled || invalid ? "name cut" : "name cut quiet" }, name),
-      h("span", { class: "quiet nowrap" }, aside),
-      h("span", { class: bad ? "sub cut says bad" : "sub cut", title: sub }, sub),
+      h("span", { class: "quiet nowrap", title: threeTimes(runtime) }, aside),
+      h("span", { class: why ? "sub cut says bad" : "sub cut", title: sub }, sub),
     ),
   );
 }
 
+/** Within a day as a distance that stays true, else the day and the time of the trigger's zone. */
+function soon(iso) {
+  if (new Date(iso) - Date.now() < DAY_MS) return time(iso);
+  return time(iso, { words: (at) => dayAndTime(at, state.listing.timezone) });
+}
+
+const threeTimes = (runtime) =>
+  runtime?.nextRuns?.length
+    ? runtime.nextRuns.map((iso) => dayAndTime(iso, state.listing.timezone)).join("\n")
+    : null;
+
+/** What is typed and not saved is kept: it is there again when one comes back. */
 function choose(name) {
-  if (state.open?.dirty?.() && !confirm("Leave without saving the changes of this trigger?"))
-    return;
-  history.pushState(
-    null,
-    "",
-    name === null ? location.pathname : `?name=${encodeURIComponent(name)}`,
-  );
+  const leaving = state.open?.dirty() && state.open.name;
+  const place = name === null ? location.pathname : `?name=${encodeURIComponent(name)}`;
+  history.pushState(null, "", place);
   if (state.listing) show(name); // else the first load shows what the address names
+  if (leaving !== undefined && leaving !== false)
+    toast(`What you typed in ${leaving || "the new trigger"} is kept, not saved.`, {
+      action: "Back to it",
+      act: () => choose(leaving),
+    });
 }
 
 function show(name) {
-  state.name = name;
-  state.open = null;
+  Object.assign(state, { name, open: null });
   duo.classList.toggle("chosen", name !== null);
+  here.textContent = name || "Triggers";
   draw();
   if (name === null) {
-    overview();
+    glance();
     return;
   }
-  const found = name === "" ? null : find(name);
-  if (name && !found) {
-    fill(main, h("div", { class: "form" }, problem(`No such trigger: ${name}`)));
+  const record = name === "" ? null : find(name);
+  if (name && !record) {
+    fill(
+      main,
+      h("div", { class: "form" }, problem(`There is no trigger ${name} in this project.`)),
+    );
     return;
   }
-  state.open = editor(main, {
+  state.open = new Editor(main, {
     slug,
     route,
     name,
-    record: found,
+    record,
     catalogue: state.listing,
     back: () => choose(null),
     saved,
     reload: load,
+    resume: (event) => attempt(event, () => pause(false)),
   });
 }
 
 async function saved(name) {
-  if (name !== state.name)
-    history.replaceState(
-      null,
-      "",
-      name === null ? location.pathname : `?name=${encodeURIComponent(name)}`,
-    );
-  state.name = name;
-  state.open = null;
+  const place = name === null ? location.pathname : `?name=${encodeURIComponent(name)}`;
+  if (name !== state.name) history.replaceState(null, "", place);
+  Object.assign(state, { name, open: null });
   duo.classList.toggle("chosen", name !== null);
   await load();
 }
 
-function overview() {
-  const { triggers, legacy, invalid } = state.listing;
-  const none = triggers.length + legacy.length + invalid.length === 0;
+const glance = () =>
   fill(
     main,
-    h(
-      "div",
-      { class: "empty" },
-      h("h1", { class: "big" }, none ? "No trigger yet" : "Choose a trigger"),
-      h(
-        "p",
-        {},
-        "A trigger starts a turn by itself: at a time, or after something happened. It is stored in project.yaml and starts switched off.",
-      ),
-      h(
-        "div",
-        { class: "line wrap center" },
-        button("New trigger", { icon: "plus", kind: "primary", onclick: () => choose("") }),
-        none && button("Add the nightly check", { icon: "clock", onclick: nightly }),
-      ),
-      command(`curl ${location.origin}${route}`, "the command that lists these triggers"),
-    ),
+    overview(state.listing, route, {
+      create: () => choose(""),
+      nightly,
+      choose,
+      resume: (event) => attempt(event, () => pause(false)),
+    }),
   );
+
+/** Pause or resume: of this project, or of everything when that is what is paused. */
+async function pause(on, { undo = false } = {}) {
+  const whole = !on && state.listing.paused?.by === "instance";
+  await post(whole ? "/api/pause" : P(slug, "pause"), { paused: on });
+  await load();
+  if (undo) return;
+  const said = on ? "Nothing fires by itself in this project until you resume." : "Resumed.";
+  const back = () =>
+    attempt(null, async () => {
+      if (whole) await post("/api/pause", { paused: true });
+      else await pause(!on, { undo: true });
+      await load();
+    });
+  toast(said, { action: "Undo", act: back });
 }
 
-/** The offer of engine.md 9.5: a runbook that works without a model; it fills the form, Save stores it. */
+/** The offer of engine.md 9.5: a runbook that works without a model; Save stores it. */
 function nightly() {
   choose("");
   state.open.suggest({
@@ -202,27 +238,66 @@ function nightly() {
   });
 }
 
+const more = button("", {
+  icon: "more",
+  kind: "ghost only",
+  "aria-label": "More for all triggers",
+});
+menu(more, () => [
+  state.listing?.paused
+    ? { label: "Resume triggers", icon: "play", act: () => attempt(null, () => pause(false)) }
+    : {
+        label: "Pause triggers of this project",
+        icon: "pause",
+        act: () => attempt(null, () => pause(true)),
+        disabled: empty(),
+        why: "There is none yet.",
+      },
+  { label: "Add the nightly check", icon: "clock", act: nightly },
+  { label: "All runs", icon: "clock", act: () => location.assign(`/projects/${slug}/runs`) },
+]);
 fill(
-  document.getElementById("list"),
-  h("h1", { class: "sr" }, "Triggers"),
+  nav,
   h(
     "div",
     { class: "line pickbar" },
     h("label", { class: "sr", for: "ts" }, "Filter triggers"),
     search,
     button("New", { icon: "plus", onclick: () => choose("") }),
+    more,
   ),
+  paused,
   groups,
 );
-search.addEventListener("input", draw);
-addEventListener("beforeunload", (event) => state.open?.dirty() && event.preventDefault());
-addEventListener("popstate", () => show(wanted()));
-key("n", "New trigger", (event) => {
-  event.preventDefault();
-  choose("");
-});
+search.addEventListener("input", () => state.listing && draw());
+addEventListener("popstate", () => state.listing && show(wanted()));
+
+const TRIGGERS = { group: "Triggers" };
+const by = (event) => step(nav, event.key === "j" ? 1 : -1);
+key(["j", "k"], "The next trigger, the trigger before", by, TRIGGERS);
+key("/", "Filter triggers", () => search.focus(), TRIGGERS);
+key("n", "New trigger", () => choose(""), TRIGGERS);
+key("Ctrl+s", "Save", () => (state.open ? void state.open.save() : false), TRIGGERS);
+key("Escape", "Leave the field, then the trigger", leave, { ...TRIGGERS, typing: true });
+action("New trigger", () => choose(""), { icon: "plus", key: "n" });
+
+function leave({ target }) {
+  if (target === search && search.value) {
+    search.value = "";
+    draw();
+  } else if (main.contains(target) && target !== main && target.matches("input, textarea, select"))
+    target.blur();
+  else if (state.name !== null) {
+    const name = state.name;
+    choose(null);
+    [...nav.querySelectorAll("a.pick")].find((row) => row.textContent.includes(name))?.focus();
+  } else document.activeElement?.blur();
+}
+
+const rest = late(groups, "rows");
 const refresh = settle(150, () =>
-  load().catch((error) => {
+  load().then(rest, (error) => {
+    rest();
     if (!state.listing) fill(main, problem(error.message));
   }),
 );

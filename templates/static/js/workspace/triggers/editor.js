@@ -1,349 +1,345 @@
 // One trigger: its form, its next three times, its switch, its runs. Errors stand at their field.
 
 import { call, get, P, post, put, query, remove } from "../../kit/api.js";
-import { button, fill, h, icon, keep, mark, settle } from "../../kit/dom.js";
-import { fields, readForm, showErrors, writeForm } from "./form.js";
-import { runRow } from "../parts.js";
-import { whenWords } from "../schedule.js";
+import { button, fill, h, icon, keep, settle } from "../../kit/dom.js";
 import { attempt, toast } from "../../kit/toast.js";
-import { dayAndTime, relative, span, time } from "../../kit/words.js";
-import { stateOf, triggerState } from "../words.js";
+import { runRow } from "../parts.js";
+import { stateOf } from "../words.js";
+import { fields, readForm, showErrorAt, showErrors, showProblem, writeForm } from "./form.js";
+import { head, notices } from "./head.js";
+import { kept } from "./keeping.js";
+import { nextTimes } from "./times.js";
 
-export function editor(main, { slug, route, name, record, catalogue, back, saved, reload }) {
-  const path = `${route}/${encodeURIComponent(name)}`;
-  let stored = record;
-  let etag = null;
-  let tagged = null; // the tag that is being asked for
-  const form = h("form", { novalidate: true, autocomplete: "off" });
-  const headline = h("div");
-  const times = h("div", { class: "stack tight" });
-  const notes = h("div", { class: "stack" });
-  const recent = h("ul");
-  const note = h("span", { class: "says bad push small" });
-  const inputs = fields(catalogue);
-  const facts = stored && !stored.invalid ? stored : null;
+const NEW = {
+  trigger: { type: "schedule", cron: "0 9 * * 1-5" },
+  run: { prompt: "", session: "new", tools: [] },
+};
+const CHANGED =
+  "The entry was changed meanwhile, perhaps by hand. Save again to replace it with what stands here.";
 
-  const preview = settle(200, async () => {
-    const { trigger } = readForm(inputs);
-    fill(times, await nextTimes(route, trigger, stored, catalogue.timezone));
-  });
+/** `options`: slug, route, name, record, catalogue, and what the page does: back, saved, reload. */
+export class Editor {
+  constructor(main, options) {
+    Object.assign(this, options, { main, etag: null, tagged: null, stored: options.record });
+    this.path = `${this.route}/${encodeURIComponent(this.name)}`;
+    this.facts = this.stored && !this.stored.invalid ? this.stored : null;
+    this.inputs = fields(this.catalogue);
+    this.draft = kept(this.slug, this.name);
+    this.headline = h("div");
+    this.over = h("div", { class: "stack" });
+    this.times = h("div", { class: "stack tight", role: "status" });
+    this.recent = h("ul");
+    this.note = h("span", { class: "says push small", role: "status" });
+    this.acts = {
+      back: this.back,
+      toggle: (event) => this.toggle(event),
+      run: (event) => this.run(event),
+      convert: (event) => this.convert(event),
+      resume: this.resume,
+    };
+    this.preview = settle(200, () => this.showTimes());
+    this.build();
+    this.fillIn();
+    this.live();
+    if (this.facts && !this.facts.legacy) this.tag();
+    if (this.name === "") this.inputs.name.focus();
+  }
 
-  async function save(event) {
+  build() {
+    this.form = h(
+      "form",
+      { id: "tf", novalidate: true, autocomplete: "off", onsubmit: (event) => this.save(event) },
+      this.headline,
+      this.over,
+      ...this.inputs.nodes(this.times),
+    );
+    this.form.addEventListener("input", () => this.typed());
+    if (this.facts?.legacy)
+      for (const control of this.form.querySelectorAll(
+        ".field input, .field select, .field textarea, .seg input, .grants input",
+      ))
+        control.disabled = true;
+    fill(this.main, this.form, this.stored && this.runs(), !this.facts?.legacy && this.bar());
+  }
+
+  bar() {
+    this.discarding = button("Discard changes", { kind: "ghost", onclick: () => this.revert() });
+    return h(
+      "div",
+      { class: "savebar" },
+      h(
+        "button",
+        { class: "btn primary", form: "tf" },
+        "Save ",
+        h("span", { class: "kbd", "aria-hidden": "true" }, "Ctrl S"),
+      ),
+      this.discarding,
+      this.stored &&
+        button("Delete", {
+          icon: "trash",
+          kind: "ghost danger",
+          onclick: (event) => this.discard(event),
+        }),
+      this.note,
+    );
+  }
+
+  runs() {
+    const all = `/projects/${this.slug}/runs?trigger=${encodeURIComponent(this.name)}`;
+    return h(
+      "aside",
+      { class: "recent", "aria-label": "Recent runs" },
+      h(
+        "div",
+        { class: "line" },
+        h("h2", {}, "Recent runs"),
+        h("a", { class: "push tiny link", href: all }, "All"),
+      ),
+      this.recent,
+    );
+  }
+
+  /** What is stored, then what was typed before a reload. */
+  fillIn() {
+    writeForm(this.inputs, { name: this.name, ...(this.facts ?? NEW) });
+    this.inputs.name.readOnly = this.name !== "";
+    this.clean = this.said();
+    const { form } = this.draft;
+    if (form && JSON.stringify(form) !== this.clean) writeForm(this.inputs, form);
+    this.sayUnsaved(form !== null && this.dirty());
+  }
+
+  /** The parts that follow what happens, without touching what is typed. */
+  live() {
+    const focused = this.headline.contains(document.activeElement) && document.activeElement;
+    fill(this.headline, head(this.name, this.stored, this.acts));
+    if (focused)
+      this.headline
+        .querySelector(focused.role === "switch" ? "[role=switch]" : ".btn.primary, .push .btn")
+        ?.focus();
+    fill(this.over, notices(this.stored, this.acts));
+    this.showTimes();
+    this.history();
+  }
+
+  said() {
+    return JSON.stringify({ name: this.inputs.name.value.trim(), ...readForm(this.inputs) });
+  }
+
+  dirty() {
+    return !this.facts?.legacy && this.said() !== this.clean;
+  }
+
+  typed() {
+    this.preview();
+    if (this.dirty()) this.draft.keep(JSON.parse(this.said()));
+    else this.draft.forget();
+    this.sayUnsaved();
+  }
+
+  sayUnsaved(restored = false) {
+    const dirty = this.dirty();
+    if (this.discarding) this.discarding.hidden = !dirty;
+    this.note.className = "says push small";
+    const words = restored ? "Not saved yet; back from before the reload" : "Not saved yet";
+    fill(this.note, dirty && [icon("pencil"), words]);
+  }
+
+  sayBad(text) {
+    this.note.className = "says bad push small";
+    fill(this.note, icon("alert"), text);
+  }
+
+  async showTimes() {
+    if (this.facts?.trigger.type === "webhook" && !this.dirty()) return;
+    const { trigger } = readForm(this.inputs);
+    const asked = JSON.stringify(trigger);
+    const { nodes, error } = await nextTimes(
+      trigger,
+      this.facts && this.stored,
+      this.catalogue.timezone,
+    );
+    if (JSON.stringify(readForm(this.inputs).trigger) !== asked) return; // typed on meanwhile
+    fill(this.times, nodes);
+    for (const id of ["cron", "interval"]) showProblem(this.inputs, id, "");
+    if (error)
+      showErrorAt(this.inputs, trigger.interval === undefined ? "cron" : "interval", error);
+  }
+
+  async save(event) {
     event?.preventDefault();
-    const target = inputs.name.value.trim();
-    note.textContent = "";
-    showErrors(inputs, []);
-    await tagged;
+    if (this.facts?.legacy) return;
+    const target = this.inputs.name.value.trim();
+    showErrors(this.inputs, []);
+    await this.tagged;
     try {
-      const body = { ...readForm(inputs), enabled: stored?.enabled ?? false };
-      const { data } = await call("PUT", `${route}/${encodeURIComponent(target || " ")}`, body, {
-        etag,
-      });
+      const body = { ...readForm(this.inputs), enabled: this.stored?.enabled ?? false };
+      const path = `${this.route}/${encodeURIComponent(target || " ")}`;
+      const { data } = await call("PUT", path, body, { etag: this.etag });
+      this.draft.forget();
+      this.clean = this.said();
       toast(data.created ? "Saved. It is off until you enable it." : "Saved.");
-      await saved(target);
+      await this.saved(target);
     } catch (error) {
-      if (error.code === "stale") {
-        etag = null;
-        note.textContent =
-          "The entry was changed meanwhile, perhaps by hand. Save again to replace it, or reload to see it.";
-        return;
-      }
-      const left = showErrors(inputs, error.errors ?? []);
-      fill(
-        note,
-        icon("alert"),
-        error.errors?.length
-          ? `${error.errors.length} ${error.errors.length === 1 ? "field needs" : "fields need"} a correction`
-          : error.message,
-      );
-      if (left.length)
-        fill(
-          notes,
-          left.map((text) => h("p", { class: "problem" }, icon("alert"), h("span", {}, text))),
-        );
-      form.querySelector("[aria-invalid]")?.focus();
+      this.refused(error);
     }
   }
 
-  async function toggle(event) {
-    const enabled = event.target.checked;
-    await attempt(event, async () => {
-      await put(path, { trigger: stored.trigger, run: stored.run, enabled }, { etag });
-      await reload();
-    });
-    if (event.target.isConnected) event.target.checked = stored.enabled;
+  /** Nothing of what is typed is lost: each error goes to its field, the rest over the form. */
+  refused(error) {
+    if (error.code === "stale") {
+      this.etag = null;
+      this.sayBad(CHANGED);
+      this.compare();
+      return;
+    }
+    const errors = error.errors ?? [];
+    const left = showErrors(this.inputs, errors);
+    const count = errors.length;
+    this.sayBad(
+      count
+        ? `${count} ${count === 1 ? "field needs" : "fields need"} a correction`
+        : error.message,
+    );
+    if (left.length)
+      fill(
+        this.over,
+        left.map((text) => h("p", { class: "problem" }, icon("alert"), h("span", {}, text))),
+      );
+    this.form.querySelector("[aria-invalid]")?.focus();
   }
 
-  const run = (event) =>
-    attempt(event, async () => {
-      const { sessionId, state } = await post(`${path}/run`);
+  /** What stands in the file now, beside what is typed here. */
+  async compare() {
+    const { data } = await call("GET", this.path).catch(() => ({ data: null }));
+    if (!data) return;
+    const { trigger, run } = data.trigger;
+    const take = () => {
+      writeForm(this.inputs, { name: this.name, trigger, run });
+      this.typed();
+      fill(this.over, notices(this.stored, this.acts));
+    };
+    fill(
+      this.over,
+      h(
+        "div",
+        { class: "banner warn" },
+        icon("alert"),
+        h(
+          "div",
+          {},
+          "In the file now:",
+          h(
+            "pre",
+            { class: "codeblock", tabindex: "0", "aria-label": "The entry in the file" },
+            JSON.stringify({ trigger, run }, null, 2),
+          ),
+        ),
+        button("Take that over", { onclick: take }),
+      ),
+    );
+  }
+
+  revert() {
+    const typed = JSON.parse(this.said());
+    writeForm(this.inputs, { name: this.name, ...(this.facts ?? NEW) });
+    this.typed();
+    showErrors(this.inputs, []);
+    const back = () => {
+      writeForm(this.inputs, typed);
+      this.typed();
+    };
+    toast("Changes discarded.", { action: "Undo", act: back });
+    this.inputs.name.focus();
+  }
+
+  async toggle(event) {
+    const { target } = event;
+    const enabled = target.checked;
+    await attempt(event, async () => {
+      const { trigger, run } = this.stored;
+      await put(this.path, { trigger, run, enabled }, { etag: this.etag });
+      await this.reload();
+    });
+    if (target.isConnected) target.checked = this.stored.enabled;
+  }
+
+  run(event) {
+    return attempt(event, async () => {
+      const { sessionId, state } = await post(`${this.path}/run`);
       toast(state === "queued" ? "Waiting for a free place." : "Started.", {
         action: "Open chat",
-        act: () => location.assign(`/projects/${slug}/chats/${sessionId}`),
+        act: () => location.assign(`/projects/${this.slug}/chats/${sessionId}`),
       });
-      await history();
+      await this.history();
     });
+  }
 
-  const discard = (event) =>
-    attempt(event, async () => {
-      await remove(path);
-      const undo =
-        facts &&
-        !facts.legacy &&
-        (() =>
-          attempt(null, async () => {
-            await put(path, { trigger: facts.trigger, run: facts.run, enabled: facts.enabled });
-            await saved(name);
-          }));
-      toast(`${name} is deleted.`, undo ? { action: "Undo", act: undo } : {});
-      await saved(null);
+  discard(event) {
+    const { facts } = this;
+    return attempt(event, async () => {
+      await remove(this.path);
+      const back = async () => {
+        const { trigger, run, enabled } = facts;
+        await put(this.path, { trigger, run, enabled });
+        await this.saved(this.name);
+      };
+      const undo = facts && !facts.legacy && { action: "Undo", act: () => attempt(null, back) };
+      toast(`${this.name} is deleted.`, undo || {});
+      this.draft.forget();
+      await this.saved(null);
     });
+  }
 
-  const convert = (event) =>
-    attempt(event, async () => {
-      await post(P(slug, "schedules", name, "convert"));
+  convert(event) {
+    return attempt(event, async () => {
+      await post(P(this.slug, "schedules", this.name, "convert"));
       toast("Converted. Its times stay as they were.");
-      await saved(name);
+      await this.saved(this.name);
     });
+  }
 
-  async function history() {
-    if (!stored) return;
-    const { runs } = await get(query(P(slug, "runs"), { trigger: name, limit: 8 }));
+  async history() {
+    if (!this.stored) return;
+    const asked = query(P(this.slug, "runs"), { trigger: this.name, limit: 8 });
+    const { runs } = await get(asked).catch(() => ({ runs: null }));
+    if (!runs) return; // the connection bar says it
+    if (!runs.length) {
+      fill(this.recent, h("li", { class: "tiny quiet" }, "Its runs will be listed here."));
+      return;
+    }
     keep(
-      recent,
+      this.recent,
       runs,
       (one) => one.id,
       (one) => runRow(one, { title: stateOf(one.status).word }),
     );
-    if (!runs.length) fill(recent, h("li", { class: "tiny quiet" }, "Not run yet."));
   }
 
-  function head() {
-    const title = h("h1", {}, name || "New trigger");
-    if (!facts) return fill(headline, h("header", { class: "line wrap" }, phoneBack(back), title));
-    const last = facts.runtime?.lastRun;
-    const said = last
-      ? [
-          "Last run ",
-          time(last.finishedAt ?? last.queuedAt),
-          `, ${stateOf(last.status).word.toLowerCase()}`,
-          last.durationSeconds ? ` in ${span(last.durationSeconds)}` : "",
-        ]
-      : "Not run yet";
-    const able = facts.trigger.type !== "webhook";
-    return fill(
-      headline,
-      h(
-        "header",
-        { class: "line wrap" },
-        phoneBack(back),
-        h(
-          "div",
-          { class: "grow" },
-          title,
-          h(
-            "p",
-            { class: "soft small line" },
-            mark(triggerState(stored)),
-            h("span", {}, triggerState(stored).word, " · ", said),
-          ),
-        ),
-        h(
-          "div",
-          { class: "line push" },
-          !facts.legacy &&
-            h(
-              "label",
-              { class: "switch" },
-              h("input", {
-                type: "checkbox",
-                checked: stored.enabled,
-                onchange: toggle,
-                role: "switch",
-              }),
-              "Enabled",
-            ),
-          facts.legacy && button("Convert", { icon: "check", onclick: convert }),
-          able && button("Run now", { icon: "play", onclick: run }),
-        ),
-      ),
-    );
-  }
-
-  function warn() {
-    const lines = stored?.invalid
-      ? [
-          h(
-            "div",
-            { class: "banner bad", role: "alert" },
-            icon("alert"),
-            h(
-              "div",
-              {},
-              h("b", {}, `Line ${stored.line} of project.yaml: `),
-              stored.error,
-              " It never fires. Correct it by hand, or fill this form and save: that rewrites the entry.",
-            ),
-          ),
-        ]
-      : (stored?.warnings ?? []).map((text) =>
-          h("div", { class: "banner warn" }, icon("alert"), h("div", {}, text)),
-        );
-    if (stored?.runtime?.lastError)
-      lines.unshift(
-        h("div", { class: "banner bad" }, icon("alert"), h("div", {}, stored.runtime.lastError)),
-      );
-    if (stored?.legacy)
-      lines.unshift(
-        h(
-          "div",
-          { class: "banner" },
-          icon("info"),
-          h(
-            "div",
-            {},
-            "A schedule of the older form. It fires as it stands; convert it to edit it here.",
-          ),
-        ),
-      );
-    fill(notes, lines);
-  }
-
-  const bar = h(
-    "div",
-    { class: "savebar" },
-    h(
-      "button",
-      { class: "btn primary", form: "tf" },
-      "Save ",
-      h("span", { class: "kbd" }, "Ctrl S"),
-    ),
-    stored && button("Delete", { icon: "trash", kind: "ghost danger", onclick: discard }),
-    note,
-  );
-
-  form.id = "tf";
-  form.append(headline, notes, ...inputs.nodes(times));
-  form.addEventListener("submit", save);
-  form.addEventListener("input", preview);
-  if (stored?.legacy)
-    for (const control of form.querySelectorAll(
-      ".field input, .field select, .field textarea, .seg input, .grants input",
-    ))
-      control.disabled = true;
-  fill(
-    main,
-    form,
-    stored
-      ? h(
-          "aside",
-          { class: "recent", "aria-label": "Recent runs" },
-          h(
-            "div",
-            { class: "line" },
-            h("h2", {}, "Recent runs"),
-            h(
-              "a",
-              {
-                class: "push tiny link",
-                href: `/projects/${slug}/runs?trigger=${encodeURIComponent(name)}`,
-              },
-              "All",
-            ),
-          ),
-          recent,
-        )
-      : null,
-    !stored?.legacy && bar,
-  );
-  main.onkeydown = (event) => {
-    if (!(event.ctrlKey || event.metaKey) || event.key !== "s") return;
-    event.preventDefault();
-    save();
-  };
-  writeForm(inputs, { name, ...(facts ?? blank()) });
-  inputs.name.readOnly = name !== "";
-  let clean = JSON.stringify(readForm(inputs));
-  head();
-  warn();
-  preview();
-  history();
-  const same = (record) =>
-    JSON.stringify([record.trigger, record.run]) === JSON.stringify([facts.trigger, facts.run]);
-  /** The tag of the entry this form was filled from; one that says something else keeps the old tag. */
-  const tag = () => {
-    tagged = call("GET", path).then(
+  /** The tag of the entry this form was filled from; one that says something else keeps the old. */
+  tag() {
+    const same = (record) =>
+      JSON.stringify([record.trigger, record.run]) ===
+      JSON.stringify([this.facts.trigger, this.facts.run]);
+    this.tagged = call("GET", this.path).then(
       (answer) => {
-        if (same(answer.data.trigger)) etag = answer.etag;
+        if (same(answer.data.trigger)) this.etag = answer.etag;
       },
       () => {},
     );
-  };
-  if (facts && !facts.legacy) tag();
-  if (name === "") inputs.name.focus();
+  }
 
-  return {
-    name,
-    dirty: () => JSON.stringify(readForm(inputs)) !== clean,
-    suggest(given) {
-      writeForm(inputs, given);
-      preview();
-    },
-    /** A change arrived: the live parts follow it; what was typed stays. */
-    refresh(fresh) {
-      if (!fresh || fresh.invalid || !facts) return;
-      stored = fresh;
-      if (!facts.legacy) tag();
-      head();
-      warn();
-      preview();
-      history();
-    },
-  };
-}
+  /** Fill a new form with an offer; Save stores it. */
+  suggest(given) {
+    writeForm(this.inputs, given);
+    this.typed();
+  }
 
-const blank = () => ({
-  trigger: { type: "schedule", cron: "0 9 * * 1-5" },
-  run: { prompt: "", session: "new", tools: [] },
-});
-
-const phoneBack = (back) =>
-  button("All", { icon: "left", kind: "ghost s narrow-only", onclick: back });
-
-async function nextTimes(route, trigger, stored, zone) {
-  if (trigger.type !== "schedule") return [];
-  const words = h(
-    "p",
-    { class: "small" },
-    whenWords(trigger),
-    " ",
-    h("span", { class: "quiet" }, zone),
-  );
-  const same =
-    stored?.trigger &&
-    (stored.trigger.cron ?? "") === (trigger.cron ?? "") &&
-    (stored.trigger.interval ?? "") === (trigger.interval ?? "");
-  const armed = same && stored.runtime?.nextRuns?.length ? stored.runtime.nextRuns : null;
-  const next =
-    armed ??
-    (await get(query("/api/triggers/preview", { cron: trigger.cron, interval: trigger.interval }))
-      .then((answer) => answer.next)
-      .catch(() => []));
-  if (!next.length) return [words];
-  return [
-    words,
-    h("h2", { class: "hint" }, armed ? "Next three times" : "Would fire next, once enabled"),
-    h(
-      "ol",
-      { class: "times" },
-      next.map((iso) =>
-        h(
-          "li",
-          { class: "time" },
-          h("span", { class: "strong small" }, dayAndTime(iso, zone)),
-          h("span", { class: "tiny quiet" }, relative(iso)),
-        ),
-      ),
-    ),
-  ];
+  /** A change arrived: the live parts follow it; what was typed stays. */
+  refresh(fresh) {
+    if (!fresh || fresh.invalid || !this.facts) return;
+    this.stored = fresh;
+    if (!this.facts.legacy) this.tag();
+    this.live();
+  }
 }

@@ -1,6 +1,7 @@
 // The fields of a trigger: one input per field of the record, and the way there and back.
 
-import { fill, h, icon } from "../../kit/dom.js";
+import { button, fill, h, icon } from "../../kit/dom.js";
+import { fixOf, nearest } from "./fixes.js";
 
 /** Which input shows the error of which field of the record (workspace.md 8.1). */
 const PLACES = {
@@ -77,7 +78,12 @@ export function fields(catalogue) {
       radio("what", "promptFile", "File"),
     ),
     prompt: h("textarea", { class: "input mono", id: "f-prompt", rows: "8", spellcheck: "false" }),
-    promptFile: text("promptFile", { class: "input mono", placeholder: "daily.md" }),
+    promptFile: text("promptFile", {
+      class: "input mono",
+      placeholder: "daily.md",
+      spellcheck: "false",
+      list: "prompt-files",
+    }),
     session: choice("session", [
       ["new", "Start a new chat each time"],
       ["resume", "Go on in one chat of its own"],
@@ -105,9 +111,20 @@ export function fields(catalogue) {
       placeholder: "further names, e.g. mcp__svc_manage__read_chat",
     }),
     errors: new Map(),
+    files: catalogue.promptFiles ?? [],
   };
   inputs.nodes = (times) => nodes(inputs, times);
+  inputs.swapTool = (old, fresh) => swapTool(inputs, old, fresh);
   return inputs;
+}
+
+/** Grant `fresh` instead of a name that no tool has. */
+function swapTool(inputs, old, fresh) {
+  const names = inputs.extra.value.split(/[\s,]+/).filter((name) => name && name !== old);
+  const tick = [...inputs.tools.querySelectorAll("input")].find((one) => one.value === fresh);
+  if (tick) tick.checked = true;
+  else names.push(fresh);
+  inputs.extra.value = names.join(", ");
 }
 
 function grants(tools) {
@@ -184,7 +201,14 @@ function nodes(inputs, times) {
     }),
     field("promptFile", "Prompt file", {
       show: "promptFile",
-      hint: "Below .svc/triggers/, read at each firing",
+      hint: inputs.files.length
+        ? "Below .svc/triggers/, read at each firing"
+        : "Below .svc/triggers/, read at each firing; there is no such file yet",
+      extra: h(
+        "datalist",
+        { id: "prompt-files" },
+        inputs.files.map((value) => h("option", { value })),
+      ),
     }),
     two(
       field("session", "Chat"),
@@ -204,7 +228,12 @@ function nodes(inputs, times) {
   ];
   inputs.extra.setAttribute("aria-label", "Further tool names");
   inputs.root = list;
-  for (const node of list) node.addEventListener("input", () => arrange(inputs));
+  for (const node of list)
+    node.addEventListener("input", () => {
+      arrange(inputs);
+      clearError(inputs, document.activeElement);
+    });
+  inputs.promptFile.addEventListener("input", () => missingFile(inputs));
   return list;
 }
 
@@ -246,6 +275,23 @@ export function writeForm(inputs, { name, trigger, run }) {
     .join(", ");
   inputs.prompt.rows = Math.min(20, Math.max(6, inputs.prompt.value.split("\n").length));
   arrange(inputs);
+  missingFile(inputs);
+}
+
+/** Say at once that a prompt file is not there, and which one may be meant. */
+function missingFile(inputs) {
+  const name = inputs.promptFile.value.trim();
+  const missing = name !== "" && inputs.files.length > 0 && !inputs.files.includes(name);
+  const close = missing && nearest(name, inputs.files);
+  const fix = close && { label: `Use ${close}`, apply: () => (inputs.promptFile.value = close) };
+  showProblem(
+    inputs,
+    "promptFile",
+    missing
+      ? `There is no .svc/triggers/${name} yet.${close ? ` Close to it: ${close}.` : ""}`
+      : "",
+    fix || null,
+  );
 }
 
 const given = (entries) =>
@@ -286,26 +332,51 @@ export function readForm(inputs) {
 
 /** Put each error under its field; returns the sentences that have no field here. */
 export function showErrors(inputs, errors) {
-  for (const [id, why] of inputs.errors) {
-    why.hidden = true;
-    why.closest(".field").classList.remove("invalid");
+  for (const id of inputs.errors.keys()) showProblem(inputs, id, "");
+  const left = [];
+  for (const error of errors) {
+    const id = PLACES[error.field];
+    const why = inputs.errors.get(id);
+    if (!why || why.closest("[hidden].field")) left.push(`${error.field}: ${sentence(error)}`);
+    else showErrorAt(inputs, id, error);
+  }
+  return left;
+}
+
+export const showErrorAt = (inputs, id, error) =>
+  showProblem(inputs, id, sentence(error), fixOf(error, inputs));
+
+const sentence = ({ reason, example }) => (example ? `${reason}, e.g. ${example}` : reason);
+
+/** One sentence under one field, with the fix as a button when there is one; "" takes it away. */
+export function showProblem(inputs, id, sentence, fix = null) {
+  const why = inputs.errors.get(id);
+  const bad = sentence !== "";
+  const mend = () => {
+    fix.apply();
+    showProblem(inputs, id, "");
+    inputs[id].dispatchEvent(new Event("input", { bubbles: true }));
+    (inputs[id].matches("input") ? inputs[id] : inputs.extra).focus();
+  };
+  fill(
+    why,
+    bad && [icon("alert"), h("span", {}, sentence)],
+    bad && fix && button(fix.label, { kind: "s", onclick: mend }),
+  );
+  why.hidden = !bad;
+  why.closest(".field").classList.toggle("invalid", bad);
+  if (bad) {
+    inputs[id].setAttribute("aria-invalid", "true");
+    inputs[id].setAttribute("aria-describedby", why.id);
+  } else {
     inputs[id].removeAttribute("aria-invalid");
     inputs[id].removeAttribute("aria-describedby");
   }
-  const left = [];
-  for (const { field, reason, example } of errors) {
-    const id = PLACES[field];
-    const sentence = example ? `${reason}, e.g. ${example}` : reason;
-    const why = inputs.errors.get(id);
-    if (!why || why.closest("[hidden].field")) {
-      left.push(`${field}: ${sentence}`);
-      continue;
-    }
-    fill(why, icon("alert"), h("span", {}, sentence));
-    why.hidden = false;
-    why.closest(".field").classList.add("invalid");
-    inputs[id].setAttribute("aria-invalid", "true");
-    inputs[id].setAttribute("aria-describedby", why.id);
-  }
-  return left;
+}
+
+/** An error of a save is old as soon as its field is typed in again. */
+function clearError(inputs, typed) {
+  const id = typed?.name ?? typed?.id?.replace(/^f-/, "");
+  if (inputs.errors.has(id) && !["cron", "interval", "promptFile"].includes(id))
+    showProblem(inputs, id, "");
 }

@@ -1,0 +1,42 @@
+// What an error sentence offers as the fix, as a button beside it.
+
+const MEANT = /\(did you mean ([^)]+)\?\)/;
+const UNKNOWN = /unknown tool "?([^"\s]+)"?/;
+
+/** {label, apply(inputs)} of an error, or null. */
+export function fixOf({ field, reason, example }, inputs) {
+  const [, meant] = MEANT.exec(reason) ?? [];
+  const [, unknown] = UNKNOWN.exec(reason) ?? [];
+  if (field === "run.tools" && meant && unknown)
+    return { label: `Use ${meant}`, apply: () => inputs.swapTool(unknown, meant) };
+  const text = /^(?:\w+ )?"([^"]+)"$/.exec(example ?? "")?.[1];
+  const input = { "trigger.cron": inputs.cron, "trigger.interval": inputs.interval }[field];
+  if (text && input) return { label: `Use ${text}`, apply: () => (input.value = text) };
+  return null;
+}
+
+/** The name among `names` nearest to `wanted`, if one is near enough to be meant. */
+export function nearest(wanted, names) {
+  let best = null;
+  let least = Math.max(2, Math.floor(wanted.length / 4)) + 1;
+  for (const name of names) {
+    const far = distance(wanted.toLowerCase(), name.toLowerCase());
+    if (far < least) [best, least] = [name, far];
+  }
+  return best;
+}
+
+function distance(one, other) {
+  let row = Array.from({ length: other.length + 1 }, (_, n) => n);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1)
+      next[j] = Math.min(
+        next[j - 1] + 1,
+        row[j] + 1,
+        row[j - 1] + (one[i - 1] === other[j - 1] ? 0 : 1),
+      );
+    row = next;
+  }
+  return row[other.length];
+}

@@ -1,0 +1,116 @@
+// The head of one trigger: its name, its state, its last run and what can be done with it at once.
+
+import { button, h, icon, mark } from "../../kit/dom.js";
+import { span, time } from "../../kit/words.js";
+import { stateOf, triggerState } from "../words.js";
+
+/** acts: {back, toggle(event), run(event), convert(event), resume(event)} */
+export function head(name, stored, acts) {
+  const title = h("h1", {}, name || "New trigger");
+  if (!stored || stored.invalid) return h("header", { class: "line wrap" }, back(acts), title);
+  const look = stored.runtime?.paused && stored.enabled ? stateOf("paused") : triggerState(stored);
+  return h(
+    "header",
+    { class: "line wrap" },
+    back(acts),
+    h(
+      "div",
+      { class: "grow" },
+      title,
+      h(
+        "p",
+        { class: "soft small line" },
+        mark(look),
+        h("span", {}, look.word, " · ", lastRun(stored)),
+      ),
+    ),
+    h(
+      "div",
+      { class: "line push" },
+      !stored.legacy && enabled(stored, acts),
+      stored.legacy && button("Convert", { icon: "check", onclick: acts.convert }),
+      stored.trigger.type !== "webhook" && button("Run now", { icon: "play", onclick: acts.run }),
+    ),
+  );
+}
+
+const back = (acts) =>
+  button("All", { icon: "left", kind: "ghost s narrow-only", onclick: acts.back });
+
+const enabled = (stored, acts) =>
+  h(
+    "label",
+    { class: "switch" },
+    h("input", {
+      type: "checkbox",
+      checked: stored.enabled,
+      onchange: acts.toggle,
+      role: "switch",
+    }),
+    "Enabled",
+  );
+
+function lastRun({ project, runtime }) {
+  const last = runtime?.lastRun;
+  if (!last) return "Not run yet";
+  const took = last.durationSeconds ? ` in ${span(last.durationSeconds)}` : "";
+  const word = stateOf(last.status).word.toLowerCase();
+  return [
+    "Last run ",
+    time(last.finishedAt ?? last.queuedAt),
+    `, ${word}${took}. `,
+    last.sessionId &&
+      h(
+        "a",
+        { class: "link", href: `/projects/${last.project ?? project}/chats/${last.sessionId}` },
+        "See the run",
+      ),
+  ];
+}
+
+/** What stands over the form: not valid, paused, the last error, an older form, warnings. */
+export function notices(stored, acts) {
+  const banner = (tone, shape, ...content) =>
+    h("div", { class: `banner ${tone}` }, icon(shape), h("div", {}, ...content));
+  if (stored?.invalid) {
+    const said = banner(
+      "bad",
+      "alert",
+      h("b", {}, `Line ${stored.line} of project.yaml: `),
+      stored.error,
+      " It never fires. Correct it by hand, or fill this form and save: that rewrites the entry.",
+    );
+    said.setAttribute("role", "alert");
+    return [said];
+  }
+  if (!stored) return [];
+  const { runtime, legacy, warnings = [] } = stored;
+  const why = runtime?.lastRun?.status === "failed" && runtime.lastRun.reason;
+  return [
+    why && banner("bad", "alert", h("b", {}, "The last run failed: "), why),
+    runtime?.lastError && !why && banner("bad", "alert", runtime.lastError),
+    runtime?.paused && pausedBanner(runtime.paused, acts.resume),
+    legacy &&
+      banner(
+        "",
+        "info",
+        "A schedule of the older form. It fires as it stands; convert it to edit it here.",
+      ),
+    ...warnings
+      .filter((text) => !text.startsWith("run.promptFile:")) // stands at its field
+      .map((text) => banner("warn", "alert", text)),
+  ].filter(Boolean);
+}
+
+/** That no trigger fires by itself, since when, and the way back. */
+export function pausedBanner({ by, since }, resume) {
+  const whose =
+    by === "instance" ? "All triggers are paused" : "The triggers of this project are paused";
+  return h(
+    "div",
+    { class: "banner warn" },
+    icon("pause"),
+    h("div", {}, whose, since ? [", since ", time(since)] : "", ". Run now works all the same."),
+    button(by === "instance" ? "Resume all" : "Resume", { onclick: resume }),
+  );
+}

@@ -1,0 +1,61 @@
+// A schedule as it is typed: what it means in words, when it would fire next, what is wrong with it.
+
+import { get, query } from "../../kit/api.js";
+import { h } from "../../kit/dom.js";
+import { dayAndTime, relative } from "../../kit/words.js";
+import { whenWords } from "../schedule.js";
+
+/**
+ * {nodes, error} of a schedule: `error` {field, reason, example} is what a save would say, or null.
+ * `stored` is the trigger as it is armed, so that what is saved shows the times it will fire.
+ */
+export async function nextTimes(trigger, stored, zone) {
+  if (trigger.type !== "schedule") return { nodes: [], error: null };
+  const { cron, interval } = trigger;
+  if (!(cron ?? interval ?? "").trim()) return { nodes: [], error: null };
+  const armed = same(stored?.trigger, trigger) && stored.runtime?.nextRuns;
+  if (armed?.length) return { nodes: shown(trigger, armed, zone, "Next three times"), error: null };
+  try {
+    const { next } = await get(query("/api/triggers/preview", { cron, interval }));
+    return { nodes: shown(trigger, next, zone, title(stored)), error: null };
+  } catch (error) {
+    return { nodes: [], error: error.errors?.[0] ?? { field: "trigger", reason: error.message } };
+  }
+}
+
+const same = (old, fresh) =>
+  Boolean(old) &&
+  (old.cron ?? "") === (fresh.cron ?? "") &&
+  (old.interval ?? "") === (fresh.interval ?? "");
+
+function title(stored) {
+  if (stored?.runtime?.paused) return "Would fire next, were triggers not paused";
+  return stored?.enabled ? "Would fire next, once saved" : "Would fire next, once enabled";
+}
+
+function shown(trigger, next, zone, heading) {
+  const words = whenWords(trigger);
+  const capital = words && words[0].toUpperCase() + words.slice(1);
+  return [
+    h(
+      "p",
+      { class: "small" },
+      h("span", { class: "strong" }, capital),
+      " ",
+      h("span", { class: "quiet" }, zone),
+    ),
+    h("h2", { class: "hint" }, next.length ? heading : "It never fires: there is no such time."),
+    h(
+      "ol",
+      { class: "times" },
+      next.map((iso) =>
+        h(
+          "li",
+          { class: "time" },
+          h("span", { class: "strong small" }, dayAndTime(iso, zone)),
+          h("span", { class: "tiny quiet" }, relative(iso)),
+        ),
+      ),
+    ),
+  ];
+}
