@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 import yaml
+from django.test import RequestFactory
+from rest_framework.request import Request
 from rest_framework.test import APIClient
 
-from config.kernel.web.places import MOST, MOST_ALIKE, Place, ranked
+from config.kernel.web import places, surfaces
+from config.kernel.web.places import MOST, MOST_ALIKE, Place, Waiting, ranked
 from dashboard import places as dashboard_places
 from tests.review.repos import Repo
 from tests.service import Service, until
@@ -41,7 +45,7 @@ def test_every_word_must_be_found_in_any_order_and_the_hint_counts_when_no_label
 
 
 def test_case_and_accents_make_no_difference():
-    assert labels("CAFE", "Café au lait") == ["Café au lait"]
+    assert labels("RESUME", "Résumé of May") == ["Résumé of May"]
     assert labels("Łódź 東京", "łódź to 東京") == ["łódź to 東京"]
 
 
@@ -150,6 +154,23 @@ def test_a_caller_behind_a_proxy_hears_only_of_the_part_it_was_let_into(served):
         f"{served.dashboard_url}/api/badges", headers={"X-Forwarded-For": "192.0.2.9"}
     ).json()["badges"]
     assert [badge["part"] for badge in badges] == ["dashboard"]
+
+
+@pytest.mark.parametrize(("mode", "told"), [("none", 3), ("jwt", 1)])
+def test_where_people_sign_in_the_port_of_a_part_tells_of_that_part_alone(
+    settings, monkeypatch, mode, told
+):
+    monkeypatch.setattr(surfaces, "_ports", {"main": 8000, "review": 5622})
+    settings.SVC = SimpleNamespace(auth_mode=mode)
+    asked = RequestFactory().get("/api/badges", headers={"Host": "localhost:5622"})
+    asked.scope = {"server": ["127.0.0.1", 5622], "path": "/api/badges"}
+    asked.surface = surfaces.REVIEW
+    monkeypatch.setattr(places, "_waiting", lambda part: Waiting(1, part))
+
+    found = [one["part"] for one in places.badges(Request(asked))["badges"]]
+
+    assert found[0] == "review"
+    assert len(found) == told
 
 
 @pytest.mark.parametrize("q", ["a b", "%", "'\"*(", "..", f"👩{ZWJ}💻", "مرحبا", "x" * 200])
