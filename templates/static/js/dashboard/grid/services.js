@@ -42,7 +42,6 @@ export class Services {
   /** Only the stop of an app that should always run is worth a question. */
   ask(action, app) {
     const why = this.busy.has(app.slug) ? "Wait for the last action." : unable(action, app);
-    if (quiet) return why;
     if (why) toast(`${app.name}: ${why}`);
     else if (action === "stop" && app.expected === "always") this.sure(action, app);
     else this.act(action, app);
@@ -83,6 +82,7 @@ export class Services {
     }
     this.busy.delete(app.slug);
     this.changed(answer?.app);
+    if (quiet) return why;
     if (why) toast(`${app.name}: ${why}`, { bad: true });
     if (answer && !answer.ok) this.failed(app, answer.log, why);
     return why;
