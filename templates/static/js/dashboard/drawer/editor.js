@@ -16,20 +16,10 @@ const LINE_PX = 20;
 export class Editor {
   /**
    * `file` is its name below home, `address` where its text is read and saved. `saved(record)`
-   * takes the answer of a save; `missing()` answers what stands there when there is no file;
-   * `fixed` says why it cannot be saved from here, if so.
+   * takes the answer of a save; `missing()` answers what stands there when there is no file.
    */
-  constructor({ file, address, saved, missing, fixed = "" }) {
-    Object.assign(this, {
-      file,
-      address,
-      saved,
-      missing,
-      fixed,
-      etag: null,
-      base: "",
-      ended: false,
-    });
+  constructor({ file, address, saved, missing }) {
+    Object.assign(this, { file, address, saved, missing, etag: null, base: "", ended: false });
     Object.assign(this, { faults: [], typed: null, told: null, loaded: false });
     this.area = h("textarea", {
       class: "yaml",
@@ -39,7 +29,6 @@ export class Editor {
       autocomplete: "off",
       "aria-label": `Text of ${file}`,
       "aria-describedby": "editor-faults",
-      readonly: fixed !== "",
       onscroll: () => this.aligned(),
       onkeydown: (event) => this.onKey(event),
     });
@@ -61,12 +50,11 @@ export class Editor {
     return h(
       "div",
       { class: "editbar" },
-      !this.fixed &&
-        button("Save", {
-          kind: "primary",
-          "aria-keyshortcuts": "Control+S",
-          onclick: (event) => attempt(event, () => this.save()),
-        }),
+      button("Save", {
+        kind: "primary",
+        "aria-keyshortcuts": "Control+S",
+        onclick: (event) => attempt(event, () => this.save()),
+      }),
       (this.drop = button("Discard changes", {
         kind: "ghost",
         hidden: true,
@@ -118,10 +106,10 @@ export class Editor {
   begin({ text, etag }) {
     this.node.classList.remove("absent");
     this.frame.hidden = false;
-    fill(this.notice, this.fixed && h("p", { class: "soft small" }, this.fixed));
+    fill(this.notice);
     Object.assign(this, { base: text, etag, loaded: true });
     this.area.value = text;
-    if (!this.typed && !this.fixed) {
+    if (!this.typed) {
       this.typed = draft(this.area, `dashboard/${this.file}`);
       this.area.addEventListener("input", () => this.changed());
     }

@@ -125,7 +125,7 @@ const KINDS = { screenshot: "Screenshot", favicon: "Its icon", card: "Drawn from
 function picture({ slug, name, etag, kind }) {
   return h(
     "figure",
-    { class: "facet shot" },
+    { class: "facet shot", dataset: { kind } },
     h("img", {
       src: `${route("apps", slug, "thumb")}?v=${encodeURIComponent(etag)}`,
       alt: `Picture of ${name}`,
@@ -239,7 +239,7 @@ function health({ uptime, last, expected, lastKnown, state }) {
       .join(", ");
   return given([
     ["Expected", EXPECTED[expected]],
-    [
+    uptime["90d"] !== null && [
       "Up",
       `${share(uptime["24h"])} of 24 hours, ${share(uptime["7d"])} of 7 days, ${share(uptime["90d"])} of 90 days`,
     ],
