@@ -45,7 +45,7 @@ def test_every_word_must_be_found_in_any_order_and_the_hint_counts_when_no_label
 
 
 def test_case_and_accents_make_no_difference():
-    assert labels("RESUME", "Résumé of May") == ["Résumé of May"]
+    assert labels("RESUME", "Presume", "Résumé of May") == ["Résumé of May", "Presume"]
     assert labels("Łódź 東京", "łódź to 東京") == ["łódź to 東京"]
 
 
@@ -162,7 +162,7 @@ def test_where_people_sign_in_the_port_of_a_part_tells_of_that_part_alone(
 ):
     monkeypatch.setattr(surfaces, "_ports", {"main": 8000, "review": 5622})
     settings.SVC = SimpleNamespace(auth_mode=mode)
-    asked = RequestFactory().get("/api/badges", headers={"Host": "localhost:5622"})
+    asked: Any = RequestFactory().get("/api/badges", headers={"Host": "localhost:5622"})
     asked.scope = {"server": ["127.0.0.1", 5622], "path": "/api/badges"}
     asked.surface = surfaces.REVIEW
     monkeypatch.setattr(places, "_waiting", lambda part: Waiting(1, part))
