@@ -34,6 +34,7 @@ from config.kernel.web.guard import (  # noqa: E402
 from config.kernel.web.hosts import origin_host  # noqa: E402
 
 DISCOVERY = r"^(?:.+/)?\.well-known/oauth-protected-resource(?:/.*)?$"
+ATTACHMENTS = r"^api/projects/[^/]+/attachments$"
 CHAT_EVENTS = r"^api/projects/(?P<slug>[^/]+)/chats/(?P<session_id>[^/]+)/events$"
 
 SVC = settings.SVC
@@ -79,6 +80,12 @@ def main_rules() -> Rules:
 django_app = DjangoApp()
 authenticate = authenticator(settings.SVC_AUTHENTICATE, blocking=SVC.auth_mode == "jwt")
 rules = main_rules()
+uploads = replace(
+    rules,
+    limit=10 * MIB,
+    media=ANY,  # the bytes tell what a file is
+    words=Words(size="The file is larger than 10 MiB"),
+)
 
 inside = URLRouter(
     [
@@ -96,6 +103,7 @@ routes = URLRouter(
         machine,
         re_path(r"^api/health$", django_app),
         re_path(r"^static/", Guard(django_app, rules)),
+        re_path(ATTACHMENTS, Guard(django_app, uploads, authenticate)),
         re_path(r"", Guard(inside, rules, authenticate)),
     ]
 )

@@ -10,6 +10,7 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 from workspace import pages
+from workspace.api.attachments import AttachmentViewSet
 from workspace.api.chats import ChatViewSet
 from workspace.api.instance import InstanceViewSet
 from workspace.api.projects import ProjectViewSet
@@ -24,6 +25,7 @@ TRIGGER = f"{P}/triggers/<str:name>"
 instance = InstanceViewSet.as_view
 project = ProjectViewSet.as_view
 chat = ChatViewSet.as_view
+attachment = AttachmentViewSet.as_view
 trigger = TriggerViewSet.as_view
 run = RunViewSet.as_view
 
@@ -47,6 +49,8 @@ api = [
     path(CHAT, chat({"get": "retrieve", "patch": "partial_update", "delete": "destroy"})),
     path(f"{CHAT}/export", chat({"get": "export"})),
     path(f"{CHAT}/restore", chat({"post": "restore"})),
+    path(f"{P}/attachments", attachment({"post": "create"})),
+    path(f"{P}/attachments/<str:name>", attachment({"get": "retrieve"})),
     path(f"{P}/trash", chat({"get": "trash"})),
     path(f"{CHAT}/messages", chat({"get": "messages", "post": "send"})),
     path(f"{CHAT}/stop", chat({"post": "stop"})),

@@ -8,6 +8,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from config.kernel.web import rest
+from workspace import attachments
 from workspace.api import shapes
 from workspace.api.answers import Page
 from workspace.chats.turns.queue import PROMPT_MAX
@@ -36,8 +37,18 @@ class ExportQuery(s.Serializer[Any]):
     format = s.ChoiceField(("md", "jsonl"), default="md")
 
 
+def attached() -> s.ListField:
+    return s.ListField(
+        child=rest.Text(max_length=300),
+        max_length=attachments.MOST,
+        required=False,
+        help_text="`path` of attachments, named at the end of the prompt",
+    )
+
+
 class NewChat(s.Serializer[Any]):
     prompt = prompt(required=False)
+    attachments = attached()
     name = rest.Text(required=False, allow_null=True, allow_blank=True)
     model = rest.Text(required=False, allow_null=True, allow_blank=True)
     preloadContext = s.BooleanField(required=False)
@@ -45,6 +56,7 @@ class NewChat(s.Serializer[Any]):
 
 class NewMessage(s.Serializer[Any]):
     prompt = prompt(required=True)
+    attachments = attached()
     model = rest.Text(required=False, allow_null=True, allow_blank=True)
 
 

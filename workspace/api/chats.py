@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.kernel.web import rest
-from workspace import projects
+from workspace import attachments, projects
 from workspace.api import chatbodies as bodies
 from workspace.api.answers import documented, perform, principal
 from workspace.api.chatview import view, views
@@ -50,6 +50,7 @@ class ChatViewSet(rest.ViewSet):
         values = {key: value for key, value in body.values.items() if value is not None}
         if "preloadContext" in values:
             values["preload_context"] = values.pop("preloadContext")
+        values = _with_files(slug, values)
         started = REGISTRY.run("create_chat", principal(request), project=slug, **values)
         answer = {
             "chat": _shown(slug, started.chat.id),
@@ -115,13 +116,14 @@ class ChatViewSet(rest.ViewSet):
     def send(self, request: Request, slug: str, session_id: str) -> Response:
         """Put a message into the chat's queue; it starts at once when the chat is idle."""
         body = rest.read(request, bodies.NewMessage)
+        values = _with_files(slug, body.values)
         sent = REGISTRY.run(
             "send_message",
             principal(request),
             project=slug,
             session_id=session_id,
-            prompt=body.values["prompt"],
-            model=body.values.get("model"),
+            prompt=values["prompt"],
+            model=values.get("model"),
         )
         answer = {
             "sent": True,
@@ -192,6 +194,16 @@ class ChatViewSet(rest.ViewSet):
 
 def _shown(slug: str, session_id: str) -> dict[str, Any]:
     return view(index.get(projects.get(slug), session_id))
+
+
+def _with_files(slug: str, values: dict[str, Any]) -> dict[str, Any]:
+    """The values with the attachments named in the prompt."""
+    kept = {key: value for key, value in values.items() if key != "attachments"}
+    if attached := values.get("attachments"):
+        project = projects.get(slug)
+        prompt = kept.get("prompt") or ""
+        kept["prompt"] = attachments.named(project=project, prompt=prompt, attached=attached)
+    return kept
 
 
 def _queue(session_id: str) -> Any:

@@ -11,9 +11,10 @@ from typing import Any
 
 from config.kernel.logs import timestamp
 from config.kernel.mcp.operations import Operation
-from workspace import projects
+from workspace import attachments, projects
 from workspace.access.policy import PEOPLE
 from workspace.access.principals import Principal
+from workspace.attachments import Attachment
 from workspace.chats import export, trash, unread
 from workspace.chats.search import search
 from workspace.chats.search.search import Hits
@@ -130,6 +131,29 @@ def search_chats(
     return search.search(among, q, only=project, limit=limit, before=before)
 
 
+def add_attachment(principal: Principal, *, project: str, name: str, data: bytes) -> Attachment:
+    return attachments.add(project=projects.get(project), name=name, data=data)
+
+
+def _attached(done: Attachment) -> dict[str, Any]:
+    return {
+        "path": done.path,
+        "name": done.name,
+        "type": done.type,
+        "size": done.size,
+        "url": done.url,
+        "created": done.created,
+    }
+
+
+def get_attachment(principal: Principal, *, project: str, name: str) -> tuple[Attachment, bytes]:
+    return attachments.get(project=projects.get(project), name=name)
+
+
+def _got(found: tuple[Attachment, bytes]) -> dict[str, Any]:
+    return {"type": found[0].type, "data": found[1]}
+
+
 OPERATIONS = (
     Operation(
         name="mark_read",
@@ -184,6 +208,21 @@ OPERATIONS = (
         description="A chat as Markdown or JSON lines.",
         run=export_chat,
         render=_exported,
+        read_only=True,
+    ),
+    Operation(
+        name="add_attachment",
+        group=PEOPLE,
+        description="Keep a file for the agents of a project.",
+        run=add_attachment,
+        render=_attached,
+    ),
+    Operation(
+        name="get_attachment",
+        group=PEOPLE,
+        description="A file that was attached.",
+        run=get_attachment,
+        render=_got,
         read_only=True,
     ),
     Operation(

@@ -88,6 +88,17 @@ class Negotiation(DefaultContentNegotiation):
         return "text/html" in accepted and "application/json" not in accepted
 
 
+class BytesParser(BaseParser):
+    """A body that is the thing itself; the guard has limited its size."""
+
+    media_type = "*/*"
+
+    def parse(
+        self, stream: Any, media_type: str | None = None, parser_context: Any = None
+    ) -> Any:
+        return stream.read()
+
+
 class JSONParser(BaseParser):
     """One JSON object. NaN, arrays, endless nesting and odd bytes are 400."""
 

@@ -215,3 +215,58 @@ def test_no_query_is_a_defect(api, alpha, chat, query, status, field):
     assert answer.status_code == status
     if field:
         assert answer.json()["errors"][0]["field"] == field
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
+
+
+def upload(api, data: bytes = PNG, name: str = "shot.png", kind: str = "image/png"):
+    return api.client.generic(
+        "POST", f"/api/projects/alpha/attachments?name={name}", data, content_type=kind,
+        **{"svc.principal": api.user},
+    )  # fmt: skip
+
+
+def test_a_file_goes_along_with_a_message_and_is_shown_again(api, alpha, chat):
+    kept = upload(api)
+    assert kept.status_code == 201
+    assert upload(api, kind="").json() == kept.json() | {"created": False}
+
+    sent = api.post(f"{chat}/messages", {"prompt": "Look", "attachments": [kept.json()["path"]]})
+    made = api.post("/api/projects/alpha/chats", {"attachments": [kept.json()["path"]]})
+
+    assert (sent.status_code, made.status_code) == (202, 201)
+    line = f"Attached files:\n- {kept.json()['path']} (image/png, 48 bytes)"
+    prompts = [row["prompt"] for row in api.get(chat).json()["queue"]]
+    assert prompts == [f"Look\n\n{line}"]
+    shown = api.get(kept.json()["url"])
+    assert (shown.status_code, shown["Content-Type"], shown.content) == (200, "image/png", PNG)
+    assert shown["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert shown["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "kind", "disposition"),
+    [
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "x.svg", "text/plain; charset=utf-8", None),
+        (b"<script>alert(1)</script>", "x.html", "text/plain; charset=utf-8", None),
+        (b"%PDF-1.7", "x.pdf", "application/pdf", "attachment"),
+    ],
+)
+def test_nothing_is_served_as_what_could_act(api, alpha, data, name, kind, disposition):
+    kept = upload(api, data, name, "text/html").json()
+
+    shown = api.get(kept["url"], Accept="text/html")
+
+    assert (shown["Content-Type"], shown.get("Content-Disposition")) == (kind, disposition)
+    assert shown["Content-Security-Policy"] == "default-src 'none'; sandbox"
+
+
+def test_what_cannot_be_attached_is_refused_with_the_reason(api, alpha, chat):
+    assert upload(api, b"\x7fELF\0").json()["code"] == "unsupported_media_type"
+    assert upload(api, b"").json()["errors"][0]["field"] == "file"
+    for attached in (["nope.png"], "x", [7], [""], ["x"] * 21, None):
+        answer = api.post(f"{chat}/messages", {"prompt": "Look", "attachments": attached})
+        assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
+    assert api.get(chat).json()["queue"] == []
+    assert api.get("/api/projects/alpha/attachments/nope.png").status_code == 404

@@ -1,0 +1,64 @@
+"""Attachments over REST: upload one, get it back (workspace/attachments.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers as s
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.kernel.web import rest
+from config.kernel.web.wire import BytesParser
+from workspace.api import shapes
+from workspace.api.answers import documented, perform
+
+SHOWN = {  # the page shows images; nothing else of a stranger's file is more than a text or a file
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "private, max-age=31536000, immutable",
+}
+
+
+class UploadQuery(s.Serializer[Any]):
+    name = rest.Text(required=False, allow_blank=True, help_text="as it was called")
+
+
+class Uploaded(shapes.Shape):
+    path = s.CharField()
+    name = s.CharField()
+    type = s.CharField()
+    size = s.IntegerField()
+    url = s.CharField()
+    created = s.BooleanField()
+
+
+@extend_schema(tags=["chats"])
+class AttachmentViewSet(rest.ViewSet):
+    """`P/attachments` and `P/attachments/:name`."""
+
+    parser_classes = (BytesParser,)
+
+    @documented(
+        Uploaded, status=201, errors=(404, 409), query=UploadQuery, body=OpenApiTypes.BINARY
+    )
+    def create(self, request: Request, slug: str) -> Response:
+        """Keep a file for the agents of a project; its path may go along with a message."""
+        name = rest.query(request, UploadQuery).get("name", "")
+        sent = request.data or b""
+        return Response(
+            perform(request, "add_attachment", project=slug, name=name, data=sent), status=201
+        )
+
+    @documented.binary("image/*", "text/plain", "application/pdf", errors=(404,))
+    def retrieve(self, request: Request, slug: str, name: str) -> HttpResponse:
+        """The file: images and text to be shown, a PDF to be saved."""
+        found = perform(request, "get_attachment", project=slug, name=name)
+        kind = found["type"] + ("; charset=utf-8" if found["type"] == "text/plain" else "")
+        answer = HttpResponse(found["data"], content_type=kind, headers=SHOWN)
+        if found["type"] == "application/pdf":
+            answer["Content-Disposition"] = "attachment"
+        return answer

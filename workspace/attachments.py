@@ -1,0 +1,152 @@
+"""Files that go along with a message: kept in the project, named in the prompt, shown in the page.
+
+They lie in `.svc/attachments/` of the working directory, where the agents of the project can read
+them and git does not see them. A name carries the hash of its contents and never comes to mean
+something else. What a file is, is told by its bytes alone, on the way in and on the way out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from config.kernel.errors import Invalid, NotFound, Problem, TooLarge, UnsupportedMedia, printable
+from config.kernel.storage import files, paths
+from workspace import projects
+from workspace.project import Project
+
+FOLDER = ".svc/attachments"
+LIMIT = 10 * 1024 * 1024
+MOST = 20  # of one message
+STEM_MAX, HASH_LENGTH = 60, 12
+NAME = re.compile(r"[^/\\\x00-\x1f]{1,200}-[0-9a-f]{12}\.[a-z0-9]{1,8}")
+SUFFIX = re.compile(r"[a-z0-9]{1,8}")
+TEXT = "text/plain"
+SIGNATURES = (
+    ("image/png", "png", re.compile(rb"\x89PNG\r\n\x1a\n")),
+    ("image/jpeg", "jpg", re.compile(rb"\xff\xd8\xff")),
+    ("image/gif", "gif", re.compile(rb"GIF8[79]a")),
+    ("image/webp", "webp", re.compile(rb"RIFF.{4}WEBP", re.DOTALL)),
+    ("application/pdf", "pdf", re.compile(rb"%PDF-")),
+)
+REFUSED = "the file is neither an image (PNG, JPEG, GIF, WebP) nor a PDF nor text in UTF-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """One file: `path` as a prompt names it, from the working directory; `size` in bytes."""
+
+    project: str
+    name: str
+    type: str
+    size: int
+    created: bool = False
+
+    @property
+    def path(self) -> str:
+        return f"{FOLDER}/{self.name}"
+
+    @property
+    def url(self) -> str:
+        return f"/api/projects/{self.project}/attachments/{self.name}"
+
+
+def type_of(data: bytes) -> str | None:
+    """What these bytes are, of what is kept; None for anything else."""
+    for kind, _suffix, signature in SIGNATURES:
+        if signature.match(data):
+            return kind
+    try:
+        return None if "\0" in data.decode() else TEXT
+    except UnicodeDecodeError:
+        return None
+
+
+def add(*, project: Project, name: str, data: bytes) -> Attachment:
+    """Keep a file under a safe form of its name; the same file again is `created: False`.
+
+    Invalid when empty, TooLarge over 10 MiB, UnsupportedMedia for what is not kept."""
+    projects.sound(project)
+    if not data:
+        raise Invalid([Problem("file", "is empty")])
+    if len(data) > LIMIT:
+        raise TooLarge(f"the file is larger than {LIMIT // 1024 // 1024} MiB")
+    kind = type_of(data)
+    if kind is None:
+        raise UnsupportedMedia(REFUSED)
+    safe = _safe(name, kind, hashlib.sha256(data).hexdigest()[:HASH_LENGTH])
+    folder = _folder(project)
+    with files.writing(safe):
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / ".gitignore").exists():
+            files.write(folder / ".gitignore", b"*\n", within=project.working_dir)
+    known = _read(project, safe) == data
+    if not known:
+        files.write(folder / safe, data, within=project.working_dir)
+    return Attachment(project.slug, safe, kind, len(data), created=not known)
+
+
+def _safe(name: str, kind: str, digest: str) -> str:
+    """Letters and digits of the name, the hash, and a suffix that fits what the file is."""
+    stem, _, suffix = name.rpartition(".")
+    if not stem:
+        stem, suffix = name, ""
+    kept = (char if unicodedata.category(char)[0] in "LN" else "-" for char in stem)
+    stem = re.sub(r"-+", "-", "".join(kept)).strip("-")[:STEM_MAX].strip("-")
+    own = {one: short for one, short, _ in SIGNATURES}.get(kind)
+    text = suffix.lower() if SUFFIX.fullmatch(suffix.lower()) else "txt"
+    return f"{stem or 'file'}-{digest}.{own or text}"
+
+
+def _folder(project: Project) -> Path:
+    """Where attachments lie; no link leads out of the working directory."""
+    return paths.inside(project.working_dir, FOLDER)
+
+
+def _read(project: Project, name: str) -> bytes | None:
+    """The bytes under a name we could have given, or None."""
+    if not NAME.fullmatch(name):
+        return None
+    try:
+        path = _folder(project) / paths.segment(name)
+        found = files.read(path, limit=LIMIT, within=project.working_dir)
+    except (OSError, paths.UnsafePath):
+        return None
+    return found.data if found else None
+
+
+def get(*, project: Project, name: str) -> tuple[Attachment, bytes]:
+    """One file as it is now. NotFound for any name that is none of ours."""
+    data = _read(project, name)
+    kind = type_of(data) if data else None
+    if data is None or kind is None:
+        raise NotFound(f"Attachment not found: {printable(name)} in project {project.slug}")
+    return Attachment(project.slug, name, kind, len(data)), data
+
+
+def named(*, project: Project, prompt: str, attached: Sequence[str]) -> str:
+    """The prompt with its files named at its end, as the agent finds them.
+
+    Invalid when one of them is not there."""
+    if len(attached) > MOST:
+        raise Invalid([Problem("attachments", f"holds {len(attached)} files, at most {MOST}")])
+    lines = [_line(project, path) for path in dict.fromkeys(attached)]
+    head = f"{prompt.rstrip()}\n\n" if prompt.strip() else ""
+    return f"{head}Attached files:\n" + "\n".join(lines) if lines else prompt
+
+
+def _line(project: Project, path: str) -> str:
+    folder, _, name = path.rpartition("/")
+    try:
+        found = get(project=project, name=name)[0] if folder == FOLDER else None
+    except NotFound:
+        found = None
+    if found is None:
+        example = f'"{FOLDER}/shot-0a1b2c3d4e5f.png"'
+        reason = f'"{printable(path)}" is no attachment of this project; upload it first'
+        raise Invalid([Problem("attachments", reason, example)])
+    return f"- {found.path} ({found.type}, {found.size} bytes)"
