@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, FilePayload, Locator, Page, expect
 
 from tests.browser.commits import LONG, Commit, made, png
 from tests.browser.conftest import Watch
@@ -35,7 +35,7 @@ def thread(page: Page, text: str) -> Locator:
     return page.locator(".thread").filter(has_text=text)
 
 
-def box(page: Page, label: str | re.Pattern[str]) -> Locator:
+def box(page: Page | Locator, label: str | re.Pattern[str]) -> Locator:
     return page.get_by_role("textbox", name=label)
 
 
@@ -144,10 +144,10 @@ def test_images_are_kept_and_what_is_none_is_refused_with_its_reason(
     shown.get_by_role("button", name="Comment on the file a.py").click()
     write = box(shown, "New comment on a.py")
     write.fill("Look:")
-    sheet = {"name": "shot.png", "mimeType": "image/png", "buffer": png(8, 8)}
+    sheet = FilePayload(name="shot.png", mimeType="image/png", buffer=png(8, 8))
     with shown.expect_file_chooser() as chooser:
         shown.get_by_role("button", name="Image").click()
-    chooser.value.set_files([sheet])  # type: ignore[list-item]
+    chooser.value.set_files(sheet)
     expect(write).to_have_value(re.compile(r"^Look:\n!\[shot]\(/api/projects/.*\.png\)\n$"))
     write.evaluate(
         """(at, bytes) => {
@@ -164,10 +164,10 @@ def test_images_are_kept_and_what_is_none_is_refused_with_its_reason(
         shown.get_by_text("fake.png was not added: Contents are not a PNG image.")
     ).to_be_visible()
     expect(write).to_have_value(re.compile(r"!\[drop]"))
-    big = {"name": "big.png", "mimeType": "image/png", "buffer": b"\x89PNG" + bytes(5_300_000)}
+    big = FilePayload(name="big.png", mimeType="image/png", buffer=bytes(5_300_000))
     with shown.expect_file_chooser() as chooser:
         shown.get_by_role("button", name="Image").click()
-    chooser.value.set_files([big])  # type: ignore[list-item]
+    chooser.value.set_files(big)
     expect(shown.get_by_text("an image is at most 5 MB")).to_be_visible()
     shown.keyboard.press("Control+Enter")
 

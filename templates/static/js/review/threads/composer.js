@@ -47,6 +47,7 @@ export class Composer {
     this.box.addEventListener("input", ({ isTrusted: typed }) => {
       this.open();
       if (typed) fill(this.trouble);
+      this.follow();
     });
     this.node.addEventListener("keydown", (event) => this.onKey(event));
     if (!small || this.kept.restored) this.open();
@@ -93,6 +94,13 @@ export class Composer {
 
   open() {
     this.node.classList.add("open");
+  }
+
+  /** A box that has grown keeps its buttons in sight. */
+  follow() {
+    const { offsetHeight } = this.node;
+    if (offsetHeight > this.height) this.node.scrollIntoView({ block: "nearest" });
+    this.height = offsetHeight;
   }
 
   focus() {

@@ -6,6 +6,7 @@ import { action } from "../../kit/palette.js";
 import { command, problem } from "../../kit/parts.js";
 import { carriedBanner } from "../carried.js";
 import { onReload, ready, threadsOf } from "../commit.js";
+import { pace } from "../diff/pace.js";
 import { general, onComment, onFile } from "../diff/view.js";
 import { openPr, refreshPr } from "../pr.js";
 import { Card } from "./card.js";
@@ -19,23 +20,38 @@ const banners = document.getElementById("carried");
 const cards = new Map(); // thread id → Card
 const walk = new Walk(cards, general);
 let bannered = "";
+let latest = null;
 
-function draw(review) {
-  steady(() => drawAll(review));
+/** Thousands of threads are drawn a few at a time; a newer state ends the drawing of an older one. */
+async function draw(review) {
+  latest = review;
+  tellOrigin(review);
+  steady(() => dismissBut(new Set(review.threads.map(({ id }) => id))));
+  const left = review.threads.entries();
+  const breathe = pace();
+  for (let rest; rest !== "done"; await rest) {
+    steady(() => (rest = drawSome(left, breathe)));
+    if (latest !== review) return;
+  }
+  walk.say();
+  threadsOf(openBy(review.threads));
   walk.arrive();
 }
 
-function drawAll(review) {
-  const here = new Set(review.threads.map(({ id }) => id));
-  for (const id of cards.keys()) if (!here.has(id)) dismiss(id);
-  review.threads.forEach((thread, order) => {
+/** Draws until it is time to rest: the promise to wait for, or "done". */
+function drawSome(left, breathe) {
+  for (const [order, thread] of left) {
     if (cards.has(thread.id)) cards.get(thread.id).update(thread);
     else cards.set(thread.id, new Card(thread));
     stand(thread.id, cards.get(thread.id).node, placeOf(thread), order);
-  });
-  walk.say();
-  threadsOf(openBy(review.threads));
-  tellOrigin(review);
+    const rest = breathe();
+    if (rest) return rest;
+  }
+  return "done";
+}
+
+function dismissBut(here) {
+  for (const id of [...cards.keys()]) if (!here.has(id)) dismiss(id);
 }
 
 /** A thread that is gone takes its card along, but not a reply that is being written. */
