@@ -5,6 +5,8 @@ import { follow } from "../kit/stream.js";
 import { route } from "./route.js";
 
 const REST = 100; // ms after the last event
+const FIRST = 60; // rows drawn at once
+const later = window.requestIdleCallback ?? ((draw) => setTimeout(draw, 16));
 
 /** Refresh now, after every change that `concerns` this page, and when the connection is back. */
 export function live(refresh, concerns = () => true) {
@@ -26,32 +28,41 @@ function isRead(list) {
 
 /**
  * A list whose new rows wait behind a button while someone reads it; what is there is kept up in
- * place. Returns update(items). `among`: a larger part of the page whose reader is waited for.
+ * place. A long one is drawn in pieces, as the browser rests. Returns update(items).
  */
-export function calm(list, keyOf, build, { among = list } = {}) {
+export function calm(list, keyOf, build) {
   let known = null;
   let waiting = [];
+  let shown = [];
+  let drawn = FIRST;
+  let due = false;
   const more = h("button", { type: "button", class: "newer btn s", onclick: () => show(true) });
+  const draw = (items) => {
+    shown = items;
+    keep(list, shown.slice(0, drawn), keyOf, build);
+    if (drawn >= shown.length || due) return;
+    due = true;
+    later(() => {
+      due = false;
+      drawn += FIRST;
+      draw(shown);
+    });
+  };
   const show = (byHand) => {
     known = new Set(waiting.map((item) => String(keyOf(item))));
     more.remove();
-    keep(list, waiting, keyOf, build);
+    draw(waiting);
     if (byHand) list.querySelector("a, button")?.focus();
   };
-  among.addEventListener("focusout", () =>
-    setTimeout(() => more.isConnected && !isRead(among) && document.hasFocus() && show(false)),
+  list.addEventListener("focusout", () =>
+    setTimeout(() => more.isConnected && !isRead(list) && document.hasFocus() && show(false)),
   );
   return (items) => {
     waiting = items;
-    const fresh = known ? items.filter((item) => !known.has(String(keyOf(item)))).length : 0;
-    if (!fresh || !isRead(among)) return show(false);
-    keep(
-      list,
-      items.filter((item) => known.has(String(keyOf(item)))),
-      keyOf,
-      build,
-    );
-    more.textContent = `${fresh} new`;
+    const old = items.filter((item) => known?.has(String(keyOf(item))));
+    if (!known || old.length === items.length || !isRead(list)) return show(false);
+    draw(old);
+    more.textContent = `${items.length - old.length} new`;
     return list.after(more);
   };
 }

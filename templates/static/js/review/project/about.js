@@ -6,6 +6,8 @@ import { openForm } from "./open.js";
 import { tilde } from "../paths.js";
 import { route } from "../route.js";
 
+const MOST = 200; // commits whose picture is still read in a column; more are downloaded
+
 /** The picture of all stacks, drawn by the service; asked for again when they change. */
 export class Picture {
   constructor(project) {
@@ -23,6 +25,11 @@ export class Picture {
       );
     this.address = `${at("svg")}?title=0`;
     this.image = h("img", { class: "picture", loading: "lazy" });
+    this.frame = h(
+      "a",
+      { class: "picbox", href: this.address, target: "_blank", title: "Open the whole picture" },
+      this.image,
+    );
     this.node = h(
       "section",
       { class: "card", "aria-label": "Picture" },
@@ -32,11 +39,7 @@ export class Picture {
         h("h2", {}, "Picture"),
         h("span", { class: "push line" }, load("svg"), load("png")),
       ),
-      h(
-        "a",
-        { class: "picbox", href: this.address, target: "_blank", title: "Open the whole picture" },
-        this.image,
-      ),
+      this.frame,
     );
   }
 
@@ -44,6 +47,8 @@ export class Picture {
     const commits = project.repos.flatMap((repo) => repo.commits);
     const stacks = project.repos.flatMap((repo) => repo.stacks);
     this.node.hidden = !commits.length;
+    this.frame.hidden = commits.length > MOST;
+    if (this.frame.hidden) return;
     this.image.alt = `${plural(commits.length, "commit")} in ${plural(stacks.length, "stack")}`;
     const said = JSON.stringify([project.title, project.repos.map(drawn)]);
     if (said === this.said) return;

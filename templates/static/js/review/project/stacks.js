@@ -2,7 +2,7 @@
 
 import { put } from "../../kit/api.js";
 import { plusMinus } from "../../kit/bars.js";
-import { fill, h, icon, keep } from "../../kit/dom.js";
+import { fill, h, icon } from "../../kit/dom.js";
 import { plural } from "../../kit/words.js";
 import { commitRow } from "./commitrow.js";
 import { calm } from "../live.js";
@@ -10,8 +10,6 @@ import { Note } from "./note.js";
 import { unresolved } from "../projects/row.js";
 import { commitOf, route } from "../route.js";
 
-const FIRST = 60; // rows drawn at once; the others follow when the browser rests
-const later = window.requestIdleCallback ?? ((draw) => setTimeout(draw, 16));
 const sum = (commits, of) => commits.reduce((total, commit) => total + of(commit), 0);
 const titled = (stack, alone) => stack.title ?? (alone ? "Commits" : "Other commits");
 
@@ -84,7 +82,7 @@ function joint(stack, commits, bySha) {
 
 class Card {
   constructor(project, repo, n, refresh) {
-    Object.assign(this, { project, stack: null, shown: 0 });
+    Object.assign(this, { project, stack: null });
     const id = `stack-${repo}-${n}`;
     this.joint = h("p", { class: "joint" });
     this.dot = h("span", { class: "stackdot" });
@@ -161,18 +159,8 @@ class Card {
     this.warning.hidden = !stack.warning;
     fill(this.warning, icon("alert"), h("span", {}, sentence(stack.warning ?? "")));
     this.none.hidden = commits.length > 0;
-    this.items = commits.toReversed().map((commit) => ({ project: this.project, repo, commit }));
-    this.shown = Math.max(this.shown, FIRST);
-    this.draw();
-  }
-
-  draw() {
-    this.update(this.items.slice(0, this.shown));
-    if (this.shown >= this.items.length) return;
-    later(() => {
-      this.shown += FIRST;
-      this.draw();
-    });
+    const items = commits.map((commit) => ({ project: this.project, repo, commit }));
+    this.update(items.reverse());
   }
 }
 
@@ -189,6 +177,7 @@ class Merged {
     this.head = h("summary", { class: "row" });
     this.rows = h("ol");
     this.node = h("details", { class: "card folded-card" }, this.head, this.rows);
+    this.update = calm(this.rows, (item) => item.commit.sha, commitRow);
     this.node.addEventListener("toggle", () => this.draw());
   }
 
@@ -217,7 +206,6 @@ class Merged {
   }
 
   draw() {
-    if (!this.node.open) return;
-    keep(this.rows, this.items, (item) => item.commit.sha, commitRow);
+    if (this.node.open) this.update(this.items);
   }
 }

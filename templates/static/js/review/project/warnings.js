@@ -206,7 +206,7 @@ const thread = (one) =>
           "p",
           { class: "tiny soft" },
           comment.author_name ?? "unknown",
-          " ",
+          comment.created_at && " · ",
           time(comment.created_at),
         ),
         h("div", { class: "prose" }, prose(comment.body_html)),
