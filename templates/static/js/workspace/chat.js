@@ -199,6 +199,7 @@ class ChatPage {
   }
 
   keys() {
+    const scroller = lines.parentElement;
     const press = (selector) => () => {
       const node = document.querySelector(selector);
       node?.click();
@@ -212,8 +213,8 @@ class ChatPage {
     key(["[", "]"], "The turn before, the turn after", (event) =>
       this.turn(event.key === "]" ? 1 : -1),
     );
-    key("G", "To the end", () => this.toEnd());
-    const scroller = lines.parentElement;
+    key(["G", "End"], "To the end", () => this.toEnd());
+    key("Home", "To the first message that is shown", () => scroller.scrollTo({ top: -1e9 }));
     scroller.addEventListener(
       "scroll",
       () => {
