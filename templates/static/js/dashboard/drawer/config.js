@@ -37,7 +37,8 @@ export class Config {
 
   async show() {
     if (this.editor.loaded) return;
-    await this.editor.load();
+    if (this.app.source === "declared") await this.editor.load();
+    else this.editor.absent();
     this.faults(this.app);
   }
 

@@ -167,9 +167,7 @@ class AppView {
     const stop = late(this.panel, "text");
     try {
       const app = await get(route("apps", this.slug));
-      if (this.ended) return;
-      fill(this.panel);
-      this.update(app);
+      if (!this.ended) this.update(app);
     } catch (error) {
       const again = button("Try again", { kind: "s", onclick: () => this.load() });
       const words =

@@ -146,6 +146,13 @@ export class Logs {
   async load() {
     this.forget();
     this.screen.clear();
+    if (this.app.service) await this.begin();
+    else fill(this.notice, this.unmanaged());
+    this.node.classList.toggle("bare", this.bare);
+    this.count();
+  }
+
+  async begin() {
     const stop = late(this.notice, "text");
     try {
       const tail = await this.ask({ lines: FIRST });
@@ -157,8 +164,6 @@ export class Logs {
       fill(this.notice, error.code === "not_managed" ? this.unmanaged() : this.failed(error));
     }
     stop();
-    this.node.classList.toggle("bare", this.bare);
-    this.count();
   }
 
   take({ lines, partial, from, bytes }) {
