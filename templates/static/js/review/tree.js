@@ -39,9 +39,12 @@ filter.addEventListener("keydown", (event) => {
     filter.value = "";
     narrow();
   } else if (event.key === "Escape") filter.blur();
-  else if (event.key === "ArrowDown") focusOn(visible()[0]);
-  else if (event.key === "Enter" && visible()[0]) visible()[0].click();
-  else return;
+  else if (event.key === "ArrowDown" || event.key === "Enter") {
+    narrow(); // what was typed just now counts
+    const found = visible();
+    if (event.key === "ArrowDown") focusOn(found[0]);
+    else found.find((node) => node.matches("a"))?.click();
+  } else return;
   event.preventDefault();
 });
 tree.addEventListener("keydown", walk);

@@ -5,7 +5,12 @@ import { button, h } from "../../kit/dom.js";
 import { at } from "../state.js";
 
 const SUBMODULE = "160000";
-const KINDS = { 100644: "file", 100755: "executable", 120000: "symlink", [SUBMODULE]: "submodule" };
+const KINDS = {
+  100644: "a file",
+  100755: "executable",
+  120000: "a symlink",
+  [SUBMODULE]: "a submodule",
+};
 const IMAGE = /\.(png|jpe?g|gif|webp|svg|avif|ico|bmp)$/i;
 export const LARGE = 2000; // changed lines beyond which a file waits to be asked for
 
@@ -50,7 +55,7 @@ export function notesOf(file) {
     notes.push(note(`${verb} from `, h("code", {}, oldPath), `${whole}.`));
   }
   if (oldMode && newMode && oldMode !== newMode)
-    notes.push(note(`Was a ${kind(oldMode)}, is a ${kind(newMode)}.`));
+    notes.push(note(`Was ${kind(oldMode)}, is ${kind(newMode)}.`));
   else if (newMode === "100755" && file.status === "added") notes.push(note("An executable file."));
   if (file.encoding === "unknown")
     notes.push(note("Not UTF-8: what cannot be read is shown as �."));

@@ -214,13 +214,16 @@ export class Sheet {
       if (hunk.gap.count) await this.expand(hunk, "all", hunk.gap.count);
   }
 
-  /** 20 lines more around the hunk that holds a row, or the first one. */
+  /** 20 lines more on both sides of the open lines that hold a row, or of the first ones. */
   async widen(row) {
     const chunk = row?.closest(".chunk");
-    const at = this.hunks.findIndex(({ chunks }) => chunks.some(({ node }) => node === chunk));
-    const around = [this.hunks[Math.max(0, at)], this.hunks[Math.max(0, at) + 1]];
-    if (around[1]?.gap.count) await this.expand(around[1], "down", STEP);
-    if (around[0].gap.count) await this.expand(around[0], "up", STEP);
+    const holds = ({ chunks }) => chunks.some(({ node }) => node === chunk);
+    const here = Math.max(0, this.hunks.findIndex(holds));
+    const folded = ({ gap }) => gap.count > 0;
+    const above = this.hunks.slice(0, here + 1).findLast(folded);
+    const below = this.hunks.slice(here + 1).find(folded);
+    if (below) await this.expand(below, "down", STEP);
+    if (above) await this.expand(above, "up", STEP);
   }
 
   // -- lines -----------------------------------------------------------------------------------
