@@ -13,9 +13,9 @@ from tests.workspace.chats.conftest import world  # noqa: F401 - a fixture
 from tests.workspace.chats.world import HELLO, World
 from workspace import background, models, projects
 from workspace.background import Background, affected
+from workspace.background.ledger import Ledger
 from workspace.chats import files
 from workspace.chats.turns import queue
-from workspace.ledger import Ledger
 from workspace.models import Run, Turn
 
 Told = list[tuple[str, dict[str, Any]]]

@@ -1,4 +1,4 @@
-"""Attachments over REST: upload one, get it back (workspace/attachments.py)."""
+"""Attachments over REST: upload one, get it back (workspace/chats/attachments.py)."""
 
 from __future__ import annotations
 

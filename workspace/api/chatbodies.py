@@ -8,9 +8,9 @@ from typing import Any
 from rest_framework import serializers as s
 
 from config.kernel.web import rest
-from workspace import attachments
 from workspace.api import shapes
 from workspace.api.answers import Page
+from workspace.chats import attachments
 from workspace.chats.turns.queue import PROMPT_MAX
 
 CHAT_KEYS = frozenset(shapes.Chat().fields)

@@ -12,11 +12,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.kernel.web import rest
-from workspace import attachments, projects
+from workspace import projects
 from workspace.api import chatbodies as bodies
 from workspace.api.answers import documented, perform, principal
 from workspace.api.chatview import view, views
-from workspace.chats import chats, export, index, listing, messages
+from workspace.chats import attachments, chats, export, index, listing, messages
 from workspace.chats.turns import queue
 from workspace.operations import REGISTRY
 from workspace.triggers import runs

@@ -11,11 +11,11 @@ from typing import Any
 
 from config.kernel.logs import timestamp
 from config.kernel.mcp.operations import Operation
-from workspace import attachments, projects
+from workspace import projects
 from workspace.access.policy import PEOPLE
 from workspace.access.principals import Principal
-from workspace.attachments import Attachment
-from workspace.chats import export, trash, unread
+from workspace.chats import attachments, export, trash, unread
+from workspace.chats.attachments import Attachment
 from workspace.chats.search import search
 from workspace.chats.search.search import Hits
 from workspace.chats.trash import Deleted

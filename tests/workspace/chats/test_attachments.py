@@ -10,24 +10,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from config.kernel.errors import Conflict, Invalid, NotFound, TooLarge, UnsupportedMedia
-from tests.workspace.chats.conftest import world  # noqa: F401 - a fixture
 from tests.workspace.chats.world import World
-from workspace import attachments
+from workspace.chats import attachments
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
 
 
 @pytest.fixture
-def alpha(world: World) -> World:  # noqa: F811
+def alpha(world: World) -> World:
     return world
 
 
-def add(world: World, data: bytes = PNG, name: str = "shot.png") -> attachments.Attachment:  # noqa: F811
+def add(world: World, data: bytes = PNG, name: str = "shot.png") -> attachments.Attachment:
     return attachments.add(project=world.project, name=name, data=data)
 
 
-def folder(world: World) -> Path:  # noqa: F811
+def folder(world: World) -> Path:
     return world.folder / "alpha" / ".svc" / "attachments"
 
 

@@ -20,11 +20,11 @@ from config.kernel.storage import files, locks
 from config.kernel.storage.watch import Watcher
 from config.kernel.web.events import broadcaster
 from workspace import ids, projects, schema
+from workspace.background.ledger import Ledger
 from workspace.chats import index
 from workspace.chats.search import indexing
 from workspace.chats.turns import recovery
 from workspace.engines import procs
-from workspace.ledger import Ledger
 from workspace.project import FILE
 from workspace.triggers import pausing, runs
 
