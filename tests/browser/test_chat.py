@@ -1,14 +1,15 @@
-"""The chat page: stop, queue, fork, archive, rename; nothing in a chat can act as markup."""
+"""The chat page: questions, queue, stop; what is done with a chat; nothing in it acts as markup."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import Watch
 from tests.service import Service, until
+from workspace.chats import transcript
 
 WAITS = "#!runbook\n```Bash\nsleep 60\n```\n"
 HOSTILE = '#!runbook\n<img src=x onerror="document.title=1"> **bold** [x](javascript:alert(1))\n'
@@ -26,6 +27,45 @@ def start(page: Page, slug: str, prompt: str) -> None:
     page.get_by_role("textbox", name="Message").fill(prompt)
     page.get_by_role("button", name=re.compile("^Start chat")).click()
     page.wait_for_url(re.compile(r"/chats/[0-9a-f-]{36}$"))
+
+
+SAID = """# Found
+
+1. first
+   - [x] nested and done
+
+| invoice | after |
+| --- | ---: |
+| INV-2043 | 119.00 |
+
+> quoted <b>text</b>
+
+```python
+x = "a"  # note
+```
+"""
+
+
+@pytest.fixture
+def told(slug: str, shared_service: Service) -> str:
+    """The address of a chat with two turns: one that changed a file, and one that failed."""
+    made = shared_service.http.post(f"/api/projects/{slug}/chats", json={"name": "Told"}).json()
+    session = made["chat"]["sessionId"]
+    path = shared_service.projects / slug / ".chats" / f"{session}.jsonl"
+    given = {"file_path": "a.py", "old_string": "x = 1\ny = 2\n", "new_string": "x = 1\ny = 3\n"}
+    end = {"turns": 1, "usage": None, "cost": None, "ms": 9}
+    with transcript.Writer(str(path)) as writer:
+        writer.append("turn_start", "msg_1", engine="claude", model="sonnet")
+        writer.append("user", "msg_1", text="Why is `x` wrong?", sender={"kind": "user"})
+        writer.append("tool_use", "msg_1", tool="Edit", call="c1", input=given, target="a.py")
+        writer.append("tool_result", "msg_1", call="c1", is_error=False, text="done", ms=1900)
+        writer.append("assistant", "msg_1", text=SAID, block="b1")
+        writer.append("turn_end", "msg_1", status="ok", reason=None, text=None, **end)
+        writer.append("turn_start", "msg_2", engine="claude", model="sonnet")
+        writer.append("user", "msg_2", text="And now?", sender={"kind": "client", "id": "ci"})
+        why = "the limit of 40 is reached"
+        writer.append("turn_end", "msg_2", status="max_turns", reason="max_turns", text=why, **end)
+    return f"/projects/{slug}/chats/{session}"
 
 
 def more(page: Page, item: str) -> None:
@@ -151,3 +191,125 @@ def test_a_cut_connection_misses_nothing_and_repeats_nothing(
     expect(page.get_by_text("While it was cut.", exact=True)).to_be_visible()
     expect(page.get_by_text("Before the cut.", exact=True)).to_have_count(1)
     expect(page.get_by_text("1 tool call", exact=True)).to_have_count(2)
+
+
+def test_an_answer_is_whole_markdown_and_an_edit_is_drawn_as_lines(page: Page, told: str) -> None:
+    page.goto(told)
+    answer = page.get_by_role("region", name="Answer").first
+    expect(answer.get_by_role("heading", name="Found")).to_be_visible()
+    expect(answer.get_by_role("cell", name="119.00")).to_be_visible()
+    expect(answer.locator("ol > li > ul > li").get_by_label("Done")).to_be_visible()
+    expect(answer.locator("blockquote")).to_have_text("quoted <b>text</b>")
+    expect(answer.locator("pre .q")).to_have_text('"a"')
+
+    answer.get_by_text("1 tool call", exact=True).click()
+    answer.locator("details details > summary").click()
+
+    change = answer.get_by_role("region", name="Change of a.py")
+    expect(change.locator(".add")).to_have_text(re.compile("y = 3"))
+    expect(change.locator(".del")).to_have_text(re.compile("y = 2"))
+    facts = page.get_by_role("complementary", name="About this chat")
+    expect(facts.get_by_text("a.py")).to_be_visible()
+
+
+def test_a_turn_that_failed_says_why_and_what_to_do_next(page: Page, told: str) -> None:
+    page.goto(told)
+
+    expect(page.get_by_text("Failed: the limit of 40 is reached.")).to_be_visible()
+    expect(page.get_by_text("sent by a client over")).to_be_visible()
+    page.get_by_role("button", name="Edit and send").click()
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("And now?")
+
+
+def test_a_fork_from_an_earlier_turn_ends_there(page: Page, told: str) -> None:
+    page.goto(told)
+    page.locator('[data-turn="msg_1"]').hover()
+    page.locator('[data-turn="msg_1"]').get_by_role("button", name="Fork from here").click()
+
+    expect(page.locator("#here")).to_have_text("Fork of Told")
+    expect(page.get_by_role("heading", name="Found")).to_be_visible()
+    expect(page.get_by_text("And now?")).to_have_count(0)
+
+
+def test_a_deleted_chat_leaves_the_list_and_comes_back_with_undo(page: Page, told: str) -> None:
+    page.goto(told)
+    row = page.get_by_role("navigation", name=re.compile("^Chats of")).locator(f'a[href="{told}"]')
+    expect(row).to_be_visible()
+    page.goto(told.rsplit("/", 1)[0])
+    page.get_by_role("button", name="More for Told").first.focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("menuitem", name="Delete").press("Enter")
+    expect(row).to_be_hidden()
+
+    page.get_by_role("button", name="Undo").click()
+
+    expect(row).to_be_visible()
+
+
+def test_a_chat_is_exported_as_the_file_its_name_says(page: Page, told: str) -> None:
+    page.goto(told)
+    with page.expect_download() as saved:
+        more(page, "Export as Markdown")
+
+    assert saved.value.suggested_filename.endswith(".md")
+    assert "And now?" in saved.value.path().read_text()
+
+
+def test_what_nobody_has_seen_is_marked_until_it_is_opened(
+    page: Page, told: str, slug: str
+) -> None:
+    page.goto(f"/projects/{slug}/chats")
+    row = page.locator(f'a[href="{told}"]')
+    expect(row.get_by_label("Unread")).to_be_visible()
+    with page.expect_response("**/read"):
+        row.click()
+    page.goto(f"/projects/{slug}/chats")
+
+    expect(row).to_be_visible()
+    expect(row.get_by_label("Unread")).to_have_count(0)
+
+
+def test_a_chat_is_used_by_keyboard_alone(page: Page, slug: str, told: str) -> None:
+    page.goto(f"/projects/{slug}/chats")
+    write = page.get_by_role("textbox", name="Message")
+    expect(write).to_be_focused()
+    write.fill(WAITS)
+    page.keyboard.press("Control+Enter")
+    ask = page.get_by_role("group", name="Bash asks to run")
+    expect(ask).to_be_visible()
+    page.keyboard.press("d")
+    expect(page.get_by_text("You denied Bash")).to_be_visible()
+
+    page.keyboard.press("w")
+    expect(write).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("r")
+    expect(page.get_by_role("textbox", name=re.compile("^Name of this chat"))).to_be_focused()
+    page.keyboard.type("By keys")
+    page.keyboard.press("Enter")
+    expect(page.locator("#here")).to_have_text("By keys")
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox", name="Search chats")).to_be_focused()
+    page.keyboard.type("Told")
+    expect(page.locator(f'a.pick[href="{told}"]')).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile("By keys"))).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    expect(page.locator("a.pick:focus")).to_have_count(1)
+
+
+def test_on_a_phone_list_and_facts_are_sheets(look: BrowserContext, told: str) -> None:
+    page = look.new_page()
+    page.goto(told)
+    expect(page.get_by_text("Failed: the limit of 40 is reached.")).to_be_visible()
+    if page.viewport_size and page.viewport_size["width"] > 1000:
+        expect(page.get_by_role("complementary", name="About this chat")).to_be_visible()
+        return
+    page.get_by_role("button", name="About", exact=True).click()
+    sheet = page.get_by_role("dialog", name="About this chat")
+    expect(sheet.get_by_text("Last turn")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Chats", exact=True).click()
+    expect(page.get_by_role("dialog", name="Chats").get_by_role("link").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Chats", exact=True)).to_be_focused()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def long_chat(shared_service: Service) -> tuple[str, Path]:
 
 
 def test_five_thousand_messages_open_at_the_end_and_unfold_upwards(
-    page: Page, long_chat: tuple[str, Path], record_property: pytest.RecordProperty
+    page: Page, long_chat: tuple[str, Path], record_property: Callable[[str, object], None]
 ) -> None:
     page.goto(long_chat[0])
     expect(page.get_by_text(f"Answer {TURNS - 1}.", exact=True)).to_be_in_viewport()

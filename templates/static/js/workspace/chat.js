@@ -58,12 +58,13 @@ function newChat() {
 class ChatPage {
   constructor() {
     this.state = { running: false, queued: 0, rows: [], chat: null, read: 0 };
+    this.rests = []; // what waits until no turn runs
     this.transcript = new Transcript(lines, {
       project: slug,
       page: (asked) => get(query(`${route}/messages`, { ...asked, turns: 1 })),
       answer: (asked, allow) =>
         post(`${route}/permissions/${encodeURIComponent(asked)}`, { allow }),
-      again: (prompt) => post(`${route}/messages`, { prompt }),
+      again: (prompt) => this.idle().then(() => post(`${route}/messages`, { prompt })),
       edit: (prompt) => this.write.write(prompt),
       fork: (turn) => forkOf({ project: slug, sessionId: id }, turn),
       asked: ({ tool }) => this.say(`${tool} asks to run. A allows it once, D denies it.`),
@@ -114,6 +115,7 @@ class ChatPage {
       state: (data) => {
         Object.assign(this.state, data);
         this.transcript.running(data.turn);
+        if (!data.running) for (const go of this.rests.splice(0)) go();
         this.draw();
       },
       queue: (data) => {
@@ -126,6 +128,11 @@ class ChatPage {
         this.gone();
       },
     });
+  }
+
+  /** A message sent before the failed turn is settled would be held with all that wait. */
+  idle() {
+    return this.state.running ? new Promise((go) => this.rests.push(go)) : Promise.resolve();
   }
 
   line(data) {
@@ -289,6 +296,16 @@ class ChatPage {
   }
 }
 
+/** Out of a field; a search lets go of its words; from the page into the list. */
+function leave({ target }) {
+  if (target === list.search && target.value) {
+    target.value = "";
+    list.refresh();
+  }
+  if (target.matches("input, textarea, select")) target.blur();
+  else list.step(0);
+}
+
 if (id) new ChatPage().open().catch((error) => fill(lines, problem(error.message)));
 else newChat();
 onChange(list.refresh);
@@ -301,4 +318,5 @@ key(
   },
 );
 key("/", "Search chats", () => list.search.focus(), { group: "Chats" });
+key("Escape", "Leave the field; else to the list", leave, { group: "Chats", typing: true });
 key("n", "New chat", () => location.assign(`/projects/${slug}/chats`), { group: "Chats" });
