@@ -46,7 +46,7 @@ def button(page: Page, name: str) -> Locator:
 
 def changed_elsewhere(served: Served, slug: str, text: str = ELSEWHERE) -> None:
     served.declare(slug, text)
-    name = text.split("name: ")[1].split(" ")[0]
+    name = text.split("name: ")[1].split(" ", maxsplit=1)[0]
     until(lambda: served.app(slug)["name"] == name, what="the other name")
 
 

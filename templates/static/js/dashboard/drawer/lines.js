@@ -33,7 +33,7 @@ export class Reader {
     const { text, spans, pen } = ansi(raw, this.pen);
     this.pen = pen;
     const time = TIME.exec(text)?.[0].length ?? 0;
-    this.level = levelOf(text.slice(time, time + NEAR), this.level);
+    this.level = levelOf(text.slice(time, time + NEAR), time ? "" : this.level);
     return { text, spans, level: this.level, time };
   }
 
@@ -46,6 +46,7 @@ export class Reader {
   }
 }
 
+/** `before`: of the line before it, which one without a time may go on with. */
 function levelOf(text, before) {
   if ((before === "bad" || before === "warn") && MORE.test(text)) return before;
   return WORDS.find(([, words]) => words.test(text))?.[0] ?? "";
