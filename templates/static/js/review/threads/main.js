@@ -19,6 +19,7 @@ import { Walk } from "./walk.js";
 const banners = document.getElementById("carried");
 const cards = new Map(); // thread id → Card
 const walk = new Walk(cards, general);
+const SLICE = 20; // threads between two looks at the clock
 let bannered = "";
 let latest = null;
 
@@ -44,7 +45,7 @@ function drawSome(left, breathe) {
     if (cards.has(thread.id)) cards.get(thread.id).update(thread);
     else cards.set(thread.id, new Card(thread));
     stand(thread.id, cards.get(thread.id).node, placeOf(thread), order);
-    const rest = breathe();
+    const rest = order % SLICE === SLICE - 1 && breathe();
     if (rest) return rest;
   }
   return "done";
