@@ -95,7 +95,7 @@ class Field {
       );
     else if (kind === "area") this.input = h("textarea", { rows: "3", ...off, ...common, value });
     else this.input = h("input", { ...off, ...common, value, list: list && `${id}-list` });
-    this.why = h("p", { class: "problem", id: `${id}-why` });
+    this.why = h("p", { class: "problem", id: `${id}-why`, role: "alert" });
     this.node = h(
       "div",
       { class: half ? "field half" : "field" },

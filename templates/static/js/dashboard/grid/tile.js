@@ -46,7 +46,7 @@ export class Face {
       const full = hint ? `${name}, ${hint}` : name;
       this.over.href = `${location.pathname}#app=${this.slug}`;
       this.over.title = full;
-      fill(this.over, name, hint && h("span", { class: "hint-name" }, hint));
+      fill(this.over, name, hint && [" ", h("span", { class: "hint-name" }, hint)]);
       this.pick.setAttribute("aria-label", `Select ${full}`);
       this.more.setAttribute("aria-label", `More for ${full}`);
     });
@@ -91,7 +91,6 @@ export class Tile extends Face {
       ...{ class: "thumb", alt: "", width: "640", height: "400" },
       ...{ loading: "lazy", decoding: "async" },
     });
-    this.found = h("span", { class: "badge line" }, "Found");
     this.address = h("a", {
       class: "mono quiet cut addr",
       target: "_blank",
@@ -100,7 +99,7 @@ export class Tile extends Face {
     });
     this.says = h("div");
     this.signs = h("div", { class: "signs" });
-    const head = [h("h3", { class: "cut" }, this.over), this.found];
+    const head = h("h3", { class: "cut" }, this.over);
     this.node = h(
       "li",
       { class: "tile", dataset: { key: slug } },
@@ -127,7 +126,6 @@ export class Tile extends Face {
     const off = app.state === "stopped" || app.state === "unknown";
     this.node.classList.toggle("off", off);
     this.node.classList.toggle("taking", app.taking);
-    this.found.hidden = app.source !== "discovered";
     this.part("address", [app.name, app.safe], () => {
       const { address } = this;
       address.hidden = !app.safe;
