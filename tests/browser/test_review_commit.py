@@ -359,7 +359,7 @@ def test_the_page_fits_has_no_axe_violation_and_sheets_on_a_phone(
     look: BrowserContext, book: Ledger, axe: str
 ) -> None:
     page = look.new_page()
-    page.goto(book.address())
+    page.goto(book.address(hash_=f"#{REFUNDS}"))
     expect(line(page, REFUNDS, "key=key").locator(".c")).to_be_attached()
     for wide in ("document.documentElement", "document.getElementById('main')"):
         assert page.evaluate(f"{wide}.scrollWidth - {wide}.clientWidth") == 0

@@ -134,6 +134,22 @@ function heard(event) {
   else want("project");
 }
 
+/**
+ * Follow the events before the first reading, so that nothing falls between the two; a stream
+ * that opens later than that, or again, makes the page read again.
+ */
+function listening() {
+  let reading = false;
+  const open = new Promise((done) =>
+    follow(route("events"), {
+      open: () => (reading ? want("commit", "project") : done()),
+      message: (event) => reading && heard(event),
+    }),
+  );
+  const patience = new Promise((done) => setTimeout(done, 1000));
+  return Promise.race([open, patience]).then(() => (reading = true));
+}
+
 async function start() {
   drawToolbar();
   drawStepper();
@@ -151,15 +167,8 @@ async function start() {
   scroller.addEventListener("scroll", notice, { passive: true });
   document.addEventListener("focusin", notice);
   addEventListener("hashchange", followHash);
+  await listening();
   await Promise.all([reload("commit"), loadRail()]);
-  let joined = false;
-  follow(route("events"), {
-    open: () => joined && want("commit", "project"),
-    message: (event) => {
-      joined = true;
-      heard(event);
-    },
-  });
   await followHash();
   notice();
 }

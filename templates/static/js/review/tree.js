@@ -70,7 +70,7 @@ async function build(files) {
   fill(list);
   const breathe = pace();
   for (const [name, held] of groups) {
-    const rows = h("ul", { role: "group" });
+    const rows = h("ul");
     for (const file of held) {
       rows.append(leaf(file));
       const rest = breathe();
