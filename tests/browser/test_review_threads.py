@@ -273,7 +273,7 @@ def test_a_refused_or_lost_comment_stays_in_its_box_until_it_can_be_sent(
     broken.unlink()
     shown.context.set_offline(True)
     shown.get_by_role("button", name="Retry").click()
-    expect(shown.get_by_text("The service does not answer.")).to_be_visible()
+    expect(shown.locator(".say .trouble")).to_contain_text("The service does not answer.")
     expect(box(shown, "New comment on line 12")).to_have_value("Keep me")
     shown.context.set_offline(False)
     shown.get_by_role("button", name="Retry").click()
