@@ -29,6 +29,10 @@ def start(page: Page, slug: str, prompt: str) -> None:
     page.wait_for_url(re.compile(r"/chats/[0-9a-f-]{36}$"))
 
 
+PICTURE = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000a494441"
+    "54789c63f80f0001010100b138f6140000000049454e44ae426082"
+)
 SAID = """# Found
 
 1. first
@@ -313,3 +317,28 @@ def test_on_a_phone_list_and_facts_are_sheets(look: BrowserContext, told: str) -
     expect(page.get_by_role("dialog", name="Chats").get_by_role("link").first).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Chats", exact=True)).to_be_focused()
+
+
+def test_a_picture_goes_with_a_message_and_is_shown_in_it(page: Page, slug: str) -> None:
+    page.goto(f"/projects/{slug}/chats")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Attach files").click()
+    shot = {"name": "shot.png", "mimeType": "image/png", "buffer": PICTURE}
+    chooser.value.set_files([shot])  # type: ignore[list-item]
+    expect(page.get_by_role("list", name="Attached files")).to_contain_text("shot")
+    page.get_by_role("textbox", name="Message").fill("What is on it?")
+    page.get_by_role("button", name=re.compile("^Start chat")).click()
+
+    image = page.get_by_role("img", name=re.compile(r"shot.*\.png"))
+    expect(image).to_be_visible()
+    expect(image).to_have_js_property("naturalWidth", 1)
+
+
+def test_words_in_messages_are_found_and_lead_to_their_message(page: Page, told: str) -> None:
+    page.goto(told.rsplit("/", 1)[0])
+    page.get_by_role("searchbox", name="Search chats").fill("nested done")
+    hit = page.locator(f'a.hit[href^="{told}#m"]').first
+    expect(hit.locator("mark").first).to_be_visible()
+    hit.click()
+
+    expect(page.locator(".found")).to_contain_text("nested and done")

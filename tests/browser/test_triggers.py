@@ -151,3 +151,90 @@ def test_an_entry_changed_by_hand_is_not_overwritten_unseen(
 
     expect(triggers.get_by_text("The entry was changed meanwhile")).to_be_visible()
     assert stored(shared_service)["good"]["trigger"] == {"type": "schedule", "cron": "0 8 * * 1-5"}
+
+
+def test_a_schedule_explains_itself_and_says_what_is_wrong_as_one_types(
+    triggers: Page, watch: Watch
+) -> None:
+    watch.meant.append("400")
+    row(triggers, "good").click()
+    cron = triggers.get_by_role("textbox", name="Cron")
+    cron.fill("15 7 * * 1")
+    expect(triggers.get_by_text("At 07:15, on Monday")).to_be_visible()
+    expect(triggers.locator(".times li")).to_have_count(3)
+
+    cron.fill("99 7 * * 1")
+    expect(cron).to_have_accessible_description(re.compile("99 is not within 0-59"))
+    triggers.get_by_role("button", name="Use 0 9 * * 1-5").click()
+
+    expect(cron).to_have_value("0 9 * * 1-5")
+    expect(cron).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_what_is_typed_survives_a_reload_and_is_said_to_be_unsaved(triggers: Page) -> None:
+    row(triggers, "good").click()
+    prompt = triggers.get_by_role("textbox", name="Prompt", exact=True)
+    prompt.fill("half a thought")
+    expect(triggers.get_by_text("Not saved yet")).to_be_visible()
+    triggers.reload()
+    expect(prompt).to_have_value("half a thought")
+    expect(triggers.get_by_text("back from before the reload")).to_be_visible()
+
+    triggers.get_by_role("button", name="Discard changes").click()
+    expect(prompt).to_have_value(re.compile("^#!runbook"))
+    triggers.get_by_role("button", name="Undo").click()
+
+    expect(prompt).to_have_value("half a thought")
+
+
+def test_pausing_is_said_in_the_list_and_ends_with_undo(triggers: Page) -> None:
+    triggers.get_by_role("button", name="More for all triggers").click()
+    triggers.get_by_role("menuitem", name="Pause triggers of this project").click()
+    expect(triggers.get_by_text("Paused in this project")).to_be_visible()
+
+    triggers.get_by_role("button", name="Undo").click()
+
+    expect(triggers.get_by_text("Paused in this project")).to_be_hidden()
+
+
+def test_triggers_are_used_by_keyboard_alone(triggers: Page, shared_service: Service) -> None:
+    expect(row(triggers, "good")).to_be_visible()
+    triggers.keyboard.press("/")
+    triggers.keyboard.type("goo")
+    expect(row(triggers, "old-one")).to_be_hidden()
+    triggers.keyboard.press("Escape")
+    triggers.keyboard.press("Escape")
+    triggers.keyboard.press("j")
+    triggers.keyboard.press("Enter")
+    expect(triggers.get_by_role("heading", name="good", exact=True)).to_be_visible()
+    triggers.get_by_label("Turns at most").focus()
+    triggers.keyboard.type("7")
+    triggers.keyboard.press("Control+s")
+    expect(triggers.get_by_text("Saved.")).to_be_visible()
+    run = stored(shared_service)["good"]["run"]
+    assert isinstance(run, dict)
+    assert run["maxTurns"] == 7
+
+    triggers.keyboard.press("n")
+    expect(triggers.get_by_label("Name", exact=True)).to_be_focused()
+    triggers.keyboard.press("Escape")
+    triggers.keyboard.press("Escape")
+    expect(triggers.get_by_role("heading", name="Triggers", exact=True).last).to_be_visible()
+
+
+def test_a_prompt_file_that_is_not_there_has_the_near_one_as_a_button(
+    triggers: Page, shared_service: Service
+) -> None:
+    folder = shared_service.projects / "hand-made" / ".svc" / "triggers"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "dependency-check.md").write_text("Check.")
+    triggers.reload()
+    row(triggers, "good").click()
+    triggers.get_by_role("group", name="Instruction from").get_by_text("File").click()
+    file = triggers.get_by_role("combobox", name="Prompt file")
+    file.fill("dependancy-check.md")
+
+    triggers.get_by_role("button", name="Use dependency-check.md").click()
+
+    expect(file).to_have_value("dependency-check.md")
+    expect(file).not_to_have_attribute("aria-invalid", "true")

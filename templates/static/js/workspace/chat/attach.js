@@ -5,10 +5,11 @@ import { button, h, icon, keep } from "../../kit/dom.js";
 import { toast } from "../../kit/toast.js";
 
 const PICTURE = /\.(?:png|jpe?g|gif|webp|avif)$/i;
-const NAMED = /^[-*] +`?(attachments\/[^\s`]+)`?/gm;
+const FOLDER = ".svc/attachments/";
+const NAMED = /^- (\.svc\/attachments\/\S+) \(/gm; // as the service names them in a prompt
 const MOST = 20;
 
-const addressOf = (project, path) => P(project, "attachments", path.replace(/^attachments\//, ""));
+const addressOf = (project, path) => P(project, "attachments", path.replace(FOLDER, ""));
 
 /** The pictures that a prompt names, each a link to itself; null when it names none. */
 export function pictures(prompt, project) {
