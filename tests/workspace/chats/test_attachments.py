@@ -137,6 +137,16 @@ def test_no_link_leads_out_of_the_project(alpha, tmp_path: Path):
     assert len(list((tmp_path / "away").iterdir())) == 2
 
 
+def test_nothing_is_made_behind_a_link(alpha, tmp_path: Path):
+    (tmp_path / "away").mkdir()
+    folder(alpha).parent.symlink_to(tmp_path / "away")
+
+    with pytest.raises(Invalid):
+        add(alpha)
+
+    assert list((tmp_path / "away").iterdir()) == []
+
+
 def test_something_else_under_one_of_our_names_is_not_served(alpha):
     kept = add(alpha)
     (folder(alpha) / kept.name).write_bytes(b"\x7fELF\0")
