@@ -80,9 +80,12 @@ def _settled(sample: Stored, state: Kept, changes: Sequence[Change], times: Sequ
 
 
 def spans(seen: Sequence[Point], interval: int, now: int) -> Iterator[tuple[Kept, int, int]]:
-    """What the app was from when to when; the time in which nobody watched is left out."""
+    """What the app was from when to when; the time in which nobody watched is left out.
+
+    However often the app is probed, a sample comes once in a slot: no word until then is no gap.
+    """
     for point, following in pairwise([*seen, Point(now, Kept.OFF)] if seen else []):
-        state = verdict(point.state, following.ts - point.ts, interval)
+        state = verdict(point.state, following.ts - point.ts, max(interval, SLOT))
         if state is not Kept.OFF:
             yield state, point.ts, following.ts
 

@@ -47,6 +47,17 @@ def test_the_day_is_the_default():
     assert history("shop", now=NOON)["window"] == "24h"
 
 
+def test_an_app_that_is_probed_every_second_has_no_gaps_between_its_samples():
+    recorder = started(NOON)
+    recorder.pace("shop", 1)
+    probes(recorder, "shop", NOON, NOON + 120, every=1)
+    recorder.flush(NOON + 120)
+
+    answer = history("shop", "24h", now=NOON + 120)
+
+    assert (answer["seconds"]["unknown"], answer["uptime"]) == (0, 1.0)
+
+
 @pytest.mark.parametrize("window", ["1y", "", "24H", "24h,7d", " 7d"])
 def test_another_window_is_refused(window):
     with pytest.raises(Invalid) as refused:
