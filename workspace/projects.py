@@ -23,7 +23,11 @@ from workspace.project import FILE, Project
 
 STAGING = ".svc-new-"  # no valid slug: a project being made is not listed
 READ_ONLY = frozenset(
-    ("inherited", "repoBacked", "dir", "workingDir", "hasOverview", "counts", "error", "warnings")
+    (
+        *("inherited", "repoBacked", "dir", "workingDir", "hasOverview", "counts"),
+        *("paused", "nextRunAt", "changedAt", "error", "errorLine", "warnings"),
+    )
+)
 )
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Max, Min, Q, QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from config.kernel.logs import timestamp
 from config.kernel.web import rest
 from workspace import models, projects
 from workspace.api import shapes
@@ -111,8 +113,19 @@ class ProjectViewSet(rest.ViewSet):
         return Response(perform(request, "mark_all_read", project=slug))
 
 
-def view(project: Project, tallies: Mapping[str, Counter[str]]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Tallies:
+    """What the database knows of each project, by slug."""
+
+    counts: dict[str, Counter[str]]
+    spoken: dict[str, datetime]  # the last message of any chat
+    fires: dict[str, datetime]  # the next time of any trigger
+
+
+def view(project: Project, tallies: Tallies) -> dict[str, Any]:
     """The Project shape: effective values, what is inherited, live counts."""
+    pause = pausing.of(project)
+    fires = None if pause else tallies.fires.get(project.slug)
     shown: dict[str, Any] = {"slug": project.slug}
     shown |= {key: project.effective(key) for key in EFFECTIVE}
     shown |= {
@@ -121,28 +134,45 @@ def view(project: Project, tallies: Mapping[str, Counter[str]]) -> dict[str, Any
         "workingDir": str(project.working_dir),
         "hasOverview": (project.dir / "OVERVIEW.md").is_file(),
         "inherited": project.inherited,
-        "paused": pause.wire() if (pause := pausing.of(project)) else None,
-        "counts": {name: tally[project.slug] for name, tally in tallies.items()},
+        "paused": pause.wire() if pause else None,
+        "nextRunAt": timestamp(fires) if fires else None,
+        "changedAt": timestamp(_changed(project, tallies.spoken.get(project.slug))),
+        "counts": {name: tally[project.slug] for name, tally in tallies.counts.items()},
     }
     if project.error:
         shown |= {"error": project.error, "errorLine": project.error_line}
     return rest.warned(shown, project.warnings)
 
 
-def count(slug: str | None = None) -> dict[str, Counter[str]]:
+def _changed(project: Project, spoken: datetime | None) -> datetime:
+    """When a chat or project.yaml itself last changed."""
+    written = datetime.fromtimestamp(int(project.stat.split(":")[0]) / 1e9, UTC)
+    return max(written, spoken or written)
+
+
+def count(slug: str | None = None) -> Tallies:
     """What there is of each kind by project, from the database alone."""
     only = Q() if slug is None else Q(project=slug)
     chats = models.Chat.objects.filter(only)
     states = models.TriggerState.objects.filter(only)
-    return {
+    turns = models.Turn.objects.filter(only)
+    armed = states.filter(enabled=True, next_at__isnull=False)
+    counts = {
         "chats": _tally(chats.filter(archived=False)),
         "archived": _tally(chats.filter(archived=True)),
-        "running": _tally(models.Turn.objects.filter(only, state="running")),
+        "running": _tally(turns.filter(state="running")),
+        "waiting": _tally(turns.filter(state="queued")),
         "triggers": _tally(states),
-        "armed": _tally(states.filter(enabled=True, next_at__isnull=False)),
+        "armed": _tally(armed),
         "unread": _tally(chats.filter(unread=True)),
         "invalidTriggers": _tally(models.InvalidEntry.objects.filter(only)),
     }
+    by_project = chats.order_by().values_list("project")
+    return Tallies(
+        counts,
+        spoken=dict(by_project.annotate(Max("updated"))),
+        fires=dict(armed.order_by().values_list("project").annotate(Min("next_at"))),
+    )
 
 
 def _tally(rows: QuerySet[Any]) -> Counter[str]:

@@ -23,6 +23,14 @@ class ProjectRunsQuery(Page):
     status = s.ChoiceField(shapes.RUN_STATUSES, required=False, allow_blank=True)
     cause = s.ChoiceField(shapes.CAUSES, required=False, allow_blank=True)
     client = rest.Text(required=False, allow_blank=True)
+    q = rest.Text(
+        required=False,
+        allow_blank=True,
+        max_length=200,
+        help_text="words in the trigger, the reason or the summary",
+    )
+    since = s.DateTimeField(required=False)
+    until = s.DateTimeField(required=False)
 
 
 class RunsQuery(ProjectRunsQuery):

@@ -47,20 +47,33 @@ def list(  # noqa: A001 - runs.list() reads as it should
     status: str | None = None,
     cause: str | None = None,
     client: str | None = None,
+    q: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
     limit: int = 100,
     before: str | None = None,
 ) -> tuple[builtins.list[Run], str | None]:
-    """Newest first, and what to pass as `before` for the next page (None on the last)."""
+    """Newest first, and what to pass as `before` for the next page (None on the last).
+
+    `q`: words that stand in the trigger's name, the reason or the summary, all of them.
+    `since` and `until` are about when a run was queued.
+    """
     wanted = {
         "project": project,
         "trigger": trigger,
         "status": status,
         "cause": cause,
         "client": client,
+        "queued_at__gte": since,
+        "queued_at__lte": until,
         "id__lt": before,
     }
-    given = {key: value for key, value in wanted.items() if value}
-    found = [*Run.objects.filter(**given).order_by("-id")[: limit + 1]]
+    rows = Run.objects.filter(**{key: value for key, value in wanted.items() if value})
+    for word in (q or "").split():
+        rows = rows.filter(
+            Q(trigger__icontains=word) | Q(reason__icontains=word) | Q(summary__icontains=word)
+        )
+    found = [*rows.order_by("-id")[: limit + 1]]
     page = found[:limit]
     return page, page[-1].id if len(found) > limit else None
 

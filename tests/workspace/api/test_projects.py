@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from datetime import UTC, datetime, timedelta
+
+from workspace.models import Chat, TriggerState
 
 
 def test_a_project_is_created_listed_and_read(api, projects_dir):
@@ -138,6 +141,25 @@ def test_counts_say_what_a_project_holds(api, chat):
     counts = api.get("/api/projects/alpha").json()["project"]["counts"]
 
     assert (counts["chats"], counts["archived"], counts["running"]) == (1, 1, 0)
+
+
+def test_a_project_says_when_it_changed_and_when_its_next_trigger_fires(api, alpha):
+    made = api.get("/api/projects/alpha").json()["project"]
+    soon = datetime(2031, 5, 1, 9, 0, tzinfo=UTC)
+    for name, enabled, when in (("late", True, soon + timedelta(days=1)), ("soon", True, soon)):
+        TriggerState.objects.create(project="alpha", name=name, enabled=enabled, next_at=when)
+    TriggerState.objects.create(project="alpha", name="off", next_at=soon - timedelta(days=1))
+    chat = api.post("/api/projects/alpha/chats").json()["chat"]
+    Chat.objects.filter(id=chat["sessionId"]).update(updated=soon)
+
+    then = api.get("/api/projects").json()["projects"][0]
+    api.post("/api/projects/alpha/pause")
+    held = api.get("/api/projects/alpha").json()["project"]
+
+    assert made["nextRunAt"] is None
+    assert made["changedAt"].startswith(str(datetime.now(UTC).year))
+    assert then["nextRunAt"] == then["changedAt"] == "2031-05-01T09:00:00.000Z"
+    assert held["nextRunAt"] is None
 
 
 def test_hostile_slugs_are_not_found_and_never_touch_a_file(api, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
 
 import pytest
 
@@ -276,6 +277,26 @@ def make_runs(count: int) -> list[str]:
     ]  # fmt: skip
     Run.objects.bulk_create(runs)
     return [run.id for run in reversed(runs)]
+
+
+def test_runs_are_found_by_words_and_by_time(api, alpha):
+    newest, middle, oldest = make_runs(3)
+    Run.objects.filter(id=oldest).update(
+        reason="Turn limit of 40 reached", queued_at=datetime(2026, 3, 1, 12, tzinfo=UTC)
+    )
+    Run.objects.filter(id=middle).update(summary="100% of the limit_x")
+
+    def found(**asked):
+        return [run["id"] for run in api.get(f"/api/runs?{urlencode(asked)}").json()["runs"]]
+
+    assert found(q="TURN limit") == [oldest]
+    assert found(q="limit") == [middle, oldest]
+    assert found(q="100%") == [middle]
+    assert found(q="l_mit") == found(q="'; drop") == []
+    assert found(until="2026-03-02T00:00:00Z") == [oldest]
+    assert found(since="2026-03-02T00:00:00Z") == [newest, middle]
+    refused = api.get("/api/runs?since=yesterday")
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "since")
 
 
 def test_runs_are_paged_newest_first(api, alpha):
