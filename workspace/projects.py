@@ -28,7 +28,6 @@ READ_ONLY = frozenset(
         *("paused", "nextRunAt", "changedAt", "error", "errorLine", "warnings"),
     )
 )
-)
 
 
 def get(slug: str) -> Project:
