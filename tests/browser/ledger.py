@@ -14,7 +14,7 @@ from tests.service import Service, until
 
 CODE = [f"value_{n} = {n}" for n in range(1, 101)]
 REFUND = 'existing = find(payment=payment).last()  # "one"'
-LONG = [f"line {n}" for n in range(1, 2001)]
+LONG = [f"line {n}" for n in range(1, 1102)]
 
 
 def text(lines: list[str]) -> str:
@@ -51,7 +51,7 @@ AFTER: dict[str, Content] = {
 
 @dataclass
 class Ledger:
-    """Three commits from the bottom: `store`, `change` (of everything), `wide` (300 files)."""
+    """Three commits from the bottom: `store`, `change` (of everything), `wide` (120 files)."""
 
     service: Service
     repo: Repo
@@ -99,8 +99,8 @@ def ledger(service: Service, folder: Path, slug: str = "ledger") -> Ledger:
     made.shas["change"] = repo.commit(
         AFTER, "Make refunds idempotent", body="A key <b>says</b> so."
     )
-    wide: dict[str, Content] = {f"d{n % 10}/f{n:03}.py": text(CODE[:30]) for n in range(300)}
-    made.shas["wide"] = repo.commit(wide, "Three hundred files")
+    wide: dict[str, Content] = {f"d{n % 10}/f{n:03}.py": text(CODE[:30]) for n in range(120)}
+    made.shas["wide"] = repo.commit(wide, "A hundred files and more")
     home = service.projects / slug
     home.mkdir(parents=True)
     stacks = [{"title": "refunds", "commits": [made.shas["store"], made.shas["change"]]}]

@@ -55,10 +55,18 @@ function openThreads({ threads }) {
   return map;
 }
 
-export async function reload(what = "commit") {
+const turns = { commit: Promise.resolve(), project: Promise.resolve() };
+
+/** One reading after the other, so that an older answer never comes after a newer one. */
+export function reload(what = "commit") {
+  const name = what === "project" ? "project" : "commit";
+  turns[name] = turns[name].then(() => read(what)).catch(reportError);
+  return turns[name];
+}
+
+async function read(what) {
   if (what === "project") await loadRail();
-  else if (state.commit) await load("none");
-  else await load(FIRST);
+  else await load(state.commit ? "none" : FIRST);
   for (const callback of watchers.reload) callback(what);
 }
 
@@ -113,8 +121,7 @@ const wanted = new Set();
 const refresh = settle(100, async () => {
   const what = [...wanted];
   wanted.clear();
-  if (what.includes("commit")) await reload("commit");
-  if (what.includes("project")) await reload("project");
+  await Promise.all(what.map((one) => reload(one)));
 });
 
 function want(...what) {
@@ -168,7 +175,7 @@ async function start() {
   document.addEventListener("focusin", notice);
   addEventListener("hashchange", followHash);
   await listening();
-  await Promise.all([reload("commit"), loadRail()]);
+  await Promise.all([reload("commit"), reload("project")]);
   await followHash();
   notice();
 }
