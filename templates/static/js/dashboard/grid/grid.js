@@ -4,7 +4,7 @@
 import { button, h, keep } from "../../kit/dom.js";
 import { held } from "./arrange.js";
 import { Quiet } from "./quiet.js";
-import { Row, table } from "./row.js";
+import { marked, Row, table } from "./row.js";
 import { Tile } from "./tile.js";
 
 const TURN_MS = 30; // of drawing, then the browser gets its turn
@@ -53,10 +53,11 @@ export class Grid {
     const focused = document.activeElement;
     keep(
       this.node,
-      this.sections.map(({ key, title }) => ({ key, title, sort })),
+      this.sections.map(({ key, title }) => ({ key, title })),
       ({ key }) => key,
-      ({ title }) => (sort ? table(sort, this.hands.sort) : section(title)),
+      ({ title }) => (sort ? table(this.hands.sort) : section(title)),
     );
+    if (sort && this.sections.length) marked(this.node, sort);
     return this.place(views, focused);
   }
 

@@ -63,31 +63,30 @@ export class Row extends Face {
   }
 }
 
-/** The table with its sortable heads; `sort(column)` is asked for by a press. */
-export function table({ column, down }, sort) {
+/** The table with its heads; `sort(column)` is asked for by a press on one. */
+export function table(sort) {
   const head = ([name, label]) =>
     h(
       "th",
-      {
-        scope: "col",
-        class: NUMBERS.has(name) ? "num" : null,
-        "aria-sort": name === column ? (down ? "descending" : "ascending") : null,
-      },
-      h(
-        "button",
-        { type: "button", class: "sort", onclick: () => sort(name) },
-        label,
-        name === column && icon(down ? "down" : "up"),
-      ),
+      { scope: "col", class: NUMBERS.has(name) ? "num" : null, dataset: { column: name } },
+      h("button", { type: "button", class: "sort", onclick: () => sort(name) }, label),
     );
+  const heads = h("tr", {}, h("td", { class: "pick-cell" }), HEADS.map(head), h("td", {}));
+  const body = h("tbody", { class: "slots" });
   return h(
     "div",
     { class: "card scroll" },
-    h(
-      "table",
-      { class: "table apps-table" },
-      h("thead", {}, h("tr", {}, h("td", { class: "pick-cell" }), HEADS.map(head), h("td", {}))),
-      h("tbody", { class: "slots" }),
-    ),
+    h("table", { class: "table apps-table" }, h("thead", {}, heads), body),
   );
+}
+
+/** Say at its head by which column the table is sorted, and which way. */
+export function marked(node, { column, down }) {
+  for (const head of node.querySelectorAll("th[data-column]")) {
+    const on = head.dataset.column === column;
+    if (on) head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    else head.removeAttribute("aria-sort");
+    head.querySelector(".icon")?.remove();
+    if (on) head.firstElementChild.append(icon(down ? "down" : "up"));
+  }
 }
