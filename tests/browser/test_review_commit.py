@@ -287,7 +287,7 @@ def test_a_large_file_waits_to_be_asked_for_and_files_load_on_approach(
     expect(large.locator("tr.ln")).to_have_count(2202)
 
     asked: list[str] = []
-    page.on("request", lambda request: "/file?" in request.url and asked.append(request.url))
+    page.on("request", lambda request: asked.extend([request.url] * ("/file?" in request.url)))
     page.goto(book.address("wide"))
     expect(page.locator("section.file")).to_have_count(120)
     expect(line(page, "d0/f000.py", "value_30")).to_be_visible()

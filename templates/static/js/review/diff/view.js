@@ -133,7 +133,9 @@ export async function redraw() {
   clear();
   for (const view of drawn) if (view.near) await view.draw({ again: true });
   for (const view of drawn) if (!view.near) view.drawing = null;
-  if (line) holdAt(line);
+  if (!line) return;
+  await frame(); // until then no chunk knows that it is out of sight, and all would be laid out
+  holdAt(line);
 }
 
 /** The first row in sight below the sticky heads; only what is near is measured. */
@@ -181,6 +183,8 @@ export async function goTo(path, side = null, line = null) {
   return target;
 }
 
+const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+
 /** Scroll there, and again while what comes into sight above it is drawn. */
 async function settled(target, block) {
   let still = 0;
@@ -191,8 +195,7 @@ async function settled(target, block) {
   for (let n = 0; n < 40 && still < 3 && !stop; n += 1) {
     target.scrollIntoView({ block });
     const { top } = target.getBoundingClientRect();
-    await new Promise(requestAnimationFrame);
-    await new Promise(requestAnimationFrame);
+    await frame();
     still = Math.abs(target.getBoundingClientRect().top - top) < 1 ? still + 1 : 0;
   }
 }

@@ -61,7 +61,9 @@ function spans(tokens, places) {
     if (last && between.trim() === "") [last[1], last[2]] = [starts[n + 1], n + 1];
     else found.push([starts[n], starts[n + 1], n + 1]);
   }
-  return found.map(([start, end]) => [start, end]);
+  const blank = ([start, , last]) => start === 0 && tokens.slice(0, last).join("").trim() === "";
+  const telling = found.filter((one) => !blank(one)); // an indent is marked when nothing else is
+  return (telling.length ? telling : found).map(([start, end]) => [start, end]);
 }
 
 const BLOCK = 24; // lines of a change on either side that are paired by likeness
