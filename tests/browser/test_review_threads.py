@@ -229,6 +229,20 @@ def test_unsent_text_is_there_again_after_a_reload_and_after_a_rebase(
     expect(box(shown, re.compile("New comment"))).to_have_count(0)
 
 
+def test_unsent_text_follows_a_commit_that_has_no_review(
+    shown: Page, commit: Commit, watch: Watch
+) -> None:
+    watch.meant.append("404")
+    row(shown, "line 12, new").locator("td.n").last.click()
+    shown.keyboard.press("c")
+    shown.keyboard.type("Not sent yet")
+    box(shown, "New comment on line 12").blur()
+    commit.rebase(above=["above"])
+    shown.goto(commit.address)
+
+    expect(box(shown, "New comment on line 13")).to_have_value("Not sent yet")
+
+
 def test_what_arrives_leaves_text_caret_and_scroll_as_they_are(shown: Page, commit: Commit) -> None:
     shown.get_by_role("button", name="All 25").click()
     tid = commit.thread("Asked", path="a.py", line=12)
@@ -246,9 +260,12 @@ def test_what_arrives_leaves_text_caret_and_scroll_as_they_are(shown: Page, comm
     expect(write).to_have_value("Half a reply")
     assert write.evaluate("(node) => node.selectionStart") == 1
     assert abs(write.bounding_box()["y"] - top) < 2  # type: ignore[index]
-    shown.get_by_role("button", name="Split", exact=True).click()
+    split = shown.get_by_role("button", name="Split", exact=True)
+    split.dispatch_event("click")  # which leaves the focus where it is
     expect(shown.locator(".sheet.split")).to_be_visible()
     expect(write).to_have_value("Half a reply")
+    expect(write).to_be_focused()
+    assert write.evaluate("(node) => node.selectionStart") == 1
 
 
 @pytest.fixture
