@@ -14,6 +14,7 @@ from django.test import RequestFactory
 from rest_framework.request import Request
 from rest_framework.test import APIClient
 
+from config.kernel.errors import Unavailable
 from config.kernel.web import places, surfaces
 from config.kernel.web.places import MOST, MOST_ALIKE, Place, Waiting, ranked
 from dashboard import places as dashboard_places
@@ -206,3 +207,18 @@ def test_a_part_that_fails_is_left_out_and_the_others_answer(api, monkeypatch, c
     assert {place["part"] for place in found} == {"main", "review"}
     assert [badge["part"] for badge in badges] == ["main", "review"]
     assert "the sensor is off" in caplog.text
+
+
+def test_a_part_that_is_still_starting_is_left_out_in_silence(api, monkeypatch, caplog):
+    def starting() -> None:
+        raise Unavailable("The daemon is still starting; try again in a second.", code="starting")
+
+    monkeypatch.setattr(dashboard_places, "places", starting)
+    monkeypatch.setattr(dashboard_places, "waiting", starting)
+
+    found = api.get("/api/places").json()["places"]
+    badges = api.get("/api/badges").json()["badges"]
+
+    assert {place["part"] for place in found} == {"main", "review"}
+    assert [badge["part"] for badge in badges] == ["main", "review"]
+    assert "left out" not in caplog.text

@@ -20,6 +20,7 @@ from django.conf import settings
 from rest_framework import serializers as s
 from rest_framework.request import Request
 
+from config.kernel.errors import Unavailable
 from config.kernel.web import hosts, rest, surfaces
 
 MOST = 30  # places of one answer
@@ -201,6 +202,8 @@ def _providers() -> Mapping[str, Any]:
 def _places(part: str) -> list[Place]:
     try:
         return list(_providers()[part].places())
+    except Unavailable:  # it is still starting: nothing is wrong
+        return []
     except Exception:
         log.exception("the places of a part are left out", extra={"part": part})
         return []
@@ -209,6 +212,8 @@ def _places(part: str) -> list[Place]:
 def _waiting(part: str) -> Waiting | None:
     try:
         waiting: Waiting = _providers()[part].waiting()
+    except Unavailable:
+        return None
     except Exception:
         log.exception("the badge of a part is left out", extra={"part": part})
         return None
