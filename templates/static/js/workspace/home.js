@@ -1,345 +1,160 @@
-// Home: projects by area on the left stay put; what runs, failed and fires next is at the right.
+// Home: projects by area on the left stay put; what failed, runs and fires next is at the right.
 
-import { get, P, post } from "../kit/api.js";
-import { button, fill, h, icon, keep, mark, settle } from "../kit/dom.js";
-import { newProject } from "./newproject.js";
-import { command, page, problem } from "../kit/parts.js";
-import { runRow } from "./parts.js";
+import { get, P, post, query } from "../kit/api.js";
+import { button, fill, h, settle } from "../kit/dom.js";
+import { key } from "../kit/keys.js";
+import { action } from "../kit/palette.js";
+import { page, problem } from "../kit/parts.js";
 import { onChange } from "../kit/shell.js";
 import { attempt } from "../kit/toast.js";
-import { plural, time } from "../kit/words.js";
-import { chatState, originWords, stateOf } from "./words.js";
+import { welcome } from "./home/first.js";
+import { nowColumn } from "./home/now.js";
+import { projectList } from "./home/projects.js";
+import { sentence } from "./home/sentence.js";
+import { newProject } from "./newproject.js";
+import { pause } from "./pausing.js";
+import { pausedBanner } from "./triggers/head.js";
 
 const DAY_MS = 86_400_000;
-const RESTING = { paused: "paused", blocked: "paused", done: "completed", abandoned: "archived" };
+const SHOWN = 6; // rows of a card at the right
 
-const at = {
-  title: h(
-    "div",
-    {},
-    h(
-      "h1",
-      {},
-      new Date().toLocaleDateString("en-GB", { weekday: "long", day: "numeric", month: "long" }),
-    ),
-    h("p", {}, "…"),
-  ),
-  form: h("div"),
-  areas: h("div", { class: "home" }),
-  failed: h("ul"),
-  running: h("ul"),
-  next: h("ul"),
-};
+const state = { paused: null }; // what holds every trigger
+const form = h("div");
+const today = new Date().toLocaleDateString("en-GB", {
+  weekday: "long",
+  day: "numeric",
+  month: "long",
+});
+const said = h("p", {}, "…");
+const banner = h("div", { class: "banners" });
+const pauseButton = button("Pause all triggers", {
+  icon: "pause",
+  onclick: (event) => toggle(event),
+});
+const makeButton = button("New project", {
+  icon: "plus",
+  kind: "primary",
+  onclick: () => make(),
+});
+const list = projectList();
+const now = nowColumn();
+
+const make = () => newProject(form);
+const toggle = (event) => pause(event, { on: !state.paused, after: load });
 
 async function load() {
-  const { projects } = await get("/api/projects");
-  const [failed, running, next] = await Promise.all([
-    failures(),
-    runningChats(projects),
-    nextTimes(projects),
+  const [{ projects }, { paused }, { runs, next: more }] = await Promise.all([
+    get("/api/projects"),
+    get("/api/pause"),
+    get(
+      query("/api/runs", {
+        status: "failed",
+        since: new Date(Date.now() - DAY_MS).toISOString(),
+        limit: 50,
+      }),
+    ),
   ]);
-  draw({ projects, failed, running, next });
+  const names = Object.fromEntries(projects.map(({ slug, name }) => [slug, name]));
+  const [running, next] = await Promise.all([busyChats(projects), nextTimes(projects)]);
+  draw({ projects, paused, failed: { runs, more: more !== null }, running, next, names });
 }
 
-async function failures() {
-  const { runs } = await get("/api/runs?status=failed&limit=20");
-  return runs
-    .filter((run) => Date.now() - new Date(run.finishedAt ?? run.queuedAt) < DAY_MS)
-    .slice(0, 5);
-}
-
-async function runningChats(projects) {
-  const busy = projects.filter((project) => project.counts?.running);
+/** What runs and waits, of the projects that have any. */
+async function busyChats(projects) {
+  const busy = projects.filter(({ counts }) => counts.running || counts.waiting).slice(0, 12);
   const lists = await Promise.all(
-    busy.map(async ({ slug, name }) => {
-      const { chats } = await get(`${P(slug, "chats")}?archived=all`);
-      return chats
-        .filter((chat) => chat.running || chat.queued)
-        .map((chat) => ({ ...chat, projectName: name }));
-    }),
+    busy.map(({ slug }) => get(query(P(slug, "chats"), { archived: "all", limit: 50 }))),
   );
-  return lists.flat();
+  const chats = lists.flatMap((answer) => answer.chats);
+  return [
+    ...chats.filter((chat) => chat.running),
+    ...chats.filter((chat) => !chat.running && chat.queued),
+  ];
 }
 
+/** The next times, soonest first: only the soonest projects can hold them. */
 async function nextTimes(projects) {
-  const armed = projects.filter((project) => project.counts?.armed);
-  const lists = await Promise.all(
-    armed.map(async ({ slug, name }) => {
-      const { runtime } = await get(P(slug, "triggers", "runtime"));
-      return runtime
-        .filter((entry) => entry.nextRunAt)
-        .map((entry) => ({ slug, project: name, name: entry.name, at: entry.nextRunAt }));
-    }),
-  );
+  const soonest = projects
+    .filter((project) => project.nextRunAt)
+    .sort((a, b) => a.nextRunAt.localeCompare(b.nextRunAt))
+    .slice(0, SHOWN);
+  const lists = await Promise.all(soonest.map(({ slug }) => get(P(slug, "triggers"))));
   return lists
-    .flat()
+    .flatMap(({ triggers, legacy }, n) =>
+      [...triggers, ...legacy]
+        .filter(({ runtime }) => runtime?.nextRunAt)
+        .map(({ name, trigger, runtime }) => ({
+          project: soonest[n].slug,
+          name,
+          trigger,
+          at: runtime.nextRunAt,
+        })),
+    )
     .sort((a, b) => a.at.localeCompare(b.at))
-    .slice(0, 6);
+    .slice(0, SHOWN);
 }
 
-function draw({ projects, failed, running, next }) {
+function draw({ projects, paused, failed, running, next, names }) {
   if (projects.length === 0) {
-    first();
+    if (!page().querySelector("#first")) fill(page(), welcome(form, make));
     return;
   }
-  if (!at.areas.isConnected) frame();
-  const words = [
-    failed.length && `${plural(failed.length, "run")} failed since yesterday.`,
-    running.length && `${plural(running.length, "chat")} running.`,
-    next.length ? `Next trigger ${dayless(next[0].at)}.` : "No trigger is armed.",
-  ];
-  at.title.lastChild.textContent = words.filter(Boolean).join(" ");
-  drawAreas(projects, next);
-  card(
-    at.failed,
-    failed,
-    (run) => run.id,
-    (run) => runRow(run, { withProject: true }),
-  );
-  card(at.running, running, (chat) => chat.sessionId, chatRow);
-  card(at.next, next, (entry) => `${entry.slug}/${entry.name}`, nextRow);
+  if (!list.node.isConnected) frame();
+  const was = JSON.stringify(state.paused);
+  state.paused = paused;
+  said.textContent = sentence({ failed, projects, next, paused });
+  if (was !== JSON.stringify(paused) || !paused)
+    drawPause(
+      paused,
+      projects.some(({ counts }) => counts.triggers),
+    );
+  list.update(projects);
+  now.update({ failed, running, next, names, paused });
 }
 
-const dayless = (iso) =>
-  `at ${new Date(iso).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })}`;
-
-function card(list, items, keyOf, build) {
-  list.closest("section").hidden = items.length === 0;
-  list.previousElementSibling.querySelector(".badge").textContent = String(items.length);
-  keep(list, items, keyOf, build);
+/** One switch at a time: the button that pauses, or the banner that resumes. */
+function drawPause(paused, any) {
+  const focused = [pauseButton, banner.querySelector("button")].includes(document.activeElement);
+  pauseButton.hidden = Boolean(paused) || !any;
+  fill(banner, paused && pausedBanner(paused, toggle));
+  if (focused) (banner.querySelector("button") ?? pauseButton).focus();
 }
-
-function drawAreas(projects, next) {
-  const areas = new Map();
-  for (const project of projects)
-    areas.set(project.group || "", [...(areas.get(project.group || "") ?? []), project]);
-  const sorted = [...areas].sort(([a], [b]) => (a === "" ? 1 : b === "" ? -1 : a.localeCompare(b)));
-  const first = Object.fromEntries(next.toReversed().map((entry) => [entry.slug, entry.at]));
-  keep(
-    at.areas,
-    sorted.map(([name, list]) => ({
-      name,
-      list,
-      only: sorted.length === 1,
-      first: list.map(({ slug }) => first[slug]),
-    })),
-    ({ name }) => name,
-    (area) =>
-      h(
-        "section",
-        {},
-        h(
-          "div",
-          { class: "group" },
-          h("h2", {}, area.name || (area.only ? "Projects" : "Other")),
-          h("span", { class: "count" }, String(area.list.length)),
-        ),
-        h(
-          "ul",
-          { class: "card" },
-          area.list.map((project, n) => projectRow(project, area.first[n])),
-        ),
-      ),
-  );
-}
-
-function projectRow(project, next) {
-  const counts = project.counts ?? {};
-  const look = project.error
-    ? stateOf("invalid")
-    : counts.running
-      ? stateOf("running")
-      : stateOf(RESTING[project.status] ?? "quiet");
-  return h(
-    "li",
-    {},
-    h(
-      "div",
-      { class: "row home-row" },
-      mark(look),
-      h("a", { class: "over strong cut", href: `/projects/${project.slug}` }, project.name),
-      h(
-        "span",
-        { class: project.error ? "small says bad cut" : "soft small cut", title: project.error },
-        project.error ?? project.summary,
-      ),
-      h(
-        "span",
-        { class: "line" },
-        counts.running ? h("span", { class: "badge busy" }, `${counts.running} running`) : null,
-        counts.invalidTriggers
-          ? h("span", { class: "badge bad" }, plural(counts.invalidTriggers, "invalid trigger"))
-          : null,
-      ),
-      h(
-        "span",
-        { class: "tiny quiet line next" },
-        next && [icon("clock"), h("span", { class: "cut" }, time(next))],
-      ),
-      h(
-        "span",
-        { class: "tiny quiet when" },
-        project.status === "active" ? plural(counts.chats ?? 0, "chat") : project.status,
-      ),
-    ),
-  );
-}
-
-const chatRow = (chat) =>
-  h(
-    "li",
-    {},
-    h(
-      "div",
-      { class: "row" },
-      mark(chatState(chat)),
-      h(
-        "div",
-        {},
-        h(
-          "a",
-          { class: "over cut", href: `/projects/${chat.project}/chats/${chat.sessionId}` },
-          chat.name,
-        ),
-        h(
-          "span",
-          { class: "tiny quiet cut" },
-          [chat.projectName, originWords(chat), chat.queued && `${chat.queued} waiting`]
-            .filter(Boolean)
-            .join(" · "),
-        ),
-      ),
-      h("span", { class: "tiny quiet nowrap" }, time(chat.turn?.startedAt)),
-    ),
-  );
-
-const nextRow = (entry) =>
-  h(
-    "li",
-    {},
-    h(
-      "div",
-      { class: "row" },
-      mark({ ...stateOf("armed"), tone: "stopped" }),
-      h(
-        "div",
-        {},
-        h(
-          "a",
-          {
-            class: "over cut",
-            href: `/projects/${entry.slug}/triggers?name=${encodeURIComponent(entry.name)}`,
-          },
-          entry.name,
-        ),
-        h("span", { class: "tiny quiet cut" }, entry.project),
-      ),
-      h("span", { class: "tiny quiet nowrap" }, time(entry.at)),
-    ),
-  );
 
 function frame() {
-  const make = button("New project", {
-    icon: "plus",
-    kind: "primary",
-    onclick: (event) => newProject(at.form, event.currentTarget),
-  });
-  const section = (title, list, tone, more) =>
-    h(
-      "section",
-      { class: "card", hidden: true },
-      h("header", {}, h("h2", {}, title), h("span", { class: `badge ${tone}` }), more),
-      list,
-    );
-  fill(
-    page(),
-    h("header", { class: "pagehead" }, at.title, h("div", { class: "line wrap" }, make)),
-    at.form,
-    h(
-      "div",
-      { class: "with-aside" },
-      at.areas,
-      h(
-        "aside",
-        { class: "aside", "aria-label": "Now" },
-        section(
-          "Failed since yesterday",
-          at.failed,
-          "bad",
-          h("a", { class: "push tiny link", href: "/runs?status=failed" }, "All runs"),
-        ),
-        section("Running now", at.running, "busy"),
-        section("Fires next", at.next, ""),
-      ),
-    ),
-  );
-}
-
-function first() {
-  if (page().querySelector("#first")) return;
-  const art = document.getElementById("art").content.cloneNode(true);
-  const demo = button("Make the demo project", {
-    icon: "play",
-    kind: "primary",
-    onclick: (event) =>
-      attempt(event, async () => {
-        const { project } = await post("/api/demo");
-        location.assign(`/projects/${project.slug}`);
-      }),
-  });
-  const own = button("Make one of your own", {
-    icon: "plus",
-    onclick: (event) => newProject(at.form, event.currentTarget),
-  });
   fill(
     page(),
     h(
       "header",
       { class: "pagehead" },
-      h(
-        "div",
-        {},
-        h("h1", {}, "Nothing here yet"),
-        h(
-          "p",
-          {},
-          "A project is a folder on this computer. Chats, triggers and notes are kept in it as plain files.",
-        ),
-      ),
+      h("div", {}, h("h1", {}, today), said),
+      h("div", { class: "line wrap" }, pauseButton, makeButton),
     ),
-    at.form,
-    h(
-      "section",
-      { class: "card empty", id: "first" },
-      art,
-      h("h2", { class: "big" }, "Start with something that runs"),
-      h(
-        "p",
-        {},
-        "The demo is a small package with a nightly check, switched off, and one chat that ran. It works offline, without a model.",
-      ),
-      h("div", { class: "line wrap center" }, demo, own),
-      command(
-        `curl -X POST ${location.origin}/api/demo`,
-        "the command that makes the demo project",
-      ),
-    ),
-    h(
-      "p",
-      { class: "after" },
-      "Press ",
-      h("span", { class: "kbd" }, "?"),
-      " for the keys of a page, ",
-      h("span", { class: "kbd" }, "Ctrl K"),
-      " to go anywhere.",
-    ),
+    form,
+    banner,
+    h("div", { class: "with-aside" }, list.node, now.node),
   );
 }
 
-const refresh = settle(120, () =>
+const refresh = settle(150, () =>
   load().catch((error) => {
     if (!page().firstElementChild) fill(page(), problem(error.message));
   }),
 );
 refresh();
 onChange(refresh);
+
+const shown = () => list.node.isConnected;
+key("n", "New project", make);
+key("/", "Filter the projects", list.focus, { when: shown });
+key(["j", "k"], "Next and previous project", (event) => list.step(event.key === "j" ? 1 : -1), {
+  when: shown,
+});
+key("p", "Pause or resume all triggers", () => toggle(null), { when: shown });
+action("New project", make, { icon: "plus", key: "n" });
+action("Pause or resume all triggers", () => toggle(null), { icon: "pause", key: "p" });
+action("Mark every chat as read", () => attempt(null, readAll), { icon: "check" });
+
+async function readAll() {
+  await post("/api/read");
+  await load();
+}

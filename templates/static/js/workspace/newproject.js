@@ -1,69 +1,155 @@
-// The form that makes a project: a name is enough.
+// The form that makes a project, empty or as a clone; a name is enough.
 
 import { post } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
+import { draft } from "../kit/drafts.js";
+import { span } from "../kit/words.js";
 
-/** Show the form in `place`; `opener`, the button that asked for it, rests meanwhile. */
-export function newProject(place, opener) {
-  const name = h("input", { class: "input", id: "np-name", required: true, autocomplete: "off" });
-  const area = h("input", { class: "input", id: "np-area", autocomplete: "off" });
-  const repo = h("input", {
-    class: "input mono",
-    id: "np-repo",
-    placeholder: "https://… or /a/path, optional",
-    autocomplete: "off",
-  });
+const FIELDS = {
+  name: { label: "Name" },
+  group: { label: "Area", hint: "Groups projects on this page. Optional." },
+  repo: {
+    label: "Repository to clone",
+    hint: "https://…, ssh, or a path of this machine. Optional.",
+    mono: true,
+  },
+};
+const REFUSED = { area: "group", slug: "name" }; // the route's words for the same fields
+
+/** Show the form in `place`, once; the focus returns to where it was when it is cancelled. */
+export function newProject(place) {
+  const there = place.querySelector("form");
+  if (there) {
+    there.elements.name.focus();
+    return;
+  }
+  const opener = document.activeElement;
+  const inputs = Object.fromEntries(
+    Object.entries(FIELDS).map(([name, about]) => [name, input(name, about)]),
+  );
+  const drafts = Object.entries(inputs).map(([name, node]) => draft(node, `newproject.${name}`));
+  const progress = h("span", { class: "soft small", role: "status" });
   const why = h("p", { class: "problem", role: "alert", hidden: true });
-  const submit = async (event) => {
+  const close = () => {
+    drafts.forEach((one) => one.clear());
+    fill(place);
+    opener?.focus();
+  };
+  inputs.repo.addEventListener("input", () => {
+    inputs.name.placeholder = derived(inputs.repo.value);
+  });
+
+  async function submit(event) {
     event.preventDefault();
-    why.hidden = true;
+    const name = inputs.name.value.trim() || inputs.name.placeholder;
+    const values = { name, group: inputs.group.value, repo: inputs.repo.value.trim() };
+    if (form.hasAttribute("aria-busy")) return;
+    clear();
+    if (!name) {
+      refuse("name", "A project needs a name.");
+      return;
+    }
+    form.setAttribute("aria-busy", "true");
+    const stop = told(progress, values.repo ? "Cloning" : "Creating");
     try {
-      const { project } = await post("/api/projects", {
-        name: name.value,
-        ...(area.value && { group: area.value }),
-        ...(repo.value && { repo: repo.value }),
-      });
+      const given = Object.entries(values).filter(([, value]) => value);
+      const { project } = await post("/api/projects", Object.fromEntries(given));
+      drafts.forEach((one) => one.clear());
       location.assign(`/projects/${project.slug}`);
     } catch (error) {
-      why.hidden = false;
-      fill(why, icon("alert"), h("span", {}, error.message));
+      explain(error);
+    } finally {
+      stop();
+      form.removeAttribute("aria-busy");
     }
-  };
-  const field = (label, input, hint) =>
+  }
+
+  function explain(error) {
+    for (const { field, reason, example } of error.errors)
+      refuse(REFUSED[field] ?? field, example ? `${reason}, e.g. ${example}` : reason);
+    if (error.errors.length) return;
+    const [, field, said] = /^(name|group|repo|slug): (.*)$/s.exec(error.message) ?? [];
+    refuse(error.code === "exists" ? "name" : field, said ?? error.message);
+  }
+
+  function refuse(name, text) {
+    const field = inputs[name]?.closest(".field");
+    const place = field?.querySelector(".problem") ?? why;
+    place.hidden = false;
+    fill(place, icon("alert"), h("span", {}, text));
+    field?.classList.add("invalid");
+    inputs[name]?.setAttribute("aria-invalid", "true");
+    form.querySelector("[aria-invalid]")?.focus();
+  }
+
+  function clear() {
+    for (const node of form.querySelectorAll(".problem")) node.hidden = true;
+    for (const node of form.querySelectorAll(".invalid")) node.classList.remove("invalid");
+    for (const node of Object.values(inputs)) node.removeAttribute("aria-invalid");
+  }
+
+  const form = h(
+    "form",
+    { class: "card inline-form", onsubmit: submit, novalidate: true, "aria-label": "New project" },
     h(
       "div",
-      { class: "field" },
-      h("label", { for: input.id }, label),
-      input,
-      hint && h("p", { class: "hint" }, hint),
-    );
-  fill(
-    place,
+      { class: "three" },
+      Object.entries(FIELDS).map(([name, about]) => field(inputs[name], about)),
+    ),
+    why,
     h(
-      "form",
-      { class: "card inline-form", onsubmit: submit, "aria-label": "New project" },
-      h(
-        "div",
-        { class: "three" },
-        field("Name", name),
-        field("Area", area, "Groups projects here, optional"),
-        field("Repository to clone", repo),
-      ),
-      why,
-      h(
-        "div",
-        { class: "line" },
-        h("button", { class: "btn primary" }, "Create project"),
-        button("Cancel", {
-          kind: "ghost",
-          onclick: () => {
-            fill(place);
-            opener.hidden = false;
-          },
-        }),
-      ),
+      "div",
+      { class: "line wrap" },
+      h("button", { class: "btn primary" }, "Create project"),
+      button("Cancel", { kind: "ghost", onclick: close }),
+      progress,
     ),
   );
-  opener.hidden = true;
-  name.focus();
+  form.addEventListener("keydown", (event) => event.key === "Escape" && close());
+  fill(place, form);
+  inputs.name.placeholder = derived(inputs.repo.value);
+  inputs.name.focus();
+}
+
+const input = (name, { mono }) =>
+  h("input", {
+    class: mono ? "input mono" : "input",
+    id: `np-${name}`,
+    name,
+    autocomplete: "off",
+    "aria-describedby": `np-${name}-why`,
+  });
+
+const field = (node, { label, hint }) =>
+  h(
+    "div",
+    { class: "field" },
+    h("label", { for: node.id }, label),
+    node,
+    h("p", { class: "problem", id: `${node.id}-why`, hidden: true }),
+    hint && h("p", { class: "hint" }, hint),
+  );
+
+/** The name a clone gets when none is given: the last part of its address. */
+const derived = (address) =>
+  address
+    .trim()
+    .replace(/\/+$/, "")
+    .split(/[/:]/)
+    .at(-1)
+    .replace(/\.git$/, "");
+
+/** Say how long it has been going on; a clone may take minutes. Returns stop(). */
+function told(place, verb) {
+  const begun = Date.now();
+  const say = () => {
+    const passed = (Date.now() - begun) / 1000;
+    place.textContent = passed < 2 ? `${verb}…` : `${verb}… ${span(Math.floor(passed))}`;
+  };
+  say();
+  const timer = setInterval(say, 1000);
+  return () => {
+    clearInterval(timer);
+    place.textContent = "";
+  };
 }

@@ -27,17 +27,13 @@ export function tabs(slug, current, counts = {}) {
   );
 }
 
-/** One run as a row: state, trigger, when, how long, why. */
-export function runRow(run, { withProject = false, title = run.trigger ?? "curator" } = {}) {
+/** One run as a row: state, trigger, when, how long, why; `of` names its project. */
+export function runRow(run, { of = "", title = run.trigger ?? "curator" } = {}) {
   const look = stateOf(run.status);
   const label = run.sessionId
     ? h("a", { class: "over cut", href: `/projects/${run.project}/chats/${run.sessionId}` }, title)
     : h("span", { class: "cut" }, title);
-  const about = [
-    withProject && run.project,
-    run.cause,
-    run.durationSeconds !== null && span(run.durationSeconds),
-  ];
+  const about = [of, run.cause, run.durationSeconds !== null && span(run.durationSeconds)];
   return h(
     "li",
     {},

@@ -1,0 +1,124 @@
+// The column that changes: what failed since yesterday, what runs and waits, what fires next.
+
+import { fill, h, keep, mark } from "../../kit/dom.js";
+import { time } from "../../kit/words.js";
+import { runRow } from "../parts.js";
+import { whenWords } from "../schedule.js";
+import { steady } from "../steady.js";
+import { chatState, originWords, stateOf } from "../words.js";
+
+const SHOWN = 6;
+const DAY_MS = 86_400_000;
+
+/** nowColumn() → {node, update({failed, running, next, names, paused})} */
+export function nowColumn() {
+  const all = h("a", { class: "push tiny link", href: "/runs?status=failed" }, "All runs");
+  const waits = h("span", { class: "push tiny quiet" });
+  const failed = card("Failed since yesterday", "bad", all, (run) => run.id, failedRow);
+  const running = card("Running now", "busy", waits, (chat) => chat.sessionId, chatRow);
+  const next = card("Fires next", "", null, (one) => `${one.project}/${one.name}`, nextRow);
+  const calm = h("p", { class: "card nothing soft", hidden: true });
+  const node = h(
+    "aside",
+    { class: "aside", "aria-label": "Now" },
+    failed.node,
+    running.node,
+    next.node,
+    calm,
+  );
+
+  function update(now) {
+    const { names } = now;
+    const called = (item) => ({ ...item, projectName: names[item.project] ?? item.project });
+    const waiting = now.running.filter((chat) => !chat.running).length;
+    failed.update(now.failed.runs.map(called), now.failed.more);
+    running.update(now.running.map(called));
+    waits.textContent = waiting ? `${waiting} waiting` : "";
+    next.update(now.paused ? [] : now.next.map(called));
+    calm.hidden = now.failed.runs.length + now.running.length + now.next.length > 0;
+    calm.textContent =
+      "Nothing runs, nothing failed since yesterday, and no trigger is armed. What does will stand here.";
+  }
+  return { node, update };
+}
+
+function card(title, tone, more, idOf, row) {
+  const list = h("ul");
+  const badge = h("span", { class: `badge ${tone}` });
+  const node = h(
+    "section",
+    { class: "card", hidden: true },
+    h("header", {}, h("h2", {}, title), tone && badge, more),
+    list,
+  );
+  const shown = steady(list, idOf, (items) => keep(list, items, idOf, row));
+  node.firstElementChild.append(shown.chip);
+  return {
+    node,
+    update(items, over = false) {
+      node.hidden = items.length === 0;
+      fill(badge, `${items.length}${over ? "+" : ""}`);
+      shown.update(items.slice(0, SHOWN));
+    },
+  };
+}
+
+const failedRow = (run) => runRow(run, { of: run.projectName });
+
+function chatRow(chat) {
+  const words = [chat.projectName, originWords(chat), chat.queued && `${chat.queued} waiting`];
+  return h(
+    "li",
+    {},
+    h(
+      "div",
+      { class: "row" },
+      mark(chatState(chat)),
+      h(
+        "div",
+        {},
+        h(
+          "a",
+          { class: "over cut", href: `/projects/${chat.project}/chats/${chat.sessionId}` },
+          chat.name,
+        ),
+        h("span", { class: "tiny quiet cut" }, words.filter(Boolean).join(" · ")),
+      ),
+      h("span", { class: "tiny quiet nowrap" }, time(chat.turn?.startedAt)),
+    ),
+  );
+}
+
+function nextRow({ project, projectName, name, trigger, at }) {
+  return h(
+    "li",
+    {},
+    h(
+      "div",
+      { class: "row" },
+      mark({ ...stateOf("armed"), tone: "stopped" }),
+      h(
+        "div",
+        {},
+        h(
+          "a",
+          {
+            class: "over cut",
+            href: `/projects/${project}/triggers?name=${encodeURIComponent(name)}`,
+          },
+          name,
+        ),
+        h("span", { class: "tiny quiet cut" }, `${projectName} · ${whenWords(trigger)}`),
+      ),
+      h("span", { class: "tiny quiet nowrap" }, soon(at)),
+    ),
+  );
+}
+
+/** Within a day the clock says it best; further off, the day too. */
+function soon(iso) {
+  const near = new Date(iso) - Date.now() < DAY_MS;
+  const day = near ? {} : { weekday: "short" };
+  const clock = { hour: "2-digit", minute: "2-digit" };
+  return time(iso, { words: (at) => new Date(at).toLocaleString("en-GB", { ...day, ...clock }) });
+}

@@ -1,0 +1,221 @@
+// The projects by area, filtered by what they do and by name; rows keep their places.
+
+import { button, fill, h, icon, keep, mark, settle } from "../../kit/dom.js";
+import { late } from "../../kit/skeleton.js";
+import { plural, time } from "../../kit/words.js";
+import { steady } from "../steady.js";
+import { stateOf } from "../words.js";
+
+const OVER = new Set(["done", "abandoned"]);
+const RESTING = new Set(["paused", "blocked"]);
+const SEGMENTS = {
+  all: { label: "All", holds: (project) => !OVER.has(project.status) },
+  running: { label: "Running", holds: ({ counts }) => counts.running + counts.waiting > 0 },
+  paused: {
+    label: "Paused",
+    holds: (project) => RESTING.has(project.status) || (held(project) && !OVER.has(project.status)),
+  },
+  archived: { label: "Archived", holds: (project) => OVER.has(project.status) },
+};
+const held = ({ paused, counts }) => paused !== null && counts.triggers > 0;
+const LOOKS = {
+  paused: stateOf("paused"),
+  blocked: { ...stateOf("paused"), word: "Blocked" },
+  done: { ...stateOf("completed"), tone: "stopped", word: "Done" },
+  abandoned: { ...stateOf("archived"), word: "Abandoned" },
+  idea: { ...stateOf("reserved"), word: "Idea" },
+};
+
+/** projectList() → {node, update(projects), focus(), step(by)} */
+export function projectList() {
+  const asked = new URLSearchParams(location.search);
+  const state = { show: asked.get("show") in SEGMENTS ? asked.get("show") : "all", all: [] };
+  const areas = h("div", { class: "home" });
+  const none = h("div");
+  const list = steady(areas, (project) => project.slug, draw);
+  const search = h("input", {
+    class: "input find",
+    id: "find-project",
+    type: "search",
+    placeholder: "Filter by name or area",
+    autocomplete: "off",
+    value: asked.get("q") ?? "",
+  });
+  const segments = h("span", { class: "seg" });
+  const show = (name) => {
+    state.show = name;
+    remember();
+    update(state.all, { now: true });
+  };
+  for (const [name, { label }] of Object.entries(SEGMENTS))
+    segments.append(
+      h(
+        "button",
+        { type: "button", dataset: { show: name }, onclick: () => show(name) },
+        `${label} `,
+        h("span", { class: "count" }),
+      ),
+    );
+  const typed = settle(60, () => {
+    remember();
+    update(state.all, { now: true });
+  });
+  search.addEventListener("input", typed);
+  search.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && search.value) {
+      search.value = "";
+      typed();
+    } else if (event.key === "ArrowDown" || event.key === "Enter") {
+      event.preventDefault();
+      step(areas, 1);
+    }
+  });
+
+  function remember() {
+    const url = new URL(location.href);
+    url.searchParams.delete("show");
+    url.searchParams.delete("q");
+    if (state.show !== "all") url.searchParams.set("show", state.show);
+    if (search.value.trim()) url.searchParams.set("q", search.value.trim());
+    history.replaceState(null, "", url);
+  }
+
+  function update(all, options) {
+    state.all = all;
+    const words = search.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+    const named = all.filter((project) => {
+      const text =
+        `${project.name} ${project.slug} ${project.group} ${project.summary}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
+    for (const node of segments.children) {
+      const { show: name } = node.dataset;
+      node.setAttribute("aria-pressed", String(name === state.show));
+      node.lastChild.textContent = String(named.filter(SEGMENTS[name].holds).length);
+    }
+    const rows = named.filter(SEGMENTS[state.show].holds).sort(byName);
+    list.update(rows, options);
+    fill(none, rows.length === 0 && nothing());
+  }
+
+  function nothing() {
+    const clear = () => {
+      search.value = "";
+      show("all");
+    };
+    const said = search.value.trim()
+      ? `No project here is called “${search.value.trim()}”.`
+      : ({ all: "Every project is done or abandoned.", running: "Nothing runs and nothing waits." }[
+          state.show
+        ] ?? `No project is ${state.show}.`);
+    return h(
+      "div",
+      { class: "card nothing line wrap" },
+      h("p", { class: "soft grow" }, said),
+      (search.value.trim() || state.show !== "all") &&
+        button("Show all", { kind: "s", onclick: clear }),
+    );
+  }
+
+  function draw(projects) {
+    const names = [...new Set(projects.map(({ group }) => group))].sort(byArea);
+    keep(
+      areas,
+      names,
+      (name) => name,
+      (name) => section(name, names.length === 1),
+    );
+    for (const node of areas.children) {
+      const mine = projects.filter(({ group }) => group === node.dataset.key);
+      node.querySelector(".count").textContent = String(mine.length);
+      keep(node.lastElementChild, mine, (project) => project.slug, row);
+    }
+  }
+
+  const node = h(
+    "div",
+    { class: "projects" },
+    h(
+      "div",
+      { class: "line wrap filterbar", role: "group", "aria-label": "Filter projects" },
+      segments,
+      h("label", { class: "sr", for: search.id }, "Filter by name or area"),
+      search,
+    ),
+    list.chip,
+    areas,
+    none,
+  );
+  late(areas);
+  return { node, update, focus: () => search.focus(), step: (by) => step(areas, by) };
+}
+
+const byName = (a, b) => a.name.localeCompare(b.name);
+/** Projects of no area come last. */
+const byArea = (a, b) => (a === "") - (b === "") || a.localeCompare(b);
+
+const section = (name, only) =>
+  h(
+    "section",
+    {},
+    h(
+      "div",
+      { class: "group" },
+      h("h2", {}, name || (only ? "Projects" : "Other")),
+      h("span", { class: "count" }),
+    ),
+    h("ul", { class: "card" }),
+  );
+
+/** Move the focus over the rows. */
+function step(areas, by) {
+  const rows = [...areas.querySelectorAll("a.over")];
+  const at = rows.indexOf(document.activeElement);
+  const to = at < 0 ? (by > 0 ? 0 : rows.length - 1) : at + by;
+  rows[Math.max(0, Math.min(rows.length - 1, to))]?.focus();
+}
+
+function lookOf(project) {
+  const { error, counts, status } = project;
+  if (error) return { ...stateOf("invalid"), word: "Its file cannot be read" };
+  if (counts.running) return stateOf("running");
+  if (counts.waiting) return stateOf("queued");
+  return LOOKS[status] ?? (held(project) ? stateOf("paused") : stateOf("quiet"));
+}
+
+function row(project) {
+  const { slug, name, summary, error } = project;
+  const why = error && `project.yaml, ${error}`; // begins with its line
+  return h(
+    "li",
+    {},
+    h(
+      "div",
+      { class: "row home-row" },
+      mark(lookOf(project)),
+      h("a", { class: "over strong cut", href: `/projects/${slug}`, title: name }, name),
+      h(
+        "span",
+        { class: why ? "small says bad cut about" : "soft small cut about", title: why || summary },
+        why || summary,
+      ),
+      h("span", { class: "line badges" }, badges(project.counts)),
+      h("span", { class: "tiny quiet line next" }, next(project)),
+      h("span", { class: "tiny quiet when" }, time(project.changedAt)),
+    ),
+  );
+}
+
+const badges = (counts) => [
+  counts.running > 0 && h("span", { class: "badge busy" }, `${counts.running} running`),
+  counts.unread > 0 && h("span", { class: "badge accent" }, `${counts.unread} unread`),
+  counts.invalidTriggers > 0 &&
+    h("span", { class: "badge bad" }, plural(counts.invalidTriggers, "invalid trigger")),
+];
+
+function next(project) {
+  const { status, nextRunAt } = project;
+  if (OVER.has(status) || RESTING.has(status) || status === "idea") return status;
+  if (held(project)) return "paused";
+  return nextRunAt && [icon("clock"), h("span", { class: "cut" }, time(nextRunAt))];
+}

@@ -1,0 +1,45 @@
+// What matters, in one line under the date.
+
+import { plural } from "../../kit/words.js";
+
+const NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine"];
+const CLOCK = { hour: "2-digit", minute: "2-digit" };
+const counted = (count, one) => `${NUMBERS[count] ?? count} ${plural(count, one).split(" ")[1]}`;
+
+/** "Two runs failed since yesterday. Three turns are running. Next trigger at 15:00." */
+export function sentence({ failed, projects, next, paused }) {
+  const sum = (name) => projects.reduce((all, { counts }) => all + counts[name], 0);
+  const [running, waiting, unread] = ["running", "waiting", "unread"].map(sum);
+  const broken = projects.filter((project) => project.error).length;
+  const many = failed.more
+    ? `More than ${failed.runs.length} runs`
+    : counted(failed.runs.length, "run");
+  return [
+    broken && `${counted(broken, "project")} cannot be read.`,
+    failed.runs.length && `${many} failed since yesterday.`,
+    running && `${counted(running, "turn")} ${running === 1 ? "is" : "are"} running.`,
+    waiting && `${counted(waiting, "message")} ${waiting === 1 ? "waits" : "wait"}.`,
+    unread && `${counted(unread, "chat")} unread.`,
+    firing(next[0], paused),
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+function firing(first, paused) {
+  if (paused) return "No trigger fires: all are paused.";
+  return first ? `Next trigger ${when(first.at)}.` : "No trigger is armed.";
+}
+
+/** "at 15:00", "tomorrow at 02:30", "on Monday at 09:00", "on 3 March" */
+function when(iso) {
+  const at = new Date(iso);
+  const days = Math.round(
+    (new Date(at).setHours(0, 0, 0, 0) - new Date().setHours(0, 0, 0, 0)) / 864e5,
+  );
+  const clock = `at ${at.toLocaleTimeString("en-GB", CLOCK)}`;
+  if (days <= 0) return clock;
+  if (days === 1) return `tomorrow ${clock}`;
+  if (days < 7) return `on ${at.toLocaleDateString("en-GB", { weekday: "long" })} ${clock}`;
+  return `on ${at.toLocaleDateString("en-GB", { day: "numeric", month: "long" })}`;
+}

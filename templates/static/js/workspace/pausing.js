@@ -1,0 +1,17 @@
+// Holding all triggers, of a project or of everything, with the way back.
+
+import { P, post } from "../kit/api.js";
+import { attempt, toast } from "../kit/toast.js";
+
+/** Pause or resume; `slug` "" is every project. `after()` is awaited once it is done or undone. */
+export const pause = (event, { slug = "", on, after }) =>
+  attempt(event, async () => {
+    const set = async (paused) => {
+      await post(slug ? P(slug, "pause") : "/api/pause", { paused });
+      await after();
+    };
+    await set(on);
+    const whose = slug ? "The triggers of this project" : "All triggers";
+    const said = on ? `${whose} are paused. Nothing fires by itself.` : `${whose} may fire again.`;
+    toast(said, { action: "Undo", act: () => attempt(null, () => set(!on)) });
+  });
