@@ -16,7 +16,15 @@ export function wordMarks(old, fresh) {
     side.reduce((sum, n) => sum + (tokens[n].trim() ? tokens[n].length : 0), 0);
   const size = old.replace(/\s/g, "").length + fresh.replace(/\s/g, "").length;
   const kept = size - changed(found[0], a) - changed(found[1], b);
-  return kept >= size * ALIKE ? marks : null;
+  return kept >= size * ALIKE ? telling(marks, old, fresh) : null;
+}
+
+/** The marks without those of the indent, unless nothing else differs. */
+function telling(marks, old, fresh) {
+  const words = (side, line) =>
+    side.filter(([start, end]) => start > 0 || line.slice(0, end).trim() !== "");
+  const found = [words(marks[0], old), words(marks[1], fresh)];
+  return found.some(({ length }) => length) ? found : marks;
 }
 
 /** Collect the places of words that have no twin, between those that do. */
@@ -61,9 +69,7 @@ function spans(tokens, places) {
     if (last && between.trim() === "") [last[1], last[2]] = [starts[n + 1], n + 1];
     else found.push([starts[n], starts[n + 1], n + 1]);
   }
-  const blank = ([start, , last]) => start === 0 && tokens.slice(0, last).join("").trim() === "";
-  const telling = found.filter((one) => !blank(one)); // an indent is marked when nothing else is
-  return (telling.length ? telling : found).map(([start, end]) => [start, end]);
+  return found.map(([start, end]) => [start, end]);
 }
 
 const BLOCK = 24; // lines of a change on either side that are paired by likeness
