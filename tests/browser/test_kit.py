@@ -294,7 +294,7 @@ def test_drawings_say_in_words_what_they_show(page: Page) -> None:
                   label(kit.meter(3, 7, '3 of 7 viewed'))],
           bars: bar.querySelectorAll('rect').length,
           styled: document.querySelectorAll('[style]').length,
-          change: kit.plusMinus(128, 41).textContent,
+          change: [[1280, 41], [2, 0], [0, 3], [0, 0]].map((c) => kit.plusMinus(...c).textContent),
         };
         """,
     )
@@ -306,8 +306,35 @@ def test_drawings_say_in_words_what_they_show(page: Page) -> None:
         ],
         "bars": 5,
         "styled": 0,
-        "change": "+128\u221241",
+        "change": ["+1,280\u221241", "+2", "\u22123", "+0"],
     }
+
+
+def test_a_later_message_leaves_an_undo_its_place_and_its_time(page: Page) -> None:
+    page.clock.install()
+    ready(page, "/runs")
+    page.evaluate("document.title = 'no undo'")
+    undo = "{ action: 'Undo', act: () => (document.title = 'undone') }"
+    kit(page, "toast", f"kit.toast('Gone', {undo}); return null")
+    page.clock.run_for(4000)
+    kit(page, "toast", "for (const n of [1, 2, 2, 3]) kit.toast(`Copied ${n}`); return null")
+    toasts = page.locator(".toast")
+    expect(toasts).to_have_text(["GoneUndo", "Copied 2", "Copied 3"])
+    boxes = [box["y"] for toast in toasts.all() if (box := toast.bounding_box())]
+    assert boxes == sorted(set(boxes)), "each stands under the one before it"
+
+    page.get_by_role("button", name="Undo").focus()
+    page.clock.run_for(6000)
+    expect(toasts).to_have_text(["GoneUndo"])
+    page.keyboard.press("Enter")
+    expect(page).to_have_title("undone")
+    expect(toasts).to_have_count(0)
+
+    kit(page, "toast", f"kit.toast('Gone', {undo}); return null")
+    page.clock.run_for(7900)
+    expect(toasts).to_have_count(1)
+    page.clock.run_for(200)
+    expect(toasts).to_have_count(0)
 
 
 def test_an_error_that_nobody_caught_says_so_in_the_page(page: Page, watch: Watch) -> None:
