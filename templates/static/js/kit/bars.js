@@ -1,6 +1,7 @@
 // Small drawings as SVG attributes, so that no style attribute is needed.
 
 import { h } from "./dom.js";
+import { grouped } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -16,13 +17,16 @@ const spoken = (label) =>
   label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
 const FULL = 48; // px of a bar
 
-/** "+128 −41" with a bar whose length grows with the logarithm of the change. */
+/**
+ * "+1,128 −41" with a bar whose length grows with the logarithm of the change; a side without a
+ * change stays empty, but keeps its place in a column.
+ */
 export function plusMinus(added, removed, { bar = true } = {}) {
   return h(
     "span",
     { class: "pm" },
-    h("span", { class: "a" }, `+${added}`),
-    h("span", { class: "d" }, `−${removed}`),
+    h("span", { class: "a" }, added || !removed ? `+${grouped(added)}` : ""),
+    h("span", { class: "d" }, removed ? `−${grouped(removed)}` : ""),
     bar && plusMinusBar(added, removed),
   );
 }

@@ -52,4 +52,8 @@ setInterval(() => {
     node.textContent = relative(node.dateTime);
 }, 20000);
 
-export const plural = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+const GROUPS = new Intl.NumberFormat("en-GB");
+/** 12345 as "12,345". */
+export const grouped = (count) => GROUPS.format(count);
+export const plural = (count, one, many = `${one}s`) =>
+  `${grouped(count)} ${count === 1 ? one : many}`;
