@@ -42,6 +42,10 @@ def runs(request: HttpRequest) -> HttpResponse:
     return _page(request, "runs", title="Runs", crumbs=[HOME, ("Runs", "/runs")])
 
 
+def search(request: HttpRequest) -> HttpResponse:
+    return _page(request, "search", title="Search", crumbs=[HOME, ("Search", "/search")])
+
+
 def audit(request: HttpRequest) -> HttpResponse:
     return _page(request, "audit", title="Audit", crumbs=[HOME, ("Audit", "/audit")])
 

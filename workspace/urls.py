@@ -82,6 +82,7 @@ api = [
 
 shown = [
     path("", pages.home),
+    path("search", pages.search),
     path("runs", pages.runs),
     path("audit", pages.audit),
     path("clients", pages.clients),

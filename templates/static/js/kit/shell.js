@@ -31,6 +31,8 @@ key("g a", "Apps", () => location.assign(part("dashboard")), EVERYWHERE);
 
 if (where.live) {
   const project = where.project && `/projects/${encodeURIComponent(where.project)}`;
+  key("g s", "Search all chats", go("/search"), EVERYWHERE);
+  action("Search all chats", go("/search"), { icon: "search", key: "g s", ...EVERYWHERE });
   key("g r", "Runs", go(`${project}/runs`), EVERYWHERE);
   if (project) {
     key("g t", "Triggers of this project", go(`${project}/triggers`), EVERYWHERE);

@@ -1,227 +1,133 @@
-// A project: start a chat, its chats, its triggers, what it is about.
+// A project: start a chat, its chats, its notes, its triggers and what they did.
 
-import { get, P, post } from "../kit/api.js";
-import { fill, h, keep, mark, settle } from "../kit/dom.js";
-import { composer } from "./composer.js";
-import { markdown } from "../kit/markdown.js";
-import { empty, page, problem } from "../kit/parts.js";
-import { runRow, tabs } from "./parts.js";
-import { whenWords } from "./schedule.js";
+import { get, P, post, query } from "../kit/api.js";
+import { fill, h, icon, keep, settle } from "../kit/dom.js";
+import { key } from "../kit/keys.js";
+import { action } from "../kit/palette.js";
+import { page, problem } from "../kit/parts.js";
 import { onChange, where } from "../kit/shell.js";
-import { plural, time } from "../kit/words.js";
-import { chatState, originWords, triggerState } from "./words.js";
+import { composer } from "./composer.js";
+import { tabs } from "./parts.js";
+import { pause } from "./pausing.js";
+import { projectChats } from "./project/chats.js";
+import { documents } from "./project/documents.js";
+import { runsCard, triggersCard } from "./project/triggers.js";
+import { pausedBanner } from "./triggers/head.js";
 
 const slug = where.project;
-const chatList = h("ul", { class: "rows" });
-const triggerList = h("ul", { class: "rows" });
-const runList = h("ul", { class: "rows" });
-const head = h("header", { class: "pagehead" });
+const state = { paused: null, review: "" }; // `review`: where it is under review, if it is
+const head = h("div");
 const nav = h("div", { class: "tabrow" });
-const about = h("div");
-const broken = h("div");
+const notices = h("div", { class: "stack banners" });
+const notes = h("div");
+const write = composer({ key: `new:${slug}`, project: slug, send: start, label: "Start chat" });
+const chats = projectChats(slug);
+const triggers = triggersCard(slug, (event) => toggle(event));
+const runs = runsCard(slug);
 
-async function load() {
-  const [
-    { project, overview },
-    { chats, omittedArchived },
-    { triggers, legacy, invalid },
-    { runs },
-  ] = await Promise.all([
-    get(P(slug)),
-    get(`${P(slug, "chats")}?limit=12`),
-    get(P(slug, "triggers")),
-    get(`${P(slug, "runs")}?limit=5`),
-  ]);
-  draw({
-    project,
-    overview,
-    chats,
-    omittedArchived,
-    triggers: [...triggers, ...legacy],
-    invalid,
-    runs,
-  });
-}
-
-function draw({ project, overview, chats, omittedArchived, triggers, invalid, runs }) {
-  fill(
-    head,
-    h("div", {}, h("h1", {}, project.name), h("p", {}, project.summary || "No summary yet.")),
-    project.status !== "active" && h("span", { class: "badge line" }, project.status),
-  );
-  fill(nav, tabs(slug, "Overview", { chats: project.counts?.chats, triggers: triggers.length }));
-  fill(
-    broken,
-    project.error &&
-      problem(
-        `project.yaml: ${project.error}. Its last good values hold; writes are refused until the file is fixed by hand.`,
-      ),
-  );
-  keep(chatList, chats, (chat) => chat.sessionId, chatRow);
-  if (chats.length === 0)
-    fill(
-      chatList,
-      h(
-        "li",
-        {},
-        empty(
-          "No chat yet. Write the first message above; each chat is kept as a file in this project.",
-        ),
-      ),
-    );
-  keep(
-    triggerList,
-    [...triggers, ...invalid.map((entry) => ({ ...entry, invalid: true }))],
-    (trigger) => trigger.name,
-    triggerRow,
-  );
-  if (triggerList.children.length === 0)
-    fill(
-      triggerList,
-      h("li", {}, empty("No trigger yet. A trigger starts a turn at a time, or after an event.")),
-    );
-  keep(
-    runList,
-    runs,
-    (run) => run.id,
-    (run) => runRow(run),
-  );
-  runList.closest("section").hidden = runs.length === 0;
-  fill(
-    about,
-    overview &&
-      h(
-        "section",
-        { class: "card about" },
-        h("header", {}, h("h2", {}, "OVERVIEW.md")),
-        h("div", { class: "inside" }, markdown(overview)),
-      ),
-  );
-  more.textContent = omittedArchived ? `All chats, ${omittedArchived} archived` : "All chats";
-}
-
-const chatRow = (chat) =>
-  h(
-    "li",
-    {},
-    h(
-      "div",
-      { class: "row" },
-      mark(chatState(chat)),
-      h(
-        "div",
-        { class: "two-lines grow" },
-        h("a", { class: "over cut", href: `/projects/${slug}/chats/${chat.sessionId}` }, chat.name),
-        h(
-          "span",
-          { class: "tiny quiet cut" },
-          [
-            originWords(chat),
-            plural(chat.messages ?? 0, "message"),
-            chat.queued && `${chat.queued} waiting`,
-          ]
-            .filter(Boolean)
-            .join(" · "),
-        ),
-      ),
-      chat.held ? h("span", { class: "badge warn" }, `${chat.held} held`) : null,
-      h("span", { class: "tiny quiet nowrap" }, time(chat.updatedAt)),
-    ),
-  );
-
-function triggerRow(trigger) {
-  const href = `/projects/${slug}/triggers?name=${encodeURIComponent(trigger.name)}`;
-  const look = trigger.invalid
-    ? { shape: "down", tone: "down", word: "Not valid" }
-    : triggerState(trigger);
-  const words = trigger.invalid
-    ? h(
-        "span",
-        { class: "tiny says bad cut", title: trigger.error },
-        `line ${trigger.line}: ${trigger.error}`,
-      )
-    : h("span", { class: "tiny quiet cut" }, whenWords(trigger.trigger));
-  return h(
-    "li",
-    {},
-    h(
-      "div",
-      { class: "row" },
-      mark(look),
-      h("div", {}, h("a", { class: "over cut", href }, trigger.name), words),
-      h(
-        "span",
-        { class: "tiny quiet nowrap" },
-        trigger.runtime?.nextRunAt
-          ? time(trigger.runtime.nextRunAt)
-          : trigger.invalid
-            ? ""
-            : look.word.toLowerCase(),
-      ),
-    ),
-  );
-}
-
-async function start({ prompt, model }) {
-  const { chat } = await post(P(slug, "chats"), { prompt, ...(model && { model }) });
+async function start({ prompt, model, attachments }) {
+  const asked = { prompt, ...(model && { model }), ...(attachments && { attachments }) };
+  const { chat } = await post(P(slug, "chats"), asked);
   location.assign(`/projects/${slug}/chats/${chat.sessionId}`);
 }
 
-const more = h("a", { class: "push tiny link", href: `/projects/${slug}/chats` }, "All chats");
-const write = composer({ key: `new:${slug}`, project: slug, send: start, label: "Start chat" });
-write.placeholder("Write a message to start a chat.");
+/** Pause this project's triggers; when everything is paused, resume everything. */
+const toggle = (event) =>
+  pause(event, {
+    slug: state.paused?.by === "instance" ? "" : slug,
+    on: !state.paused,
+    after: load,
+  });
 
-function frame() {
-  fill(
-    page(),
-    head,
-    nav,
-    broken,
-    h(
-      "div",
-      { class: "with-aside spaced" },
-      h(
-        "div",
-        { class: "stack" },
-        write.node,
-        h("section", { class: "card" }, h("header", {}, h("h2", {}, "Chats"), more), chatList),
-        about,
-      ),
-      h(
-        "aside",
-        { class: "aside", "aria-label": "Triggers and runs" },
-        h(
-          "section",
-          { class: "card" },
-          h(
-            "header",
-            {},
-            h("h2", {}, "Triggers"),
-            h(
-              "a",
-              { class: "push tiny link", href: `/projects/${slug}/triggers` },
-              "Edit triggers",
-            ),
-          ),
-          triggerList,
-        ),
-        h(
-          "section",
-          { class: "card", hidden: true },
-          h(
-            "header",
-            {},
-            h("h2", {}, "Recent runs"),
-            h("a", { class: "push tiny link", href: `/projects/${slug}/runs` }, "All runs"),
-          ),
-          runList,
-        ),
-      ),
-    ),
-  );
+async function load() {
+  const [{ project, overview, changelog }, listing, { runs: last }] = await Promise.all([
+    get(P(slug)),
+    get(P(slug, "triggers")),
+    get(`${P(slug, "runs")}?limit=5`),
+    chats.load(),
+  ]);
+  state.paused = listing.paused;
+  const one = (place, item, build) => keep(place, [item], () => "one", build);
+  const { name, summary, status } = project;
+  one(head, { name, summary, status, review: state.review }, header);
+  one(nav, project.counts, (counts) => tabs(slug, "Overview", counts));
+  drawNotices(project);
+  triggers.update(listing);
+  runs.update(last);
+  one(notes, { overview, changelog, slug }, documents);
 }
 
-frame();
-const refresh = settle(120, () => load().catch((error) => fill(broken, problem(error.message))));
+const header = ({ name, summary, status, review }) =>
+  h(
+    "header",
+    { class: "pagehead" },
+    h("div", {}, h("h1", {}, name), h("p", {}, summary || "No summary yet.")),
+    h(
+      "div",
+      { class: "line wrap" },
+      status !== "active" && h("span", { class: "badge line" }, status),
+      review && h("a", { class: "btn", href: review }, icon("review"), "Open in review"),
+    ),
+  );
+
+function drawNotices({ error, warnings = [], paused }) {
+  const focused = notices.contains(document.activeElement);
+  const items = [
+    error && { kind: "error", text: error },
+    ...warnings.map((text) => ({ kind: "warning", text })),
+    paused && { kind: "paused", paused },
+  ].filter(Boolean);
+  keep(notices, items, (item) => item.text ?? item.kind, notice);
+  if (focused && !notices.contains(document.activeElement)) triggers.focus();
+}
+
+function notice(item) {
+  if (item.kind === "paused") return pausedBanner(item.paused, toggle);
+  if (item.kind === "error")
+    return problem(
+      `project.yaml, ${item.text}. Its last good values hold; nothing is written until the file is mended by hand.`,
+    );
+  return h("div", { class: "banner warn" }, icon("alert"), h("div", {}, item.text));
+}
+
+/** Only a project with repositories is under review. */
+async function findReview() {
+  const { places } = await get(query("/api/places", { q: slug }));
+  const found = places.find(
+    ({ part, url }) => part === "review" && url.endsWith(`/p/${encodeURIComponent(slug)}`),
+  );
+  state.review = found?.url ?? "";
+  if (found) refresh();
+}
+
+write.placeholder("Write a message to start a chat.");
+fill(
+  page(),
+  head,
+  nav,
+  notices,
+  h(
+    "div",
+    { class: "with-aside project" },
+    h("div", { class: "stack parts" }, write.node, chats.node, notes),
+    h("aside", { class: "aside", "aria-label": "Triggers and runs" }, triggers.node, runs.node),
+  ),
+);
+const trouble = (error) => {
+  if (!head.firstElementChild) fill(notices, problem(error.message));
+};
+const refresh = settle(150, () => load().catch(trouble));
 refresh();
+findReview().catch(() => {}); // the page does without the link
 onChange(refresh);
+
+key(["c", "n"], "Write a message that starts a chat", () => write.focus());
+key("/", "Search chats and messages", chats.focus);
+key(["j", "k"], "Next and previous chat", (event) => chats.step(event.key === "j" ? 1 : -1));
+key("p", "Pause or resume its triggers", () => toggle(null));
+action("Start a chat", () => write.focus(), { icon: "chat", key: "c" });
+action("Pause or resume the triggers of this project", () => toggle(null), {
+  icon: "pause",
+  key: "p",
+});
+action("Mark every chat of this project as read", () => post(P(slug, "read")), { icon: "check" });

@@ -1,0 +1,157 @@
+"""The page of a project and the search over all of them, by mouse and by keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.service import Service, until
+
+SAYS = "#!runbook\nThe rounding of {word} follows the law.\n"
+
+
+@pytest.fixture(scope="module")
+def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A project with three chats, one of them archived, notes, a trigger; and a second project."""
+    with Service(tmp_path_factory.mktemp("project")) as running:
+        for name in ("Ledgerline", "Marl"):
+            running.http.post("/api/projects", json={"name": name}).raise_for_status()
+        folder = running.projects / "ledgerline"
+        (folder / "OVERVIEW.md").write_text("# What it is\n\nInvoices, **on time**.\n")
+        (folder / "CHANGELOG.md").write_text("# Changes\n\n- Totals are rounded once.\n")
+        running.http.put(
+            "/api/projects/ledgerline/triggers/nightly",
+            json={
+                "trigger": {"type": "schedule", "cron": "0 3 * * *"},
+                "run": {"prompt": "#!runbook\nGood night.\n"},
+                "enabled": True,
+            },
+        ).raise_for_status()
+        for project, name, word in (
+            ("ledgerline", "VAT totals", "vat_total"),
+            ("ledgerline", "Second letter", "reminders"),
+            ("ledgerline", "Old plan", "nothing"),
+            ("marl", "Rule MD041", "vat_total"),
+        ):
+            body = {"name": name, "prompt": SAYS.format(word=word)}
+            made = running.http.post(f"/api/projects/{project}/chats", json=body).json()["chat"]
+            chat = f"/api/projects/{project}/chats/{made['sessionId']}"
+            until(
+                lambda chat=chat: running.http.get(chat).json()["chat"]["lastTurn"],
+                what=f"the turn of {name}",
+            )
+            if name == "Old plan":
+                running.http.post(f"{chat}/archive").raise_for_status()
+        yield running
+
+
+def test_a_project_shows_chats_notes_triggers_and_what_is_unread(
+    page: Page, shared_service: Service
+) -> None:
+    page.goto("/projects/ledgerline")
+
+    chats = page.get_by_role("region", name="Chats")
+    expect(chats.locator(".chats a.over")).to_have_text(["Second letter", "VAT totals"])
+    expect(chats.locator(".chats").get_by_text("unread", exact=True)).to_have_count(2)
+    archived = chats.get_by_text("Archived")
+    archived.click()
+    expect(chats.get_by_role("link", name="Old plan")).to_be_visible()
+    expect(page.get_by_role("heading", name="What it is")).to_be_visible()
+    page.get_by_text("CHANGELOG.md").click()
+    expect(page.get_by_text("Totals are rounded once.")).to_be_visible()
+    side = page.get_by_role("complementary", name="Triggers and runs")
+    expect(side.get_by_role("link", name="nightly")).to_be_visible()
+
+    side.get_by_role("button", name="Pause the triggers of this project").click()
+    expect(page.get_by_text("The triggers of this project are paused, since")).to_be_visible()
+    expect(side.get_by_role("img", name="Paused")).to_be_visible()
+    assert shared_service.http.get("/api/projects/ledgerline").json()["project"]["paused"]
+    page.locator("body").press("p")
+    expect(side.get_by_role("img", name="Armed")).to_be_visible()
+
+
+def test_chats_are_found_by_name_and_by_text_and_the_message_is_a_jump_away(page: Page) -> None:
+    page.goto("/projects/ledgerline")
+    expect(page.locator(".chats a.over")).to_have_count(2)
+
+    page.locator("body").press("/")
+    page.keyboard.type("letter")
+    expect(page.locator(".chats a.over")).to_have_text(["Second letter"])
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("t_total")
+    hits = page.get_by_role("region", name="In messages")
+    expect(hits.get_by_role("link", name="VAT totals")).to_be_visible()
+    expect(hits.locator("mark").first).to_have_text("t_total")
+    expect(page.locator(".chats a.over")).to_have_text(["VAT totals"])
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/chats/[0-9a-f-]+#m\d+$"))
+    expect(page.get_by_label("Transcript")).to_contain_text("vat_total")
+
+
+def test_a_chat_is_deleted_undone_deleted_again_and_restored_from_the_list(page: Page) -> None:
+    page.goto("/projects/ledgerline")
+    expect(page.locator(".chats a.over")).to_have_count(2)
+
+    page.get_by_role("button", name="More for Second letter").click()
+    page.get_by_role("menuitem", name="Delete").click()
+    expect(page.locator(".chats a.over")).to_have_text(["VAT totals"])
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".chats a.over")).to_have_count(2)
+
+    page.get_by_role("button", name="More for Second letter").press("ArrowDown")
+    page.keyboard.press("d")
+    page.keyboard.press("Enter")
+    expect(page.locator(".chats a.over")).to_have_count(1)
+    page.get_by_role("region", name="Chats").get_by_text("Deleted").click()
+    page.get_by_role("button", name="Restore Second letter").click()
+    expect(page.locator(".chats a.over")).to_have_count(2)
+
+
+def test_a_chat_is_started_and_the_text_survives_a_reload(page: Page) -> None:
+    page.goto("/projects/marl")
+    expect(page.locator(".chats a.over")).to_have_text(["Rule MD041"])
+    page.locator("body").press("c")
+    page.keyboard.type("#!runbook")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Hello there.")
+    page.get_by_role("textbox", name="Message").blur()
+    page.reload()
+    box = page.get_by_role("textbox", name="Message")
+    expect(box).to_have_value("#!runbook\nHello there.")
+
+    box.press("Control+Enter")
+
+    expect(page).to_have_url(re.compile("/chats/"))
+    expect(page.get_by_label("Transcript")).to_contain_text("Hello there.")
+
+
+def test_messages_of_all_projects_are_searched(page: Page) -> None:
+    page.goto("/")
+    expect(page.locator(".home a.over")).to_have_count(2)
+    page.locator("body").press("g")
+    page.keyboard.press("s")
+    box = page.get_by_role("searchbox", name="Words")
+    expect(box).to_be_focused()
+    box.fill("vat_total law")
+    found = page.get_by_role("region", name="Messages")
+    expect(found.get_by_role("link")).to_have_count(2)
+    expect(found).to_contain_text("Marl · ")
+    expect(page).to_have_url(re.compile("q=vat_total"))
+
+    page.get_by_role("combobox", name="Project").select_option("Marl")
+    expect(found.get_by_role("link")).to_have_count(1)
+    page.reload()
+    expect(found.get_by_role("link")).to_have_count(1)
+    box.fill("zebra")
+    expect(page.get_by_text("No message holds “zebra”.")).to_be_visible()
+    page.get_by_role("combobox", name="Project").select_option("All projects")
+    box.fill("vat_total")
+    expect(found.get_by_role("link")).to_have_count(2)
+    box.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Transcript")).to_contain_text("vat_total")
