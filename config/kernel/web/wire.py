@@ -93,9 +93,7 @@ class BytesParser(BaseParser):
 
     media_type = "*/*"
 
-    def parse(
-        self, stream: Any, media_type: str | None = None, parser_context: Any = None
-    ) -> Any:
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         return stream.read()
 
 
