@@ -2,8 +2,8 @@
 // Text stays text, never HTML. Every block is found line by line, in one pass.
 
 import { h, icon } from "./dom.js";
-import { highlight } from "./highlight.js";
-import { inline } from "./inline.js";
+import { highlight } from "./text/highlight.js";
+import { inline } from "./text/inline.js";
 import { copy } from "./toast.js";
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*([^`\n]*)$/;

@@ -1,9 +1,9 @@
 // Colours for code: word marks, what the highlighter says, blanks made visible. A chunk is painted
 // when it comes near; until then, and without a worker, it is plain text.
 
+import { CLASSES } from "../../kit/text/tokens.js";
 import { pace } from "./pace.js";
 
-const CLASSES = ["", "k", "q", "c", "num"]; // as highlight.js numbers them
 const HIDDEN = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]/; // what can deceive
 const BLANKS = /[\t\r\u00a0\u2000-\u200a\u202f\u3000\f\v]| +/g;
 const DECEIVERS = new RegExp(HIDDEN.source, "g");
@@ -83,7 +83,7 @@ export class Painter {
   }
 
   started() {
-    const worker = new Worker(new URL("../highlight.js", import.meta.url), { type: "module" });
+    const worker = new Worker(new URL("./highlight.js", import.meta.url), { type: "module" });
     worker.addEventListener("message", ({ data: { ask, tokens } }) => {
       this.asked.get(ask)?.(tokens);
       this.asked.delete(ask);

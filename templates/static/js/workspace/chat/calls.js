@@ -2,7 +2,7 @@
 
 import { plusMinus } from "../../kit/bars.js";
 import { fill, h, icon, mark } from "../../kit/dom.js";
-import { highlight, languageOf } from "../../kit/highlight.js";
+import { highlight } from "../../kit/text/highlight.js";
 import { plural, span } from "../../kit/words.js";
 import { stateOf } from "../words.js";
 import { changeOf, drawChange } from "./edits.js";
@@ -81,11 +81,10 @@ function inside(call, change) {
 
 /** A file as Read gives it: its numbers quiet, its text in the colours of its language. */
 function numbered({ output, input }) {
-  const language = languageOf(input?.file_path);
   const lines = output.split(LINE_NUMBERS);
   if (lines.length < 3 || lines.length > 2000) return output || "(no output)";
   return lines.map((text, n) =>
-    n % 2 ? h("span", { class: "quiet" }, text) : highlight(text, language),
+    n % 2 ? h("span", { class: "quiet" }, text) : highlight(text, input?.file_path),
   );
 }
 

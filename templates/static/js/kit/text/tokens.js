@@ -1,41 +1,19 @@
-// The highlighter, a worker: words of the language, strings, comments and numbers, line by line.
-//
-// It reads text and answers numbers; what it does not know stays plain. {open, path, old, fresh}
-// makes a file known, {ask, of, lines} asks for lines (old ones as negative numbers) and is
-// answered {ask, tokens: [[start, end, class, …], …]}.
+// The words, strings, comments and numbers of a text, line by line; no page, so that a worker can
+// ask too. What is not known stays plain.
 
-import { languageOf } from "./languages.js";
+/** The class of each kind of token, by its number. */
+export const CLASSES = ["", "k", "q", "c", "num"];
 
 const [WORD, STRING, COMMENT, NUMBER] = [1, 2, 3, 4];
-const KEPT = 40; // files whose tokens are remembered
 const LONGEST = 2000; // characters of a line that is looked into
 const NUMERAL = /0[xXbBoO][\da-fA-F_]+|\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?\w*/y;
 const NAME = /[@#!]?[\p{L}_$][\p{L}\p{N}_$]*/uy;
-const files = new Map();
 
-onmessage = ({ data }) => {
-  if (data.open) remember(data);
-  else postMessage({ ask: data.ask, tokens: answer(data) });
-};
-
-function remember({ open, path, oldPath, old, fresh }) {
-  files.set(open, { path, oldPath: oldPath ?? path, old, fresh });
-  if (files.size > KEPT) delete files.get([...files.keys()].at(-KEPT - 1)).sides;
-}
-
-function answer({ of, lines }) {
-  const file = files.get(of);
-  if (!file) return [];
-  file.sides ??= {
-    old: tokenised(file.old, languageOf(file.oldPath)),
-    fresh: tokenised(file.fresh, languageOf(file.path)),
-  };
-  const { old, fresh } = file.sides;
-  return lines.map((line) => (line < 0 ? old[-line - 1] : fresh[line - 1]) ?? []);
-}
-
-/** Per line its tokens. What a line leaves open (a comment, a long string) goes on in the next. */
-function tokenised(text, language) {
+/**
+ * tokenised(text, languageOf("a.py")) → per line [start, end, kind, …], without overlaps. What a
+ * line leaves open (a comment, a long string) goes on in the next.
+ */
+export function tokenised(text, language) {
   if (!text || !language) return [];
   let within = null;
   return text.split("\n").map((line) => {
@@ -55,8 +33,12 @@ function tokenise(line, language, within, tokens) {
       [at, within] = [end, null];
       continue;
     }
-    const opener = opened(line, at, language);
-    if (opener) {
+    const key = keyed(line, at, language);
+    const opener = !key && opened(line, at, language);
+    if (key) {
+      add(tokens, at, key, WORD);
+      at = key;
+    } else if (opener) {
       const end = closed(line, at + opener.from.length, opener);
       add(tokens, at, end ?? line.length, opener.kind);
       if (end === null) return opener.lines ? opener : null;
@@ -64,6 +46,13 @@ function tokenise(line, language, within, tokens) {
     } else at = word(line, at, language, tokens);
   }
   return within;
+}
+
+/** Where a key, a tag or a property that begins here ends, 0 when none does. */
+function keyed(line, at, { keys }) {
+  if (!keys) return 0;
+  keys.lastIndex = at;
+  return keys.test(line) ? keys.lastIndex : 0;
 }
 
 /** A comment or string that begins here. */
@@ -91,8 +80,7 @@ function closed(line, at, { to, escapes }) {
 
 function word(line, at, language, tokens) {
   NUMERAL.lastIndex = at;
-  const number = NUMERAL.exec(line);
-  if (number) {
+  if (NUMERAL.test(line)) {
     add(tokens, at, NUMERAL.lastIndex, NUMBER);
     return NUMERAL.lastIndex;
   }

@@ -1,4 +1,5 @@
-// What the highlighter knows of languages: their words, comments and strings, by file name.
+// The one table of languages: their words, comments, strings and keys, by the name of a file or of a
+// code block. tokens.js reads it.
 
 const split = (text) => new Set(text.split(/\s+/));
 const PLAIN = [
@@ -99,17 +100,30 @@ const STYLE = {
   comments: [],
   blocks: [["/*", "*/"]],
   strings: PLAIN,
+  keys: /(?=[\w-])(?<=^\s*|[{;]\s*)[\w-]{1,80}(?=\s{0,3}:(?:\s|$))/y,
   words: split(
     "@media @layer @import @font @keyframes @supports @container @property @page !important from to and not only",
   ),
 };
-const MARKUP = { comments: [], blocks: [["<!--", "-->"]], strings: PLAIN, words: split("") };
+const MARKUP = {
+  comments: [],
+  blocks: [["<!--", "-->"]],
+  strings: PLAIN,
+  apart: true,
+  keys: /<\/?[A-Za-z][\w:.-]{0,80}|\/?>/y,
+  words: split(""),
+};
 const DATA = {
   ...HASH,
   apart: true,
+  keys: /(?=[\w"'])(?<=^[ \t-]*)(?:[\w.-]{1,200}|"[^"]{1,200}"|'[^']{1,200}')(?=\s{0,20}[:=](?:\s|$))/y,
   words: split("true false null yes no on off True False None"),
 };
-const JSON = { ...C, words: split("true false null") };
+const JSON = {
+  ...C,
+  keys: /"(?:[^"\\]|\\.){0,2000}"(?=\s{0,20}:)/y,
+  words: split("true false null"),
+};
 const LUA = {
   comments: ["--"],
   blocks: [["--[[", "]]"]],
@@ -118,33 +132,39 @@ const LUA = {
     "and break do else elseif end false for function goto if in local nil not or repeat return then true until while",
   ),
 };
+const CONSOLE = { ...HASH, strings: [], keys: /^[$>](?= )/y, words: split("") };
 const MAKE = {
   ...HASH,
   words: split("ifeq ifneq ifdef ifndef else endif include define endef export override"),
 };
 
-const BY_ENDING = {
-  py: PYTHON, pyi: PYTHON, pyx: PYTHON,
-  js: SCRIPT, mjs: SCRIPT, cjs: SCRIPT, jsx: SCRIPT, ts: SCRIPT, mts: SCRIPT, tsx: SCRIPT, vue: SCRIPT, svelte: SCRIPT,
-  c: FAMILY, h: FAMILY, cc: FAMILY, cpp: FAMILY, cxx: FAMILY, hpp: FAMILY, hh: FAMILY, m: FAMILY, mm: FAMILY, ino: FAMILY,
-  java: JAVA, kt: JAVA, kts: JAVA, cs: JAVA, scala: JAVA, groovy: JAVA, gradle: JAVA, dart: JAVA, proto: JAVA,
-  go: GO, rs: RUST, swift: SWIFT, rb: RUBY, rake: RUBY, php: PHP, lua: LUA,
-  sh: SHELL, bash: SHELL, zsh: SHELL, fish: SHELL, sql: SQL,
-  css: STYLE, scss: { ...STYLE, comments: ["//"] }, less: { ...STYLE, comments: ["//"] },
-  html: MARKUP, htm: MARKUP, xml: MARKUP, svg: MARKUP,
-  yaml: DATA, yml: DATA, toml: DATA, ini: DATA, cfg: DATA, conf: DATA, env: DATA, properties: DATA,
-  json: JSON, json5: JSON, jsonc: JSON, mk: MAKE, tf: DATA, ex: RUBY, exs: RUBY,
-}; // prettier-ignore
-const BY_NAME = {
-  Makefile: MAKE,
-  Dockerfile: SHELL,
-  Containerfile: SHELL,
-  Gemfile: RUBY,
-  Rakefile: RUBY,
-};
+const NAMES = [
+  [PYTHON, "py pyi pyx python python3"],
+  [SCRIPT, "js mjs cjs jsx ts mts tsx vue svelte javascript typescript"],
+  [FAMILY, "c h cc cpp cxx hpp hh m mm ino"],
+  [JAVA, "java kt kts cs scala groovy gradle dart proto kotlin csharp"],
+  [GO, "go golang"],
+  [RUST, "rs rust"],
+  [SWIFT, "swift"],
+  [RUBY, "rb rake ex exs ruby gemfile rakefile"],
+  [PHP, "php"],
+  [LUA, "lua"],
+  [SHELL, "sh bash zsh fish shell dockerfile containerfile"],
+  [CONSOLE, "console"],
+  [SQL, "sql"],
+  [STYLE, "css"],
+  [{ ...STYLE, comments: ["//"] }, "scss less"],
+  [MARKUP, "html htm xml svg django"],
+  [DATA, "yaml yml toml ini cfg conf env properties tf"],
+  [JSON, "json json5 jsonc"],
+  [MAKE, "mk make makefile"],
+];
+const LANGUAGES = new Map(
+  NAMES.flatMap(([language, names]) => names.split(" ").map((name) => [name, language])),
+);
 
-/** What is known of a file's language, null for plain text. */
-export function languageOf(path) {
-  const name = path.slice(path.lastIndexOf("/") + 1);
-  return BY_NAME[name] ?? BY_ENDING[name.slice(name.lastIndexOf(".") + 1).toLowerCase()] ?? null;
+/** What is known of a language by the path of a file or its own name, null for plain text. */
+export function languageOf(name) {
+  const last = (name ?? "").split("/").at(-1).toLowerCase();
+  return LANGUAGES.get(last.slice(last.lastIndexOf(".") + 1)) ?? null;
 }

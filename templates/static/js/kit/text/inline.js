@@ -1,7 +1,7 @@
 // The inside of a Markdown line as DOM nodes. Text stays text: no HTML, http(s) and mailto links
 // only, pictures as links. Every pattern is bounded, so that hostile text costs little.
 
-import { h } from "./dom.js";
+import { h } from "../dom.js";
 
 const DEPTH = 6;
 const ADDRESS = String.raw`(?:https?:\/\/|mailto:)[^\s<>"]{1,2000}`;

@@ -1,0 +1,38 @@
+// Quiet highlighting of a block of code on a page. A language that is not known, and text that is
+// very long, stay as they are.
+
+import { h } from "../dom.js";
+import { languageOf } from "./languages.js";
+import { CLASSES, tokenised } from "./tokens.js";
+
+const MOST = 60_000; // characters
+const CHANGES = { "+": "add", "-": "del", "@": "at" };
+
+/** highlight("x = 1", "python" or "a.py") → nodes and texts. */
+export function highlight(text, name) {
+  if (text.length > MOST) return [text];
+  if (/^(?:diff|patch)$|\.(?:diff|patch)$/i.test(name ?? "")) return changes(text);
+  const tokens = tokenised(text, languageOf(name));
+  if (!tokens.length) return [text];
+  return text.split("\n").flatMap((line, n) => [n ? "\n" : "", ...painted(line, tokens[n])]);
+}
+
+function painted(line, tokens) {
+  const nodes = [];
+  let from = 0;
+  for (let n = 0; n < tokens.length; n += 3) {
+    const [start, end, kind] = tokens.slice(n, n + 3);
+    nodes.push(
+      line.slice(from, start),
+      h("span", { class: CLASSES[kind] }, line.slice(start, end)),
+    );
+    from = end;
+  }
+  return [...nodes, line.slice(from)];
+}
+
+const changes = (text) =>
+  text.split("\n").flatMap((line, n) => {
+    const kind = /^(?:\+\+\+|---) /.test(line) ? "at" : CHANGES[line[0]];
+    return [n ? "\n" : "", kind ? h("span", { class: kind }, line) : line];
+  });
