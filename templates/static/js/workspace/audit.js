@@ -1,167 +1,121 @@
 // The audit: one line per call on /mcp, refusals folded per peer and minute.
 
-import { get, query } from "../kit/api.js";
-import { button, fill, h, keep, mark, settle } from "../kit/dom.js";
-import { empty, page, problem } from "../kit/parts.js";
-import "../kit/shell.js";
-import { attempt } from "../kit/toast.js";
+import { get } from "../kit/api.js";
+import { fill, h, icon, mark } from "../kit/dom.js";
+import { exactly, page, problem } from "../kit/parts.js";
+import { onChange } from "../kit/shell.js";
 import { time } from "../kit/words.js";
+import { choice, facts, ledger, text, within } from "./ledger.js";
 import { stateOf } from "./words.js";
 
-const OUTCOMES = [
-  "ok",
-  "error",
-  "denied",
-  "unknown_tool",
-  "invalid",
-  "auth_failed",
-  "insecure_transport",
-];
-const asked = new URLSearchParams(location.search);
-const field = (name, label, input) =>
-  h("label", { class: "line small" }, h("span", { class: "quiet" }, label), input);
-const text = (name) =>
-  h("input", { class: "input slim", name, value: asked.get(name) ?? "", onchange: () => again() });
-
-const filters = h(
-  "form",
-  { class: "line wrap filters", onsubmit: (event) => event.preventDefault() },
-  field("client", "Client", text("client")),
-  field("operation", "Operation", text("operation")),
-  field("project", "Project", text("project")),
-  field(
-    "outcome",
-    "Outcome",
-    h(
-      "select",
-      { class: "input slim", name: "outcome", onchange: () => again() },
-      h("option", { value: "" }, "any"),
-      OUTCOMES.map((value) =>
-        h("option", { value, selected: asked.get("outcome") === value }, value),
-      ),
-    ),
-  ),
-);
-const rows = h("tbody");
-const none = h("div");
-const foot = h("div", { class: "line center foot" });
-let limit = 100;
-
-function again() {
-  history.replaceState(
-    null,
-    "",
-    query(location.pathname, Object.fromEntries(new FormData(filters))),
-  );
-  refresh();
-}
-
-async function load() {
-  const { entries, next } = await get(
-    query("/api/audit", { ...Object.fromEntries(new FormData(filters)), limit }),
-  );
-  keep(rows, entries, (entry) => entry.id, row);
-  fill(
-    none,
-    !entries.length && empty("No call. Every call of a client on /mcp leaves one line here."),
-  );
-  fill(
-    foot,
-    next &&
-      limit < 500 &&
-      button("Show more", {
-        onclick: (event) =>
-          attempt(event, () => {
-            limit = 500;
-            return load();
-          }),
-      }),
-  );
-}
+const OUTCOMES = {
+  ok: "went through",
+  error: "failed",
+  denied: "not in its scope",
+  unknown_tool: "no such operation",
+  invalid: "not valid",
+  auth_failed: "no valid token",
+  insecure_transport: "not encrypted",
+};
 
 function row(entry) {
   const fine = entry.outcome === "ok";
-  const look = fine ? stateOf("completed") : { ...stateOf("failed"), word: entry.outcome };
+  const word = OUTCOMES[entry.outcome] ?? entry.outcome;
+  const look = fine ? stateOf("completed") : stateOf("failed");
+  const about = [entry.project, entry.clientId && `${entry.ms} ms`].filter(Boolean).join(" · ");
   return h(
-    "tr",
+    "li",
     {},
     h(
-      "td",
-      {},
+      "details",
+      { class: "run" },
       h(
-        "span",
-        { class: fine ? "says" : "says bad" },
+        "summary",
+        { class: "row run-row" },
         mark(look, false),
-        entry.outcome,
-        entry.count > 1 && h("span", { class: "badge bad" }, `× ${entry.count}`),
+        h("span", { class: "strong cut" }, entry.clientId ?? "nobody known"),
+        h("span", { class: fine ? "small nowrap" : "small says bad nowrap" }, word),
+        h("span", { class: "small soft cut" }, entry.operation ?? ""),
+        entry.count > 1
+          ? h("span", { class: "badge bad" }, `× ${entry.count}`)
+          : h("span", { class: "tiny quiet nowrap" }, about),
+        h("span", { class: "tiny quiet nowrap when" }, time(entry.time)),
       ),
+      h("div", { class: "inside" }, details(entry, word), links(entry)),
     ),
-    h("td", {}, entry.clientId ?? h("span", { class: "quiet" }, "nobody")),
-    h("td", { class: "mono" }, entry.operation ?? ""),
-    h(
-      "td",
-      {},
-      entry.project
-        ? h(
-            "a",
-            {
-              class: "link",
-              href: entry.sessionId
-                ? `/projects/${entry.project}/chats/${entry.sessionId}`
-                : `/projects/${entry.project}`,
-            },
-            entry.project,
-          )
-        : "",
-    ),
-    h("td", { class: "num" }, entry.clientId ? `${entry.ms} ms` : ""),
-    h("td", { class: "mono" }, entry.peer),
-    h("td", {}, time(entry.time)),
   );
 }
 
-fill(
-  page(),
-  h(
-    "header",
-    { class: "pagehead" },
-    h(
-      "div",
-      {},
-      h("h1", {}, "Audit"),
-      h(
-        "p",
-        {},
-        "Every call on ",
-        h("code", { class: "inline-code" }, "/mcp"),
-        ". Arguments, prompts and tokens are never stored.",
+const details = (entry, word) =>
+  facts([
+    ["Outcome", `${word} (${entry.outcome})`],
+    ["When", exactly(entry.time)],
+    ["Client", entry.clientId],
+    ["Operation", entry.operation && h("code", {}, entry.operation)],
+    ["Project", entry.project],
+    ["From", h("code", {}, entry.peer)],
+    ["Took", entry.clientId && `${entry.ms} ms`],
+    ["Times", entry.count > 1 && `${entry.count} within a minute`],
+    ["Run", entry.runId && h("code", {}, entry.runId)],
+    ["Request", entry.requestId && h("code", {}, entry.requestId)],
+  ]);
+
+function links({ project, sessionId }) {
+  if (!project) return null;
+  const href = `/projects/${project}${sessionId ? `/chats/${sessionId}` : ""}`;
+  const label = sessionId ? "Open chat" : "Open project";
+  return h(
+    "div",
+    { class: "line wrap" },
+    h("a", { class: "btn s", href }, icon(sessionId ? "chat" : "folder"), label),
+  );
+}
+
+async function open() {
+  const { clients } = await get("/api/clients");
+  const operations = new Set(clients.flatMap((client) => client.operations ?? []));
+  const record = ledger({
+    route: "/api/audit",
+    filters: [
+      choice(
+        "client",
+        "Client",
+        clients.map(({ clientId }) => clientId),
       ),
-    ),
-    h("a", { class: "btn", href: "/clients" }, "Clients"),
-  ),
-  filters,
-  h(
-    "section",
-    { class: "card scroll-x spaced", tabindex: "0", role: "region", "aria-label": "Calls" },
+      text("operation", "Operation", [...operations].sort()),
+      text("project", "Project"),
+      choice("outcome", "Outcome", OUTCOMES),
+      within(),
+    ],
+    idOf: (entry) => entry.id,
+    row,
+    items: ({ entries }) => entries,
+    none: "No call. Every call of a client on /mcp leaves one line here.",
+    label: "Calls",
+  });
+  fill(
+    page(),
     h(
-      "table",
-      { class: "table" },
+      "header",
+      { class: "pagehead" },
       h(
-        "thead",
+        "div",
         {},
+        h("h1", {}, "Audit"),
         h(
-          "tr",
+          "p",
           {},
-          ["Outcome", "Client", "Operation", "Project", "Took", "Peer", "When"].map((name) =>
-            h("th", { scope: "col", class: name === "Took" && "num" }, name),
-          ),
+          "Every call on ",
+          h("code", { class: "inline-code" }, "/mcp"),
+          ". Arguments, prompts and tokens are never stored.",
         ),
       ),
-      rows,
+      h("a", { class: "btn", href: "/clients" }, "Clients"),
     ),
-    none,
-  ),
-  foot,
-);
-const refresh = settle(150, () => load().catch((error) => fill(none, problem(error.message))));
-refresh();
+    record.nodes,
+  );
+  onChange(record.refresh);
+  addEventListener("focus", record.refresh); // a call that changes nothing tells no event
+}
+
+open().catch((error) => fill(page(), problem(error.message)));

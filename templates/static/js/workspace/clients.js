@@ -1,10 +1,11 @@
 // Who may call /mcp, with what; and how to let somebody in.
 
 import { get } from "../kit/api.js";
-import { fill, h, icon, mark } from "../kit/dom.js";
+import { button, fill, h, icon, mark, settle } from "../kit/dom.js";
 import { command, page, problem } from "../kit/parts.js";
-import "../kit/shell.js";
-import { time } from "../kit/words.js";
+import { onChange } from "../kit/shell.js";
+import { copy } from "../kit/toast.js";
+import { plural, time } from "../kit/words.js";
 import { stateOf } from "./words.js";
 
 const EXAMPLE = `managementApi:
@@ -16,10 +17,77 @@ const EXAMPLE = `managementApi:
       scope:
         projects: [demo]
         allow: [list_*, read_chat, send_message]`;
+const said = { clients: "" };
 const SECRET = "export SVC_TOKEN_CI=svc_home_$(openssl rand -hex 24)";
 
-const connect = (url, client) =>
-  `claude mcp add --transport http svc ${url}/mcp --header "Authorization: Bearer $${client.ref.replace("env:", "")}"`;
+const variable = (client) => client.ref.replace("env:", "");
+const CONNECT = {
+  "Claude Code": (url, name) =>
+    `claude mcp add --transport http svc ${url}/mcp --header "Authorization: Bearer $${name}"`,
+  Cursor: (url, name) =>
+    JSON.stringify(
+      {
+        mcpServers: {
+          svc: { url: `${url}/mcp`, headers: { Authorization: `Bearer \${env:${name}}` } },
+        },
+      },
+      null,
+      2,
+    ),
+  curl: (url, name) =>
+    [
+      `curl ${url}/mcp -H "Authorization: Bearer $${name}"`,
+      `  -H "Content-Type: application/json" -H "Accept: application/json, text/event-stream"`,
+      `  -d '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}'`,
+    ].join(" \\\n"),
+};
+
+/** The lines that let a client in, for the program somebody has. */
+function connect(client, url) {
+  const text = (program) => CONNECT[program](url, variable(client));
+  const shown = h("div");
+  const show = (program) =>
+    fill(
+      shown,
+      h(
+        "div",
+        { class: "code" },
+        h(
+          "pre",
+          { class: "codeblock", tabindex: "0", role: "region", "aria-label": `For ${program}` },
+          text(program),
+        ),
+        button("", {
+          icon: "copy",
+          kind: "ghost s only copy",
+          "aria-label": `Copy: for ${program}`,
+          onclick: () => copy(text(program), "Copied"),
+        }),
+      ),
+    );
+  const pick = h(
+    "div",
+    { class: "seg", role: "radiogroup", "aria-label": `Connect ${client.clientId} with` },
+    Object.keys(CONNECT).map((program, n) =>
+      h(
+        "label",
+        {},
+        h("input", {
+          type: "radio",
+          name: `connect-${client.clientId}`,
+          checked: n === 0,
+          onchange: () => show(program),
+        }),
+        program,
+      ),
+    ),
+  );
+  show(Object.keys(CONNECT)[0]);
+  return h("div", { class: "stack tight" }, h("div", { class: "line wrap" }, pick), shown);
+}
+
+const operations = ({ operations: names }) =>
+  names?.length ? names.map((name) => [h("code", {}, name), " "]) : "none";
 
 function card(client, url) {
   const off = client.status !== "enabled";
@@ -27,7 +95,8 @@ function card(client, url) {
     ? { ...stateOf("failed"), word: "Dropped" }
     : { ...stateOf("completed"), word: "Enabled" };
   const scope = [
-    ["Operations", client.operations?.join(", ") || "none"],
+    ["Operations", operations(client)],
+    ["Scopes", client.coarseScopes?.join(", ")],
     ["Projects", client.projects?.join(", ") || "none"],
     ["Token", h("code", {}, client.ref)],
     ["Spawn depth", client.maxSpawnDepth ?? "as the project"],
@@ -37,7 +106,14 @@ function card(client, url) {
         ? [time(client.lastUsedAt), client.lastPeer && ` from ${client.lastPeer}`]
         : "never",
     ],
-    ["Last 24 h", `${client.calls24h ?? 0} calls, ${client.failures24h ?? 0} failed`],
+    [
+      "Last 24 h",
+      [
+        plural(client.calls24h, "call"),
+        client.failures24h > 0 &&
+          h("span", { class: "failures" }, `, ${client.failures24h} failed`),
+      ],
+    ],
   ];
   return h(
     "section",
@@ -65,9 +141,11 @@ function card(client, url) {
       h(
         "dl",
         { class: "facts" },
-        scope.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+        scope
+          .filter(([, value]) => value)
+          .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
       ),
-      !off && url && command(connect(url, client), "the line that connects this client"),
+      !off && url && connect(client, url),
     ),
   );
 }
@@ -101,8 +179,11 @@ function closed() {
 }
 
 async function load() {
-  const { enabled, publicUrl, instanceId, discovery, trustedProxies, clients } =
-    await get("/api/clients");
+  const answer = await get("/api/clients");
+  const fresh = JSON.stringify(answer);
+  if (fresh === said.clients) return; // nothing moves when nothing changed
+  said.clients = fresh;
+  const { enabled, publicUrl, instanceId, discovery, trustedProxies, clients } = answer;
   const facts = [
     ["Endpoint", enabled ? h("code", {}, `${publicUrl}/mcp`) : "off: it answers 404"],
     ["Instance", instanceId ?? "not bound"],
@@ -156,4 +237,6 @@ async function load() {
   );
 }
 
-load().catch((error) => fill(page(), problem(error.message)));
+const refresh = () => load().catch((error) => fill(page(), problem(error.message)));
+refresh();
+onChange(settle(500, refresh));

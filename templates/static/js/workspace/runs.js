@@ -1,17 +1,16 @@
 // Runs of a project, or of all: one truthful line per firing, with its whole record to unfold.
 
-import { get, P, post, query } from "../kit/api.js";
-import { button, fill, h, icon, keep, mark, settle } from "../kit/dom.js";
-import { empty, exactly, page, problem } from "../kit/parts.js";
-import { tabs } from "./parts.js";
+import { get, P, post } from "../kit/api.js";
+import { button, fill, h, icon, mark } from "../kit/dom.js";
+import { exactly, page, problem } from "../kit/parts.js";
 import { onChange, where } from "../kit/shell.js";
-import { attempt } from "../kit/toast.js";
+import { attempt, toast } from "../kit/toast.js";
 import { span, time } from "../kit/words.js";
+import { choice, facts, ledger, text, within } from "./ledger.js";
+import { tabs } from "./parts.js";
 import { stateOf } from "./words.js";
 
 const slug = where.project;
-const base = slug ? P(slug, "runs") : "/api/runs";
-const asked = new URLSearchParams(location.search);
 const STATUSES = [
   "queued",
   "running",
@@ -22,90 +21,31 @@ const STATUSES = [
   "skipped",
 ];
 const CAUSES = ["cron", "interval", "event", "catch-up", "manual", "api"];
+const names = {};
+let record = null;
 
-const choice = (name, label, options) =>
-  h(
-    "label",
-    { class: "line small" },
-    h("span", { class: "quiet" }, label),
-    h(
-      "select",
-      { class: "input slim", name, onchange: () => again() },
-      h("option", { value: "" }, "any"),
-      options.map((value) => h("option", { value, selected: asked.get(name) === value }, value)),
-    ),
-  );
-const text = (name, label) =>
-  h(
-    "label",
-    { class: "line small" },
-    h("span", { class: "quiet" }, label),
-    h("input", {
-      class: "input slim",
-      name,
-      value: asked.get(name) ?? "",
-      onchange: () => again(),
-    }),
-  );
-
-const filters = h(
-  "form",
-  { class: "line wrap filters", onsubmit: (event) => event.preventDefault() },
-  choice("status", "Status", STATUSES),
-  choice("cause", "Cause", CAUSES),
-  text("trigger", "Trigger"),
-  text("client", "Client"),
-  !slug && text("project", "Project"),
-);
-const list = h("ul", { class: "rows" });
-const foot = h("div", { class: "line center foot" });
-const trouble = h("div");
-let limit = 50;
-
-function again() {
-  const fields = Object.fromEntries(new FormData(filters));
-  history.replaceState(null, "", query(location.pathname, fields));
-  limit = 50;
-  load();
-}
-
-async function load() {
-  const { runs, next } = await get(
-    query(base, { ...Object.fromEntries(new FormData(filters)), limit }),
-  );
-  fill(trouble);
-  keep(list, runs, (run) => run.id, row);
-  if (!runs.length)
-    fill(
-      list,
-      h(
-        "li",
-        {},
-        empty(
-          "No run. Each firing of a trigger leaves one record here, also the ones that started no chat.",
-        ),
+/** What can be filtered for, from what there is. */
+async function filters() {
+  if (slug) {
+    const { triggers, legacy } = await get(P(slug, "triggers"));
+    return [
+      choice(
+        "trigger",
+        "Trigger",
+        [...triggers, ...legacy].map(({ name }) => name),
       ),
-    );
-  fill(
-    foot,
-    next &&
-      limit < 500 &&
-      button("Show more", {
-        onclick: (event) =>
-          attempt(event, () => {
-            limit = Math.min(500, limit + 100);
-            return load();
-          }),
-      }),
-  );
+    ];
+  }
+  const { projects } = await get("/api/projects");
+  for (const one of projects) names[one.slug] = one.name;
+  return [choice("project", "Project", names), text("trigger", "Trigger")];
 }
 
 function row(run) {
   const look = stateOf(run.status);
-  const open = run.status === "queued" || run.status === "running";
   const about = [
     run.cause,
-    !slug && run.project,
+    !slug && (names[run.project] ?? run.project),
     run.skips > 1 && `${run.skips} times`,
     run.missed && `${run.missed} missed before`,
   ]
@@ -120,7 +60,7 @@ function row(run) {
       h(
         "summary",
         { class: "row run-row" },
-        mark(look),
+        mark(look, false),
         h("span", { class: "strong cut" }, run.trigger ?? "curator"),
         h("span", { class: "small nowrap state-word" }, look.word),
         h(
@@ -142,94 +82,119 @@ function row(run) {
           time(run.finishedAt ?? run.startedAt ?? run.queuedAt),
         ),
       ),
-      h(
-        "div",
-        { class: "inside" },
-        facts(run, about),
-        h(
-          "div",
-          { class: "line wrap" },
-          run.sessionId &&
-            h(
-              "a",
-              { class: "btn s", href: `/projects/${run.project}/chats/${run.sessionId}` },
-              icon("chat"),
-              "Open chat",
-            ),
-          open &&
-            button("Cancel", {
-              kind: "s danger",
-              icon: "x",
-              onclick: (event) =>
-                attempt(event, async () => {
-                  await post(`/api/runs/${run.id}/cancel`);
-                  await load();
-                }),
-            }),
-        ),
-      ),
+      h("div", { class: "inside" }, details(run, about), actions(run)),
     ),
   );
 }
 
-function facts(run, about) {
+function actions(run) {
+  const open = run.status === "queued" || run.status === "running";
+  const project = `/projects/${run.project}`;
+  return h(
+    "div",
+    { class: "line wrap" },
+    run.sessionId &&
+      !run.chatDeleted &&
+      h(
+        "a",
+        { class: "btn s", href: `${project}/chats/${run.sessionId}` },
+        icon("chat"),
+        "Open chat",
+      ),
+    run.chatDeleted && h("span", { class: "quiet small" }, "Its chat is deleted."),
+    run.trigger &&
+      h(
+        "a",
+        {
+          class: "btn s ghost",
+          href: `${project}/triggers?name=${encodeURIComponent(run.trigger)}`,
+        },
+        "Open trigger",
+      ),
+    open &&
+      button("Cancel run", { kind: "s danger", icon: "x", onclick: (event) => cancel(event, run) }),
+  );
+}
+
+const cancel = (event, run) =>
+  attempt(event, async () => {
+    const { cancelled } = await post(`/api/runs/${run.id}/cancel`);
+    toast(cancelled ? "The run is being cancelled." : "It had ended already.");
+    record.refresh();
+  });
+
+function details(run, about) {
+  const { usage } = run;
   const who = run.client
     ? `client ${run.client}`
-    : run.actor?.id
-      ? `${run.actor.kind} ${run.actor.id}`
-      : run.actor?.kind;
-  const tools = run.tools
-    ?.map(({ name, count, denied }) => `${name} × ${count}${denied ? `, ${denied} denied` : ""}`)
-    .join("; ");
-  const rows = [
+    : [run.actor?.kind, run.actor?.id].filter(Boolean).join(" ");
+  const waited = run.startedAt && (new Date(run.startedAt) - new Date(run.queuedAt)) / 1000;
+  return facts([
     ["Why", run.reason],
     ["Said", run.summary],
     ["Cause", about],
     ["By", who],
     ["Scheduled for", run.scheduledFor && exactly(run.scheduledFor)],
     ["Queued", exactly(run.queuedAt)],
-    ["Started", exactly(run.startedAt)],
-    ["Finished", exactly(run.finishedAt)],
+    ["Started", run.startedAt && `${exactly(run.startedAt)}, after ${span(waited)}`],
+    ["Finished", run.finishedAt && exactly(run.finishedAt)],
+    ["Took", run.durationSeconds !== null && span(run.durationSeconds)],
     ["Agent", run.agentName],
     ["Engine", [run.engine, run.model].filter(Boolean).join(" ")],
-    ["Tools", tools],
-    ["Tokens", run.usage?.totalTokens],
-    ["Cost", run.costUsd !== null && `$${run.costUsd}`],
+    ["Turns", run.turns],
+    ["Tools", tools(run, ({ count, denied }) => count - (denied ?? 0))],
+    ["Refused", tools(run, ({ denied }) => denied ?? 0)],
+    ["Tokens", usage && tokens(usage)],
+    ["Cost", run.costUsd !== null && `$${run.costUsd}, as the engine reports it`],
     ["Id", h("code", {}, run.id)],
-  ];
-  return h(
-    "dl",
-    { class: "facts" },
-    rows
-      .filter(([, value]) => value)
-      .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
-  );
+  ]);
 }
 
-fill(
-  page(),
-  h(
-    "header",
-    { class: "pagehead" },
+const tools = (run, count) =>
+  (run.tools ?? [])
+    .map((tool) => [tool.name, count(tool)])
+    .filter(([, many]) => many > 0)
+    .map(([name, many]) => `${name} × ${many}`)
+    .join(", ");
+
+const tokens = ({ totalTokens, inputTokens, outputTokens }) =>
+  [
+    totalTokens && `${totalTokens}`,
+    inputTokens && `${inputTokens} in`,
+    outputTokens && `${outputTokens} out`,
+  ]
+    .filter(Boolean)
+    .join(", ");
+
+async function open() {
+  const own = await filters();
+  record = ledger({
+    route: slug ? P(slug, "runs") : "/api/runs",
+    filters: [
+      text("q", "Text"),
+      ...own,
+      choice("status", "Status", STATUSES),
+      choice("cause", "Cause", CAUSES),
+      within(),
+    ],
+    idOf: (run) => run.id,
+    row,
+    items: ({ runs }) => runs,
+    none: "No run. Each firing of a trigger leaves one record here, also the ones that started no chat.",
+    label: "Runs",
+  });
+  const of = slug ? "this project's" : "every project's";
+  fill(
+    page(),
     h(
-      "div",
-      {},
-      h("h1", {}, "Runs"),
-      h(
-        "p",
-        {},
-        slug
-          ? "Every firing of this project's triggers."
-          : "Every firing of every project's triggers.",
-      ),
+      "header",
+      { class: "pagehead" },
+      h("div", {}, h("h1", {}, "Runs"), h("p", {}, `Every firing of ${of} triggers.`)),
     ),
-  ),
-  slug && h("div", { class: "tabrow" }, tabs(slug, "Runs")),
-  trouble,
-  filters,
-  h("section", { class: "card spaced" }, list),
-  foot,
-);
-const refresh = settle(200, () => load().catch((error) => fill(trouble, problem(error.message))));
-refresh();
-onChange(refresh);
+    slug && h("div", { class: "tabrow" }, tabs(slug, "Runs")),
+    record.nodes,
+  );
+  onChange(record.refresh);
+}
+
+open().catch((error) => fill(page(), problem(error.message)));

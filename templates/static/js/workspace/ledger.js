@@ -1,0 +1,177 @@
+// A long record, newest first: filters that the address keeps, pages, rows that unfold, new ones
+// that wait while somebody reads.
+
+import { get, query } from "../kit/api.js";
+import { button, fill, h, keep, settle } from "../kit/dom.js";
+import { key } from "../kit/keys.js";
+import { empty, problem } from "../kit/parts.js";
+import { late } from "../kit/skeleton.js";
+import { attempt } from "../kit/toast.js";
+import { steady } from "./steady.js";
+
+const PAGE = 50;
+const DAY_MS = 86_400_000;
+const TIMES = { 1: "last 24 hours", 7: "last 7 days", 30: "last 30 days" };
+const asked = new URLSearchParams(location.search);
+
+const labelled = (label, input) =>
+  h("label", { class: "line small" }, h("span", { class: "quiet" }, label), input);
+
+/** A filter with given values: ["failed", …] or {ok: "went through", …}. */
+export function choice(name, label, options) {
+  const pairs = Array.isArray(options) ? options.map((one) => [one, one]) : Object.entries(options);
+  const given = asked.get(name) ?? "";
+  if (given && !pairs.some(([value]) => value === given)) pairs.push([given, given]);
+  return labelled(
+    label,
+    h(
+      "select",
+      { class: "input slim", name },
+      h("option", { value: "" }, "any"),
+      pairs.map(([value, words]) => h("option", { value, selected: value === given }, words)),
+    ),
+  );
+}
+
+/** A filter one types into; `known` are offered. */
+export function text(name, label, known = []) {
+  const list =
+    known.length > 0 &&
+    h(
+      "datalist",
+      { id: `known-${name}` },
+      known.map((value) => h("option", { value })),
+    );
+  const input = h("input", {
+    class: "input slim",
+    name,
+    type: "search",
+    autocomplete: "off",
+    list: list && list.id,
+    value: asked.get(name) ?? "",
+  });
+  return labelled(label, [input, list]);
+}
+
+export const within = () => choice("days", "When", TIMES);
+
+/**
+ * ledger({route, filters, idOf, row, items, none, label}) → {nodes, refresh}. `items(answer)` are
+ * the entries of an answer of `route`; `none` says what would stand here.
+ */
+export function ledger({ route, filters, idOf, row, items, none, label }) {
+  const form = h(
+    "form",
+    {
+      class: "line wrap filters",
+      "aria-label": "Filter",
+      onsubmit: (event) => event.preventDefault(),
+    },
+    filters,
+  );
+  const list = h("ul", { class: "rows ledger" });
+  const nothing = h("div");
+  const foot = h("div", { class: "line center foot" });
+  const trouble = h("div");
+  const shown = steady(list, idOf, (all) => redraw(list, all, idOf, row));
+  const state = { known: new Map(), next: null, older: false, said: "" };
+
+  const fields = () => Object.fromEntries(new FormData(form));
+  function wanted() {
+    const { days, ...rest } = fields();
+    return days ? { ...rest, since: new Date(Date.now() - days * DAY_MS).toISOString() } : rest;
+  }
+
+  /** Read the newest page again, or the one after what is known. */
+  async function load({ older = false, now = false } = {}) {
+    const said = JSON.stringify(fields());
+    const before = older ? state.next : null;
+    const answer = await get(query(route, { ...wanted(), limit: PAGE, before }));
+    if (said !== JSON.stringify(fields())) return;
+    if (said !== state.said) Object.assign(state, { known: new Map(), older: false, said });
+    for (const item of items(answer)) state.known.set(String(idOf(item)), item);
+    state.older ||= older;
+    if (older || !state.older) state.next = answer.next;
+    draw(now);
+  }
+
+  function draw(now) {
+    const all = [...state.known.values()].sort((a, b) => (idOf(a) < idOf(b) ? 1 : -1));
+    shown.update(all, { now });
+    const filtered = Object.values(fields()).some(Boolean);
+    fill(trouble);
+    fill(
+      nothing,
+      all.length === 0 &&
+        empty(filtered ? "Nothing fits these filters." : none, filtered && clear()),
+    );
+    fill(
+      foot,
+      state.next &&
+        button("Show more", {
+          onclick: (event) => attempt(event, () => load({ older: true, now: true })),
+        }),
+    );
+  }
+
+  const clear = () =>
+    button("Clear the filters", {
+      kind: "s",
+      onclick: () => {
+        for (const control of form.elements) control.value = "";
+        again();
+      },
+    });
+
+  const tell = (error) => fill(trouble, problem(error.message));
+  const refresh = settle(200, () => load().catch(tell));
+  const again = settle(150, () => {
+    history.replaceState(null, "", query(location.pathname, fields()));
+    load({ now: true }).catch(tell);
+  });
+  form.addEventListener("input", again);
+  key("/", "Filter", () => form.elements[0].focus());
+  key(["j", "k"], "Next and previous line", (event) => step(list, event.key === "j" ? 1 : -1));
+  late(list);
+  refresh();
+  return {
+    nodes: [
+      trouble,
+      form,
+      h("section", { class: "card spaced", "aria-label": label }, shown.chip, list, nothing),
+      foot,
+    ],
+    refresh,
+  };
+}
+
+/** Lines that are open stay open, and the one with the focus keeps it, when they change. */
+function redraw(list, all, idOf, row) {
+  const nodeOf = (id) => list.querySelector(`[data-key="${CSS.escape(id)}"]`);
+  const focused = document.activeElement?.closest(".ledger > li")?.dataset.key;
+  keep(list, all, idOf, (item) => {
+    const node = row(item);
+    node.firstElementChild.open = Boolean(nodeOf(String(idOf(item)))?.firstElementChild.open);
+    return node;
+  });
+  if (focused && !list.contains(document.activeElement))
+    nodeOf(focused)?.querySelector("summary").focus();
+}
+
+function step(list, by) {
+  const all = [...list.querySelectorAll("summary")];
+  const at = all.indexOf(document.activeElement);
+  all[Math.max(0, Math.min(all.length - 1, at < 0 ? 0 : at + by))]?.focus();
+}
+
+/** [["Why", value], …] as a list of facts; what is empty is left out. */
+export const facts = (rows) =>
+  h(
+    "dl",
+    { class: "facts" },
+    rows
+      .filter(
+        ([, value]) => value !== null && value !== undefined && value !== "" && value !== false,
+      )
+      .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
+  );
