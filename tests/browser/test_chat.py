@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, FilePayload, Page, expect
 
 from tests.browser.conftest import Watch
 from tests.service import Service, until
@@ -323,8 +323,8 @@ def test_a_picture_goes_with_a_message_and_is_shown_in_it(page: Page, slug: str)
     page.goto(f"/projects/{slug}/chats")
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Attach files").click()
-    shot = {"name": "shot.png", "mimeType": "image/png", "buffer": PICTURE}
-    chooser.value.set_files([shot])  # type: ignore[list-item]
+    shot = FilePayload(name="shot.png", mimeType="image/png", buffer=PICTURE)
+    chooser.value.set_files([shot])
     expect(page.get_by_role("list", name="Attached files")).to_contain_text("shot")
     page.get_by_role("textbox", name="Message").fill("What is on it?")
     page.get_by_role("button", name=re.compile("^Start chat")).click()

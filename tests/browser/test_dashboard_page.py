@@ -73,7 +73,7 @@ def test_apps_stand_by_group_and_what_needs_attention_comes_first(page: Page, ap
     opened(page)
 
     expect(page).to_have_title("Apps: 1 down")
-    assert page.locator("link[rel=icon]").get_attribute("href").startswith("data:image/svg")
+    expect(page.locator("link[rel=icon]")).to_have_attribute("href", re.compile("^data:image/svg"))
     headings = page.get_by_role("heading", level=2)
     expect(headings).to_have_text(
         ["Needs attention", "Weaving", "Other apps", "Listening, not claimed", "Bookmarks"]

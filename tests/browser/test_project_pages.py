@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,6 +13,11 @@ from playwright.sync_api import Page, expect
 from tests.service import Service, until
 
 SAYS = "#!runbook\nThe rounding of {word} follows the law.\n"
+
+
+def ended(served: Service, chat: str) -> Any:
+    """How the last turn of a chat ended; None while it has not."""
+    return served.http.get(chat).json()["chat"]["lastTurn"]
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +47,7 @@ def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service
             made = running.http.post(f"/api/projects/{project}/chats", json=body).json()["chat"]
             chat = f"/api/projects/{project}/chats/{made['sessionId']}"
             until(
-                lambda chat=chat: running.http.get(chat).json()["chat"]["lastTurn"],
+                partial(ended, running, chat),
                 what=f"the turn of {name}",
             )
             if name == "Old plan":

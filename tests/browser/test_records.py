@@ -123,9 +123,9 @@ def test_clients_show_what_they_may_do_and_how_they_connect(page: Page) -> None:
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("claude mcp add --transport http svc http://127.0.0.1:9/mcp")
     ci.get_by_text("Cursor", exact=True).click()
-    expect(ci.get_by_label("For Cursor")).to_contain_text('"mcpServers"')
+    expect(ci.get_by_label("For Cursor", exact=True)).to_contain_text('"mcpServers"')
     page.keyboard.press("ArrowRight")
-    expect(ci.get_by_label("For curl")).to_contain_text("curl")
+    expect(ci.get_by_label("For curl", exact=True)).to_contain_text("curl")
 
 
 def test_calls_on_the_endpoint_stand_in_the_audit(page: Page, shared_service: Service) -> None:

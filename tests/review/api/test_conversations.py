@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.described import Api
@@ -9,7 +11,7 @@ from tests.review.api.served import Project, Served
 from tests.review.places import put
 
 
-def ids(found: dict, name: str = "threads") -> list[str]:
+def ids(found: dict[str, Any], name: str = "threads") -> list[str]:
     return [thread["id"] for thread in found[name]]
 
 
@@ -44,7 +46,7 @@ def test_only_open_threads_are_listed_and_copied_when_asked(api: Api, pay: Proje
 
 
 def test_a_project_without_reviews_has_no_threads(api: Api, pay: Project):
-    nothing = {"threads": [], "orphaned": [], "unreadable": []}
+    nothing: dict[str, list[Any]] = {"threads": [], "orphaned": [], "unreadable": []}
 
     assert api.get(f"{pay.p}/threads").json() == nothing
     assert api.get(f"{pay.p}/threads.md").text == "No threads.\n"

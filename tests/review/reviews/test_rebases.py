@@ -322,7 +322,7 @@ def test_a_dropped_commit_is_an_orphan_until_it_is_picked_again(desk: Desk):
 
     (orphan,) = desk.listed().orphans
     assert orphan.sha == dropped
-    assert (orphan.threads, orphan.unresolved) == (1, 1)
+    assert (orphan.record["threads"], orphan.record["unresolved"]) == (1, 1)
     assert orphan.file == str(desk.world.file(dropped))
 
     desk.git.commit({"c.py": changed(1, "between")}, "Between")

@@ -58,7 +58,7 @@ def chat(served: Service) -> tuple[str, str]:
     """The path and the id of a chat that said something."""
     made = served.http.post("/api/projects/alpha/chats", json={"name": "One"}).json()["chat"]
     path = served.projects / "alpha" / ".chats" / f"{made['sessionId']}.jsonl"
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"type": "user", "text": "needle", "sender": {"kind": "client", "id": "ci"}},
         {"type": "turn_end", "status": "ok"},
     ]

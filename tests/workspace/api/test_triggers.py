@@ -286,7 +286,7 @@ def test_runs_are_found_by_words_and_by_time(api, alpha):
     )
     Run.objects.filter(id=middle).update(summary="100% of the limit_x")
 
-    def found(**asked):
+    def found(**asked: str) -> list[str]:
         return [run["id"] for run in api.get(f"/api/runs?{urlencode(asked)}").json()["runs"]]
 
     assert found(q="TURN limit") == [oldest]
