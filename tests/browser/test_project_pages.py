@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import Watch
 from tests.service import Service, until
 
 SAYS = "#!runbook\nThe rounding of {word} follows the law.\n"
@@ -162,3 +163,40 @@ def test_messages_of_all_projects_are_searched(page: Page) -> None:
     box.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.get_by_label("Transcript")).to_contain_text("vat_total")
+
+
+def test_settings_say_what_is_inherited_and_a_save_can_be_undone(
+    page: Page, shared_service: Service, watch: Watch
+) -> None:
+    watch.meant.extend(["400", "412"])
+    page.goto("/projects/marl/settings")
+    turns = page.get_by_label("Turns at most")
+    expect(turns).to_have_value("")
+    expect(turns).to_have_attribute("placeholder", "200")
+    expect(page.get_by_text("Inherited: 200, the built-in value.")).to_be_visible()
+    expect(page.get_by_text("from the instance (SVC_MAX_SPAWN_DEPTH)")).to_be_visible()
+
+    turns.fill("0")
+    turns.press("Control+Enter")
+    expect(page.get_by_text(re.compile("from 1 to 1000"))).to_be_visible()
+    expect(turns).to_be_focused()
+    turns.fill("50")
+    page.get_by_label("Agents may edit triggers").select_option("true")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    file = shared_service.projects / "marl" / "project.yaml"
+    assert "maxTurns: 50" in file.read_text()
+    assert "hooksMcpEnabled: true" in file.read_text()
+    assert "permissionMode" not in file.read_text()
+
+    page.get_by_role("button", name="Undo").click()
+    expect(turns).to_have_value("")
+    assert "maxTurns" not in file.read_text()
+
+    page.get_by_label("Summary").fill("Mine")
+    file.write_text(file.read_text() + "model: haiku\n")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("The file changed meanwhile")).to_be_visible()
+    page.get_by_role("button", name="Take the new state of the file").click()
+    expect(page.get_by_label("Summary")).to_have_value("Mine")
+    expect(page.get_by_label("Model", exact=True)).to_have_value("haiku")

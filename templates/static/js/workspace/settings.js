@@ -2,15 +2,23 @@
 
 import { call, P } from "../kit/api.js";
 import { fill, h, icon } from "../kit/dom.js";
+import { key } from "../kit/keys.js";
 import { page, problem } from "../kit/parts.js";
 import { tabs } from "./parts.js";
 import { where } from "../kit/shell.js";
-import { toast } from "../kit/toast.js";
+import { attempt, toast } from "../kit/toast.js";
 
 const slug = where.project;
 const STATUSES = ["idea", "active", "paused", "blocked", "done", "abandoned"];
 const MODES = ["default", "acceptEdits", "bypassPermissions", "plan"];
+const REQUIRED = new Set(["name", "group", "summary", "status"]); // "" is a value of theirs
+const READERS = {
+  maxTurns: Number,
+  maxSpawnDepth: Number,
+  hooksMcpEnabled: (value) => value === "true",
+};
 let etag = null;
+let shownProject = null;
 
 const text = (id, value) =>
   h("input", { class: "input", id: `f-${id}`, name: id, value: value ?? "" });
@@ -23,28 +31,60 @@ const choice = (id, value, options) =>
 const number = (id, value) =>
   h("input", { class: "input", id: `f-${id}`, name: id, type: "number", value: value ?? "" });
 
-function field(label, input, hint) {
+/** Where a value comes from that the file does not hold: the setting of the instance, or built in. */
+const FROM = {
+  engine: "SVC_ENGINE",
+  model: "SVC_MODEL",
+  maxSpawnDepth: "SVC_MAX_SPAWN_DEPTH",
+  hooksMcpEnabled: "SVC_HOOKS_MCP",
+};
+
+function source(project, name) {
+  if (!project.inherited.includes(name)) return "Stands in project.yaml. Empty it to inherit.";
+  const value = project[name];
+  const said =
+    value === "" ? "automatic" : typeof value === "boolean" ? (value ? "on" : "off") : value;
+  const whence = FROM[name] ? `from the instance (${FROM[name]})` : "the built-in value";
+  return `Inherited: ${said}, ${whence}.`;
+}
+
+function field(label, input, hint, inherited = false) {
+  const why = h("p", { class: "problem", id: `why-${input.name}`, hidden: true });
+  input.setAttribute("aria-describedby", `why-${input.name} hint-${input.name}`);
   return h(
     "div",
-    { class: "field" },
+    { class: inherited ? "field inherited" : "field" },
     h("label", { for: input.id }, label),
     input,
-    h("p", { class: "problem", id: `why-${input.name}`, hidden: true }),
-    hint && h("p", { class: "hint" }, hint),
+    why,
+    hint && h("p", { class: "hint", id: `hint-${input.name}` }, hint),
   );
 }
 
 async function load() {
   const answer = await call("GET", P(slug));
   etag = answer.etag;
-  draw(answer.data.project);
+  shownProject = answer.data.project;
+  draw(shownProject);
 }
 
+/** A value of the file; "" where it is inherited, so that an untouched field stays inherited. */
+const own = (project, name) => (project.inherited.includes(name) ? "" : String(project[name]));
+
 function draw(project) {
-  const inherited = new Set(project.inherited ?? []);
-  const from = (name) =>
-    inherited.has(name) ? "Not in the file: the instance's value holds." : undefined;
-  const shown = inherited.has("model") ? "" : project.model;
+  const may = (label, name, input) =>
+    field(label, input, source(project, name), project.inherited.includes(name));
+  const shown = (name) => (project.inherited.includes(name) ? String(project[name]) : "");
+  const asWritten = (name, make) => {
+    const input = make(name, own(project, name));
+    if (shown(name)) input.placeholder = shown(name);
+    return input;
+  };
+  const inheriting = (name, options) => {
+    const select = choice(name, own(project, name), options);
+    select.prepend(h("option", { value: "", selected: own(project, name) === "" }, "inherit"));
+    return select;
+  };
   const form = h(
     "form",
     { class: "form flush", novalidate: true, onsubmit: (event) => save(event, project) },
@@ -59,32 +99,41 @@ function draw(project) {
       "div",
       { class: "two" },
       field("Status", choice("status", project.status, STATUSES)),
-      field(
-        "Permission of turns",
-        choice("permissionMode", project.permissionMode, MODES),
-        from("permissionMode"),
-      ),
+      may("Permission of turns", "permissionMode", inheriting("permissionMode", MODES)),
     ),
     h(
       "div",
       { class: "two" },
-      field("Model", text("model", shown), from("model")),
-      field("Turns at most", number("maxTurns", project.maxTurns), from("maxTurns")),
+      may("Model", "model", asWritten("model", text)),
+      may("Engine", "engine", asWritten("engine", text)),
     ),
     h(
       "div",
-      { class: "line" },
-      h("button", { class: "btn primary" }, "Save"),
-      h("span", { class: "says bad small", id: "why" }),
+      { class: "two" },
+      may("Turns at most", "maxTurns", asWritten("maxTurns", number)),
+      may("Chats may start chats, levels", "maxSpawnDepth", asWritten("maxSpawnDepth", number)),
+    ),
+    may(
+      "Agents may edit triggers",
+      "hooksMcpEnabled",
+      inheriting("hooksMcpEnabled", ["true", "false"]),
+    ),
+    h(
+      "div",
+      { class: "line wrap" },
+      h(
+        "button",
+        { class: "btn primary" },
+        "Save",
+        h("span", { class: "kbd phone-hide", "aria-hidden": "true" }, "Ctrl ↵"),
+      ),
+      h("span", { class: "says bad small", id: "why", role: "alert" }),
     ),
   );
   const facts = [
     ["Folder", h("code", {}, project.dir)],
     ["Works in", h("code", {}, project.workingDir)],
     ["Repository", project.repo || "none"],
-    ["Engine", project.engine || "automatic"],
-    ["Spawn depth", project.maxSpawnDepth],
-    ["Trigger tools", project.hooksMcpEnabled ? "on" : "off"],
     ["Curator", project.curation?.enabled ? "on" : "off"],
     ["Turn variables", project.turnEnv?.join(", ") || "none"],
     ["Started", project.started],
@@ -104,7 +153,7 @@ function draw(project) {
     ),
     project.error &&
       problem(
-        `project.yaml: ${project.error}. Writes are refused until the file is fixed by hand.`,
+        `project.yaml, ${project.error}. Writes are refused until the file is fixed by hand.`,
       ),
     (project.warnings ?? []).map((warning) =>
       h("div", { class: "banner warn" }, icon("alert"), h("div", {}, warning)),
@@ -137,41 +186,84 @@ function draw(project) {
   );
 }
 
+/** What the form says that the file does not: null takes a key out of the file. */
+function changes(form, project) {
+  const changed = {};
+  for (const [name, value] of new FormData(form)) {
+    const before = REQUIRED.has(name) ? String(project[name]) : own(project, name);
+    if (value === before) continue;
+    const read = READERS[name] ?? ((given) => given);
+    changed[name] = value === "" && !REQUIRED.has(name) ? null : read(value);
+  }
+  return changed;
+}
+
 async function save(event, project) {
   event.preventDefault();
-  const values = Object.fromEntries(new FormData(event.target));
-  values.maxTurns = values.maxTurns === "" ? null : Number(values.maxTurns);
-  values.model ||= null;
-  const changed = Object.fromEntries(
-    Object.entries(values).filter(
-      ([name, value]) =>
-        value !== project[name] &&
-        !(name === "model" && value === null && project.inherited?.includes("model")),
-    ),
-  );
-  for (const why of event.target.querySelectorAll(".problem")) why.hidden = true;
+  const form = event.target;
+  const changed = changes(form, project);
+  for (const why of form.querySelectorAll(".problem")) why.hidden = true;
+  for (const wrong of form.querySelectorAll("[aria-invalid]"))
+    wrong.removeAttribute("aria-invalid");
+  document.getElementById("why").textContent = "";
   if (!Object.keys(changed).length) {
     toast("Nothing to save.");
     return;
   }
   try {
-    await call("PATCH", P(slug), changed, { etag });
-    toast("Saved.");
-    await load();
+    const back = Object.fromEntries(
+      Object.keys(changed).map((name) => [
+        name,
+        project.inherited.includes(name) ? null : project[name],
+      ]),
+    );
+    await write(changed);
+    toast("Saved.", { action: "Undo", act: () => attempt(null, () => write(back)) });
   } catch (error) {
-    document.getElementById("why").textContent =
-      error.code === "stale"
-        ? "The file changed meanwhile. Reload to see it; nothing was written."
-        : error.errors.length
-          ? ""
-          : error.message;
-    for (const { field: name, reason, example } of error.errors) {
-      const why = document.getElementById(`why-${name}`);
-      if (!why) continue;
-      fill(why, icon("alert"), h("span", {}, example ? `${reason}, e.g. ${example}` : reason));
-      why.hidden = false;
-    }
+    explain(form, error);
   }
 }
 
+async function write(changed) {
+  await call("PATCH", P(slug), changed, { etag });
+  await load();
+}
+
+function explain(form, error) {
+  const place = document.getElementById("why");
+  if (error.code === "stale")
+    fill(
+      place,
+      "The file changed meanwhile; nothing was written. What you typed stays. ",
+      h(
+        "button",
+        { type: "button", class: "link", onclick: overtake },
+        "Take the new state of the file",
+      ),
+    );
+  else if (!error.errors.length) place.textContent = error.message;
+  for (const { field: name, reason, example } of error.errors) {
+    const why = document.getElementById(`why-${name}`);
+    if (!why) {
+      place.textContent = `${name}: ${reason}`;
+      continue;
+    }
+    fill(why, icon("alert"), h("span", {}, example ? `${reason}, e.g. ${example}` : reason));
+    why.hidden = false;
+    form.elements[name].setAttribute("aria-invalid", "true");
+  }
+  form.querySelector("[aria-invalid]")?.focus();
+}
+
+/** Read the file again below what was typed: only the fields that were touched keep their text. */
+async function overtake() {
+  const form = document.querySelector("form.flush");
+  const typed = changes(form, shownProject);
+  await load();
+  const fresh = document.querySelector("form.flush");
+  for (const [name, value] of Object.entries(typed)) fresh.elements[name].value = value ?? "";
+  fresh.querySelector(".primary").focus();
+}
+
+key("Ctrl+Enter", "Save", () => document.querySelector("form.flush")?.requestSubmit());
 load().catch((error) => fill(page(), problem(error.message)));
