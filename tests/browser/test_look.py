@@ -21,6 +21,7 @@ PAGES = {
     "/projects/demo/triggers?name=close-books": "It never fires.",
     "/projects/demo/runs": "No run.",
     "/projects/demo/settings": "In project.yaml",
+    "/search?q=todo": "First look around",
     "/runs": "No run.",
     "/audit": "No call.",
     "/clients": "The endpoint is off",
