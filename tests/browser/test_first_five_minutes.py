@@ -66,7 +66,7 @@ def _arms_runs_and_disarms_the_trigger(page: Page, service: Service) -> None:
     page.get_by_label("Transcript").focus()
     page.keyboard.press("g")
     page.keyboard.press("t")
-    page.get_by_role("link", name=re.compile("nightly-check")).click()
+    page.get_by_role("link", name="nightly-check", exact=True).click()
     expect(page.get_by_text("at 02:30, every day").last).to_be_visible()
     expect(page.get_by_text("Would fire next, once enabled")).to_be_visible()
 

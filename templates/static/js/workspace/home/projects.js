@@ -6,6 +6,8 @@ import { plural, time } from "../../kit/words.js";
 import { steady } from "../steady.js";
 import { stateOf } from "../words.js";
 
+const PIECE = 40; // rows drawn at once
+const SHOWN = "slug name summary group status error counts paused nextRunAt changedAt".split(" ");
 const OVER = new Set(["done", "abandoned"]);
 const RESTING = new Set(["paused", "blocked"]);
 const SEGMENTS = {
@@ -29,7 +31,11 @@ const LOOKS = {
 /** projectList() → {node, update(projects), focus(), step(by)} */
 export function projectList() {
   const asked = new URLSearchParams(location.search);
-  const state = { show: asked.get("show") in SEGMENTS ? asked.get("show") : "all", all: [] };
+  const state = {
+    show: asked.get("show") in SEGMENTS ? asked.get("show") : "all",
+    all: [],
+    later: 0,
+  };
   const areas = h("div", { class: "home" });
   const none = h("div");
   const list = steady(areas, (project) => project.slug, draw);
@@ -81,9 +87,9 @@ export function projectList() {
   }
 
   function update(all, options) {
-    state.all = all;
+    state.all = all.map(slim);
     const words = search.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
-    const named = all.filter((project) => {
+    const named = state.all.filter((project) => {
       const text =
         `${project.name} ${project.slug} ${project.group} ${project.summary}`.toLowerCase();
       return words.every((word) => text.includes(word));
@@ -117,18 +123,33 @@ export function projectList() {
     );
   }
 
+  /** Hundreds of rows are drawn in pieces, those that stand there already at once. */
   function draw(projects) {
-    const names = [...new Set(projects.map(({ group }) => group))].sort(byArea);
+    clearTimeout(state.later);
+    const sorted = [...projects].sort((a, b) => byArea(a.group, b.group));
+    const size = Math.max(PIECE, areas.querySelectorAll("li").length);
+    drawFirst(sorted, size);
+    const more = (upto) => {
+      drawFirst(sorted, upto);
+      if (upto < sorted.length) state.later = setTimeout(more, 0, upto + PIECE);
+    };
+    if (size < sorted.length) state.later = setTimeout(more, 0, size + PIECE);
+  }
+
+  function drawFirst(sorted, size) {
+    const areasOf = Map.groupBy(sorted.slice(0, size), ({ group }) => group);
+    const only = new Set(sorted.map(({ group }) => group)).size === 1;
     keep(
       areas,
-      names,
-      (name) => name,
-      (name) => section(name, names.length === 1),
+      [...areasOf.keys()].map((name) => ({ name, only })),
+      ({ name }) => name,
+      section,
     );
-    for (const node of areas.children) {
-      const mine = projects.filter(({ group }) => group === node.dataset.key);
-      node.querySelector(".count").textContent = String(mine.length);
-      keep(node.lastElementChild, mine, (project) => project.slug, row);
+    for (const place of areas.children) {
+      const { key } = place.dataset;
+      const many = sorted.filter(({ group }) => group === key).length;
+      place.querySelector(".count").textContent = String(many);
+      keep(place.lastElementChild, areasOf.get(key), (project) => project.slug, row);
     }
   }
 
@@ -150,11 +171,13 @@ export function projectList() {
   return { node, update, focus: () => search.focus(), step: (by) => step(areas, by) };
 }
 
+/** What a row shows: a row is drawn again only when some of this changed. */
+const slim = (project) => Object.fromEntries(SHOWN.map((name) => [name, project[name]]));
 const byName = (a, b) => a.name.localeCompare(b.name);
 /** Projects of no area come last. */
 const byArea = (a, b) => (a === "") - (b === "") || a.localeCompare(b);
 
-const section = (name, only) =>
+const section = ({ name, only }) =>
   h(
     "section",
     {},
