@@ -131,7 +131,7 @@ def test_fork_rename_and_archive_with_undo(page: Page, slug: str) -> None:
 
     more(page, "Archive")
     expect(page.locator("#archived")).to_be_visible()
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo").last.click()
     expect(page.locator("#archived")).to_be_hidden()
 
 
@@ -245,7 +245,7 @@ def test_a_deleted_chat_leaves_the_list_and_comes_back_with_undo(page: Page, tol
     page.get_by_role("menuitem", name="Delete").press("Enter")
     expect(row).to_be_hidden()
 
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo").last.click()
 
     expect(row).to_be_visible()
 

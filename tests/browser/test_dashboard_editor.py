@@ -60,7 +60,7 @@ def test_a_text_is_saved_byte_for_byte_and_undone(
     expect(page.get_by_text(f"Saved apps/{slug}.yaml.")).to_be_visible()
     assert shared_service.file(slug).read_text() == TYPED
 
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo").last.click()
 
     until(lambda: shared_service.file(slug).read_text() == BEGUN, what="the text before")
     expect(field).to_have_value(BEGUN)
@@ -99,7 +99,7 @@ def test_what_is_typed_is_back_after_a_reload_and_can_be_discarded_and_had_back(
 
     button(page, "Discard changes").click()
     expect(field).to_have_value(BEGUN)
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo").last.click()
 
     expect(field).to_have_value(TYPED)
 
@@ -141,7 +141,7 @@ def test_a_conflict_shows_both_texts_and_loses_neither(
     assert shared_service.file(slug).read_text() == ELSEWHERE
     expect(field).to_have_value(ELSEWHERE if choice == "Take theirs" else TYPED)
     if choice == "Take theirs":
-        page.get_by_role("button", name="Undo").click()
+        page.get_by_role("button", name="Undo").last.click()
         expect(field).to_have_value(TYPED)
 
 

@@ -115,7 +115,7 @@ def test_all_triggers_are_paused_and_undone_and_every_list_says_so(
     expect(page.get_by_role("heading", name="Fires next")).to_be_hidden()
     assert shared_service.http.get("/api/pause").json()["paused"]
 
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo").last.click()
     expect(page.get_by_role("button", name="Pause all triggers")).to_be_visible()
     expect(page.get_by_role("heading", name="Fires next")).to_be_visible()
     assert shared_service.http.get("/api/pause").json()["paused"] is None

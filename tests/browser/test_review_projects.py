@@ -54,7 +54,7 @@ def test_a_newcomer_adds_the_examples_with_one_click_and_puts_them_away(
     page.keyboard.press("Enter")
     expect(page.get_by_text("2 example projects put away")).to_be_visible()
     expect(listed).to_have_count(0)
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo").last.click()
 
     expect(listed).to_have_count(2)
     assert shared_service.http.get("/review/api/projects").json()["examples"] == "present"

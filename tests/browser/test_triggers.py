@@ -93,7 +93,7 @@ def test_a_deleted_trigger_comes_back_with_undo(triggers: Page, shared_service: 
     expect(row(triggers, "good")).to_be_hidden()
     assert "good" not in stored(shared_service)
 
-    triggers.get_by_role("button", name="Undo").click()
+    triggers.get_by_role("button", name="Undo").last.click()
 
     expect(row(triggers, "good")).to_be_visible()
     assert stored(shared_service)["good"]["trigger"] == {"type": "schedule", "cron": "0 9 * * 1-5"}
@@ -182,7 +182,7 @@ def test_what_is_typed_survives_a_reload_and_is_said_to_be_unsaved(triggers: Pag
 
     triggers.get_by_role("button", name="Discard changes").click()
     expect(prompt).to_have_value(re.compile("^#!runbook"))
-    triggers.get_by_role("button", name="Undo").click()
+    triggers.get_by_role("button", name="Undo").last.click()
 
     expect(prompt).to_have_value("half a thought")
 
@@ -192,7 +192,7 @@ def test_pausing_is_said_in_the_list_and_ends_with_undo(triggers: Page) -> None:
     triggers.get_by_role("menuitem", name="Pause triggers of this project").click()
     expect(triggers.get_by_text("Paused in this project")).to_be_visible()
 
-    triggers.get_by_role("button", name="Undo").click()
+    triggers.get_by_role("button", name="Undo").last.click()
 
     expect(triggers.get_by_text("Paused in this project")).to_be_hidden()
 
