@@ -171,9 +171,15 @@ def get_image(
 
 @told
 def get_interdiff(
-    caller: Local, *, project: str, repo: str, sha: str, old: str | None = None
+    caller: Local,
+    *,
+    project: str,
+    repo: str,
+    sha: str,
+    old: str | None = None,
+    path: str | None = None,
 ) -> Record:
-    return details.interdiff(project, repo, sha, old)
+    return details.interdiff(project, repo, sha, old, path)
 
 
 @told

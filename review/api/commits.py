@@ -85,11 +85,14 @@ class CommitViewSet(ViewSet):
         mark = bodies.all_of(request, "path", "viewed")
         return Response(operations.set_viewed(person(), **mark, **place))
 
-    @documented(shapes.Interdiff, query=queries.From, errors=(400, 404))
+    @documented(shapes.Interdiff, query=queries.Interdiff, errors=(400, 404))
     def interdiff(self, request: Request, **place: Any) -> Response:
         """What changed between the commit this one was carried from, or `from`, and this one."""
-        old = request.query_params.get("from")
-        return Response(operations.get_interdiff(person(), old=old, **place))
+        asked = request.query_params
+        found = operations.get_interdiff(
+            person(), old=asked.get("from"), path=asked.get("path"), **place
+        )
+        return Response(found)
 
     @binary(MARKDOWN, query=queries.ThreadsText, errors=(400, 404))
     def threads_text(self, request: Request, **place: Any) -> HttpResponse:

@@ -41,10 +41,12 @@ class ThreadsText(Shape):
     thread = s.CharField(required=False, help_text="only the thread of this id")
 
 
-class From(Shape):
+class Interdiff(Shape):
+    path = s.CharField(required=False, help_text="only this file, since it was marked as viewed")
+
     def get_fields(self) -> dict[str, Any]:
         """`from` is no name in Python."""
-        return {"from": s.CharField(required=False)}
+        return {"from": s.CharField(required=False), **super().get_fields()}
 
 
 class Picture(Shape):

@@ -81,6 +81,23 @@ def shown(target: Target, own: ReviewFile | None = None) -> Shown:
     )
 
 
+def past(target: Target, shown: Shown) -> list[str]:
+    """The commits that what is shown was said on, the youngest first: this one, those whose reviews
+    it shows, and those whose reviews these had taken over."""
+    said = shown.review.carried_from
+    todo = [shown.matched_from, *shown.also, *((said.sha, *said.also) if said else ())]
+    found = {target.commit.sha: None}
+    while todo:
+        sha = todo.pop(0)
+        if sha is None or sha in found:
+            continue
+        found[sha] = None
+        read = _read(target, sha)
+        carried = read.review.carried_from if read else None
+        todo += (carried.sha, *carried.also) if carried else ()
+    return list(found)
+
+
 def written(target: Target, shown: Shown) -> Tree:
     """The whole document that takes over what is shown, as plain values in the file's order.
 

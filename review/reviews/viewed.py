@@ -14,7 +14,7 @@ from review.git.commits import Commit
 from review.reviews import document
 from review.reviews.document import Tree
 from review.reviews.schema import Mark
-from review.reviews.shown import Shown
+from review.reviews.shown import Shown, past
 from review.reviews.target import Target
 from review.reviews.writing import writes
 from review.reviews.writing.page import Page
@@ -29,6 +29,23 @@ def valid(target: Target, shown: Shown) -> tuple[list[str], list[str]]:
     paths = [path for path in now if path in marks]
     holds = {path: _digest(target, marks[path]) == now[path] for path in paths}
     return [path for path in paths if holds[path]], [path for path in paths if not holds[path]]
+
+
+def seen_on(target: Target, shown: Shown, path: str) -> str | None:
+    """The commit whose change of `path` is the one that was marked as viewed; None when there is
+    no mark, or that commit is gone."""
+    mark = next((one for one in shown.review.viewed if one.path == path), None)
+    digest = _digest(target, mark) if mark else None
+    if digest is None:
+        return None
+    for sha in past(target, shown):
+        try:
+            commit = log.commit(target.repository, sha)
+            if _digests(target, commit).get(path) == digest:
+                return commit.sha
+        except GitError:
+            continue
+    return None
 
 
 def set_viewed(target: Target, path: Any, viewed: Any) -> bool:

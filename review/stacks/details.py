@@ -171,19 +171,48 @@ def pr(project: str, repo: str, sha: str) -> Record:
     return _pr(_place(project, repo, sha))
 
 
-def interdiff(project: str, repo: str, sha: str, old: str | None = None) -> dict[str, str]:
-    """What changed between `old` (default: the commit this one stands for) and this one."""
+def interdiff(
+    project: str, repo: str, sha: str, old: str | None = None, path: str | None = None
+) -> dict[str, str]:
+    """What changed between `old` and this one, in the file `path` or in all.
+
+    `old` is by default the commit this one stands for; of a file the one on which it was marked
+    as viewed.
+    """
     with _told():
         target = _place(project, repo, sha).target
-        wanted = old or shown.shown(target).matched_from
-        if wanted is None:
-            raise NotFound("This commit was carried over from no other; say from which to compare")
+        new = target.commit if path is None else target.shown_commit
+        paths = () if path is None else _names(new, path)
+        wanted = old or _compared(target, path)
         known = ancestry.resolve(target.repository, [wanted.lower()] if wanted.isalnum() else [])
         if not known:
             raise NotFound(f"No such commit: {clean(wanted[:64])}")
         (source,) = known.values()
-        text = diffs.interdiff(target.repository, source, target.commit.sha)
-        return {"from": source, "to": target.commit.sha, "text": clean(text)}
+        text = diffs.interdiff(target.repository, source, new.sha, paths)
+        return {"from": source, "to": new.sha, "text": clean(text)}
+
+
+def _names(commit: Commit, path: str) -> list[str]:
+    """What a file of the commit is called after and before it."""
+    for changed in commit.files:
+        if path in (changed.path, clean(changed.path)):
+            return [changed.path, *([changed.old_path] if changed.old_path else [])]
+    raise NotFound('"path" is not a file changed by this commit')
+
+
+def _compared(target: Target, path: str | None) -> str:
+    """The commit that a reader knows."""
+    found = shown.shown(target)
+    if path is None:
+        if found.matched_from is None:
+            raise NotFound("This commit was carried over from no other; say from which to compare")
+        return found.matched_from
+    known = viewed.seen_on(target, found, clean(path))
+    if known is None:
+        raise NotFound(
+            "No commit is known on which this file was viewed; say from which to compare"
+        )
+    return known
 
 
 def etag(slug: str, *parts: str) -> str:

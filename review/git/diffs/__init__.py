@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -31,6 +32,7 @@ log = logging.getLogger(__name__)
 
 RAW = ("--no-ext-diff", "--no-textconv", "--no-color", "--diff-algorithm=myers")
 TREES = ("diff-tree", "-r", "--raw", "-z", "--no-abbrev", "-l1000", *RAW)
+PAIR = re.compile(rb"1:\s+[0-9a-f]+ [!=] 1:")
 FEW = 200  # more paths than this are no shorter than all of them
 
 T = TypeVar("T")
@@ -135,30 +137,50 @@ def renames(repository: Repository, old_commit: str, new_commit: str) -> Mapping
     return known
 
 
-def interdiff(repository: Repository, old: str, new: str) -> str:
+def interdiff(repository: Repository, old: str, new: str, paths: Collection[str] = ()) -> str:
     """How one commit became the other: the range-diff of the two, a line with `=` for equal ones.
 
-    Merges and roots, which range-diff leaves out, are told by a diff of the two patches ("" for
-    equal ones). GitError revision when a commit is gone.
+    Of `paths` alone when there are some. Merges and roots, which range-diff leaves out, are told
+    by a diff of the two patches ("" for equal ones). GitError revision when a commit is gone.
     """
     for sha in (old, new):
         if not output.SHA.fullmatch(sha) or not objects.exists(repository, sha):
             raise unknown(sha)
-    told = repository.run("rev-list", "--parents", "--no-walk=unsorted", old, new)
-    if all(line.count(b" ") == 1 for line in told.splitlines()):
-        data = repository.run(
-            "range-diff", "--no-color", "--creation-factor=999", "--no-notes", *RAW,
-            f"{old}^!", f"{new}^!",
-        )  # fmt: skip
-    else:
-        data = _diff_of_patches(repository, old, new)
+    data = _range_diff(repository, old, new, paths)
+    if data is None:
+        data = _diff_of_patches(repository, old, new, paths)
     return data.decode(errors="replace")
 
 
-def _diff_of_patches(repository: Repository, old: str, new: str) -> bytes:
+def _range_diff(repository: Repository, old: str, new: str, paths: Collection[str]) -> bytes | None:
+    """None for what it cannot tell: merges, roots, paths that only one of the two changes."""
+    told = repository.run("rev-list", "--parents", "--no-walk=unsorted", old, new)
+    if any(line.count(b" ") != 1 for line in told.splitlines()):
+        return None
+    asked = ("--no-color", "--creation-factor=999", "--no-notes", *RAW, f"{old}^!", f"{new}^!")
+    if not paths:
+        return repository.run("range-diff", *asked)
+    try:
+        data = repository.run("range-diff", *asked, "--", *paths)
+    except GitError:  # git before 2.38 knows no paths here
+        return None
+    return data if PAIR.match(data) else None
+
+
+def _diff_of_patches(repository: Repository, old: str, new: str, paths: Collection[str]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="svc-interdiff-") as folder:
         for name, sha in (("old", old), ("new", new)):
-            show = ("show", "--format=%B", "-p", "-M", "--diff-merges=first-parent", *RAW, sha)
+            show = (
+                "show",
+                "--format=%B",
+                "-p",
+                "-M",
+                "--diff-merges=first-parent",
+                *RAW,
+                sha,
+                "--",
+                *paths,
+            )
             Path(folder, name).write_bytes(repository.run(*show))
         return command.run(
             Path(folder), "diff", "--no-index", "--no-prefix", *RAW, "old", "new",

@@ -207,6 +207,29 @@ def test_what_changed_since_the_commit_it_stands_for(api: Api, pay: Project):
     assert api.get(pay.c(new, "/interdiff?from=--output=x")).status_code == 404
 
 
+def test_what_changed_in_a_file_since_it_was_viewed(api: Api, pay: Project):
+    old = pay.shas[2]
+    (path,) = [one["path"] for one in api.get(pay.c(old)).json()["files"]]
+    unseen = api.get(pay.c(old, f"/interdiff?path={path}"))
+    api.put(pay.c(old, "/viewed"), {"path": path, "viewed": True})
+    between = pay.repo.amend({path: "Two\n"})
+    api.post(pay.c(between, "/threads"), {"body": "taken over"})
+    new = pay.repo.amend({path: "Three\n", "more.txt": "more\n"})
+
+    shown = api.get(pay.c(new, f"/interdiff?path={path}")).json()
+    named = api.get(pay.c(new, f"/interdiff?path={path}&from={between}")).json()
+
+    assert unseen.json()["error"].startswith("No commit is known on which this file was viewed")
+    assert (shown["from"], shown["to"], named["from"]) == (old, new, between)
+    assert ("Three" in shown["text"], "more" in shown["text"]) == (True, False)
+    assert "-+Two" in named["text"]
+    other = api.get(pay.c(new, "/interdiff?path=no.txt"))
+    assert (other.status_code, other.json()["error"]) == (
+        404,
+        '"path" is not a file changed by this commit',
+    )
+
+
 def test_a_commit_that_is_gone_says_which_one_stands_for_it(api: Api, pay: Project):
     old = pay.shas[2]
     api.post(pay.c(old, "/threads"), {"body": "x"})

@@ -375,6 +375,21 @@ def test_an_interdiff_of_roots_and_merges_compares_their_patches(repo: Repo, ope
     assert "+TWO" not in diffs.interdiff(opened, repo.sha("main~2"), old).splitlines()
 
 
+def test_an_interdiff_of_a_file_leaves_the_others_out(repo: Repo, opened: Repository):
+    old = repo.commit({"f": "1\n2\n", "g*": "1\n", "gone": "1\n"}, "Subject")
+    new = repo.amend({"f": "1\n3\n", "g*": "2\n", "gone": None, "come": "1\n"})
+
+    def told(*paths: str) -> str:
+        return diffs.interdiff(opened, old, new, paths)
+
+    assert "    -+2\n    ++3\n" in told("f")
+    assert "g*" not in told("f")
+    assert "    -+1\n    ++2\n" in told("g*")
+    assert "-+1" in told("gone")
+    assert "++1" in told("come")
+    assert told("no such file") == ""
+
+
 @pytest.mark.parametrize("name", ["1" * 40, "HEAD", "--output=x", ""])
 def test_an_interdiff_needs_two_commits_that_are_here(repo: Repo, opened: Repository, name: str):
     with pytest.raises(GitError) as told:

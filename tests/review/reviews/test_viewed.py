@@ -10,6 +10,7 @@ from config.kernel.errors import Invalid
 from config.kernel.storage import yamlio
 from review.reviews import records, threads, viewed
 from review.reviews.carry.traces import Match
+from review.reviews.shown import shown
 from tests.review.world import World
 
 pytestmark = pytest.mark.django_db
@@ -166,3 +167,20 @@ def test_a_file_that_left_the_commit_has_no_mark(world: World, base: str, sha: s
     new = world.repo.amend({"a.py": TEN})
 
     assert marks(world, new, Match(sha, "author-date")) == ([], [])
+
+
+def test_a_mark_knows_the_commit_it_was_made_on_through_rebases(world: World, base: str, sha: str):
+    viewed.set_viewed(world.target(sha), "a.py", True)
+    second = world.repo.amend({"a.py": TEN.replace("line 5", "cinq")})
+    match = Match(sha, "author-date")
+    threads.create(world.target(second, match), body="takes over", author="me")
+    viewed.set_viewed(world.target(second, match), "c.bin", True)
+    third = world.repo.amend({"a.py": TEN.replace("line 5", "cinco"), "c.bin": b"\x00\x02"})
+    target = world.target(third, Match(second, "author-date"))
+
+    def seen(path: str) -> str | None:
+        return viewed.seen_on(target, shown(target), path)
+
+    assert (seen("a.py"), seen("c.bin"), seen("d e.txt")) == (sha, second, None)
+    viewed.set_viewed(target, "a.py", True)
+    assert seen("a.py") == third

@@ -80,7 +80,18 @@ function came(review) {
 }
 
 /** What became of commit `from`, drawn as a diff in a dialogue. */
-export function showInterdiff(from) {
+const showInterdiff = (from) => show("What changed", ["What changed since ", code(from)], { from });
+
+/** What became of a file since the reader marked it as viewed. */
+export function showSince(path) {
+  const name = h("span", { class: "mono wrap-anywhere" }, path);
+  const since = h("span");
+  show("Changed since you viewed", ["Since you viewed ", name, since], { path }, ({ from }) =>
+    fill(since, " in ", code(from)),
+  );
+}
+
+function show(label, heading, asked, found = () => {}) {
   const body = h("div", {
     class: "interdiff",
     tabindex: "0",
@@ -88,11 +99,11 @@ export function showInterdiff(from) {
     "aria-label": "Diff",
   });
   const node = dialog(
-    "What changed",
+    label,
     h(
       "header",
       { class: "line" },
-      h("h2", { class: "big" }, "What changed since ", code(from)),
+      h("h2", { class: "big" }, heading),
       button("", {
         icon: "x",
         kind: "ghost only push",
@@ -104,8 +115,11 @@ export function showInterdiff(from) {
   );
   node.classList.add("wide-dialog");
   const stop = late(body, "text");
-  get(`${at("interdiff")}?${new URLSearchParams({ from })}`)
-    .then(({ text }) => fill(body, interdiffTable(text)))
+  get(`${at("interdiff")}?${new URLSearchParams(asked)}`)
+    .then((answer) => {
+      found(answer);
+      fill(body, interdiffTable(answer.text, { files: "path" in asked }));
+    })
     .catch((error) => fill(body, problem(error.message)))
     .finally(stop);
 }

@@ -7,26 +7,32 @@ const PAIR = /^\d+:\s+[0-9a-f]+ ([=!<>]) \d+:\s+[0-9a-f]+/;
 const FILE = /^## (.*) ##$/;
 const META = /^(?:diff --git|index |--- |\+\+\+ |new file|deleted file|similarity|rename )/;
 const OUTER = { "+": "add", "-": "del" };
+const MESSAGE = new Set(["Metadata", "Commit message"]);
 const OUTER_KINDS = new Set(["add", "del"]);
 const SPOKEN = { add: "added since: ", del: "removed since: ", same: "" };
 
-/** Rows {kind: file|hunk|add|del|same, sign, inner, text} of what `git range-diff` said. */
-export function rowsOf(text) {
+/**
+ * Rows {kind: file|hunk|add|del|same, sign, inner, text} of what `git range-diff` said; without
+ * what it says of author and message when only files are wanted.
+ */
+export function rowsOf(text, { files = false } = {}) {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   const ranged = PAIR.test(lines[0] ?? "");
   const patch = ranged ? lines.slice(1).map((line) => line.slice(4)) : lines;
-  return headed(patch.filter((line) => line !== "" && (ranged || !META.test(line))).map(row));
+  const rows = patch.filter((line) => line !== "" && (ranged || !META.test(line))).map(row);
+  return headed(rows, ranged && files ? MESSAGE : new Set());
 }
 
 /** Only headings that say something new, and have lines that changed below them. */
-function headed(rows) {
+function headed(rows, left) {
   const found = [];
   let heads = [];
   let kept = [];
   let title = "";
   const flush = () => {
-    if (kept.some(({ kind }) => OUTER_KINDS.has(kind))) found.push(...heads, ...kept);
+    if (!left.has(title) && kept.some(({ kind }) => OUTER_KINDS.has(kind)))
+      found.push(...heads, ...kept);
     [heads, kept] = [[], []];
   };
   for (const one of rows) {
@@ -56,9 +62,9 @@ function row(line) {
 }
 
 /** The table, or the sentence that nothing changed. */
-export function interdiffTable(text) {
-  const rows = rowsOf(text);
-  if (!rows.some(({ kind }) => kind === "add" || kind === "del"))
+export function interdiffTable(text, options) {
+  const rows = rowsOf(text, options);
+  if (!rows.some(({ kind }) => OUTER_KINDS.has(kind)))
     return h("p", { class: "soft" }, "Nothing: both commits make the same change.");
   return [
     h(

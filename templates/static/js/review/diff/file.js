@@ -4,6 +4,7 @@
 import { get } from "../../kit/api.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { problem } from "../../kit/parts.js";
+import { showSince } from "../carried.js";
 import { at, counts } from "../state.js";
 import { unended } from "./model.js";
 import { blanksNote, held, instead, notesOf, size, unendedNote } from "./notes.js";
@@ -11,6 +12,10 @@ import { Sheet } from "./sheet.js";
 
 const LINE = 20; // px
 const AROUND = 8; // lines shown around changes, about
+
+/** A path that is rather broken behind a folder than in a name. */
+const broken = (path) =>
+  path.split(/(?<=\/)/).flatMap((part, n) => (n ? [h("wbr"), part] : [part]));
 
 export class FileView {
   /** `page` = {look, painter, drawn(view), comment(view), viewed(view, box)} of view.js. */
@@ -53,7 +58,10 @@ export class FileView {
       onchange: () => this.page.viewed(this, this.box.checked),
     });
     const { path, old_path: old } = this.file;
-    const name = old && old !== path ? [h("span", { class: "quiet" }, old), " → ", path] : path;
+    const name =
+      old && old !== path
+        ? [h("span", { class: "quiet" }, broken(old)), " → ", broken(path)]
+        : broken(path);
     const say = button("", {
       kind: "ghost s only file-say",
       icon: "say",
@@ -77,8 +85,12 @@ export class FileView {
       "header",
       {},
       this.folder,
-      h("h2", { class: "mono cut", title: path }, h("bdi", {}, name)),
-      this.facts,
+      h(
+        "div",
+        { class: "named" },
+        h("h2", { class: "mono cut", title: path }, h("bdi", {}, name)),
+        this.facts,
+      ),
       h("span", { class: "push line" }, say, label, this.more),
     );
     this.say();
@@ -97,9 +109,15 @@ export class FileView {
       this.facts,
       additions !== null && size(additions, deletions),
       open > 0 && h("span", { class: "badge warn" }, icon("say"), `${open} open`),
-      stale && h("span", { class: "badge warn" }, "Changed since you viewed"),
+      stale && this.since(),
       generated && h("span", { class: "badge phone-hide" }, "Generated"),
     );
+  }
+
+  since() {
+    const words = ["Changed since you viewed", h("span", { class: "sr" }, ` ${this.path}`)];
+    const onclick = () => showSince(this.path);
+    return h("button", { type: "button", class: "badge warn since", onclick }, words);
   }
 
   fold(folded) {
