@@ -44,6 +44,11 @@ for (const { label, icon, act } of choices())
   action(`Theme: ${label.toLowerCase()}`, act, { icon, ...EVERYWHERE });
 action("Keys and help", help, { icon: "help", key: "?", ...EVERYWHERE });
 menu(document.getElementById("theme"), choices);
+menu(document.getElementById("more"), () => [
+  ...choices(),
+  "-",
+  { label: "Keys and help", icon: "help", act: help },
+]);
 document.getElementById("help").addEventListener("click", help);
 document.getElementById("palette").addEventListener("click", palette);
 
