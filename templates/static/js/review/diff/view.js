@@ -177,7 +177,9 @@ export async function goTo(path, side = null, line = null) {
   if (line) await view.force();
   const row = line ? view.sheet?.reveal(side ?? "RIGHT", line) : null;
   const target = row ?? view.element;
+  const before = document.activeElement;
   await settled(target, row ? "center" : "start");
+  if (document.activeElement !== before) return target; // the reader went elsewhere meanwhile
   if (row) select(view, side ?? "RIGHT", line);
   else view.element.focus({ preventScroll: true });
   return target;
@@ -190,7 +192,7 @@ async function settled(target, block) {
   let still = 0;
   let stop = false;
   const end = () => (stop = true);
-  for (const name of ["wheel", "touchstart", "keydown"])
+  for (const name of ["wheel", "pointerdown", "keydown"])
     scroller.addEventListener(name, end, { once: true, passive: true });
   for (let n = 0; n < 40 && still < 3 && !stop; n += 1) {
     target.scrollIntoView({ block });
