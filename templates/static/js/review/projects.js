@@ -101,11 +101,11 @@ function draw() {
     .filter((project) => wanted(project, words))
     .map((project) => ({ ...project, file: `${projectsDir}/${project.slug}/project.yaml` }));
   const shown = (project) => project.repoCount > 0 || project.error;
-  const some = projects.some((project) => shown(project) && !project.archived);
   const unresolved = projects.reduce((sum, project) => sum + project.unresolved, 0);
   const count = projects.filter(shown).length;
+  const now = projects.filter((project) => shown(project) && !project.archived).length;
   summary.textContent = count
-    ? `${plural(count, "project")} under review, ${plural(unresolved, "open thread")}.`
+    ? `${plural(now, "project")} under review, ${plural(unresolved, "open thread")}.`
     : "Stacked commits of your repositories, read and discussed on this machine.";
   tools.hidden = !projects.some(shown);
   const sorted = found.toSorted((a, b) =>
@@ -115,7 +115,7 @@ function draw() {
   const without = sorted.filter((project) => !shown(project));
   open.show(
     sorted.filter((project) => shown(project) && !project.archived),
-    !some,
+    !now,
   );
   closed.show(without, !without.length);
   archived.show(hidden, !hidden.length);

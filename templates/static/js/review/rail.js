@@ -14,6 +14,7 @@ const rail = document.getElementById("rail");
 const watchers = new Set();
 let order = []; // rows {repo, sha} as they stand, from the top
 let known = null;
+let place = "";
 
 /** Call back with the project when it was read. */
 export const onProject = (callback) => watchers.add(callback);
@@ -31,7 +32,8 @@ function draw(project) {
   const said = JSON.stringify([project.repos, state.sha]);
   if (known !== said) {
     known = said;
-    const place = focused();
+    const held = focused();
+    place = "";
     const opened = new Set(
       [...rail.querySelectorAll("details[open]")].map(({ dataset }) => dataset.name),
     );
@@ -45,7 +47,7 @@ function draw(project) {
     const here = rail.querySelector("[aria-current]");
     const folded = here?.closest("details");
     if (folded) folded.open = true;
-    if (place) rail.querySelector(`[href="${CSS.escape(place)}"]`)?.focus({ preventScroll: true });
+    if (held) rail.querySelector(`[href="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
     else if (!rail.dataset.shown) here?.scrollIntoView({ block: "nearest" });
     rail.dataset.shown = "";
   }
@@ -75,8 +77,9 @@ function repository(repo, several) {
 
 function head(stack, commits) {
   const here = commits.findIndex(({ sha }) => sha === state.sha);
-  const place =
-    here < 0 ? plural(commits.length, "commit") : `${commits.length - here} of ${commits.length}`;
+  const count = commits.length;
+  if (here >= 0) place = `${count - here} of ${count}`;
+  const says = here >= 0 ? place : [String(count), h("span", { class: "sr" }, " commits")];
   const name = stack.title ? `Stack ${stack.n} · ${stack.title}` : `Stack ${stack.n}`;
   const words = stack.follow_on ? `${name}, follows on` : name;
   return h(
@@ -84,7 +87,7 @@ function head(stack, commits) {
     { class: "pickhead" },
     icon("branch"),
     h("span", { class: "cut", title: words }, words),
-    h("span", { class: "push count" }, place),
+    h("span", { class: "push count" }, says),
   );
 }
 
@@ -152,5 +155,5 @@ export function neighbour(by) {
   return here < 0 ? null : (order[here + by] ?? null);
 }
 
-/** "3 of 5", counted from the bottom of the commit's stack. */
-export const placeOf = ({ stack }) => (stack ? `${stack.position} of ${stack.count}` : "");
+/** "3 of 5", counted from the bottom of what is open in the commit's stack; "" for a merged one. */
+export const placeOf = () => place;

@@ -23,7 +23,7 @@ export function drawStepper() {
 export function tellStepper() {
   if (!state.commit) return;
   const { viewed, files: all } = state.commit.progress;
-  label(commits, placeOf(state.commit) || "Commits");
+  label(commits, placeOf() || "Commits");
   label(files, `Files ${viewed}/${all}`);
 }
 

@@ -43,6 +43,10 @@ export const projectRow = (project) =>
       ),
   );
 
+/** What the title does not say: the slug, and the repositories. */
+const places = ({ slug, title, repos }) =>
+  [slug !== title && slug, ...repos.filter((repo) => repo !== slug)].filter(Boolean).join(" · ");
+
 const name = (project) =>
   h(
     "span",
@@ -53,7 +57,7 @@ const name = (project) =>
       h("a", { class: "over cut strong", href: pageOf(project.slug) }, project.title),
       project.example && h("span", { class: "badge" }, "Example"),
     ),
-    h("span", { class: "tiny quiet wrap-anywhere" }, [project.slug, ...project.repos].join(" · ")),
+    h("span", { class: "tiny quiet wrap-anywhere" }, places(project)),
   );
 
 export const unresolved = (count) =>
