@@ -354,7 +354,8 @@ async def test_a_transcript_put_back_from_elsewhere_starts_everybody_again(world
 
 async def test_a_deleted_chat_says_so_and_goes_on_when_it_comes_back(world: World, chat: str):
     await write(world, chat, "One")
-    act: dict[str, Any] = {"project": world.project, "session_id": chat}
+    project = await threads.run(lambda: world.project)
+    act: dict[str, Any] = {"project": project, "session_id": chat}
     async with reading(chat) as client:
         await threads.run(partial(trash.delete, **act))
         await client.until(lambda c: c.named("deleted"))
