@@ -99,7 +99,10 @@ REVIEW = {
         "tests/review/test_markdown.py::test_no_other_image_is_fetched",
     ),
     # 12 what changed since
-    "UR12": (f"{CARRIED}carried_threads_say_where_they_stand_and_what_changed",),
+    "UR12": (
+        f"{CARRIED}carried_threads_say_where_they_stand_and_what_changed",
+        "tests/review/api/test_commits.py::test_what_changed_in_a_file_since_it_was_viewed",
+    ),
     # 13 copy as Markdown
     "UR13": (
         f"{THREADS}threads_are_copied_as_markdown",

@@ -47,7 +47,7 @@ export function welcome(form, make) {
         "div",
         { class: "stack center" },
         demo,
-        h("p", { class: "tiny" }, "or ", own, ", also from a repository"),
+        h("p", { class: "tiny" }, "or ", own, " from nothing or a repository"),
       ),
       command(
         `curl -X POST ${location.origin}/api/demo`,
