@@ -16,6 +16,7 @@ from django.db.models import F, Model, OuterRef, Q, Subquery, Sum
 
 from dashboard import models
 from dashboard.history.hours import Hour, of_row
+from dashboard.history.states import Kept
 from dashboard.history.track import RECENT, Check, Reading
 
 HOUR_BITS = 24  # of an id: hours until the year 3883
@@ -173,8 +174,11 @@ def pasts() -> list[Past]:
 def recent(app_id: int) -> list[Check]:
     """The last checks of an app, oldest first."""
     rows = models.Sample.objects.filter(app=app_id, ok__isnull=False).order_by("-ts")
-    found = rows.values_list("ts", "ok", "us", "status")[:RECENT]
-    return [Check(ts, bool(ok), us, status) for ts, ok, us, status in reversed(found)]
+    found = rows.values_list("ts", "ok", "us", "status", "state")[:RECENT]
+    return [
+        Check(ts, bool(ok), us, status, Kept(state))
+        for ts, ok, us, status, state in reversed(found)
+    ]
 
 
 def hours_since(hour: int) -> Iterator[tuple[str, Hour]]:

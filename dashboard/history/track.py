@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 
 from dashboard.history.hours import HALF, Hour
-from dashboard.history.states import LETTERS, Kept
+from dashboard.history.states import COLUMNS, LETTERS, Kept
 from dashboard.history.timeline import HOLD, HOUR, PROBED, Point, pieces, verdict
 from dashboard.history.units import milliseconds, moment
 
@@ -25,8 +25,9 @@ class Check:
 
     __slots__ = ("wire",)
 
-    def __init__(self, ts: int, ok: bool, us: int | None, status: int | None) -> None:
-        self.wire = {"at": moment(ts), "ok": ok, "ms": milliseconds(us), "status": status}
+    def __init__(self, ts: int, ok: bool, us: int | None, status: int | None, state: Kept) -> None:
+        figures = {"ok": ok, "ms": milliseconds(us), "status": status}
+        self.wire = {"at": moment(ts), **figures, "state": COLUMNS[state]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,8 @@ class Track:
         changed = self.point(reading.ts, reading.state)
         if reading.ok is not None:
             self.hour(reading.ts // HOUR).check(reading.ok, reading.us)
-            self.recent.append(Check(reading.ts, reading.ok, reading.us, reading.status))
+            ts, us = reading.ts, reading.us
+            self.recent.append(Check(ts, reading.ok, us, reading.status, reading.state))
         return changed | {reading.ts // HOUR}
 
     def sample(self, reading: Reading) -> Reading:

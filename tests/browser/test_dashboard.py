@@ -88,7 +88,6 @@ def test_a_name_that_is_no_file_name_is_refused_where_it_was_typed(
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     expect(claim).to_be_focused()
-    dev.kill()
 
 
 def test_what_is_ignored_leaves_and_the_rule_says_by_what(
@@ -103,13 +102,13 @@ def test_what_is_ignored_leaves_and_the_rule_says_by_what(
     expect(tile(page, "meadow")).to_have_count(0)
     expect(page.get_by_role("button", name=f"Ignore meadow on port {dev.port}")).to_have_count(0)
     assert str(dev.cwd) in (shared_service.data / "dashboard" / "ignore.yaml").read_text()
-    dev.kill()
 
 
 def test_a_service_is_started_and_stopped_by_keyboard_and_keeps_the_focus(
     page: Page, shared_service: Served
 ) -> None:
-    shared_service.declare("press", f"name: Press\n{web_server(free_port())}")
+    late = web_server(free_port()).replace("exec", "sleep 1.5; exec")
+    shared_service.declare("press", f"name: Press\nhealth: {{interval: 1s}}\n{late}")
     opened(page, f"{shared_service.dashboard_url}/")
     start = page.get_by_role("button", name="Start Press", exact=True)
     start.focus()
@@ -124,10 +123,19 @@ def test_a_service_is_started_and_stopped_by_keyboard_and_keeps_the_focus(
     expect(start).to_contain_text("It is running already.")
     page.keyboard.press("Escape")
 
+    until(lambda: len(_checks(shared_service, ok=True)) > 1, what="two answers")
+    failed = {check["state"] for check in _checks(shared_service, ok=False)}
+    assert "unknown" in failed <= {"stopped", "unknown"}
     page.get_by_role("button", name="Stop Press").press("Enter")
 
     expect(tile(page, "Press")).to_contain_text("Stopped")
+    expect(tile(page, "Press").locator(".spark path")).to_be_visible()
+    expect(tile(page, "Press").locator(".spark line")).to_have_count(0)  # nothing failed
     assert shared_service.app("press")["service"]["status"] == "stopped"
+
+
+def _checks(served: Served, *, ok: bool) -> list[dict[str, Any]]:
+    return [check for check in served.app("press")["recent"] if check["ok"] is ok]
 
 
 def test_a_stop_is_asked_about_only_when_the_app_should_always_run(
@@ -211,33 +219,47 @@ def test_a_bookmark_has_its_letter_until_its_icon_is_there(
     expect(almanac.locator("img")).to_be_visible()
     expect(page.get_by_role("link", name="Letters")).to_contain_text("L")
     expect(page.get_by_role("link", name="Letters").locator("img")).to_have_count(0)
-    dev.kill()
 
 
-def test_what_a_reboot_took_is_started_kept_and_dismissed(browser: Browser, tmp_path: Path) -> None:
+def test_a_page_left_open_over_a_reboot_says_so_and_gives_back_what_it_took(
+    browser: Browser, tmp_path: Path
+) -> None:
     settings = {**SCANNED, "lost": {"grace": "1s"}}
     with Served(tmp_path, dashboard=settings) as served:
         devs = {name: dev_server(served, name) for name in ("lantern", "compass", "anchor")}
+        served.declare("clock", "name: Clock\npaused: true\n")
         until(lambda: all(_titled(served, *one) for one in devs.items()), what="titles")
         served.api.post("/api/scan", json={}).raise_for_status()
-        _reboot(served, *devs.values())
         context = browser.new_context(base_url=served.dashboard_url)
-        page = opened(context.new_page(), "/")
-        expect(page.get_by_text("3 apps were running before the restart")).to_be_visible()
+        page = context.new_page()
+        page.clock.install()
+        opened(page, "/")
+        shapes = tile(page, "Clock").locator(".state > use")
+        expect(shapes).to_be_visible()
 
-        page.get_by_role("button", name="Start once: lantern").click()
-        expect(page.get_by_text("lantern runs again.")).to_be_visible()
-        expect(page.get_by_text("2 apps were running before the restart")).to_be_visible()
-        page.get_by_role("button", name="Keep as service: compass").click()
-        expect(page.get_by_text("1 app was running before the restart")).to_be_visible()
-        assert "autostart: true" in served.file("compass").read_text()
-        page.get_by_role("button", name="Dismiss anchor").click()
+        _reboot(served, page, *devs.values())
 
-        expect(page.get_by_text("before the restart")).to_have_count(0)
-        assert served.api.get("/api/lost").json() == {"lost": None}
+        expect(page.get_by_text(LOST)).to_be_hidden()
+        expect(shapes).to_be_visible()
+        _give_back(page, served)
         context.close()
+        until(lambda: served.app("lantern").get("service"), what="the service")
         served.until_state("lantern", "up")
         assert served.act("lantern", "stop")["status"] == "stopped"
+
+
+def _give_back(page: Page, served: Served) -> None:
+    """Each of the three ways to answer the notice."""
+    expect(page.get_by_text("3 apps were running before the restart")).to_be_visible()
+    page.get_by_role("button", name="Start once: lantern").click()
+    expect(page.get_by_text("lantern runs again.")).to_be_visible()
+    expect(page.get_by_text("2 apps were running before the restart")).to_be_visible()
+    page.get_by_role("button", name="Keep as service: compass").click()
+    expect(page.get_by_text("1 app was running before the restart")).to_be_visible()
+    assert "autostart: true" in served.file("compass").read_text()
+    page.get_by_role("button", name="Dismiss anchor").click()
+    expect(page.get_by_text("before the restart")).to_have_count(0)
+    assert served.api.get("/api/lost").json() == {"lost": None}
 
 
 def _titled(served: Served, name: str, dev: Dev) -> bool:
@@ -245,36 +267,19 @@ def _titled(served: Served, name: str, dev: Dev) -> bool:
     return bool(identity.get("title") == name)
 
 
-def _reboot(served: Served, *devs: Dev) -> None:
-    """Everything ends, and the next start finds another boot of the machine."""
+def _reboot(served: Served, page: Page, *devs: Dev) -> None:
+    """Everything ends, ten seconds later the page is stale, and another boot begins."""
+    shapes = tile(page, "Clock").locator(".state > use")
     served.stop()
     for dev in devs:
         dev.kill()
+    assert page.get_by_text(LOST).count() == 0
+    expect(shapes).to_be_visible()
+    page.clock.fast_forward(10_000)
+    expect(page.get_by_text(LOST)).to_be_visible()
+    expect(shapes).to_be_hidden()
     served.env["SVC_TEST_BOOT_ID"] = "another"
     served.start()
-
-
-def test_ten_seconds_after_the_stream_broke_every_state_is_a_hollow_ring(
-    browser: Browser, tmp_path: Path
-) -> None:
-    with Served(tmp_path, dashboard=SCANNED) as served:
-        served.declare("clock", "name: Clock\npaused: true\n")
-        context = browser.new_context(base_url=served.url)
-        page = opened(context.new_page())
-        expect(tile(page, "Clock")).to_be_visible()
-        shapes = tile(page, "Clock").locator(".state > use")
-        served.stop()
-        assert page.get_by_text(LOST).count() == 0
-        expect(page.get_by_text(LOST)).to_be_visible(timeout=15_000)
-        expect(shapes).to_be_hidden()
-
-        served.start()
-
-        expect(page.get_by_text(LOST)).to_be_hidden(timeout=15_000)
-        expect(shapes).to_be_visible()
-        served.declare("clock", "name: Clock, wound up\npaused: true\n")
-        expect(tile(page, "Clock, wound up")).to_be_visible()
-        context.close()
 
 
 def test_a_full_page_fits_and_has_no_axe_violation(

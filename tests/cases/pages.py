@@ -126,7 +126,7 @@ DASHBOARD = {
     # 2 state and reason, never stale green
     "UD2": (
         f"{ACTS}what_is_down_says_why_and_since_when",
-        f"{APPS}ten_seconds_after_the_stream_broke_every_state_is_a_hollow_ring",
+        f"{APPS}a_page_left_open_over_a_reboot_says_so_and_gives_back_what_it_took",
     ),
     # 3 start, stop, restart
     "UD3": (
@@ -155,7 +155,7 @@ DASHBOARD = {
     "UD6": (f"{KIT}drawings_say_in_words_what_they_show",),
     # 7 what a restart of the machine took
     "UD7": (
-        f"{APPS}what_a_reboot_took_is_started_kept_and_dismissed",
+        f"{APPS}a_page_left_open_over_a_reboot_says_so_and_gives_back_what_it_took",
         f"{ACTS}what_a_reboot_took_and_cannot_start_says_why_and_all_is_dismissed_at_once",
     ),
     # 8 what listens without a file

@@ -13,6 +13,7 @@ from dashboard.operations.apps import SOURCES, STATES
 EXPECTED = ("always", "sometimes", "never")
 SCOPES = ("loopback", "lan", "all")
 STATUSES = ("running", "stopped", "starting", "stopping", "backoff", "failed")
+KEPT = ("unknown", "stopped", "up", "degraded", "down")
 PICTURES = ("favicon", "screenshot", "card")
 
 
@@ -55,10 +56,13 @@ class Last(Shape):
 
 
 class Recent(Shape):
+    """A check; `state` is what the app was with it: "unknown" while it starts (contract 8)."""
+
     at = word()
     ok = s.BooleanField()
     ms = real()
     status = number(null=True)
+    state = s.ChoiceField(KEPT)
 
 
 class Urls(Shape):

@@ -171,6 +171,17 @@ def test_a_restart_finds_bars_checks_uptime_and_the_last_state():
     assert known(again).since == (NOON + HALF) * 1000
 
 
+def test_a_check_says_what_the_app_was_with_it_also_after_a_restart():
+    recorder = started()
+    for at, state, ok in ((0, "starting", False), (10, "up", True), (20, "stopped", False)):
+        recorder.add("shop", NOON + at, state, 900, None, ok=ok)
+    recorder.close(NOON + 30)
+    before = recorder.summary("shop", NOON + 30).recent
+
+    assert [check["state"] for check in before] == ["unknown", "up", "stopped"]
+    assert started(NOON + 60).summary("shop", NOON + 60).recent == before
+
+
 def test_the_time_between_two_runs_is_outside():
     recorder = started()
     probes(recorder, "shop", NOON, NOON + 60.5)

@@ -9,6 +9,7 @@ import { latency, saying, shortly } from "../words.js";
 import { ACTIONS } from "./services.js";
 
 const OFFERED = { ...ACTIONS, claim: { label: "Claim", icon: "plus" } };
+const RUNS = new Set(["up", "degraded", "down"]);
 
 /** What both looks of an app do: keep what was drawn, offer the action, the menu, the tick. */
 export class Face {
@@ -146,12 +147,16 @@ export class Tile extends Face {
 
   sign() {
     const { bar24: day, recent } = this.app;
-    this.part("signs", [day, recent], () => {
-      const failures = recent.flatMap(({ ok }, n) => (ok ? [] : [n]));
-      const values = recent.map(({ ok, ms }) => (ok ? ms : null));
-      fill(this.signs, bar24(day), recent.length > 1 && sparkline(values, { failures }));
-    });
+    this.part("signs", [day, recent], () => fill(this.signs, bar24(day), trace(recent)));
   }
+}
+
+/** The last checks; those of an app that starts or is stopped tell nothing, and are gaps. */
+function trace(recent) {
+  const failures = recent.flatMap(({ ok, state }, n) => (ok || !RUNS.has(state) ? [] : [n]));
+  const values = recent.map(({ ok, ms }) => (ok ? ms : null));
+  const known = values.filter((ms) => ms !== null).length + failures.length;
+  return known > 1 && sparkline(values, { failures });
 }
 
 /** Latency of the last probe, "" when there is none to speak of. */
