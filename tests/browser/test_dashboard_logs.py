@@ -146,6 +146,15 @@ def test_find_counts_and_goes_from_hit_to_hit(
     page.get_by_label("Find in the log").press("Escape")
     expect(log.locator("mark")).to_have_count(0)
 
+    written("wwwwww\n")
+    expect(log.get_by_text("wwwwww")).to_be_attached()
+    page.get_by_label("Find in the log").fill("w")
+    expect(said).to_have_text("6 of 6")
+    expect(log.locator("mark")).to_have_text(["wwwww", "w"])  # side by side: one mark
+    page.get_by_role("button", name="Previous hit").click()
+    expect(log.locator("mark")).to_have_text(["wwww", "w", "w"])
+    expect(log.locator("mark.now")).to_have_count(1)
+
 
 def test_colours_and_levels_are_shown_and_nothing_else_of_a_terminal(
     page: Page, written: Callable[[str], None], logs: Callable[[], Locator]
@@ -224,9 +233,28 @@ def test_a_very_long_log_and_very_long_lines_leave_the_page_quick(
     for _ in range(3):
         page.keyboard.press("Home")
         page.keyboard.press("PageDown")
-    page.get_by_label("Find in the log").fill(f"line {MANY - 300}")
-    expect(page.locator(".steps [role=status]")).to_have_text("1 of 1")
+    find, said = page.get_by_label("Find in the log"), page.locator(".steps [role=status]")
+    expect(find).to_have_attribute("placeholder", re.compile(r"^Find in \d{4,} lines"))
+    find.fill(f"line {MANY - 300}")
+    expect(said).to_have_text("1 of 1")
     expect(log.locator("mark.now")).to_be_in_viewport()
     page.get_by_label("Wrap").uncheck()
     expect(log.locator("mark.now")).to_be_in_viewport()
     assert log.locator(".l").count() < 2000
+
+
+def test_hits_beyond_ten_thousand_are_not_counted_and_still_reached(
+    page: Page, written: Callable[[str], None], logs: Callable[[], Locator]
+) -> None:
+    written("owl\n" + ("o" * 190 + "\n") * 198)
+    log = logs()
+    find, said = page.get_by_label("Find in the log"), page.locator(".steps [role=status]")
+    expect(find).to_have_attribute("placeholder", "Find in 199 lines")
+
+    find.fill("o")
+
+    expect(said).to_have_text(re.compile(r"^\d\d,\d{3}\+$"))
+    expect(log.locator("mark.now")).to_be_in_viewport()
+    find.press("Enter")  # after the last comes the first
+    expect(said).to_have_text("1 of 37621")
+    expect(log.get_by_text("owl")).to_be_in_viewport()

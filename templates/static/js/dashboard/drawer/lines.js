@@ -62,35 +62,39 @@ export function hits({ text }, query) {
   return found;
 }
 
-/** The node of a line. `found`: offsets of what is searched, `long` characters each. */
-export function row(line, found = [], long = 0) {
+/** The node of a line. `marks`: what of it is marked, {from, to, now} in order. */
+export function row(line, marks = []) {
   const { text, spans, level, time } = line;
   const hang = time && time <= 8 ? " at8" : time && time <= 12 ? " at12" : "";
   const node = h("div", { class: `l ${level}${hang}` });
   if (!text) node.append(h("br"));
-  else if (!spans.length && !found.length && !time) node.textContent = text;
-  else node.append(...pieces(line, found, long));
+  else if (!spans.length && !marks.length && !time) node.textContent = text;
+  else node.append(...pieces(line, marks));
   return node;
 }
 
-/** The text, cut wherever a colour or a hit begins or ends; both stand in order. */
-function pieces({ text, spans, time }, found, long) {
+/** The text, cut wherever a colour or a mark begins or ends; both stand in order. */
+function pieces({ text, spans, time }, marks) {
   const cuts = new Set([0, time, text.length]);
   for (const { from, to } of spans) cuts.add(from).add(to);
-  for (const at of found) cuts.add(at).add(at + long);
+  for (const { from, to } of marks) cuts.add(from).add(to);
   const sorted = [...cuts].sort((a, b) => a - b);
   let span = 0;
-  let hit = 0;
-  return sorted.slice(1).map((to, n) => {
-    const from = sorted[n];
+  let n = 0;
+  return sorted.slice(1).map((to, nth) => {
+    const from = sorted[nth];
     while (span < spans.length && spans[span].to <= from) span += 1;
-    while (hit < found.length && found[hit] + long <= from) hit += 1;
-    const look = [from < time && "at", spans[span]?.from <= from && spans[span].look]
+    while (n < marks.length && marks[n].to <= from) n += 1;
+    const mark = marks[n]?.from <= from ? marks[n] : null;
+    const look = [
+      from < time && "at",
+      spans[span]?.from <= from && spans[span].look,
+      mark?.now && "now",
+    ]
       .filter(Boolean)
       .join(" ");
     const part = text.slice(from, to);
-    if (found[hit] <= from)
-      return h("mark", { class: look, dataset: found[hit] === from ? { hit } : {} }, part);
+    if (mark) return h("mark", { class: look }, part);
     return look ? h("span", { class: look }, part) : part;
   });
 }

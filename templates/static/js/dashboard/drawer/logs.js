@@ -299,7 +299,7 @@ export class Logs {
     if (query.toLowerCase() === this.screen.query) return;
     this.number = 0;
     this.steps.hidden = !query;
-    if ((await this.screen.search(query)) === null) return;
+    if (!(await this.screen.search(query))) return;
     if (query) this.go(-1);
     this.hits();
   }
@@ -311,8 +311,9 @@ export class Logs {
   }
 
   hits() {
-    const { total } = this.screen;
-    this.said.textContent = total ? `${this.number || "–"} of ${total}` : "None";
+    const { total, more } = this.screen.tally;
+    if (more) this.said.textContent = `${total.toLocaleString("en")}+`;
+    else this.said.textContent = total ? `${this.number || "–"} of ${total}` : "None";
   }
 
   // what an action said, copies

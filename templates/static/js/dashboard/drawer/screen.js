@@ -7,6 +7,7 @@ const CHUNK_LINES = 100;
 const CHUNK_SIZE = 16_000; // characters
 const SPAN_CHARS = 8; // what a piece of another colour costs
 const NEAR = "600px 0px";
+const MANY = 10_000; // hits: from here on they are not counted
 const SLICE_MS = 12; // of work before the page gets its turn
 const LINE_PX = 20;
 const AT_END_PX = 8;
@@ -144,78 +145,91 @@ export class Screen {
 
   // search
 
-  /** Look for a text everywhere; the number of hits, or null when a newer search began. */
+  /**
+   * Look for a text, from the newest line on, until there are `MANY` hits; older ones are looked
+   * for when somebody comes there. Whether it was done: a newer search may have begun.
+   */
   async search(query) {
     const round = (this.round += 1);
     this.query = query.toLowerCase();
     this.now = null;
+    for (const chunk of this.chunks) chunk.found = null;
     let since = performance.now();
-    for (const chunk of [...this.chunks]) {
-      this.look(chunk);
+    let total = 0;
+    for (const chunk of this.chunks.toReversed()) {
+      if (total < MANY) total += this.look(chunk).length;
       if (chunk.drawn) this.paint(chunk);
       if (performance.now() - since < SLICE_MS) continue;
       await turn();
-      if (round !== this.round) return null;
+      if (round !== this.round) return false;
       since = performance.now();
     }
-    return this.total;
+    return true;
   }
 
-  get total() {
-    return this.chunks.reduce((sum, { found }) => sum + found.length, 0);
+  /** How many hits are known of, and whether there may be more of them. */
+  get tally() {
+    const total = this.chunks.reduce((sum, { found }) => sum + (found?.length ?? 0), 0);
+    return { total, more: this.chunks.some(({ found }) => found === null) };
   }
 
-  /** Go `step` hits on from the one we are at, or from the end; its number from 1, 0 for none. */
+  /** Go `step` (1 or -1) from the hit we are at, or to the first or last; its number, 0 for none. */
   go(step) {
-    const { total } = this;
-    if (!total) return 0;
-    const at = this.now ? this.numberOf(this.now) : step > 0 ? 0 : total + 1;
-    const number = ((at - 1 + step + total) % total) + 1;
-    this.now = this.hit(number);
-    const { chunk, line, which } = this.now;
-    this.list.querySelector("mark.now")?.classList.remove("now");
+    const before = this.now;
+    this.now = this.next(step);
+    if (!this.now) return 0;
+    const { chunk, n } = this.now;
     this.stuck = false;
+    for (const place of [before, this.now]) if (place?.chunk.drawn) this.mark(place);
     this.draw(chunk);
-    const mark = chunk.node.children[line].querySelector(`[data-hit="${which}"]`);
-    mark.classList.add("now");
-    mark.scrollIntoView({ block: "center", inline: "nearest" });
-    return number;
+    chunk.node.querySelector("mark.now").scrollIntoView({ block: "center", inline: "nearest" });
+    return this.numberOf(chunk) + n + 1;
   }
 
-  hit(number) {
-    let left = number - 1;
-    for (const chunk of this.chunks) {
-      if (left < chunk.found.length) return { chunk, ...chunk.found[left] };
-      left -= chunk.found.length;
+  /** The hit after (1) or before (-1) the one we are at; after the last comes the first. */
+  next(step) {
+    const { chunks } = this;
+    let at = this.now ? chunks.indexOf(this.now.chunk) : -1;
+    let n = at < 0 ? -1 : this.now.n + step;
+    for (let tries = 0; tries <= chunks.length; tries += 1) {
+      const chunk = chunks[at];
+      if (chunk && this.look(chunk)[n]) return { chunk, n };
+      at = (Math.max(at, step > 0 ? -1 : 0) + step + chunks.length) % chunks.length;
+      n = step > 0 ? 0 : this.look(chunks[at]).length - 1;
     }
     return null;
   }
 
-  numberOf({ chunk, line, which }) {
-    let number = 0;
-    for (const one of this.chunks) {
-      if (one === chunk)
-        return number + 1 + one.found.findIndex((hit) => hit.line === line && hit.which === which);
-      number += one.found.length;
-    }
-    return 0;
+  /** How many hits stand before a chunk. */
+  numberOf(chunk) {
+    const before = this.chunks.slice(0, this.chunks.indexOf(chunk));
+    return before.reduce((sum, { found }) => sum + (found?.length ?? 0), 0);
   }
 
+  /** Draw the line of a hit anew. */
+  mark({ chunk, n }) {
+    const { line } = chunk.found[n];
+    const old = chunk.node.children[line];
+    const fresh = row(chunk.lines[line], this.marks(chunk)[line]);
+    fresh.classList.toggle("told", old.classList.contains("told"));
+    old.replaceWith(fresh);
+  }
+
+  /** The hits of a chunk: {line, at}, in order. */
   look(chunk) {
-    chunk.found = this.query
-      ? chunk.lines.flatMap((line, n) =>
-          hits(line, this.query).map((at, which) => ({ line: n, which, at })),
-        )
+    chunk.found ??= this.query
+      ? chunk.lines.flatMap((line, n) => hits(line, this.query).map((at) => ({ line: n, at })))
       : [];
+    return chunk.found;
   }
 
   // chunks
 
   chunk(lines) {
     const node = h("div", { class: "chunk" });
-    const chunk = { node, lines, drawn: false, found: [], size: sizeOf(lines) };
+    const chunk = { node, lines, drawn: false, found: null, size: sizeOf(lines) };
     node.chunk = chunk;
-    this.look(chunk);
+    if (this.tally.total < MANY) this.look(chunk);
     this.guess(chunk);
     return chunk;
   }
@@ -227,16 +241,27 @@ export class Screen {
   extend(chunk, lines) {
     chunk.lines.push(...lines);
     chunk.size += sizeOf(lines);
-    this.look(chunk);
+    chunk.found = null;
+    if (this.tally.total < MANY) this.look(chunk);
     if (chunk.drawn) chunk.node.append(...this.rows(chunk).slice(-lines.length));
     else this.guess(chunk);
   }
 
   rows(chunk) {
-    const long = this.query.length;
-    const at = chunk.lines.map(() => []);
-    for (const hit of chunk.found) at[hit.line].push(hit.at);
-    return chunk.lines.map((line, n) => row(line, at[n], long));
+    const at = this.marks(chunk);
+    return chunk.lines.map((line, n) => row(line, at[n]));
+  }
+
+  /** What is marked in each line of a chunk: {from, to, now}. Hits side by side are one mark. */
+  marks(chunk) {
+    const all = chunk.lines.map(() => []);
+    this.look(chunk).forEach(({ line, at }, n) => {
+      const now = this.now?.chunk === chunk && this.now.n === n;
+      const last = all[line].at(-1);
+      if (last?.to === at && !now && !last.now) last.to += this.query.length;
+      else all[line].push({ from: at, to: at + this.query.length, now });
+    });
+    return all;
   }
 
   paint(chunk) {
