@@ -300,6 +300,32 @@ def test_the_list_is_chosen_sorted_and_remembered(page: Page, apps: Served) -> N
     expect(rows).to_have_count(4)
 
 
+def test_beside_the_drawer_the_head_is_one_line_and_a_phone_has_every_menu_and_column(
+    page: Page, apps: Served
+) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    opened(page, "/dashboard/#app=loom&tab=overview")
+    expect(page.get_by_role("complementary", name="Loom")).to_be_visible()
+    assert page.locator(".boardhead").bounding_box()["height"] < 48  # type: ignore[index]
+    page.keyboard.press("/")
+    expect(page.get_by_label("Filter apps")).to_be_focused()
+    assert page.get_by_label("Filter apps").bounding_box()["width"] > 120  # type: ignore[index]
+    page.locator("#drawer").get_by_role("button", name="Close").click()
+
+    page.set_viewport_size({"width": 360, "height": 780})
+    picture = tile(page, "Loom").locator(".thumb").bounding_box()
+    more = page.get_by_role("button", name="More for Loom").bounding_box()
+    assert picture is not None
+    assert more is not None
+    assert more["x"] >= picture["x"] + picture["width"]
+    assert min(more["width"], more["height"]) >= 44
+    page.get_by_role("button", name="List", exact=True).click()
+    for column in ("Name", "State", "Address", "24 hours", "Latency", "Since", "Group"):
+        page.get_by_role("button", name=column, exact=True).click()
+    expect(page.get_by_role("cell", name="Weaving").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
 def test_a_site_and_its_worktree_are_told_apart_by_their_branch(page: Page, apps: Served) -> None:
     for branch, port in zip(("main", "try-felt"), PORTS, strict=False):
         root = apps.tmp / "src" / branch

@@ -51,12 +51,14 @@ export class Head {
       "button",
       {
         type: "button",
+        "aria-label": label,
         "aria-pressed": String(this.look === look),
+        title: label,
         dataset: { look },
         onclick: () => this.choose(look),
       },
       icon(shape),
-      label,
+      h("span", {}, label),
     );
   }
 

@@ -11,6 +11,7 @@ const LEAST = 4;
 const STEP = 4; // of which 3 are drawn
 const DAY = { weekday: "short", day: "numeric", month: "short" };
 const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
+const AGO = { "24h": "24 hours ago", "7d": "7 days ago", "90d": "90 days ago" };
 const KNOWN = ["up", "degraded", "down", "stopped"];
 
 function s(tag, props, ...children) {
@@ -86,6 +87,12 @@ export class Chart {
         "svg",
         { class: "spark", viewBox: `0 0 ${wide} 24`, ...box },
         s("path", { d: line(buckets) }),
+      ),
+      h(
+        "p",
+        { class: "axis", "aria-hidden": "true" },
+        h("span", {}, AGO[window]),
+        h("span", {}, "now"),
       ),
     );
     this.node.setAttribute("aria-valuemax", buckets.length);

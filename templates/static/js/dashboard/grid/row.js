@@ -29,7 +29,7 @@ export class Row extends Face {
     this.cells = Object.fromEntries(
       ["group", "uptime", "latency", "since"].map((name) => [
         name,
-        h("td", { class: NUMBERS.has(name) ? "num" : "group-cell" }),
+        h("td", { class: NUMBERS.has(name) ? "num" : "group-cell", dataset: { column: name } }),
       ]),
     );
     this.node = h(
@@ -38,7 +38,7 @@ export class Row extends Face {
       h("td", { class: "pick-cell" }, this.pick),
       h("th", { scope: "row" }, this.over),
       this.says,
-      h("td", { class: "addr-cell" }, this.address),
+      h("td", { class: "addr-cell", dataset: { column: "address" } }, this.address),
       Object.values(this.cells),
       h("td", {}, h("span", { class: "line" }, this.act, this.more)),
     );
