@@ -1,0 +1,188 @@
+"""What a browser has to do for the largest pages: 500 apps, a commit of 2,000 files, a chat of
+5,000 messages.
+
+`python -m bench pages`, on a machine with Chromium. Of each page: when something is seen, beside a
+line of text from the same server; and the work of its main thread, in ms of CPU, which other work
+on the machine does not lengthen: until what the page is about is there, and in the longest task
+while it loads and is scrolled through.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import yaml
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from bench.figures import Figure, bounded, compared
+from bench.review.histories import wide
+from tests.browser.conftest import CHROMIUM, MISSING
+from tests.browser.test_chat_long import TURNS, turn
+from tests.service import Service, until
+from workspace.chats import transcript
+
+VISITS = 5
+APPS, GROUPS, PORT = 500, 12, 20_000
+PAINT_RATIO, SEEN_MS, TASK_MS = 1.5, 500, 200
+SETTLED_MS = 1500  # in which a page draws what is below the fold
+WINDOW = {"width": 1440, "height": 900}
+CALM = {"screenshots": {"enabled": False}, "scan": {"enabled": False}, "health": {"interval": "1h"}}
+MARK = "what-it-is-about"
+CATEGORIES = ["toplevel", "devtools.timeline", "blink.user_timing"]
+SEEN = """(selector) => {
+  const look = () => {
+    if (document.querySelector(selector)) performance.mark("what-it-is-about");
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}"""
+PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+
+
+@dataclass(frozen=True, slots=True)
+class Visited:
+    """A page and what it is about: the first of many nodes, which `selector` finds."""
+
+    id: str
+    name: str
+    address: str
+    selector: str
+
+
+def main() -> list[Figure]:
+    """Nothing but a sentence where there is no Chromium."""
+    if CHROMIUM is None:
+        print(f"pages: {MISSING}", file=sys.stderr)
+        return []
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as service:
+        pages = [apps(service), commit(service, Path(folder)), chat(service)]
+        with sync_playwright() as playwright, chromium(playwright) as browser:
+            line = f"{service.url}/api/health"
+            return [figure for page in pages for figure in measured(browser, page, line)]
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[Service]:
+    with Service(folder, scheduler=False, dashboard=CALM) as service:
+        yield service
+
+
+@contextmanager
+def chromium(playwright: Any) -> Iterator[Browser]:
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+    try:
+        yield browser
+    finally:
+        browser.close()
+
+
+def apps(service: Service) -> Visited:
+    """The dashboard with 500 apps in 12 groups, all of them probed once."""
+    for n in range(APPS):
+        file = service.data / "dashboard" / "apps" / f"app-{n:03}.yaml"
+        file.parent.mkdir(exist_ok=True)
+        entry = {"name": f"App number {n}", "group": f"Group {n % GROUPS}", "port": PORT + n}
+        file.write_text(yaml.safe_dump(entry))
+    state = f"{service.dashboard_url}/api/state"
+
+    def known() -> bool:
+        found = service.http.get(state).json()
+        return len(found["apps"]) == APPS and not found["counts"]["unknown"]
+
+    until(known, seconds=60, what="500 apps whose state is known")
+    return Visited("P1", "500 apps", f"{service.dashboard_url}/", ".tile")
+
+
+def commit(service: Service, folder: Path) -> Visited:
+    """A commit of 2,000 changed files, as the histories of the review bench have it."""
+    history = wide(folder / "repositories")
+    home = service.projects / "wide"
+    home.mkdir(parents=True)
+    entry = {"name": "r", "path": str(history.path), "range": history.range}
+    (home / "project.yaml").write_text(yaml.safe_dump({"title": "Wide", "repos": [entry]}))
+    (sha,) = history.commits
+    detail = f"{service.review_url}/api/projects/wide/repos/r/commits/{sha}"
+    until(lambda: service.http.get(detail).status_code == 200, seconds=30, what="the commit")
+    address = f"{service.review_url}/p/wide/r/{sha}"
+    return Visited("P2", "a commit of 2,000 files", address, "tr.ln")
+
+
+def chat(service: Service) -> Visited:
+    """A chat of 500 turns: question, eight calls of tools, answer."""
+    service.http.post("/api/projects", json={"name": "Long"}).raise_for_status()
+    made = service.http.post("/api/projects/long/chats", json={"name": "Long talk"}).json()
+    session = made["chat"]["sessionId"]
+    path = service.projects / "long" / ".chats" / f"{session}.jsonl"
+    with transcript.Writer(str(path)) as writer:
+        for n in range(TURNS):
+            turn(writer, n)
+    address = f"{service.url}/projects/long/chats/{session}"
+    return Visited("P3", "a chat of 5,000 messages", address, ".turn-block")
+
+
+def measured(browser: Browser, page: Visited, line: str) -> list[Figure]:
+    both = [(painted(browser, page.address), painted(browser, line)) for _ in range(VISITS)]
+    found, floor = (median(times) for times in zip(*both, strict=True))
+    first = f"{page.name}: first paint, p50 : of a line of text"
+    work, task = worked(browser, page)
+    return [
+        compared(page.id, first, found, floor, unit="ms", most=PAINT_RATIO),
+        bounded(
+            page.id, "the same: work until what it is about is there", work, SEEN_MS, unit="ms"
+        ),
+        bounded(page.id, "the same: longest task", task, TASK_MS, unit="ms"),
+    ]
+
+
+@contextmanager
+def opened(browser: Browser) -> Iterator[Page]:
+    """A page of a person who was never there: nothing is in the cache."""
+    context = browser.new_context(viewport=WINDOW, bypass_csp=True)  # type: ignore[arg-type]
+    try:
+        yield context.new_page()
+    finally:
+        context.close()
+
+
+def painted(browser: Browser, address: str) -> float:
+    with opened(browser) as page:
+        page.goto(address)
+        return float(page.wait_for_function(PAINTED).json_value())
+
+
+def worked(browser: Browser, visit: Visited) -> tuple[float, float]:
+    """CPU ms of the main thread until what the page is about is there, and of its longest task
+    until the end of a scroll through the page."""
+    with opened(browser) as page:
+        page.add_init_script(f"({SEEN})({json.dumps(visit.selector)})")
+        browser.start_tracing(page=page, categories=CATEGORIES)
+        page.goto(visit.address)
+        page.locator(visit.selector).first.wait_for()
+        page.wait_for_timeout(SETTLED_MS)
+        page.mouse.move(WINDOW["width"] / 2, WINDOW["height"] / 2)
+        for way in (1, -1) * 5:
+            page.mouse.wheel(0, way * 4 * WINDOW["height"])
+            page.wait_for_timeout(SETTLED_MS / 10)
+        events = json.loads(browser.stop_tracing())["traceEvents"]
+    seen = next(one["ts"] for one in events if one["name"] == MARK)
+    all_tasks = list(tasks(events))
+    return sum(cpu for ts, cpu in all_tasks if ts < seen), max(cpu for _, cpu in all_tasks)
+
+
+def tasks(events: list[dict[str, Any]]) -> Iterator[tuple[float, float]]:
+    """When each task of the pages' main threads began (in the trace's time), and its CPU ms."""
+    named = [one for one in events if one["name"] == "thread_name"]
+    main = {(e["pid"], e["tid"]) for e in named if e["args"]["name"] == "CrRendererMain"}
+    for one in events:
+        if one["name"].endswith("RunTask") and (one["pid"], one["tid"]) in main:
+            yield one["ts"], one.get("tdur", 0) / 1000
