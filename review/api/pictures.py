@@ -46,5 +46,6 @@ def _drawn(
         sha=sha,
         scale=asked.get("scale", "sqrt"),
         title=asked.get("title") != "0",
+        narrow=asked.get("narrow", "0") != "0",
     )
     return text.encode() if kind == "svg" else pictures.png(text)

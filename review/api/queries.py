@@ -52,6 +52,7 @@ class Interdiff(Shape):
 class Picture(Shape):
     scale = s.ChoiceField(list(SCALES), required=False)
     title = s.ChoiceField(["0", "1"], required=False)
+    narrow = s.ChoiceField(["0", "1"], required=False)
     download = s.CharField(required=False)
 
 

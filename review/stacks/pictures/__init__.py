@@ -40,10 +40,12 @@ def svg(
     sha: str | None = None,
     scale: str = "sqrt",
     title: bool = True,
+    narrow: bool = False,
 ) -> str:
     """The picture of what `scope` holds; the commit `sha` of `repo` is marked. Invalid otherwise.
 
-    `title=False` drops the project's title and the line of counts. Of a project with more than
+    `title=False` drops the project's title and the line of counts; `narrow` makes it 320 wide
+    instead of 680, without the numbers of each commit. Of a project with more than
     200 commits the 200 around the marked one are drawn, and the others counted.
     """
     if scope not in SCOPES:
@@ -53,7 +55,7 @@ def svg(
     whole = _scoped(project, scope, repo, sha)
     summary, parts = _summary(whole), _bounded(whole)
     rows = [row for part in parts for stack in part.stacks for row in stack.rows]
-    sheet = Sheet(Columns.of(rows, scale))
+    sheet = Sheet(Columns.of(rows, scale, narrow=narrow))
     if title:
         sheet.heading(str(project["title"]), summary)
     _draw(sheet, parts)

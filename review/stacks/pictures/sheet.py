@@ -10,6 +10,7 @@ from config.kernel import fonts
 from review.stacks.pictures import drawing as pen
 
 WIDTH = 680
+NARROW = 320  # as wide as a column beside a page
 ROW = 24
 LABEL = 28  # a row that names a repo or a stack
 PAD = 20
@@ -17,6 +18,7 @@ RAIL = PAD + 2  # the line down the left in the colours of the stacks
 DOTS = RAIL + 16
 WORDS = DOTS + 14
 BAR = 112
+SHORT = 80  # of a narrow picture, which has no numbers
 SMALL = 11.0
 MINUS = "\u2212"
 SCALES = {"sqrt": math.sqrt, "linear": float}
@@ -65,29 +67,34 @@ def count(number: int, noun: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where titles end, where the numbers end, and how long a bar is per line of change."""
+    """How wide the sheet is, where titles end, where the numbers end (None for none), how long the
+    longest bar is and what it stands for."""
 
+    width: int
     title_end: float
-    added_end: float
-    removed_end: float
+    numbers: tuple[float, float] | None
+    bar_length: int
     longest: int
     scale: str
 
     @classmethod
-    def of(cls, rows: Sequence[Row], scale: str) -> Columns:
+    def of(cls, rows: Sequence[Row], scale: str, *, narrow: bool = False) -> Columns:
+        longest = max((row.size for row in rows), default=0)
+        if narrow:
+            return cls(NARROW, NARROW - PAD - SHORT - 12, None, SHORT, longest, scale)
         removed_end = WIDTH - PAD - BAR - 12
         removed = max((fonts.width(f"{MINUS}{row.deletions:,}", SMALL) for row in rows), default=0)
         added = max((fonts.width(f"+{row.additions:,}", SMALL) for row in rows), default=0)
         added_end = removed_end - removed - 8
-        longest = max((row.size for row in rows), default=0)
-        return cls(added_end - added - 16, added_end, removed_end, longest, scale)
+        numbers = (added_end, removed_end)
+        return cls(WIDTH, added_end - added - 16, numbers, BAR, longest, scale)
 
     def bar(self, row: Row) -> tuple[float, float]:
-        """Lengths of the green and the red part: together BAR at most, each at least 1."""
+        """Lengths of the green and the red part: together `bar_length` at most, each at least 1."""
         if not row.size:
             return 0.0, 0.0
         grow = SCALES[self.scale]
-        whole = max(1.0, BAR * grow(row.size) / grow(self.longest))
+        whole = max(1.0, self.bar_length * grow(row.size) / grow(self.longest))
         if not (row.additions and row.deletions):
             return (whole, 0.0) if row.additions else (0.0, whole)
         whole = max(whole, 3.0)  # a gap of 1 stands between them
@@ -100,15 +107,16 @@ class Sheet:
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
+        self.width = columns.width
         self.y = PAD - 4.0
         self.parts: list[str] = []
         self.rail_end: float | None = None  # how far down the rail of this repo has come
 
     def document(self, label: str) -> str:
-        return pen.document(WIDTH, self.y + PAD - 10, label, self.parts)
+        return pen.document(self.width, self.y + PAD - 10, label, self.parts)
 
     def heading(self, title: str, summary: Iterable[tuple[str, str]]) -> None:
-        room = WIDTH - 2 * PAD
+        room = self.width - 2 * PAD
         words = pen.clean(title)
         cut = fonts.fit(words, 17, room, fonts.BOLD)
         heading = pen.text(PAD, self.y + 20, cut, "ink", size=17, bold=True)
@@ -124,12 +132,12 @@ class Sheet:
         y = self.y + 18
         self.parts.append(pen.text(PAD, y, name, "ink2", size=SMALL, mono=True))
         x = PAD + fonts.width(name, SMALL, fonts.MONO) + 10
-        self.parts.append(pen.rect((x, y - 4.5), (WIDTH - PAD - x, 1), 0, "line"))
+        self.parts.append(pen.rect((x, y - 4.5), (self.width - PAD - x, 1), 0, "line"))
         self.y += LABEL
 
     def note(self, words: str, role: str) -> None:
         words = pen.clean(words)
-        cut = fonts.fit(words, SMALL, WIDTH - PAD - DOTS)
+        cut = fonts.fit(words, SMALL, self.width - PAD - DOTS)
         self.parts.append(
             pen.group(pen.text(DOTS - 4, self.y + 16, cut, role, size=SMALL), hint=words)
         )
@@ -150,7 +158,7 @@ class Sheet:
         words = pen.clean(stack.title or "") or "Other commits"
         behind = count(len(stack.rows), "commit") + (", follow-on" if stack.follow_on else "")
         left = DOTS - 4
-        room = WIDTH - PAD - left - fonts.width(behind, SMALL) - 8
+        room = self.width - PAD - left - fonts.width(behind, SMALL) - 8
         cut = fonts.fit(words, pen.SIZE, room, fonts.BOLD)
         x = left + fonts.width(cut, pen.SIZE, fonts.BOLD) + 8
         self.parts.append(
@@ -176,17 +184,23 @@ class Sheet:
             role = "ink3" if merged or digits[1:] == "0" else role
             return pen.text(x, y + 4, digits, role, size=SMALL, end=True)
 
+        numbers: list[str] = []
+        if columns.numbers:
+            added_end, removed_end = columns.numbers
+            numbers.append(number(added_end, f"+{row.additions:,}", "addink"))
+            numbers.append(number(removed_end, f"{MINUS}{row.deletions:,}", "delink"))
         left = RAIL + 5
         back = (
-            [pen.rect((left, self.y), (WIDTH - 8 - left, ROW), 6, "chosen")] if row.current else []
+            [pen.rect((left, self.y), (self.width - 8 - left, ROW), 6, "chosen")]
+            if row.current
+            else []
         )
         self.parts.append(
             pen.group(
                 *back,
                 pen.dot(DOTS, y, row.status),
                 pen.text(WORDS, y + 4.2, words, "ink3" if merged else "ink", bold=row.current),
-                number(columns.added_end, f"+{row.additions:,}", "addink"),
-                number(columns.removed_end, f"{MINUS}{row.deletions:,}", "delink"),
+                *numbers,
                 *self._bar(row, y, merged),
                 hint=f"{row.status.capitalize()}: {row.title}",
             )
@@ -194,7 +208,7 @@ class Sheet:
         self.y += ROW
 
     def _bar(self, row: Row, y: float, merged: bool) -> Iterator[str]:
-        x = float(WIDTH - PAD - BAR)
+        x = float(self.width - PAD - self.columns.bar_length)
         green, red = self.columns.bar(row)
         if not row.size:
             yield pen.rect((x, y - 3.5), (1, 7), 0, "edge")
@@ -209,7 +223,7 @@ class Sheet:
         if base is not None and self.rail_end is not None:
             y = self.y + ROW / 2
             words = pen.clean(base)
-            cut = fonts.fit(words, SMALL, WIDTH - PAD - WORDS, fonts.MONO)
+            cut = fonts.fit(words, SMALL, self.width - PAD - WORDS, fonts.MONO)
             self._rail(self.rail_end + 4, y, pen.stroke("edge", 2))
             self.parts.append(pen.rect((RAIL - 5, y - 1), (10, 2), 1, "idle"))
             self.parts.append(pen.text(DOTS - 4, y + 4, cut, "ink3", size=SMALL, mono=True))

@@ -25,6 +25,17 @@ def test_an_svg_is_680_wide_and_a_png_twice_that(api: Api, pay: Project):
         assert svg.headers["ETag"] != png.headers["ETag"]
 
 
+def test_a_narrow_one_fits_beside_a_page(api: Api, pay: Project):
+    svg = api.get(f"{pay.p}/stack.svg?narrow=1").text
+
+    assert 'width="320"' in svg
+    assert ">+4<" in api.get(f"{pay.p}/stack.svg").text
+    assert ">+4<" not in svg
+    drawn = ET.fromstring(svg).iter(f"{SVG}rect")
+    assert max(float(one.get("x") or 0) + float(one.get("width") or 0) for one in drawn) <= 320
+    assert size(api.get(f"{pay.p}/stack.png?narrow=1").content)[0] == 640
+
+
 def test_each_option_changes_the_picture(api: Api, pay: Project):
     plain = api.get(pay.c(1, "/stack.svg")).text
 

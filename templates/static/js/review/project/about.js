@@ -24,6 +24,7 @@ export class Picture {
         kind.toUpperCase(),
       );
     this.address = `${at("svg")}?title=0`;
+    this.narrow = `${this.address}&narrow=1`;
     this.image = h("img", { class: "picture", loading: "lazy" });
     this.frame = h(
       "a",
@@ -54,7 +55,7 @@ export class Picture {
     if (said === this.said) return;
     this.said = said;
     this.version = (this.version ?? 0) + 1;
-    this.image.src = `${this.address}&v=${this.version}`;
+    this.image.src = `${this.narrow}&v=${this.version}`;
   }
 }
 
