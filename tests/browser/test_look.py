@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import Watch
+from tests.browser.ledger import ledger
 from tests.service import Service
 
 PAGES = {
@@ -26,7 +27,9 @@ PAGES = {
     "/audit": "No call.",
     "/clients": "The endpoint is off",
     "/nothing-here": "There is no page",
-    "/review/": "See a stack before you make one",
+    "/review/": "Ledger",
+    "/review/p/looks": "Store refunds",
+    "/review/p/looks/api/{commit}": "Made by a tool",
     "/dashboard/": "Listening, not claimed",
 }
 
@@ -43,11 +46,22 @@ def chat(shared_service: Service) -> str:
     return str(chats[0]["sessionId"])
 
 
-def test_pages_fit_and_have_no_axe_violation(look: BrowserContext, chat: str, axe: str) -> None:
+@pytest.fixture(scope="module")
+def commit(shared_service: Service, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A commit of every kind of change, one thread on it; its sha."""
+    made = ledger(shared_service, tmp_path_factory.mktemp("looks") / "src", "looks")
+    body = {"body": "Why `key`?", "path": "pay/refunds.py", "line": 50}
+    shared_service.http.post(made.api("change", "/threads"), json=body).raise_for_status()
+    return made.shas["change"]
+
+
+def test_pages_fit_and_have_no_axe_violation(
+    look: BrowserContext, chat: str, commit: str, axe: str
+) -> None:
     found: dict[str, Any] = {}
     page = look.new_page()
     for address, words in PAGES.items():
-        page.goto(address.format(chat=chat))
+        page.goto(address.format(chat=chat, commit=commit))
         expect(page.get_by_text(words).locator("visible=true").first).to_be_visible()
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             found[f"{address} scrolls sideways"] = True
