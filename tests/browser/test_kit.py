@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -308,6 +309,38 @@ def test_drawings_say_in_words_what_they_show(page: Page) -> None:
         "styled": 0,
         "change": ["+1,280\u221241", "+2", "\u22123", "+0"],
     }
+
+
+def test_code_is_coloured_by_its_language_or_by_the_name_of_its_file(page: Page) -> None:
+    ready(page, "/runs")
+    texts = [
+        ["if x:  # why", "python"],
+        ['port: "1" # so', "apps/shop.yaml"],
+        ['{"a": "b", "c": 1}', "JSON"],
+        ["FROM base", "web/Dockerfile"],
+        ["+new\n-old", "diff"],
+        ["plain", "x.constructor"],
+        ["a <b>", ""],
+    ]
+
+    said = kit(
+        page,
+        "text/highlight",
+        f"""
+        const told = (one) => (one.nodeType ? `${{one.className}}:${{one.textContent}}` : null);
+        return {json.dumps(texts)}.map((one) => kit.highlight(...one).map(told).filter(Boolean));
+        """,
+    )
+
+    assert said == [
+        ["k:if", "c:# why"],
+        ["k:port", 'q:"1"', "c:# so"],
+        ['k:"a"', 'q:"b"', 'k:"c"', "num:1"],
+        ["k:FROM"],
+        ["add:+new", "del:-old"],
+        [],
+        [],
+    ]
 
 
 def test_a_later_message_leaves_an_undo_its_place_and_its_time(page: Page) -> None:
