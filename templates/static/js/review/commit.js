@@ -16,7 +16,7 @@ import { follow } from "../kit/stream.js";
 import { all, current, goTo, serve, show } from "./diff/view.js";
 import { tellHead } from "./commit/head.js";
 import { listKeys } from "./commit/keys.js";
-import { onMarks, setViewed, tellMarks } from "./commit/marks.js";
+import { onMarks, setViewed, tellMarks, turn } from "./commit/marks.js";
 import { tellFound, tellMoved, tellTrouble } from "./commit/moved.js";
 import { loadRail } from "./rail.js";
 import { route } from "./route.js";
@@ -73,6 +73,7 @@ async function read(what) {
 /** Read the commit. Contents that are here stay: they never change for the same objects. */
 async function load(contents) {
   let found;
+  const before = turn();
   try {
     found = (await call("GET", `${at()}?contents=${contents}`)).data;
   } catch (error) {
@@ -82,7 +83,10 @@ async function load(contents) {
   }
   tellFound();
   const known = new Map((state.commit?.files ?? []).map((file) => [file.path, file]));
-  found.files = found.files.map((file) => merged(known.get(file.path), file));
+  // Marks that were written while this was read are newer; what is written is read once more.
+  const own = state.commit && before !== turn();
+  if (own) found.progress.viewed = state.commit.progress.viewed;
+  found.files = found.files.map((file) => merged(known.get(file.path), file, own));
   const first = !state.commit;
   Object.assign(state, { commit: found, review: found.review, sha: found.sha });
   tellHead();
@@ -94,7 +98,11 @@ async function load(contents) {
 }
 
 /** A file of a new answer, with the contents of the one that is known when they are the same. */
-function merged(known, file) {
+function merged(known, file, own) {
+  if (known && own) {
+    const { viewed, changed_since_viewed } = known;
+    Object.assign(file, { viewed, changed_since_viewed });
+  }
   if (!known || known.old_oid !== file.old_oid || known.new_oid !== file.new_oid) return file;
   const { viewed, changed_since_viewed } = file;
   return Object.assign(known, { viewed, changed_since_viewed });

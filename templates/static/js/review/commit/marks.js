@@ -30,16 +30,24 @@ function note(file, viewed) {
   viewOf(file.path)?.say();
 }
 
+let writing = 0;
+let written = 0;
+
+/** Changes whenever marks were written; NaN, which equals nothing, while they are. */
+export const turn = () => (writing ? NaN : written);
+
 /** Mark files, or take the marks off. One after another: each is a write of the same file. */
 export async function setViewed(files, viewed, { undo = true } = {}) {
   const before = files.map((file) => [file, file.viewed, file.changed_since_viewed]);
-  const changed = files.filter((file) => file.viewed !== viewed || file.changed_since_viewed);
+  const differs = (file) => file.viewed !== viewed || file.changed_since_viewed;
+  const changed = undo ? files.filter(differs) : files; // to undo is to undo all that was sent
   for (const file of changed) {
     note(file, viewed);
     viewOf(file.path)?.fold(viewed);
   }
   tellMarks();
   let sent = 0;
+  writing += 1;
   try {
     for (const { path } of changed) {
       state.commit.progress.viewed = (await put(at("viewed"), { path, viewed })).progress.viewed;
@@ -52,6 +60,9 @@ export async function setViewed(files, viewed, { undo = true } = {}) {
       viewOf(file.path)?.say();
     }
     toast(`Not marked: ${error.message}`, { bad: true });
+  } finally {
+    writing -= 1;
+    written += 1;
   }
   tellMarks();
   if (!undo || !sent) return;
