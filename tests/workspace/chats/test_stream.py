@@ -15,6 +15,7 @@ from typing import Any, cast
 import pytest
 
 from config.kernel.web import threads
+from tests.service import until
 from tests.workspace.chats.world import HELLO, USER, World
 from workspace.chats import forks, live, transcript, trash
 from workspace.chats.chats import Started
@@ -101,6 +102,7 @@ def chat(world: World) -> str:
 def nobody_left() -> Any:
     yield
     assert watching.WATCH._channels == {}
+    until(lambda: not watching.WATCH._ticking, what="the end of the watching thread")
 
 
 async def write(world: World, chat: str, *texts: str, **end: Any) -> None:
@@ -350,6 +352,20 @@ async def test_a_transcript_put_back_from_elsewhere_starts_everybody_again(world
         draft.replace(path)
         await client.until(lambda c: c.named("resync"))
         await client.until(lambda c: len(c.named("line")) == 3)
+
+
+async def test_a_failed_look_at_the_queues_ends_nobody_s_stream(
+    world: World, chat: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    def broken(channels: object) -> None:
+        raise RuntimeError("no rows today")
+
+    async with reading(chat) as client:
+        monkeypatch.setattr(watching, "look_at_queues", broken)
+        await asyncio.to_thread(until, lambda: "could not be read" in caplog.text)
+        monkeypatch.undo()
+        await write(world, chat, "One")
+        await client.until(lambda c: c.named("line"))
 
 
 async def test_a_deleted_chat_says_so_and_goes_on_when_it_comes_back(world: World, chat: str):

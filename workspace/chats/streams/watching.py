@@ -72,7 +72,7 @@ class Watch:
                 busy = now < busy_until
                 if rung or now - looked >= (QUEUE_LOOK_S if busy else IDLE_QUEUE_LOOK_S):
                     looked = now
-                    look_at_queues(channels)
+                    self._look(channels)
                 rung = sleeper.wait(TICK_S if busy else IDLE_TICK_S)
         connections.close_all()
 
@@ -82,6 +82,12 @@ class Watch:
         except Exception:  # one unreadable chat must not stop the others
             log.exception("chat stream failed", extra={"chat": channel.chat})
             return False
+
+    def _look(self, channels: list[Channel]) -> None:
+        try:
+            look_at_queues(channels)
+        except Exception:  # whatever it was, every open page goes on being told
+            log.exception("the queues of watched chats could not be read")
 
     def _watched(self) -> list[Channel]:
         """The channels with clients; the thread ends when there are none."""
