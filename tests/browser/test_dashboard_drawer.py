@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
@@ -144,7 +145,15 @@ def test_the_overview_tells_what_it_is_and_where_its_file_lies(
     assert page.evaluate("navigator.clipboard.readText()") == str(path)
 
 
-def test_bars_of_the_history_are_read_by_arrow_keys_and_a_gap_is_a_gap(page: Page) -> None:
+def last_bucket(served: Served, slug: str) -> dict[str, Any]:
+    found = served.api.get(f"/api/apps/{slug}/history?window=24h").json()["buckets"][-1]
+    return dict(found)
+
+
+def test_bars_of_the_history_are_read_by_arrow_keys_and_a_gap_is_a_gap(
+    page: Page, shared_service: Served
+) -> None:
+    until(lambda: last_bucket(shared_service, "press")["p95"], seconds=60, what="a passed check")
     found = drawer(page, "press", "history")
     moment = found.get_by_role("slider", name="Moment")
     moment.focus()

@@ -188,6 +188,7 @@ def test_what_is_typed_survives_a_reload_and_is_said_to_be_unsaved(triggers: Pag
 
 
 def test_pausing_is_said_in_the_list_and_ends_with_undo(triggers: Page) -> None:
+    expect(row(triggers, "good")).to_be_visible()
     triggers.get_by_role("button", name="More for all triggers").click()
     triggers.get_by_role("menuitem", name="Pause triggers of this project").click()
     expect(triggers.get_by_text("Paused in this project")).to_be_visible()

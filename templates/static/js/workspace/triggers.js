@@ -250,7 +250,7 @@ menu(more, () => [
         label: "Pause triggers of this project",
         icon: "pause",
         act: () => attempt(null, () => pause(true)),
-        disabled: empty(),
+        disabled: state.listing && empty(),
         why: "There is none yet.",
       },
   { label: "Add the nightly check", icon: "clock", act: nightly },
