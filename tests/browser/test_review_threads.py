@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, FilePayload, Locator, Page, expe
 
 from tests.browser.commits import LONG, Commit, made, png
 from tests.browser.conftest import Watch
-from tests.service import Service
+from tests.service import Service, until
 
 
 @pytest.fixture
@@ -61,6 +61,7 @@ def test_a_line_is_commented_answered_settled_and_opened_again(shown: Page, comm
     card.get_by_role("button", name="Reopen").click()
     expect(card.locator(".said")).to_have_text(["Why new?", "Because."])
 
+    until(lambda: not commit.threads()[0]["resolved"], what="reopened")
     (stored,) = commit.threads()
     assert (stored["line"], stored["side"], stored["resolved"]) == (12, "RIGHT", False)
     assert [one["body"] for one in stored["comments"]] == ["Why **new**?", "Because."]
