@@ -154,7 +154,8 @@ def test_typed_text_survives_a_reload(page: Page, slug: str) -> None:
 def test_a_chat_with_plain_text_says_that_no_engine_is_set_up(page: Page, slug: str) -> None:
     start(page, slug, "What is in this project?")
 
-    expect(page.get_by_text("No engine can run this message")).to_be_visible()
+    talk = page.get_by_role("region", name="Transcript")
+    expect(talk.get_by_text("No engine can run this message")).to_be_visible()
     expect(page.get_by_role("button", name="Run again")).to_be_visible()
 
 

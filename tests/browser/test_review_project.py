@@ -240,8 +240,8 @@ def test_a_repository_is_added_and_one_that_is_gone_says_so(page: Page, pay: Sta
     pay.repo.path.rename(pay.repo.path.with_name(f"{pay.slug}-away"))
     pay.write(title="Moved")
 
-    expect(page.get_by_role("alert")).to_contain_text("app cannot be shown.")
-    expect(page.get_by_role("alert")).to_contain_text(f"~/code/{pay.slug}")
+    expect(page.get_by_role("alert").first).to_contain_text("app cannot be shown.")
+    expect(page.get_by_role("alert").first).to_contain_text(f"~/code/{pay.slug}")
 
 
 def test_the_page_with_open_forms_fits_and_has_no_axe_violation(
