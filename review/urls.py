@@ -62,6 +62,5 @@ urlpatterns = [
     path(f"{THREAD}/comments/<str:comment>", thread({"patch": "edit", "delete": "remove"})),
     path("api/schema", DescriptionView.as_view(urlconf="review.urls"), name="review-schema"),
     path("api/docs", shown(url_name="review-schema", http_method_names=("get", "head"))),
-    # Machine paths and files are a JSON 404; any other address is a page.
-    re_path(r"^(?!/|api(?:/|$)|mcp)(?!.*\.[A-Za-z0-9]+$)", pages.missing),
+    re_path(r"^p(?:/|$)", pages.missing),  # what is asked for where pages are is told on a page
 ]  # fmt: skip

@@ -76,7 +76,6 @@ def test_an_unknown_project_is_a_404_in_the_shell() -> None:
     [
         ("/p/pay/api", pages.missing),
         ("/p/pay/", pages.missing),
-        ("/somewhere", pages.missing),
         ("/p/pay", pages.project),
         ("/p/pay.v2/api/ab12cd34", pages.commit),
     ],
