@@ -216,6 +216,7 @@ def test_triggers_are_used_by_keyboard_alone(triggers: Page, shared_service: Ser
     assert isinstance(run, dict)
     assert run["maxTurns"] == 7
 
+    expect(triggers.get_by_label("Turns at most")).not_to_be_focused()  # drawn anew, as saved
     triggers.keyboard.press("n")
     expect(triggers.get_by_label("Name", exact=True)).to_be_focused()
     triggers.keyboard.press("Escape")
