@@ -91,9 +91,6 @@ class Served:
         self.api = Api(service.review_url, self.description)
         self.mounted = Api(f"{service.url}/review", self.description)
         self.marker = Marker(service.projects)
-        with self.listening() as events:
-            self.marker.move()
-            events.until({"type": "projects", "reason": "added"})
 
     def close(self) -> None:
         self.api.client.close()
@@ -111,7 +108,7 @@ class Served:
         repo = Repo(Path(shutil.copytree(model.path, folder / "api")))
         repo.commits = model.commits
         made = Project(self.service.projects, f"pay-{self.count}", repo, list(shas))
-        with self.listening() as events:
+        with self._stream() as events:
             made.write()
             events.until({"type": "projects", "reason": "added"})
         return made
@@ -130,6 +127,15 @@ class Served:
     @contextmanager
     def listening(self) -> Iterator[Events]:
         """The event stream, read from now on."""
+        if not self.marker.moved:
+            with self._stream() as events:
+                self.marker.move()
+                events.until({"type": "projects", "reason": "added"})
+        with self._stream() as events:
+            yield events
+
+    @contextmanager
+    def _stream(self) -> Iterator[Events]:
         client = EventClient(self.service.ports["review"], "/api/events")
         client.connect()
         try:
