@@ -5,17 +5,22 @@ from __future__ import annotations
 import pytest
 
 from bench import trigger_bench
+from tests.promises.machine import Lateness
 from tests.promises.rings import ring
+
+HOPS = 3  # the ticker, its thread and the database each wait for a processor
 
 
 @pytest.mark.promise("T2")
 def test_a_thousand_armed_triggers_are_claimed_on_time():
     count = ring(fast=1000, slow=10_000)
 
-    late = trigger_bench.measured(count, 60.0, float(ring(fast=4, slow=60)))
+    with Lateness() as machine:
+        late = trigger_bench.measured(count, 60.0, float(ring(fast=4, slow=60)))
 
     assert len(late) >= count * ring(fast=6, slow=95) // 100
     assert min(late) >= 0  # never early
     p50, p99 = trigger_bench.middle_and_tail(late)
-    assert p50 < trigger_bench.P50_MS
-    assert p99 < trigger_bench.P99_MS
+    own50, own99 = trigger_bench.middle_and_tail(machine.late_ms)
+    assert p50 < trigger_bench.P50_MS + HOPS * own50
+    assert p99 < trigger_bench.P99_MS + HOPS * own99
