@@ -44,6 +44,8 @@ ROUTES = (  # section 20, in its order
     ("POST", "/api/lost/dismiss"),
     ("GET", "/api/removed"),
     ("POST", "/api/removed/restore"),
+    ("GET", "/api/places"),
+    ("GET", "/api/badges"),
     ("GET", "/api/events"),
     ("GET", "/llms.txt"),
     ("GET", "/llms-full.txt"),
