@@ -6,32 +6,28 @@ No page waits for git: whether a commit is in the range of its repo is for the A
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse
 
 from config.kernel.errors import NotFound
-from config.kernel.web.pages import Crumb, page
+from config.kernel.web.pages import Crumb, or_missing, page
 from review import projects
 
 SHA = re.compile(r"[0-9a-fA-F]{4,64}")
 SHOWN = 7  # characters of a sha that say where you are
-View = Callable[..., HttpResponse]
 
 
-def known(view: View) -> View:
-    """Turn `NotFound` into the 404 page, with its sentence."""
-
-    @wraps(view)
-    def answer(request: HttpRequest, **where: str) -> HttpResponse:
-        try:
-            return view(request, **where)
-        except NotFound as error:
-            return _missing(request, error.text)
-
-    return answer
+def _missing(request: HttpRequest, why: str) -> HttpResponse:
+    return page(
+        request,
+        "errors/missing.html",
+        part="review",
+        title="Nothing here",
+        crumbs=[home(request)],
+        data={"base": base(request), "why": why},
+        status=404,
+    )
 
 
 def start(request: HttpRequest) -> HttpResponse:
@@ -39,7 +35,7 @@ def start(request: HttpRequest) -> HttpResponse:
     return _page(request, "start", title="Review", crumbs=[home(request)])
 
 
-@known
+@or_missing(_missing)
 def project(request: HttpRequest, *, project: str) -> HttpResponse:
     """The stacks of one project."""
     found = projects.get(project)
@@ -47,7 +43,7 @@ def project(request: HttpRequest, *, project: str) -> HttpResponse:
     return _page(request, "project", title=found.title, crumbs=crumbs, project=project)
 
 
-@known
+@or_missing(_missing)
 def commit(request: HttpRequest, *, project: str, repo: str, sha: str) -> HttpResponse:
     """One commit: its diff and its review."""
     found = projects.get(project)
@@ -82,16 +78,4 @@ def _page(
     data = {"base": base(request), "home": str(Path.home()), **where}
     return page(
         request, f"review/{name}.html", part="review", title=title, crumbs=crumbs, data=data
-    )
-
-
-def _missing(request: HttpRequest, why: str) -> HttpResponse:
-    return page(
-        request,
-        "errors/missing.html",
-        part="review",
-        title="Nothing here",
-        crumbs=[home(request)],
-        data={"base": base(request), "why": why},
-        status=404,
     )

@@ -6,32 +6,27 @@ the JSON API, asked by its script.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-
 from django.http import HttpRequest, HttpResponse
 
-from config.kernel.errors import NotFound
-from config.kernel.web.pages import Crumb, page
+from config.kernel.web.pages import Crumb, or_missing, page
 from workspace import demo, projects
 from workspace.chats import index
 from workspace.engines import select
 
 HOME: Crumb = ("Workspace", "/")
-View = Callable[..., HttpResponse]
 
 
-def known(view: View) -> View:
-    """Turn `NotFound` into the 404 page, with its sentence."""
-
-    @wraps(view)
-    def answer(request: HttpRequest, **where: str) -> HttpResponse:
-        try:
-            return view(request, **where)
-        except NotFound as error:
-            return _missing(request, error.text)
-
-    return answer
+def _missing(request: HttpRequest, why: str) -> HttpResponse:
+    return page(
+        request,
+        "errors/missing.html",
+        part="main",
+        title="Nothing here",
+        crumbs=[HOME],
+        data={"why": why},
+        warnings=select.warnings(),
+        status=404,
+    )
 
 
 def home(request: HttpRequest) -> HttpResponse:
@@ -54,32 +49,32 @@ def clients(request: HttpRequest) -> HttpResponse:
     return _page(request, "clients", title="Clients", crumbs=[HOME, ("Clients", "/clients")])
 
 
-@known
+@or_missing(_missing)
 def project(request: HttpRequest, *, slug: str) -> HttpResponse:
     return _project_page(request, "project", slug, "")
 
 
-@known
+@or_missing(_missing)
 def chats(request: HttpRequest, *, slug: str) -> HttpResponse:
     return _project_page(request, "chat", slug, "Chats")
 
 
-@known
+@or_missing(_missing)
 def triggers(request: HttpRequest, *, slug: str) -> HttpResponse:
     return _project_page(request, "triggers", slug, "Triggers", {"nightly": demo.NIGHTLY})
 
 
-@known
+@or_missing(_missing)
 def project_runs(request: HttpRequest, *, slug: str) -> HttpResponse:
     return _project_page(request, "runs", slug, "Runs")
 
 
-@known
+@or_missing(_missing)
 def settings(request: HttpRequest, *, slug: str) -> HttpResponse:
     return _project_page(request, "settings", slug, "Settings")
 
 
-@known
+@or_missing(_missing)
 def chat(request: HttpRequest, *, slug: str, session_id: str) -> HttpResponse:
     found = projects.get(slug)
     name = index.get(found, session_id).name
@@ -121,17 +116,4 @@ def _page(
         crumbs=crumbs,
         data=data,
         warnings=select.warnings(),
-    )
-
-
-def _missing(request: HttpRequest, why: str) -> HttpResponse:
-    return page(
-        request,
-        "errors/missing.html",
-        part="main",
-        title="Nothing here",
-        crumbs=[HOME],
-        data={"why": why},
-        warnings=select.warnings(),
-        status=404,
     )

@@ -6,17 +6,20 @@ rest, so that a page can never show or do what the API does not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from config import __version__
+from config.kernel.errors import NotFound
 from config.kernel.web import surfaces
 
 THEMES = ("light", "dark")
+View = Callable[..., HttpResponse]
 Crumb = tuple[str, str]  # (words, address); the last one is where you are
 
 
@@ -72,6 +75,22 @@ def page(
         "no-store"  # a page names what exists now; Back must not show old state
     )
     return response
+
+
+def or_missing(missing: Callable[[HttpRequest, str], HttpResponse]) -> Callable[[View], View]:
+    """A view whose `NotFound` is the page that `missing` makes of its sentence."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def answer(request: HttpRequest, **where: str) -> HttpResponse:
+            try:
+                return view(request, **where)
+            except NotFound as error:
+                return missing(request, error.text)
+
+        return answer
+
+    return decorate
 
 
 def shell(request: HttpRequest, part: str, warnings: Sequence[str]) -> Shell:
