@@ -1,11 +1,11 @@
 // The audit: one line per call on /mcp, refusals folded per peer and minute.
 
 import { get } from "../kit/api.js";
-import { fill, h, icon, mark } from "../kit/dom.js";
+import { fill, h, icon } from "../kit/dom.js";
 import { exactly, page, problem } from "../kit/parts.js";
 import { onChange } from "../kit/shell.js";
 import { time } from "../kit/words.js";
-import { choice, facts, ledger, text, within } from "./ledger.js";
+import { choice, facts, ledger, text, unfolding, within } from "./ledger.js";
 import { stateOf } from "./words.js";
 
 const OUTCOMES = {
@@ -23,26 +23,18 @@ function row(entry) {
   const word = OUTCOMES[entry.outcome] ?? entry.outcome;
   const look = fine ? stateOf("completed") : stateOf("failed");
   const about = [entry.project, entry.clientId && `${entry.ms} ms`].filter(Boolean).join(" · ");
-  return h(
-    "li",
-    {},
-    h(
-      "details",
-      { class: "run" },
-      h(
-        "summary",
-        { class: "row run-row" },
-        mark(look, false),
-        h("span", { class: "strong cut" }, entry.clientId ?? "nobody known"),
-        h("span", { class: fine ? "small nowrap" : "small says bad nowrap" }, word),
-        h("span", { class: "small soft cut" }, entry.operation ?? ""),
-        entry.count > 1
-          ? h("span", { class: "badge bad" }, `× ${entry.count}`)
-          : h("span", { class: "tiny quiet nowrap" }, about),
-        h("span", { class: "tiny quiet nowrap when" }, time(entry.time)),
-      ),
-      h("div", { class: "inside" }, details(entry, word), links(entry)),
-    ),
+  return unfolding(
+    look,
+    [
+      h("span", { class: "strong cut" }, entry.clientId ?? "nobody known"),
+      h("span", { class: fine ? "small nowrap" : "small says bad nowrap" }, word),
+      h("span", { class: "small soft cut" }, entry.operation ?? ""),
+      entry.count > 1
+        ? h("span", { class: "badge bad" }, `× ${entry.count}`)
+        : h("span", { class: "tiny quiet nowrap" }, about),
+      h("span", { class: "tiny quiet nowrap when" }, time(entry.time)),
+    ],
+    [details(entry, word), links(entry)],
   );
 }
 

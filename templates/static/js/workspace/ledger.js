@@ -2,7 +2,7 @@
 // that wait while somebody reads.
 
 import { get, query } from "../kit/api.js";
-import { button, fill, h, keep, settle } from "../kit/dom.js";
+import { button, fill, h, keep, mark, settle } from "../kit/dom.js";
 import { key } from "../kit/keys.js";
 import { empty, problem } from "../kit/parts.js";
 import { late } from "../kit/skeleton.js";
@@ -52,6 +52,19 @@ export function text(name, label, known = []) {
   });
   return labelled(label, [input, list]);
 }
+
+/** One entry: its state and `cells` in a line, `inside` when it is unfolded. */
+export const unfolding = (look, cells, inside) =>
+  h(
+    "li",
+    {},
+    h(
+      "details",
+      { class: "run" },
+      h("summary", { class: "row run-row" }, mark(look, false), cells),
+      h("div", { class: "inside" }, inside),
+    ),
+  );
 
 export const within = () => choice("days", "When", TIMES);
 

@@ -1,12 +1,12 @@
 // Runs of a project, or of all: one truthful line per firing, with its whole record to unfold.
 
 import { get, P, post } from "../kit/api.js";
-import { button, fill, h, icon, mark } from "../kit/dom.js";
+import { button, fill, h, icon } from "../kit/dom.js";
 import { exactly, page, problem } from "../kit/parts.js";
 import { onChange, where } from "../kit/shell.js";
 import { attempt, toast } from "../kit/toast.js";
 import { span, time } from "../kit/words.js";
-import { choice, facts, ledger, text, within } from "./ledger.js";
+import { choice, facts, ledger, text, unfolding, within } from "./ledger.js";
 import { tabs } from "./parts.js";
 import { stateOf } from "./words.js";
 
@@ -51,39 +51,31 @@ function row(run) {
   ]
     .filter(Boolean)
     .join(" · ");
-  return h(
-    "li",
-    {},
-    h(
-      "details",
-      { class: "run" },
+  return unfolding(
+    look,
+    [
+      h("span", { class: "strong cut" }, run.trigger ?? "curator"),
+      h("span", { class: "small nowrap state-word" }, look.word),
       h(
-        "summary",
-        { class: "row run-row" },
-        mark(look, false),
-        h("span", { class: "strong cut" }, run.trigger ?? "curator"),
-        h("span", { class: "small nowrap state-word" }, look.word),
-        h(
-          "span",
-          {
-            class: run.status === "failed" ? "small says bad cut" : "small soft cut",
-            title: run.reason,
-          },
-          run.reason ?? about,
-        ),
-        h(
-          "span",
-          { class: "tiny quiet nowrap" },
-          run.durationSeconds === null ? "" : span(run.durationSeconds),
-        ),
-        h(
-          "span",
-          { class: "tiny quiet nowrap when" },
-          time(run.finishedAt ?? run.startedAt ?? run.queuedAt),
-        ),
+        "span",
+        {
+          class: run.status === "failed" ? "small says bad cut" : "small soft cut",
+          title: run.reason,
+        },
+        run.reason ?? about,
       ),
-      h("div", { class: "inside" }, details(run, about), actions(run)),
-    ),
+      h(
+        "span",
+        { class: "tiny quiet nowrap" },
+        run.durationSeconds === null ? "" : span(run.durationSeconds),
+      ),
+      h(
+        "span",
+        { class: "tiny quiet nowrap when" },
+        time(run.finishedAt ?? run.startedAt ?? run.queuedAt),
+      ),
+    ],
+    [details(run, about), actions(run)],
   );
 }
 
