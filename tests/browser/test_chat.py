@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext, FilePayload, Page, expect
+from playwright.sync_api import BrowserContext, FilePayload, Page, Route, expect
 
 from tests.browser.conftest import Watch
 from tests.service import Service, until
@@ -318,6 +318,23 @@ def test_on_a_phone_list_and_facts_are_sheets(look: BrowserContext, told: str) -
     expect(page.get_by_role("dialog", name="Chats").get_by_role("link").first).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Chats", exact=True)).to_be_focused()
+
+
+def test_what_is_known_late_moves_no_button_under_the_pointer(page: Page, slug: str) -> None:
+    asked: list[Route] = []
+
+    def hold(route: Route) -> None:
+        asked.append(route)
+
+    page.route("**/api/engines", hold)
+    with page.expect_request("**/api/engines"):
+        page.goto(f"/projects/{slug}/chats")
+    attach = page.get_by_role("button", name="Attach files")
+    before = attach.bounding_box()
+    asked[0].continue_()
+    expect(page.get_by_text("No model is set up")).to_be_visible()
+
+    assert before == attach.bounding_box()
 
 
 def test_a_picture_goes_with_a_message_and_is_shown_in_it(page: Page, slug: str) -> None:

@@ -18,7 +18,7 @@ export function composer({ key, project, send, label = "Send" }) {
   const kept = draft(box, `message.${key}`);
   const models = h(
     "select",
-    { class: "input slim", "aria-label": "Model of this message" },
+    { class: "input slim", "aria-label": "Model of this message", hidden: true },
     h("option", { value: "" }, "Model: automatic"),
   );
   const word = h("span", {}, label);
@@ -88,12 +88,12 @@ export function composer({ key, project, send, label = "Send" }) {
         onclick: files.pick,
       }),
       files.input,
-      models,
       button("Runbook", {
         kind: "ghost phone-hide",
         title: "Put an example runbook here",
         onclick: example,
       }),
+      models,
       actions,
       sendButton,
     ),
@@ -101,7 +101,7 @@ export function composer({ key, project, send, label = "Send" }) {
   grow();
   offer(models, hint, project);
   return {
-    node: h("div", {}, form, hint),
+    node: h("div", {}, hint, form), // the hint comes late: above, it moves no button
     actions,
     focus: () => box.focus(),
     placeholder: (text) => box.setAttribute("placeholder", text),
