@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import resource
 import sys
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 from workspace.chats import live, transcript
 from workspace.chats.turns.recorder import STOPS, Recorder, scrubbed
-from workspace.engines import policy, procs, sandbox
+from workspace.engines import base, policy, procs, sandbox
 from workspace.engines.base import Args, End, Engine, EngineError, Event, Job, Notice, ToolUse
 from workspace.engines.control import Control, Stopped
 
@@ -97,8 +97,8 @@ class _Turn:
 
     def run(self) -> None:
         """From turn_start to turn_end; the transcript failing is the only way out without one."""
-        engine = _engine(self.job.engine)
-        self.recorder.begin(engine.probe(self.job.engine_cfg).version if engine else None)
+        engine = base.engine(self.job.engine) if self.job.engine else None
+        self.recorder.begin()
         try:
             end = self._refused(engine)
             if end is None and engine is not None:
@@ -120,10 +120,8 @@ class _Turn:
     def _refused(self, engine: Engine | None) -> End | None:
         """Why nothing is started (9.5, 9.6, 11)."""
         job = self.job
-        if job.engine is None:
-            return End("needs_engine", "needs_engine", NEEDS_ENGINE.format(reason=job.refusal))
         if engine is None:
-            return End("error", "refused", f'There is no engine "{job.engine}".')
+            return End("needs_engine", "needs_engine", NEEDS_ENGINE.format(reason=job.refusal))
         if job.sandbox.mode == "unavailable":
             text = f"The sandbox is unavailable: {job.sandbox.reason}."
             return End("error", "sandbox_unavailable", text)
@@ -136,6 +134,10 @@ class _Turn:
         return None
 
     def _perform(self, engine: Engine) -> End | None:
+        if engine.looped:
+            from workspace.engines import looped
+
+            return looped.perform(engine, self.job, self)
         events = engine.run(self.job, self)
         try:
             self.control.check()
@@ -150,21 +152,29 @@ class _Turn:
         """Allow, ask or deny; whatever fails in here denies."""
         self.control.check()
         use = ToolUse(tool, call, args)
+        decision = self.judge(use)
+        if isinstance(decision, policy.Ask):
+            self.asked(use)
+            answer = self.control.answer(call, decision.seconds)
+            return self.answered(use, answer, decision.seconds)
+        return decision
+
+    def judge(self, use: ToolUse) -> str | policy.Ask | None:
+        """None = allowed, the text of a denial, or Ask; whatever fails in here denies."""
         try:
-            decision = self.policy.decide(tool, args)
+            decision = self.policy.decide(use.tool, use.input)
         except Exception as error:
             _log(error)
-            decision = f"{tool} was denied: the permission check failed"
-        if isinstance(decision, policy.Ask):
-            return self._ask(use, decision.seconds)
-        if decision != policy.ALLOW:
+            decision = f"{use.tool} was denied: the permission check failed"
+        if isinstance(decision, str) and decision != policy.ALLOW:
             self.recorder.permission(use, "denied", "policy", decision)
-            return decision
-        return None
+        return decision or None
 
-    def _ask(self, use: ToolUse, seconds: int) -> str | None:
+    def asked(self, use: ToolUse) -> None:
         self.recorder.permission(use, "asked", "policy", None)
-        allowed = self.control.answer(use.call, seconds)
+
+    def answered(self, use: ToolUse, allowed: bool | None, seconds: int) -> str | None:
+        """The denial text of an answer, of none within `seconds`, or None."""
         if allowed:
             self.recorder.permission(use, "allowed", "user", None)
             return None
@@ -175,22 +185,28 @@ class _Turn:
         return reason
 
     async def svc(self, op: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
+        with self.control:
+            return self.call_svc(op, args, seconds)
+
+    def call_svc(self, op: str, args: Args, seconds: float) -> tuple[bool, str]:
         from workspace.engines import svc_client
 
         if self.job.svc is None:
             return True, svc_client.UNREACHABLE
-        with self.control:
-            return svc_client.call(self.job.svc, op, args, seconds)
+        return svc_client.call(self.job.svc, op, args, seconds)
 
-    def wrap(self, argv: list[str]) -> list[str]:
+    def wrap(
+        self, argv: list[str], *, writable: Sequence[str] = (), needed: Sequence[str] = ()
+    ) -> list[str]:
         job, cwd = self.job, self.policy.root
         kept = [".chats"] if self.policy.bypass else [".chats", "project.yaml", ".svc"]
         return sandbox.wrap(
             argv,
             job.sandbox,
             cwd=cwd,
-            writable=[os.environ["HOME"], os.environ["TMPDIR"]],
+            writable=[os.environ["HOME"], os.environ["TMPDIR"], *writable],
             read_only=[os.path.join(cwd, name) for name in kept],
+            needed=needed,
             network=job.network,
             plan=job.mode == "plan",
         )
@@ -198,20 +214,23 @@ class _Turn:
     def delta(self, block: str, kind: str, text: str) -> None:
         self.live.add(block, kind, text)
 
+    def flush(self) -> None:
+        self.live.flush()
+
+    def take(self, event: Event) -> None:
+        self.recorder.take(event)
+
+    def earlier(self) -> Iterator[Args]:
+        """Records before this turn's own, which come last in the file (4.5: across forks too)."""
+        for _, record in transcript.backwards(self.recorder.writer.path):
+            if record.get("turn") != self.job.turn:
+                yield record
+
     def denial(self, path: str, *, write: bool) -> str | None:
         return self.policy.denial(path, write=write)
 
     def stoppable(self) -> AbstractContextManager[None]:
         return self.control
-
-
-def _engine(name: str | None) -> Engine | None:
-    """The engine of that name; only the one that is used is loaded."""
-    if name != "runbook":
-        return None
-    from workspace.engines.runbook import Runbook
-
-    return Runbook()
 
 
 async def _next(events: AsyncGenerator[Event, None]) -> Event | None:

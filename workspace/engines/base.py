@@ -7,7 +7,7 @@ most of what it costs (promise S5). Nothing here knows Django, files or settings
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 
@@ -73,9 +73,15 @@ class Notice(NamedTuple):
 
 
 class State(NamedTuple):
-    """What the engine wants to find again at its next turn; never served over HTTP."""
+    """What `Job.engine_ref` holds at the next turn of the chat; never served over HTTP."""
 
     data: Args
+
+
+class Messages(NamedTuple):
+    """Messages of this turn in the engine's own form, for its next one; never served over HTTP."""
+
+    messages: list[Any]
 
 
 class End(NamedTuple):
@@ -89,7 +95,7 @@ class End(NamedTuple):
     cost: float | None = None
 
 
-Event = Text | Thinking | ToolUse | ToolResult | Notice | State | End
+Event = Text | Thinking | ToolUse | ToolResult | Notice | State | Messages | End
 
 
 class Job(NamedTuple):
@@ -97,7 +103,9 @@ class Job(NamedTuple):
 
     `tools` None = all, a list = exactly those, [] = none. `engine` None = no engine can run this
     message, and `refusal` is the reason (needs_engine, 9.5). `svc` is {url, token, ops} or None,
-    `event` is {name, chat, project} or None. Keys and the bearer exist only here.
+    `event` is {name, chat, project} or None. `engine_ref` is what this engine said in `State` at an
+    earlier turn of the chat, `fork_source` {sessionId, at, offset, seq}. `engine_cfg` is made by
+    select.engine_cfg. Keys and the bearer exist only here.
     """
 
     turn: str
@@ -111,6 +119,7 @@ class Job(NamedTuple):
     message: str
     sender: Args
     engine: str | None
+    engine_version: str | None = None
     event: Args | None = None
     origin: str = "human"
     trigger: str | None = None
@@ -163,8 +172,10 @@ class TurnIO(Protocol):
         """One svc_manage operation: (is_error, text) (7)."""
         ...
 
-    def wrap(self, argv: list[str]) -> list[str]:
-        """The command behind the sandbox prefix (11)."""
+    def wrap(
+        self, argv: list[str], *, writable: Sequence[str] = (), needed: Sequence[str] = ()
+    ) -> list[str]:
+        """The command behind the sandbox prefix (11); `needed` paths are bound read-only."""
         ...
 
     def delta(self, block: str, kind: str, text: str) -> None:
@@ -179,16 +190,39 @@ class TurnIO(Protocol):
         """Inside it Stop interrupts at once by raising; outside it waits for the next entry."""
         ...
 
+    def earlier(self) -> Iterator[Args]:
+        """Records of the chat before this turn (4.2), the newest first."""
+        ...
+
 
 class Engine(Protocol):
-    """One way to run a turn. Closing `run` is Stop: its children are dead within 2 s."""
+    """One way to run a turn. Closing `run` is Stop: its children are dead within 2 s.
+
+    `cfg` is what select.engine_cfg makes. A `looped` engine runs under asyncio (looped.py); one
+    that is not never suspends.
+    """
 
     name: str
+    looped: bool
 
-    def probe(self, cfg: Mapping[str, Any]) -> Probe: ...
+    def probe(self, cfg: Mapping[str, Any]) -> Probe:
+        """Whether it can run now, without starting anything that lasts over a second."""
+        ...
+
+    def default_model(self, cfg: Mapping[str, Any]) -> str | None:
+        """The model of a message that names none; None = the engine's own choice."""
+        ...
 
     def preflight(self, job: Job) -> str | None:
         """One sentence refuses the job before anything is started."""
         ...
 
     def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]: ...
+
+
+def engine(name: str) -> Engine:
+    """The engine of that name (NAMES of select.py). Loading its module loads no extra package."""
+    from importlib import import_module
+
+    found: Engine = import_module(f"workspace.engines.{name}").ENGINE
+    return found

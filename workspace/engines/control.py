@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import time
+from collections.abc import Callable
 from types import FrameType
 
 LOOK_S = 0.2
@@ -36,6 +37,7 @@ class Control:
         self.fd = fd
         self.reason: str | None = None  # why the turn has to stop
         self.answers: dict[str, bool] = {}
+        self.notify: Callable[[], object] | None = None  # called from a signal: something came
         self._buffer = b""
         self._waiting = False
         self._receiving = False
@@ -91,6 +93,8 @@ class Control:
         if self._waiting and self.reason is not None:
             self._waiting = False
             raise Stopped(self.reason)
+        if self.notify is not None:
+            self.notify()
 
     def _receive(self) -> None:
         """Take every line that is there. A signal that comes meanwhile leaves it to this call, so

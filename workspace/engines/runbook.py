@@ -36,9 +36,13 @@ class Runbook:
     """Always there; the default when there is no model."""
 
     name = "runbook"
+    looped = False
 
     def probe(self, cfg: Mapping[str, Any]) -> Probe:
         return Probe(True, version=config.__version__)
+
+    def default_model(self, cfg: Mapping[str, Any]) -> str | None:
+        return None
 
     def preflight(self, job: Job) -> str | None:
         if not job.network and job.sandbox.mode != "bwrap":
@@ -47,6 +51,9 @@ class Runbook:
 
     def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
         return _Performance(job, io).events()
+
+
+ENGINE = Runbook()
 
 
 class _Performance:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 from workspace.engines.light_typing import Any, NamedTuple
 
@@ -57,12 +58,16 @@ def wrap(
     sandbox: Sandbox,
     *,
     cwd: str,
-    writable: list[str],
-    read_only: list[str] | None = None,
+    writable: Sequence[str],
+    read_only: Sequence[str] = (),
+    needed: Sequence[str] = (),
     network: bool = True,
     plan: bool = False,
 ) -> list[str]:
-    """`argv` behind the prefix of engine.md 11; `read_only` lies inside what is writable."""
+    """`argv` behind the prefix of engine.md 11; `read_only` lies inside what is writable.
+
+    `needed`: what the command has to read although a folder above it is hidden.
+    """
     if sandbox.mode != "bwrap":
         return argv
     hidden = ["/tmp", "/run", *_covering(sandbox.hide)]  # noqa: S108 - covered, not used
@@ -75,13 +80,13 @@ def wrap(
         prefix.insert(1, "--unshare-net")
     for folder in hidden:
         prefix += ["--tmpfs", folder]
-    for path in _needed(hidden):
+    for path in _needed(hidden, needed):
         prefix += ["--ro-bind", path, path]
     cwd = os.path.realpath(cwd)
     prefix += ["--ro-bind" if plan else "--bind", cwd, cwd]
     for path in writable:
         prefix += ["--bind", path, path]
-    for path in read_only or []:
+    for path in read_only:
         if os.path.exists(path):
             prefix += ["--ro-bind", path, path]
     return [*prefix, "--chdir", cwd, "--", *argv]
@@ -93,9 +98,10 @@ def _covering(folders: tuple[str, ...]) -> list[str]:
     return [folder for folder in real if folder != "/" and os.path.isdir(folder)]
 
 
-def _needed(hidden: list[str]) -> list[str]:
+def _needed(hidden: list[str], more: Sequence[str]) -> list[str]:
     """What hiding took away and commands need: this Python, and the resolver's real file."""
-    wanted = dict.fromkeys([sys.prefix, sys.base_prefix, os.path.realpath("/etc/resolv.conf")])
+    resolver = os.path.realpath("/etc/resolv.conf")
+    wanted = dict.fromkeys([sys.prefix, sys.base_prefix, resolver, *more])
     return [
         path
         for path in wanted

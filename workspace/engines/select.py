@@ -7,6 +7,7 @@ replaced by another: the choice then has no engine and a reason.
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,14 +15,14 @@ from typing import Any
 
 from django.conf import settings
 
-from workspace.engines import grammar, sandbox
+from workspace.engines import base, grammar, keys, sandbox
 from workspace.engines.base import Engine, Job, Probe
-from workspace.engines.runbook import Runbook
 
 NAMES = ("runbook", "claude", "builtin", "acp")
-ENGINES: dict[str, Engine] = {"runbook": Runbook()}
-ABSENT = Probe(False, "not part of this version")
+ENGINES: dict[str, Engine] = {name: base.engine(name) for name in NAMES}
+PROBED_S = 60.0
 _BUILTIN = ("anthropic", "openai", "local")
+_probes: dict[str, tuple[float, Probe]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +56,27 @@ def choose(
             model = model or named
             if engine:
                 return _named(engine, model)
-    return Choice(None, model, "only runbooks can run in this version")
+    return _automatic(model)
 
 
 def _named(engine: str, model: str | None) -> Choice:
     found = probe(engine)
     if found.available:
-        return Choice(engine, model, pins=True)
+        return Choice(engine, model or _default_model(engine), pins=True)
     return Choice(None, model, f"the engine {engine} is {found.reason}")
+
+
+def _automatic(model: str | None) -> Choice:
+    """The first engine that can run now (9.2); runbooks need to be marked."""
+    for name in ("claude", "builtin", "acp"):
+        if probe(name).available and (model or name != "acp" or _default_model(name)):
+            return Choice(name, model or _default_model(name), pins=True)
+    reasons = [f"{name} is {probe(name).reason or 'to be named'}" for name in NAMES[1:]]
+    return Choice(None, model, "; ".join(reasons))
+
+
+def _default_model(engine: str) -> str | None:
+    return ENGINES[engine].default_model(engine_cfg(engine))
 
 
 def read(word: str) -> tuple[str | None, str | None]:
@@ -85,19 +99,40 @@ def read(word: str) -> tuple[str | None, str | None]:
 
 
 def probe(name: str) -> Probe:
-    engine = ENGINES.get(name)
-    return engine.probe(settings.SVC.engines.get(name, {})) if engine else ABSENT
+    """Whether an engine can run now, as it was at most 60 s ago."""
+    asked, found = _probes.get(name, (-PROBED_S, None))
+    if found is None or time.monotonic() - asked >= PROBED_S:
+        found = ENGINES[name].probe(engine_cfg(name))
+        _probes[name] = (time.monotonic(), found)
+    return found
+
+
+def probe_again() -> None:
+    """Forget what was found: the settings or the machine have changed."""
+    _probes.clear()
+    confinement.cache_clear()
 
 
 def preflight(job: Job) -> str | None:
     """One sentence refuses the job before anything is started (9.6)."""
-    engine = ENGINES.get(job.engine or "")
-    return engine.preflight(job) if engine else None
+    return ENGINES[job.engine].preflight(job) if job.engine else None
 
 
-def engine_cfg() -> dict[str, Any]:
-    """What an engine is told of the settings: the per-tool ones, no key, no path."""
-    return {"tools": settings.SVC.tools}
+def engine_cfg(engine: str | None) -> dict[str, Any]:
+    """What an engine is told of the settings, its keys among it (12.4: never in an argument).
+
+    {tools, keys: {NAME: value}, settings: engines.<name> of svc.config.yaml, data: a directory of
+    its own, local_url}.
+    """
+    cfg: dict[str, Any] = {"tools": settings.SVC.tools}
+    if engine in (None, "runbook"):
+        return cfg
+    return cfg | {
+        "keys": keys.of(engine),
+        "settings": settings.SVC.engines.get(engine) or {},
+        "data": str(Path(settings.DATA_DIR) / "engines" / engine),
+        "local_url": settings.SVC.local_model_url,
+    }
 
 
 @cache
@@ -147,11 +182,12 @@ def _listed(name: str, found: Probe) -> dict[str, Any]:
 
 
 def _default() -> str:
+    """The engine of a plain message now, as SVC_ENGINE or the automatic choice gives it."""
     for word in (settings.SVC.model, settings.SVC.engine):
         engine, _ = read(word)
         if engine:
             return engine
-    return "runbook"
+    return _automatic(None).engine or "runbook"
 
 
 def _instance() -> Rung:

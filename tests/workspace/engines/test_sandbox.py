@@ -212,5 +212,8 @@ def test_names_resolve_when_the_resolver_file_is_a_link_into_run(tmp_path, monke
 def test_what_hiding_takes_away_is_listed(monkeypatch):
     monkeypatch.setattr(sys, "prefix", "/home/me/venv")
     monkeypatch.setattr(os.path, "exists", lambda path: True)
-    assert sandbox._needed(["/home/me"]) == ["/home/me/venv"]
+    assert sandbox._needed(["/home/me"], ["/opt/x", "/home/me/cli"]) == [
+        "/home/me/venv",
+        "/home/me/cli",
+    ]
     assert shutil.which("bwrap") is not None or BWRAP.mode != "bwrap"

@@ -119,6 +119,16 @@ def close(turn: Turn, end: Mapping[str, Any]) -> Mapping[str, Any]:
         return writer.append("turn_end", turn.id, **(missing | dict(end)))
 
 
+def remember(turn: Turn, engine: str) -> None:
+    """Keep in the chat's record what the engine wants to find at its next turn (4.1)."""
+    records = records_of(transcript_of(turn), turn.id)
+    states = [one["state"] for one in records if one["type"] == "engine" and "state" in one]
+    if states:
+        project = projects.get(turn.project)
+        known = files.read(project, turn.chat).engine_ref
+        files.update(project, turn.chat, engineRef={**known, engine: states[-1]})
+
+
 def _notice(end: Mapping[str, Any]) -> dict[str, Any]:
     """What the chat is told of an end that nobody asked for."""
     text = sentence(end)

@@ -24,7 +24,7 @@ from workspace.access import turns
 from workspace.access.clients import management
 from workspace.chats import files
 from workspace.chats.files import ChatRecord
-from workspace.engines import procs, select
+from workspace.engines import keys, procs, select
 from workspace.engines.base import Job
 from workspace.models import Turn
 from workspace.project import Project
@@ -58,6 +58,9 @@ def job_for(turn: Turn, *, token: str = "", registry: Registry | None = None) ->
         project=select.Rung(project.written("engine"), project.written("model")),
     )
     _pin(project, record, choice)
+    cfg = select.engine_cfg(choice.engine)
+    if "data" in cfg:
+        Path(cfg["data"]).mkdir(mode=0o700, parents=True, exist_ok=True)
     return Job(
         turn=turn.id,
         chat=turn.chat,
@@ -70,6 +73,7 @@ def job_for(turn: Turn, *, token: str = "", registry: Registry | None = None) ->
         message=turn.message,
         sender=turn.sender,
         engine=choice.engine,
+        engine_version=select.probe(choice.engine).version if choice.engine else None,
         refusal=choice.reason,
         event=turn.event,
         origin=record.origin,
@@ -85,12 +89,12 @@ def job_for(turn: Turn, *, token: str = "", registry: Registry | None = None) ->
         attended=turn.sender.get("kind") == "user",
         may_spawn=turn.spawn_limit > 0,
         instructions=_instructions(project, record),
-        engine_ref=dict(record.engine_ref) or None,
+        engine_ref=record.engine_ref.get(choice.engine or ""),
         fork_source=dict(record.forked_from) if record.forked_from else None,
         svc=_svc(token, registry),
-        secrets=(token,) if token else (),
+        secrets=tuple(filter(None, (token, *keys.secrets(cfg.get("keys", {}))))),
         sandbox=select.confinement(),
-        engine_cfg=select.engine_cfg(),
+        engine_cfg=cfg,
     )
 
 

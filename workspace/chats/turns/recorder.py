@@ -15,6 +15,7 @@ from workspace.engines.base import (
     End,
     Event,
     Job,
+    Messages,
     Notice,
     State,
     Text,
@@ -50,13 +51,13 @@ class Recorder:
         self.ended = False
         self._began = time.monotonic()
 
-    def begin(self, version: str | None) -> None:
+    def begin(self) -> None:
         """turn_start and user: from here on the message is in the chat."""
         job = self.job
         self._append(
             "turn_start",
             engine=job.engine,
-            engine_version=version,
+            engine_version=job.engine_version,
             model=job.model,
             tools=job.tools,
             mode=job.mode,
@@ -93,6 +94,8 @@ class Recorder:
                 self.notice(event.level, event.code, event.text)
             case State():
                 self._append("engine", engine=self.job.engine, state=event.data)
+            case Messages():
+                self._append("engine", engine=self.job.engine, messages=event.messages)
             case End():
                 self.finish(event)
 

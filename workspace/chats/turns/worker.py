@@ -106,7 +106,17 @@ def _supervise(turn: Turn, token: str, registry: Registry | None, on_change: OnC
     finally:
         procs.kill_tree(below=[os.getpid()])
         around.remove()
+    if job.engine and job.engine != "runbook":
+        _remember(turn, job.engine)
     _finish(turn, code, watch.why if watch else "", on_change)
+
+
+def _remember(turn: Turn, engine: str) -> None:
+    """Without it the next turn is given the earlier conversation as text (4.6)."""
+    try:
+        endings.remember(turn, engine)
+    except (SvcError, OSError) as error:
+        log.warning("engine state not kept: %s", error, extra={"turn": turn.id})
 
 
 def _finish(turn: Turn, code: int, why: str, on_change: OnChange) -> None:

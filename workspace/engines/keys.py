@@ -1,0 +1,29 @@
+"""Keys of model providers, as the service's environment has them; no setting, no file holds one."""
+
+from __future__ import annotations
+
+import os
+
+ANTHROPIC, OPENAI, CLAUDE_LOGIN = "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"
+_CLOUD = (
+    "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_PROFILE",
+    "AWS_BEARER_TOKEN_BEDROCK", "ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+)  # fmt: skip
+BEDROCK, VERTEX = "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"
+_OF = {
+    "claude": (ANTHROPIC, CLAUDE_LOGIN, BEDROCK, VERTEX, *_CLOUD),
+    "builtin": (ANTHROPIC, OPENAI),
+}
+_PLAIN = (BEDROCK, VERTEX, "AWS_REGION", "AWS_PROFILE", "CLOUD_ML_REGION")
+
+
+def of(engine: str) -> dict[str, str]:
+    """What an engine may be told; for claude also where its cloud provider is."""
+    names = _OF.get(engine, ())
+    return {name: os.environ[name] for name in names if os.environ.get(name, "").strip()}
+
+
+def secrets(given: dict[str, str]) -> tuple[str, ...]:
+    """The values that no log, notice or error may show."""
+    return tuple(value for name, value in given.items() if name not in _PLAIN)

@@ -1,0 +1,163 @@
+"""Engines that need an event loop (engine.md 2): asyncio around one of them, in its turn process.
+
+Stop kills everything below the process first, so that no engine waits for a child that does not
+answer, and closes the engine's iterator afterwards. What had been streamed by then is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import AbstractContextManager, aclosing
+
+from workspace.engines import policy, procs
+from workspace.engines.base import Args, End, Engine, Event, Job, Text, Thinking, ToolUse
+from workspace.engines.control import Control
+from workspace.engines.light_typing import Protocol
+
+CLOSE_S = 2.0
+FLUSH_S = 0.05
+STOPPED = "the turn was stopped"
+
+
+class Turn(Protocol):
+    """What a turn does without waiting (workspace/turn.py)."""
+
+    control: Control
+
+    def take(self, event: Event) -> None: ...
+
+    def judge(self, use: ToolUse) -> str | policy.Ask | None: ...
+
+    def asked(self, use: ToolUse) -> None: ...
+
+    def answered(self, use: ToolUse, allowed: bool | None, seconds: int) -> str | None: ...
+
+    def call_svc(self, op: str, args: Args, seconds: float) -> tuple[bool, str]: ...
+
+    def wrap(
+        self, argv: list[str], *, writable: Sequence[str] = (), needed: Sequence[str] = ()
+    ) -> list[str]: ...
+
+    def delta(self, block: str, kind: str, text: str) -> None: ...
+
+    def flush(self) -> None: ...
+
+    def denial(self, path: str, *, write: bool) -> str | None: ...
+
+    def stoppable(self) -> AbstractContextManager[None]: ...
+
+    def earlier(self) -> Iterator[Args]: ...
+
+
+def perform(engine: Engine, job: Job, turn: Turn) -> End | None:
+    """Run the engine to its End; None when it ended without one. Raises control.Stopped."""
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(_Performance(engine, job, turn).run())
+    finally:
+        loop.close()  # threads that still wait for a server end with the process
+
+
+class _Performance:
+    """One run of one engine; it is the TurnIO the engine sees."""
+
+    def __init__(self, engine: Engine, job: Job, turn: Turn) -> None:
+        self.engine, self.job, self.turn = engine, job, turn
+        self.control = turn.control
+        self.stop = asyncio.Event()
+        self.asks: dict[str, asyncio.Future[bool]] = {}
+        self.blocks: dict[str, Text | Thinking] = {}  # streamed, and not yet a record
+        self._flush: asyncio.TimerHandle | None = None
+
+    async def run(self) -> End | None:
+        loop = asyncio.get_running_loop()
+        self.control.notify = lambda: loop.call_soon_threadsafe(self._look)
+        self._look()  # what came before
+        pump = asyncio.ensure_future(self._pump(self.engine.run(self.job, self)))
+        stop = asyncio.ensure_future(self.stop.wait())
+        try:
+            await asyncio.wait((pump, stop), return_when=asyncio.FIRST_COMPLETED)
+            if not pump.done():
+                procs.kill_tree(below=(os.getpid(),))
+                pump.cancel()
+                await asyncio.wait((pump,), timeout=CLOSE_S)
+            # Whatever a stop made of the engine's own work, it is a stop.
+            self.control.check()
+            return pump.result()
+        finally:
+            self.control.notify = None
+            stop.cancel()
+            if pump.done() and not pump.cancelled():
+                pump.exception()  # seen: the loop need not tell it
+            for block in list(self.blocks.values()):
+                self.turn.take(block)
+
+    async def _pump(self, events: AsyncGenerator[Event, None]) -> End | None:
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, End):
+                    return event
+                if isinstance(event, Text | Thinking):
+                    self.blocks.pop(event.block, None)
+                self.turn.take(event)
+        return None
+
+    def _look(self) -> None:
+        """A line of the worker, a signal or the clock has come."""
+        for call, ask in self.asks.items():
+            if call in self.control.answers and not ask.done():
+                ask.set_result(self.control.answers[call])
+        if self.control.reason is not None:
+            self.stop.set()
+
+    async def gate(self, tool: str, args: Args, call: str) -> str | None:
+        """Never raises: an engine that is told nothing else could run the tool."""
+        use = ToolUse(tool, call, args)
+        if self.control.reason is not None:
+            return STOPPED
+        try:
+            decision = self.turn.judge(use)
+            return await self._ask(use, decision) if isinstance(decision, policy.Ask) else decision
+        except Exception:
+            return f"{tool} was denied: the permission check failed"
+
+    async def _ask(self, use: ToolUse, ask: policy.Ask) -> str | None:
+        self.turn.asked(use)
+        self.asks[use.call] = asyncio.get_running_loop().create_future()
+        self._look()
+        try:
+            async with asyncio.timeout(ask.seconds):
+                allowed: bool | None = await self.asks[use.call]
+        except TimeoutError:
+            allowed = None
+        finally:
+            del self.asks[use.call]
+        return self.turn.answered(use, allowed, ask.seconds)
+
+    async def svc(self, op: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
+        return await asyncio.to_thread(self.turn.call_svc, op, args, seconds)
+
+    def delta(self, block: str, kind: str, text: str) -> None:
+        made = Thinking if kind == "thinking" else Text
+        before = self.blocks.get(block)
+        self.blocks[block] = made((before.text if before else "") + text, block, partial=True)
+        self.turn.delta(block, kind, text)
+        if self._flush is None or self._flush.when() < time.monotonic():
+            self._flush = asyncio.get_running_loop().call_later(FLUSH_S, self.turn.flush)
+
+    def wrap(
+        self, argv: list[str], *, writable: Sequence[str] = (), needed: Sequence[str] = ()
+    ) -> list[str]:
+        return self.turn.wrap(argv, writable=writable, needed=needed)
+
+    def denial(self, path: str, *, write: bool) -> str | None:
+        return self.turn.denial(path, write=write)
+
+    def stoppable(self) -> AbstractContextManager[None]:
+        return self.turn.stoppable()
+
+    def earlier(self) -> Iterator[Args]:
+        return self.turn.earlier()
