@@ -1,0 +1,1 @@
+"""Model servers for tests: on loopback, scripted, speaking the real protocols."""
