@@ -4,8 +4,8 @@ The script is {"can": {...}, "prompts": [[step, ...], ...]}. The n-th prompt of 
 n-th list, the last one again when there are no more. Sessions are files below `$HOME/.acp-stub`,
 so a session outlives its process; `log.jsonl` beside them holds every request it was sent.
 
-can: load, resume, http (true/false), auth ([method ids], asked for before a session), modes ([ids]),
-models ([ids]), version (of the protocol).
+can: load, resume, http (true/false), auth ([method ids] it wants one of before a session), modes
+([ids]), models ([ids]), version (of the protocol).
 A step is one of
   {"say": text}  {"think": text}  {"plan": [[content, status], ...]}  {"raw": line on stdout}
   {"tool": {"kind", "title", "path"?, "input"?}, "ask"?: true, "stubborn"?: true, "then"?: step}
@@ -33,7 +33,7 @@ from acp import schema
 
 Step = dict[str, Any]
 OPTIONS = [
-    schema.PermissionOption(option_id=kind, name=kind, kind=kind)  # type: ignore[arg-type]
+    schema.PermissionOption(option_id=kind, name=kind, kind=kind)
     for kind in ("allow_always", "allow_once", "reject_once")
 ]
 
@@ -80,7 +80,7 @@ class Agent:
         )
 
     async def authenticate(self, method_id: str, **_: Any) -> schema.AuthenticateResponse:
-        self.log("authenticate", method=method_id)
+        self.log("authenticate", way=method_id)
         self.logged_in = method_id in self.can["auth"]
         return schema.AuthenticateResponse()
 
