@@ -15,7 +15,8 @@ from hypothesis import settings
 
 RUN_DIR = Path(tempfile.mkdtemp(prefix="svc-tests-"))
 KEPT = {"SVC_RING", "SVC_SEED", "SVC_CI", "SVC_BENCH_REPOS", "SVC_BENCH_BRANCHES"}
-for name in [name for name in os.environ if name.startswith("SVC_") and name not in KEPT]:
+OURS = ("SVC_", "ANTHROPIC_", "OPENAI_", "CLAUDE_", "AWS_", "GOOGLE_", "CLOUD_ML_")
+for name in [name for name in os.environ if name.startswith(OURS) and name not in KEPT]:
     del os.environ[name]
 os.environ |= {
     "HOME": str(RUN_DIR / "home"),

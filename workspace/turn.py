@@ -97,9 +97,9 @@ class _Turn:
 
     def run(self) -> None:
         """From turn_start to turn_end; the transcript failing is the only way out without one."""
-        engine = base.engine(self.job.engine) if self.job.engine else None
         self.recorder.begin()
         try:
+            engine = base.engine(self.job.engine) if self.job.engine else None
             end = self._refused(engine)
             if end is None and engine is not None:
                 end = self._perform(engine)

@@ -427,7 +427,7 @@ def test_an_engine_that_fails_or_ends_without_an_end_is_a_crash(world, body, tex
 
 
 def test_an_unknown_engine_is_refused(world):
-    records = world.run("x", engine="claude")
+    records = world.run("x", engine="nobody")
     assert (records[-1]["status"], records[-1]["reason"]) == ("error", "refused")
 
 

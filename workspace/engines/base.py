@@ -15,6 +15,7 @@ from workspace.engines.light_typing import Any, NamedTuple, Protocol
 from workspace.engines.sandbox import Sandbox
 
 Args = dict[str, Any]
+NAMES = ("runbook", "claude", "builtin", "acp")
 
 
 class EngineError(Exception):
@@ -221,8 +222,8 @@ class Engine(Protocol):
 
 
 def engine(name: str) -> Engine:
-    """The engine of that name (NAMES of select.py). Loading its module loads no extra package."""
-    from importlib import import_module
-
-    found: Engine = import_module(f"workspace.engines.{name}").ENGINE
+    """The engine of that name. Loading its module loads no extra package. Raises EngineError."""
+    if name not in NAMES:
+        raise EngineError("refused", f'There is no engine "{name}".')
+    found: Engine = __import__(f"workspace.engines.{name}", fromlist=["ENGINE"]).ENGINE
     return found

@@ -16,13 +16,12 @@ from typing import Any
 from django.conf import settings
 
 from workspace.engines import base, grammar, keys, sandbox
-from workspace.engines.base import Engine, Job, Probe
+from workspace.engines.base import NAMES, Engine, Job, Probe
 
-NAMES = ("runbook", "claude", "builtin", "acp")
 ENGINES: dict[str, Engine] = {name: base.engine(name) for name in NAMES}
 PROBED_S = 60.0
 _BUILTIN = ("anthropic", "openai", "local")
-_probes: dict[str, tuple[float, Probe]] = {}
+_probes: dict[Engine, tuple[float, Probe]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +99,11 @@ def read(word: str) -> tuple[str | None, str | None]:
 
 def probe(name: str) -> Probe:
     """Whether an engine can run now, as it was at most 60 s ago."""
-    asked, found = _probes.get(name, (-PROBED_S, None))
+    engine = ENGINES[name]
+    asked, found = _probes.get(engine, (0.0, None))
     if found is None or time.monotonic() - asked >= PROBED_S:
-        found = ENGINES[name].probe(engine_cfg(name))
-        _probes[name] = (time.monotonic(), found)
+        found = engine.probe(engine_cfg(name))
+        _probes[engine] = (time.monotonic(), found)
     return found
 
 

@@ -8,18 +8,47 @@ import pytest
 
 from tests.workspace.turns import World
 from workspace.engines import sandbox, select
+from workspace.engines.base import NAMES, Probe
 from workspace.engines.sandbox import Sandbox
 from workspace.engines.select import Choice, Rung, choose
 
 MARKED = "#!runbook\n```Bash\nls\n```\n"
-NOTHING = Choice(None, None, "only runbooks can run in this version")
+
+
+class Fake:
+    """An engine that can run, or says why not."""
+
+    looped = True
+
+    def __init__(self, name: str, reason: str | None = None, model: str | None = None) -> None:
+        self.name, self.reason, self.model = name, reason, model
+        self.probed = 0
+
+    def probe(self, cfg):
+        self.probed += 1
+        return Probe(self.reason is None, self.reason)
+
+    def default_model(self, cfg):
+        return self.model
+
+    def preflight(self, job):
+        return None
 
 
 @pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
-    select.confinement.cache_clear()
+def fresh(monkeypatch) -> Iterator[None]:
+    """No engine is there but the runbook, whatever is installed on this machine."""
+    for name in NAMES[1:]:
+        monkeypatch.setitem(select.ENGINES, name, Fake(name, "not installed"))
+    select.probe_again()
     yield
-    select.confinement.cache_clear()
+    select.probe_again()
+
+
+def there(monkeypatch, name: str, model: str | None = None) -> Fake:
+    engine = Fake(name, model=model)
+    monkeypatch.setitem(select.ENGINES, name, engine)
+    return engine
 
 
 def test_a_marked_prompt_is_a_runbook_whatever_else_is_named_and_pins_nothing():
@@ -28,7 +57,40 @@ def test_a_marked_prompt_is_a_runbook_whatever_else_is_named_and_pins_nothing():
 
 
 def test_plain_text_without_an_engine_has_none():
-    assert choose(prompt="Fix it") == NOTHING
+    reason = "claude is not installed; builtin is not installed; acp is not installed"
+    assert choose(prompt="Fix it") == Choice(None, None, reason)
+
+
+def test_without_a_word_the_first_engine_that_can_run_is_taken_and_pinned(monkeypatch):
+    there(monkeypatch, "acp", "codex")
+    assert choose(prompt="x") == Choice("acp", "codex", pins=True)
+    there(monkeypatch, "builtin", "openai:gpt-5")
+    assert choose(prompt="x") == Choice("builtin", "openai:gpt-5", pins=True)
+    there(monkeypatch, "claude")
+    assert choose(prompt="x") == Choice("claude", None, pins=True)
+    assert choose(prompt="x", asked="opus") == Choice("claude", "opus", pins=True)
+
+
+def test_of_several_acp_agents_none_is_taken_without_a_name(monkeypatch):
+    there(monkeypatch, "acp", None)
+    assert choose(prompt="x").engine is None
+    assert choose(prompt="x").reason.endswith("acp is to be named")
+    assert choose(prompt="x", asked="acp:codex") == Choice("acp", "codex", pins=True)
+
+
+def test_a_bare_claude_model_goes_to_claude_where_it_can_run(monkeypatch):
+    there(monkeypatch, "claude")
+    assert select.read("claude-opus-4") == ("claude", "claude-opus-4")
+
+
+def test_an_engine_is_asked_once_a_minute_whether_it_can_run(monkeypatch):
+    engine = there(monkeypatch, "claude")
+    for _ in range(3):
+        select.probe("claude")
+    assert engine.probed == 1
+    monkeypatch.setattr(select, "PROBED_S", 0.0)  # the minute is over
+    select.probe("claude")
+    assert engine.probed == 2
 
 
 @pytest.mark.parametrize(
@@ -74,7 +136,7 @@ def test_the_forms_of_a_model(word, engine, model):
 
 def test_a_named_engine_that_cannot_run_is_never_replaced():
     found = choose(prompt="x", asked="claude:opus", project=Rung("runbook"))
-    assert found == Choice(None, "opus", "the engine claude is not part of this version")
+    assert found == Choice(None, "opus", "the engine claude is not installed")
 
 
 def test_all_four_engines_are_listed_in_order(monkeypatch):
@@ -83,7 +145,7 @@ def test_all_four_engines_are_listed_in_order(monkeypatch):
     assert [engine["name"] for engine in body["engines"]] == ["runbook", "claude", "builtin", "acp"]
     assert [engine["available"] for engine in body["engines"]] == [True, False, False, False]
     assert body["engines"][0]["reason"] is None
-    assert body["engines"][1]["reason"] == "not part of this version"
+    assert body["engines"][1]["reason"] == "not installed"
     assert [engine["allowListEnforced"] for engine in body["engines"]] == [True, True, True, False]
     assert [engine["maxTurnsEnforced"] for engine in body["engines"]] == [True, True, True, False]
     assert body["default"] == "runbook"

@@ -144,9 +144,13 @@ class Loose:
     """An engine that cannot hold a list of tools, and must therefore never run under one."""
 
     name = "acp"
+    looped = True
 
     def probe(self, cfg):
         return Probe(True)
+
+    def default_model(self, cfg):
+        return None
 
     def preflight(self, job):
         return None if job.tools is None else 'the engine "acp" cannot enforce a tool list'
