@@ -53,7 +53,7 @@ class Gate:
 
     def decide(self, tool: str, args: Mapping[str, Any]) -> str | Ask:
         """ALLOW, the text of a denial, or Ask."""
-        if not self._offered(tool):
+        if not self.offers(tool):
             return f"No such tool available: {tool}"
         if tool == "Bash" and args.get("run_in_background"):
             return "run_in_background is not available; run the command in the foreground"
@@ -65,7 +65,7 @@ class Gate:
                 return denied
         return self._by_mode(tool, catalogue.kind(tool) or "")
 
-    def _offered(self, tool: str) -> bool:
+    def offers(self, tool: str) -> bool:
         """Rows 1 and 2: granted by the list, known, and not a way to spawn where that is off."""
         if not granted(tool, self.tools) or catalogue.kind(tool) is None:
             return False
