@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import resource
 import sys
-from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 from workspace.chats import live, transcript
@@ -219,6 +219,9 @@ class _Turn:
 
     def take(self, event: Event) -> None:
         self.recorder.take(event)
+
+    def on_stop(self, farewell: Callable[[], Awaitable[object]]) -> None:
+        """Nothing is said: an engine without a loop has no child that listens."""
 
     def earlier(self) -> Iterator[Args]:
         """Records before this turn's own, which come last in the file (4.5: across forks too)."""

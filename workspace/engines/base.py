@@ -7,7 +7,7 @@ most of what it costs (promise S5). Nothing here knows Django, files or settings
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 
@@ -189,6 +189,10 @@ class TurnIO(Protocol):
 
     def stoppable(self) -> AbstractContextManager[None]:
         """Inside it Stop interrupts at once by raising; outside it waits for the next entry."""
+        ...
+
+    def on_stop(self, farewell: Callable[[], Awaitable[object]]) -> None:
+        """What to say to a child when Stop comes, before it is killed (looped engines)."""
         ...
 
     def earlier(self) -> Iterator[Args]:

@@ -1,7 +1,8 @@
 """Engines that need an event loop (engine.md 2): asyncio around one of them, in its turn process.
 
 Stop kills everything below the process first, so that no engine waits for a child that does not
-answer, and closes the engine's iterator afterwards. What had been streamed by then is kept.
+answer, and closes the engine's iterator afterwards. What had been streamed by then is kept. A child
+that listens is told of it 0.2 s before (on_stop).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing
 
 from workspace.engines import policy, procs
@@ -18,6 +19,7 @@ from workspace.engines.control import Control
 from workspace.engines.light_typing import Protocol
 
 CLOSE_S = 2.0
+GOODBYE_S = 0.2
 FLUSH_S = 0.05
 STOPPED = "the turn was stopped"
 
@@ -70,6 +72,7 @@ class _Performance:
         self.stop = asyncio.Event()
         self.asks: dict[str, asyncio.Future[bool]] = {}
         self.blocks: dict[str, Text | Thinking] = {}  # streamed, and not yet a record
+        self.farewell: Callable[[], Awaitable[object]] | None = None
         self._flush: asyncio.TimerHandle | None = None
 
     async def run(self) -> End | None:
@@ -81,6 +84,7 @@ class _Performance:
         try:
             await asyncio.wait((pump, stop), return_when=asyncio.FIRST_COMPLETED)
             if not pump.done():
+                await self._say_goodbye(pump)
                 procs.kill_tree(below=(os.getpid(),))
                 pump.cancel()
                 await asyncio.wait((pump,), timeout=CLOSE_S)
@@ -94,6 +98,14 @@ class _Performance:
                 pump.exception()  # seen: the loop need not tell it
             for block in list(self.blocks.values()):
                 self.turn.take(block)
+
+    async def _say_goodbye(self, pump: asyncio.Future[End | None]) -> None:
+        """A child that listens may end by itself, and keep what it knows."""
+        if self.farewell is not None:
+            said = asyncio.ensure_future(self.farewell())
+            said.add_done_callback(lambda done: done.cancelled() or done.exception())
+            await asyncio.wait((pump,), timeout=GOODBYE_S)
+            said.cancel()
 
     async def _pump(self, events: AsyncGenerator[Event, None]) -> End | None:
         async with aclosing(events):
@@ -158,6 +170,9 @@ class _Performance:
 
     def stoppable(self) -> AbstractContextManager[None]:
         return self.turn.stoppable()
+
+    def on_stop(self, farewell: Callable[[], Awaitable[object]]) -> None:
+        self.farewell = farewell
 
     def earlier(self) -> Iterator[Args]:
         return self.turn.earlier()
