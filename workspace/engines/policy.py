@@ -6,13 +6,14 @@ Rows are tried in order, the first hit decides. An unknown mode, tool or operati
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from workspace.engines import catalogue
-from workspace.engines.base import Job
+from workspace.engines.base import Job, Notice
 from workspace.engines.light_typing import Any, NamedTuple
 
 ALLOW = ""
+SERVER = "mcp__svc_manage"
 MODES = ("default", "acceptEdits", "bypassPermissions", "plan")
 _ARMED = (".git", ".svc", ".claude")  # hooks and triggers live there
 
@@ -33,11 +34,24 @@ def expand(job: Job) -> list[str]:
 def granted(tool: str, tools: list[str]) -> bool:
     """Row 1: exact name, the whole server, or one trailing star on an mcp__ name."""
     for entry in tools:
-        if entry == tool or (entry == "mcp__svc_manage" and tool.startswith(catalogue.SVC)):
+        if entry == tool or (entry == SERVER and tool.startswith(catalogue.SVC)):
             return True
         if entry.startswith("mcp__") and entry.endswith("*") and tool.startswith(entry[:-1]):
             return True
     return False
+
+
+def unavailable(job: Job, engine: str, *, without: Collection[str] = ()) -> list[Notice]:
+    """One notice for each granted name that this engine lacks (5)."""
+    lacking = [
+        name
+        for name in job.tools or []
+        if name in without or not (catalogue.is_tool(name) or name.startswith(SERVER))
+    ]
+    return [
+        Notice("warn", "tool_unavailable", f"The {engine} engine has no tool {name}.")
+        for name in lacking
+    ]
 
 
 class Gate:

@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 
 import config
-from workspace.engines import catalogue, grammar, tools
+from workspace.engines import catalogue, grammar, policy, tools
 from workspace.engines.base import (
     Args,
     End,
@@ -26,7 +26,6 @@ from workspace.engines.base import (
 )
 from workspace.engines.light_typing import Any
 
-SERVER = "mcp__svc_manage"
 OUTPUT_BYTES, NARRATION_BYTES, ENV_BYTES, ENV_TOTAL = 65536, 4096, 32768, 524288
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z][A-Za-z0-9_]*)\.([a-z]+)\}\}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.:-]")
@@ -72,7 +71,7 @@ class _Performance:
         except grammar.SyntaxFault as fault:
             yield End("error", "runbook_syntax", str(fault))
             return
-        for notice in self._unavailable():
+        for notice in policy.unavailable(self.job, "runbook", without=("Task",)):
             yield notice
         for number, part in enumerate(parts):
             if isinstance(part, grammar.Narration):
@@ -88,18 +87,6 @@ class _Performance:
             if self.end is not None:
                 break
         yield self.end or End("ok", turns=self.turns)
-
-    def _unavailable(self) -> list[Notice]:
-        """One notice for each granted name that this engine lacks (5)."""
-        lacking = [
-            name
-            for name in self.job.tools or []
-            if name == "Task" or not (catalogue.is_tool(name) or name.startswith(SERVER))
-        ]
-        return [
-            Notice("warn", "tool_unavailable", f"The runbook engine has no tool {name}.")
-            for name in lacking
-        ]
 
     def _narrate(self, part: grammar.Narration, block: str) -> Text:
         text = self.values.fill(part.text, NARRATION_BYTES)

@@ -1,0 +1,60 @@
+"""The builtin engine (engine.md 10.2): any model of Anthropic, of OpenAI or of a local server, with
+our own tools. This file is all that the service loads; the extra's packages are the turn's alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from importlib import metadata, util
+
+from workspace.engines.base import End, Event, Job, Probe, TurnIO
+from workspace.engines.builtin import servers
+from workspace.engines.light_typing import Any
+
+PACKAGES = ("pydantic_ai", "openai", "anthropic")
+MISSING = "not installed (make engine-models)"
+KEYLESS = "without a key (ANTHROPIC_API_KEY, OPENAI_API_KEY) and without a local model server"
+
+
+class Builtin:
+    """A conversation with a model, in the turn process."""
+
+    name = "builtin"
+    looped = True
+
+    def probe(self, cfg: Mapping[str, Any]) -> Probe:
+        """Any model can be asked for with a key; a local server alone lists its own."""
+        if not all(util.find_spec(package) for package in PACKAGES):
+            return Probe(False, MISSING)
+        version = metadata.version("pydantic-ai-slim")
+        if servers.hosted(cfg):
+            return Probe(True, version=version)
+        served = servers.served(cfg)
+        if served is None and not cfg.get("local_url"):
+            return Probe(False, KEYLESS, version)
+        return Probe(True, None, version, tuple(f"local:{name}" for name in served or ()))
+
+    def default_model(self, cfg: Mapping[str, Any]) -> str | None:
+        return servers.default_model(cfg)
+
+    def preflight(self, job: Job) -> str | None:
+        if not job.network and job.sandbox.mode != "bwrap":
+            return "network off needs bubblewrap and the runbook or builtin engine"
+        return None
+
+    async def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
+        server, model = servers.read(job.model or "", job.engine_cfg)
+        lacking = servers.lacking(server, model, job.engine_cfg)
+        if lacking:
+            text = f"No engine can run this message: {lacking}."
+            yield End("needs_engine", "needs_engine", text)
+            return
+        from workspace.engines.builtin.turns import Turn
+
+        async with aclosing(Turn(job, io, server, model).events()) as events:
+            async for event in events:
+                yield event
+
+
+ENGINE = Builtin()

@@ -1,0 +1,110 @@
+"""The library's model objects, and what their failures mean (engine.md 3.1, 10.2).
+
+A key is given to the object that sends it and to nothing else, so no command can see it. Loaded in
+the turn process alone, and only the one provider's package that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import httpx2
+from pydantic_ai import exceptions
+from pydantic_ai.models import Model
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.usage import RunUsage
+
+from workspace.engines.base import End
+from workspace.engines.builtin import servers
+from workspace.engines.light_typing import Any
+
+REQUEST_S, RETRIES = 120.0, 2
+URLS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
+_CHARACTERS = 500
+
+
+@asynccontextmanager
+async def opened(server: str, name: str, cfg: Mapping[str, Any]) -> AsyncIterator[Model]:
+    """A model that can be asked, its connections closed afterwards.
+
+    The client takes nothing from the environment: a proxy that a project passes on (turnEnv) is
+    for its commands, not for the conversation and its key.
+    """
+    async with httpx2.AsyncClient(trust_env=False) as client:
+        yield _model(server, name, cfg, client)
+
+
+def _model(server: str, name: str, cfg: Mapping[str, Any], client: httpx2.AsyncClient) -> Model:
+    own = cfg.get("settings", {}).get(server) or {}
+    url, key = own.get("baseUrl") or URLS.get(server), cfg["keys"].get(servers.KEYS.get(server))
+    if server == "anthropic":
+        from pydantic_ai.models.anthropic import AnthropicModel
+        from pydantic_ai.providers.anthropic import AnthropicProvider
+
+        anthropic = AnthropicProvider(api_key=key, base_url=url, http_client=client)
+        return AnthropicModel(name, provider=anthropic)
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    if server == "openai":
+        openai = OpenAIProvider(api_key=key, base_url=url, http_client=client)
+        return OpenAIChatModel(name, provider=openai)
+    local = OpenAICompatibleProvider("local", base_url=servers.local_url(cfg), http_client=client)
+    return OpenAIChatModel(name, provider=local)
+
+
+def settings(cfg: Mapping[str, Any]) -> ModelSettings:
+    """How each request is made. `timeout` bounds each wait for the server, not a long answer."""
+    return {
+        "timeout": float(cfg.get("settings", {}).get("requestSeconds") or REQUEST_S),
+        "max_retries": RETRIES,
+        "cache": True,  # what the conversation repeats is paid for once, where a provider can
+    }
+
+
+def reported(usage: RunUsage) -> tuple[dict[str, int] | None, float | None]:
+    """Usage and cost as the servers reported them; a server that says nothing leaves null."""
+    total = usage.input_tokens + usage.output_tokens
+    tokens = {
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+        "cacheReadTokens": usage.cache_read_tokens,
+        "cacheWriteTokens": usage.cache_write_tokens,
+        "totalTokens": total,
+    }
+    return tokens if total else None, None if usage.cost is None else float(usage.cost)
+
+
+def failure(error: exceptions.AgentRunError) -> End:
+    """The end of a turn whose model cannot be asked any more."""
+    said = _said(error)
+    match error:
+        case exceptions.ModelAuthenticationError():
+            return End("error", "auth_failed", f"The model's provider refused the key: {said}")
+        case (
+            exceptions.ModelRateLimitError()
+            | exceptions.ModelQuotaExceededError()
+            | exceptions.ModelOverloadedError()
+        ):
+            text = f"The model's provider takes no more requests now: {said}"
+            return End("error", "rate_limited", text)
+        case exceptions.ModelTimeoutError() | exceptions.ModelRequestTimeout():
+            return End("error", "api_error", "The model's server did not answer in time.")
+        case exceptions.ModelConnectionError():
+            return End("error", "api_error", f"The model's server cannot be reached: {said}")
+    return End("error", "api_error", f"The model cannot answer: {said}")
+
+
+def _said(error: exceptions.AgentRunError) -> str:
+    """The provider's own words, without what a library puts around them."""
+    body = getattr(error, "body", None)
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        words = inner.get("message") if isinstance(inner, dict) else inner
+    else:
+        words = None
+    status = getattr(error, "status_code", None)
+    text = str(words or error.message).strip()[:_CHARACTERS]
+    return f"{text} (HTTP {status})" if status and words else text

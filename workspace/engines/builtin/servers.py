@@ -1,0 +1,85 @@
+"""Which model server a model's name means, and what a local one has (engine.md 9.1, 9.2)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from workspace.engines.keys import ANTHROPIC, OPENAI
+from workspace.engines.light_typing import Any
+
+LOCAL_URL = "http://127.0.0.1:11434/v1"
+PROBE_S = 0.2
+KEYS = {"anthropic": ANTHROPIC, "openai": OPENAI}
+DEFAULTS = {"anthropic": "claude-sonnet-5-5", "openai": "gpt-6.1-sol"}
+_LISTED_BYTES = 1024 * 1024
+
+
+def hosted(cfg: Mapping[str, Any]) -> list[str]:
+    """The providers there is a key for."""
+    return [server for server, key in KEYS.items() if cfg.get("keys", {}).get(key)]
+
+
+def local_url(cfg: Mapping[str, Any]) -> str:
+    """SVC_LOCAL_MODEL_URL, else where ollama listens; without a slash at its end."""
+    return str(cfg.get("local_url") or LOCAL_URL).rstrip("/")
+
+
+def default_model(cfg: Mapping[str, Any]) -> str | None:
+    """engines.builtin.model, else one of the first provider with a key, else a local one."""
+    chosen = cfg.get("settings", {}).get("model")
+    if chosen:
+        return str(chosen)
+    for server in hosted(cfg):
+        return f"{server}:{DEFAULTS[server]}"
+    names = served(cfg)
+    return f"local:{names[0]}" if names else None
+
+
+def read(word: str, cfg: Mapping[str, Any]) -> tuple[str, str]:
+    """(anthropic, openai or local, the model's own name); a bare name goes where it can."""
+    server, colon, name = word.partition(":")
+    if colon and server in ("local", *KEYS):
+        return server, name
+    if word.startswith("claude-"):
+        return "anthropic", word
+    if re.match(r"gpt-|o[0-9]", word):
+        return "openai", word
+    return (hosted(cfg) or ["local"])[0] if not cfg.get("local_url") else "local", word
+
+
+def lacking(server: str, model: str, cfg: Mapping[str, Any]) -> str | None:
+    """Why this model cannot be asked, None when it can."""
+    if not model:
+        return "no model is named, and the local model server lists none"
+    if server in KEYS and server not in hosted(cfg):
+        return f"the model {server}:{model} needs {KEYS[server]}"
+    return None
+
+
+def served(cfg: Mapping[str, Any]) -> list[str] | None:
+    """The models a local server lists, None when none answers in time."""
+    listed = _get(f"{local_url(cfg)}/models")
+    try:
+        return [str(row["id"]) for row in (listed or {})["data"]]
+    except (KeyError, TypeError):
+        return None
+
+
+def is_ollama(cfg: Mapping[str, Any]) -> bool:
+    """Whether the local server is the one that cuts a long conversation without a word."""
+    answer = _get(f"{local_url(cfg).removesuffix('/v1')}/api/version")
+    return isinstance(answer, dict) and "version" in answer
+
+
+def _get(url: str) -> Any:
+    """JSON from the local server, None for whatever else happens. Never through a proxy."""
+    import urllib.request
+
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(url, timeout=PROBE_S) as answer:
+            return json.loads(answer.read(_LISTED_BYTES))
+    except (OSError, ValueError):
+        return None

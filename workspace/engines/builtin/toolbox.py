@@ -1,0 +1,97 @@
+"""The tools of one turn as a model may use them: offered, judged, run (engine.md 5, 6).
+
+A call is judged by the gate whatever was offered; what the gate allows runs here on the main
+thread, where Stop interrupts it. Tasks are the turn's own business (turns.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from pydantic_ai.messages import ToolCallPart
+from pydantic_ai.tools import ToolDefinition
+
+from workspace.engines import catalogue, policy, svc_client, tools
+from workspace.engines.base import Args, Job, Notice, TurnIO
+from workspace.engines.builtin import offers
+
+CHARACTERS = 100_000  # of one answer: more would fill a model's memory, and no record holds it
+SECONDS, BASH_MS = 60.0, 120_000
+UNAVAILABLE = "The service's own tools cannot be listed; this turn goes without them."
+_SHOWN = 2000
+
+
+class Toolbox:
+    """What one turn may call."""
+
+    def __init__(self, job: Job, io: TurnIO, found: list[offers.Offer]) -> None:
+        self.job, self.io = job, io
+        self.offered = {offer.name: offer for offer in found}
+        web = job.engine_cfg.get("tools", {}).get("web", {})
+        self.settings = tools.Settings(job.cwd, web, job.network)
+
+    def definitions(self, *, nested: bool) -> list[ToolDefinition]:
+        """What the library shows the model; an agent inside a task makes no further ones."""
+        return [
+            ToolDefinition(
+                name=offer.name,
+                parameters_json_schema=offer.schema,
+                description=offer.description,
+            )
+            for offer in self.offered.values()
+            if not (nested and offer.name == "Task")
+        ]
+
+    async def refusal(self, name: str, args: Args, call: str) -> str | None:
+        """Why this call does not run, None when it may. Only a call that could run is asked about
+        by the gate; one of a tool that was not offered is the gate's to deny and to record."""
+        own = catalogue.TOOLS.get(name)
+        if own and name in self.offered:
+            wrong = catalogue.problem(name, args, own.params)
+            if wrong:
+                return wrong
+        return await self.io.gate(name, args, call)
+
+    async def run(self, name: str, args: Args) -> tools.Output:
+        """One allowed call."""
+        if name.startswith(catalogue.SVC):
+            is_error, text = await self.io.svc(name.removeprefix(catalogue.SVC), args, SECONDS)
+            return _bounded(tools.Output(text, is_error, int(is_error)))
+        seconds = args.get("timeout", BASH_MS) / 1000 if name == "Bash" else SECONDS
+        return _bounded(tools.run(name, args, self.io, self.settings, seconds))
+
+
+async def opened(job: Job, io: TurnIO) -> tuple[Toolbox, list[Notice]]:
+    """The turn's tools, and what has to be said about them."""
+    notices = policy.unavailable(job, "builtin")
+    found = offers.offers(job)
+    gate = policy.Gate(job)
+    if job.svc and any(gate.offers(f"{catalogue.SVC}{op}") for op in job.svc["ops"]):
+        listed = await asyncio.to_thread(svc_client.listed, job.svc, SECONDS)
+        if listed is None:
+            notices.append(Notice("warn", "svc_manage_unavailable", UNAVAILABLE))
+        found += offers.service_offers(job, listed or [])
+    return Toolbox(job, io, found), notices
+
+
+def arguments(part: ToolCallPart) -> tuple[Args, str | None]:
+    """A call's arguments, and what is wrong with their form. Models write null for "not given"."""
+    given = part.args
+    try:
+        args = json.loads(given or "{}") if isinstance(given, str) else given or {}
+    except ValueError:
+        args = None
+    if not isinstance(args, dict):
+        return {"arguments": str(given)[:_SHOWN]}, "the arguments are not a JSON object"
+    own = catalogue.TOOLS.get(part.tool_name)
+    if own is None:
+        return args, None
+    return {key: value for key, value in args.items() if value is not None}, None
+
+
+def _bounded(output: tools.Output) -> tools.Output:
+    left_out = len(output.text) - CHARACTERS
+    if left_out <= 0:
+        return output
+    return output._replace(text=f"{output.text[:CHARACTERS]}\n[{left_out} characters left out]")
