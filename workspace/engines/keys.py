@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+
+from workspace.engines.acp import agents
+from workspace.engines.light_typing import Any
 
 ANTHROPIC, OPENAI, CLAUDE_LOGIN = "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"
 _CLOUD = (
@@ -18,9 +22,12 @@ _OF = {
 _PLAIN = (BEDROCK, VERTEX, "AWS_REGION", "AWS_PROFILE", "CLOUD_ML_REGION")
 
 
-def of(engine: str) -> dict[str, str]:
-    """What an engine may be told; for claude also where its cloud provider is."""
+def of(engine: str, settings: Mapping[str, Any]) -> dict[str, str]:
+    """What an engine may be told; for claude also where its cloud provider is, for acp what the
+    settings of its agents name."""
     names = _OF.get(engine, ())
+    if engine == "acp":
+        names = tuple(name for agent in agents.read(settings)[0].values() for name in agent.env)
     return {name: os.environ[name] for name in names if os.environ.get(name, "").strip()}
 
 

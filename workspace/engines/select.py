@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -127,9 +128,11 @@ def engine_cfg(engine: str | None) -> dict[str, Any]:
     cfg: dict[str, Any] = {"tools": settings.SVC.tools}
     if engine in (None, "runbook"):
         return cfg
+    own = settings.SVC.engines.get(engine)
+    own = own if isinstance(own, Mapping) else {}
     return cfg | {
-        "keys": keys.of(engine),
-        "settings": settings.SVC.engines.get(engine) or {},
+        "keys": keys.of(engine, own),
+        "settings": own,
         "data": str(Path(settings.DATA_DIR) / "engines" / engine),
         "local_url": settings.SVC.local_model_url,
     }

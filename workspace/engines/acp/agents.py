@@ -1,0 +1,152 @@
+"""The agents of `engines.acp.agents` in svc.config.yaml, and what each needs to be started.
+
+    <name>: {command: [word, ...], env: [NAME, ...], mode: id, login: id, reads: [path, ...]}
+
+`env` names variables of the service that the agent gets, `mode` the session mode it is put into,
+`login` the way it is told to authenticate, `reads` what the sandbox must leave readable.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from workspace.engines.light_typing import Any, NamedTuple
+
+LISTS, TEXTS = ("command", "env", "reads"), ("mode", "login")
+OURS = ("SVC_", "DJANGO_", "DATABASE_URL")
+
+
+class Agent(NamedTuple):
+    name: str
+    command: tuple[str, ...]
+    env: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    mode: str = ""
+    login: str = ""
+
+
+def read(settings: Mapping[str, Any]) -> tuple[dict[str, Agent], list[str]]:
+    """The usable agents of `engines.acp` by name, and a sentence for each entry that is not."""
+    entries = settings.get("agents") or {}
+    if not isinstance(entries, Mapping):
+        return {}, ["engines.acp.agents must be a mapping of names"]
+    found: dict[str, Agent] = {}
+    problems = []
+    for name, entry in entries.items():
+        problem = _problem(str(name), entry)
+        if problem:
+            problems.append(f"engines.acp.agents.{str(name)[:60]}{problem}")
+        else:
+            given: dict[str, Any] = {key: tuple(entry.get(key) or ()) for key in LISTS}
+            given |= {key: entry.get(key) or "" for key in TEXTS}
+            found[str(name)] = Agent(str(name), **given)
+    return found, problems
+
+
+def _problem(name: str, entry: Any) -> str | None:
+    """What follows the entry's name in a sentence; None when it is in order."""
+    if not name or ":" in name or name != name.strip():
+        return ": the name must be one word without a colon"
+    if not isinstance(entry, Mapping):
+        return " must be a mapping with a command"
+    unknown = [key for key in entry if key not in (*LISTS, *TEXTS)]
+    if unknown:
+        return f".{unknown[0]} is not known; use command, env, mode, login or reads"
+    for key in LISTS:
+        words = entry.get(key) or []
+        if not isinstance(words, list) or not all(isinstance(one, str) and one for one in words):
+            return f".{key} must be a list of texts"
+    for key in TEXTS:
+        if not isinstance(entry.get(key) or "", str):
+            return f".{key} must be a text"
+    return _wrong_value(entry)
+
+
+def _wrong_value(entry: Mapping[str, Any]) -> str | None:
+    if not entry.get("command"):
+        return ".command is missing"
+    ours = [name for name in entry.get("env") or [] if name.startswith(OURS)]
+    if ours:
+        return f".env: {ours[0]} is the service's own and given to no agent"
+    relative = [path for path in entry.get("reads") or [] if not path.startswith("/")]
+    return f".reads must be absolute paths: {relative[0]}" if relative else None
+
+
+def choose(model: str | None, settings: Mapping[str, Any]) -> tuple[Agent | None, str | None]:
+    """The agent that `<agent>[:<model>]` names, or why there is none."""
+    found, problems = read(settings)
+    name = (model or "").partition(":")[0]
+    if not name and len(found) == 1:
+        return next(iter(found.values())), None
+    if name in found:
+        return found[name], missing(found[name])
+    known = ", ".join(f"acp:{one}" for one in found) or "none"
+    about = [text for text in problems if text.startswith(f"engines.acp.agents.{name}")]
+    if name and about:
+        return None, about[0]
+    if name:
+        return None, f'there is no ACP agent "{name}" (configured: {known})'
+    return None, f"name the ACP agent to use (configured: {known})"
+
+
+def missing(agent: Agent) -> str | None:
+    """Why the agent cannot be started here."""
+    if shutil.which(agent.command[0]):
+        return None
+    return f"the command of the ACP agent {agent.name} is not found: {agent.command[0]}"
+
+
+def argv(agent: Agent) -> list[str]:
+    """The command with its program as an absolute path."""
+    program = shutil.which(agent.command[0]) or agent.command[0]
+    return [str(Path.cwd() / program), *agent.command[1:]]
+
+
+def needed(agent: Agent) -> list[str]:
+    """What the agent has to read where the sandbox hides it: its program with what that is
+    installed in, paths among its arguments, and what the settings name."""
+    program, *arguments = argv(agent)
+    found = _program(Path(program))
+    interpreter = _interpreter(Path(program))
+    if interpreter:
+        found += _program(Path(interpreter))
+    paths = [word for word in (*arguments, *agent.reads) if word.startswith("/")]
+    return [*map(str, found), *paths]
+
+
+def _program(path: Path) -> list[Path]:
+    """A program, the file behind its links, and the installation around each."""
+    real = path.resolve()
+    return [path, real, *_installation(path), *_installation(real)]
+
+
+def _installation(path: Path) -> list[Path]:
+    """The virtual environment, the node_modules or the interpreter's prefix a file lies in."""
+    for folder in reversed(path.parents):
+        if folder.name == "node_modules":
+            return [folder]
+    prefix = path.parent.parent
+    home = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    if path.parent.name != "bin" or home.is_relative_to(prefix):
+        return []
+    interpreter = path.name.startswith(("python", "node")) and not path.is_symlink()
+    return [prefix] if interpreter or (prefix / "pyvenv.cfg").exists() else []
+
+
+def _interpreter(program: Path) -> str | None:
+    """What the first line of a script names, found on the PATH where it says env."""
+    try:
+        with program.open("rb") as file:
+            line = file.readline(200).decode(errors="replace")
+    except OSError:
+        return None
+    words = line.removeprefix("#!").split()
+    if not line.startswith("#!") or not words:
+        return None
+    if Path(words[0]).name != "env":
+        return words[0]
+    return next((found for word in words[1:] if (found := shutil.which(word))), None)

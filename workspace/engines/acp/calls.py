@@ -1,0 +1,164 @@
+"""Tool calls of an ACP agent as ours: one tool_use and one tool_result each (engine.md 2).
+
+An agent tells of a call piece by piece: what is known so far is merged here, and becomes an event
+when the call is run or permission is asked for it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import time
+from dataclasses import dataclass, field
+
+from workspace.engines.base import Args, ToolResult, ToolUse
+from workspace.engines.light_typing import Any
+
+TOOLS = {"read": "Read", "search": "Grep", "edit": "Edit", "execute": "Bash", "fetch": "WebFetch"}
+ANYTHING = "Bash"  # a kind that is not in section 5 counts as running commands
+SHOWN = {"Read": "file_path", "Edit": "file_path", "Grep": "pattern", "Bash": "command"}
+DIFF_LINES = 2000
+FIELDS = ("title", "kind", "status", "locations", "content", "raw_input", "raw_output")
+UNKNOWN_END = "the agent did not say how this call ended"
+
+
+@dataclass
+class Call:
+    """One call as far as it is known; `name` is its id in our transcript."""
+
+    name: str
+    known: dict[str, Any] = field(default_factory=dict)
+    began: float = 0.0
+    used: bool = False
+    ended: bool = False
+    denied: bool = False
+    told: bool = False  # that the agent went on all the same
+
+    def merge(self, update: Any) -> None:
+        for key in FIELDS:
+            value = getattr(update, key, None)
+            if value is not None:
+                self.known[key] = value
+
+    @property
+    def tool(self) -> str:
+        return TOOLS.get(self.known.get("kind") or "", ANYTHING)
+
+    @property
+    def running(self) -> bool:
+        """Whether enough is told for a record."""
+        return self.known.get("status") in ("in_progress", "completed", "failed")
+
+    @property
+    def done(self) -> bool:
+        return self.known.get("status") in ("completed", "failed")
+
+    @property
+    def paths(self) -> list[str]:
+        """Files the call is about, as the agent names them."""
+        places = [place.path for place in self.known.get("locations") or []]
+        raw = self.known.get("raw_input")
+        raw = raw if isinstance(raw, dict) else {}
+        given = [raw.get(key) for key in ("file_path", "path", "abs_path", "notebook_path")]
+        edits = [item.path for item in self.known.get("content") or [] if item.type == "diff"]
+        named = [*places, *(one for one in given if isinstance(one, str)), *edits]
+        return list(dict.fromkeys(path for path in named if path))
+
+    def arguments(self, path: str | None = None) -> Args:
+        """The agent's own input, with what our records and the gate look for beside it."""
+        raw = self.known.get("raw_input")
+        args: Args = dict(raw) if isinstance(raw, dict) else {} if raw is None else {"input": raw}
+        title = self.known.get("title") or ""
+        shown = SHOWN.get(self.tool, "url")
+        if shown == "file_path":
+            args["file_path"] = path or (self.paths[0] if self.paths else title)
+        elif shown == "command" and isinstance(args.get(shown), list):
+            args[shown] = " ".join(str(word) for word in args[shown])
+        else:
+            args.setdefault(shown, title)
+        if self.tool == "Grep" and path:
+            args["path"] = path
+        if self.known.get("kind") not in TOOLS:
+            args["kind"] = self.known.get("kind") or "other"
+        return args
+
+    def use(self) -> ToolUse:
+        self.used, self.began = True, time.monotonic()
+        return ToolUse(self.tool, self.name, self.arguments())
+
+    def result(self, text: str | None = None) -> ToolResult:
+        """How the call ended; with `text`, by what it was denied or given up for."""
+        self.ended = True
+        failed = text is not None or self.known.get("status") == "failed"
+        ms = round((time.monotonic() - self.began) * 1000)
+        return ToolResult(self.name, failed, self._output() if text is None else text, ms)
+
+    def _output(self) -> str:
+        texts = [told for item in self.known.get("content") or [] if (told := _shown(item))]
+        if texts:
+            return "\n".join(texts)
+        raw = self.known.get("raw_output")
+        if raw is None or isinstance(raw, str):
+            return raw or ""
+        return json.dumps(raw, ensure_ascii=False, default=str)
+
+
+class Calls:
+    """The calls of one turn, by the agent's ids; ours are unique in the whole chat."""
+
+    def __init__(self, turn: str) -> None:
+        self._prefix = f"call_{turn[-8:].lower()}"
+        self._calls: dict[str, Call] = {}
+        self._plans = 0
+
+    def merge(self, update: Any) -> Call:
+        """The call an update is about, with the update in it."""
+        call = self._calls.get(update.tool_call_id)
+        if call is None:
+            call = Call(self._name())
+            self._calls[update.tool_call_id] = call
+        call.merge(update)
+        return call
+
+    def _name(self) -> str:
+        return f"{self._prefix}_{len(self._calls) + self._plans + 1}"
+
+    def plan(self, entries: Any) -> ToolUse:
+        """The agent's plan, kept as the to-do list it is."""
+        name = self._name()
+        self._plans += 1
+        todos = [{"content": one.content, "status": one.status} for one in entries]
+        return ToolUse("TodoWrite", name, {"todos": todos})
+
+    def open(self) -> list[Call]:
+        return [call for call in self._calls.values() if call.used and not call.ended]
+
+
+def text_of(block: Any) -> str:
+    """A content block as text; what is none is named."""
+    match block.type:
+        case "text":
+            return str(block.text)
+        case "resource_link":
+            return f"[{block.name}]({block.uri})"
+        case "resource":
+            return str(getattr(block.resource, "text", "") or f"[{block.resource.uri}]")
+        case kind:
+            return f"[{kind}]"
+
+
+def _shown(item: Any) -> str:
+    match item.type:
+        case "content":
+            return text_of(item.content)
+        case "diff":
+            return _diff(item.path, item.old_text or "", item.new_text)
+        case _:
+            return ""
+
+
+def _diff(path: str, old: str, new: str) -> str:
+    before, after = old.splitlines(), new.splitlines()
+    if len(before) + len(after) > DIFF_LINES:
+        return f"{path}: {len(before)} lines before, {len(after)} after"
+    return "\n".join(difflib.unified_diff(before, after, path, path, lineterm=""))

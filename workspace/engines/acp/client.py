@@ -1,0 +1,77 @@
+"""Our side of the protocol: what the agent tells goes into a queue in order, what it asks goes to
+the gate. There are no methods for files and terminals: an agent has none of ours to use.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from workspace.engines.acp.calls import Call
+from workspace.engines.base import TurnIO
+from workspace.engines.light_typing import Any
+
+WRITES = ("edit", "delete", "move")
+ONLY_FOR_EVER = "the agent asks to be allowed for ever, which this service never does"
+
+
+class Question:
+    """Permission the agent asks for. The call is recorded first, then `call` is set."""
+
+    def __init__(self, tool_call: Any) -> None:
+        self.tool_call = tool_call
+        self.call: asyncio.Future[Call] = asyncio.get_running_loop().create_future()
+
+
+class Client:
+    """The library calls these by their names."""
+
+    def __init__(self, cwd: str, io: TurnIO) -> None:
+        self.cwd, self.io = Path(cwd), io
+        self.listening = False  # what comes before the prompt is a replay
+        self.queue: asyncio.Queue[Any] = asyncio.Queue()
+
+    async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
+        if self.listening:
+            self.queue.put_nowait(update)
+
+    async def request_permission(
+        self, session_id: str, tool_call: Any, options: list[Any], **_: Any
+    ) -> Any:
+        from acp import schema
+
+        chosen = await self._answer(tool_call, options) if self.listening else None
+        outcome = (
+            schema.AllowedOutcome(outcome="selected", option_id=chosen)
+            if chosen
+            else schema.DeniedOutcome(outcome="cancelled")
+        )
+        return schema.RequestPermissionResponse(outcome=outcome)
+
+    async def _answer(self, tool_call: Any, options: list[Any]) -> str | None:
+        """The option that says what the gate said, this once."""
+        question = Question(tool_call)
+        self.queue.put_nowait(question)
+        call = await question.call
+        once = _option(options, "allow_once")
+        denied = await self._judge(call)
+        if denied is None and once is None:
+            denied = ONLY_FOR_EVER
+        if denied is None:
+            return once
+        call.denied = True
+        self.queue.put_nowait(call.result(denied))
+        return _option(options, "reject_once") or _option(options, "reject_always")
+
+    async def _judge(self, call: Call) -> str | None:
+        """Of several paths the one that may not be opened decides; removing is writing too."""
+        write = call.known.get("kind") in WRITES
+        real = {path: str((self.cwd / path).resolve()) for path in call.paths}
+        wrong = next((path for path in real if self.io.denial(real[path], write=write)), None)
+        if wrong and write:
+            return await self.io.gate("Edit", {**call.arguments(), "file_path": wrong}, call.name)
+        return await self.io.gate(call.tool, call.arguments(wrong), call.name)
+
+
+def _option(options: list[Any], kind: str) -> str | None:
+    return next((one.option_id for one in options if one.kind == kind), None)

@@ -1,0 +1,72 @@
+"""How a turn of an ACP agent ends, from what the agent and its process said (engine.md 3.1)."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from workspace.engines.base import End
+from workspace.engines.light_typing import Any
+
+STDERR_TEXT = 600
+_AUTH, _RATE = (-32000, 401, 403), (429, 529)
+_AUTH_WORDS = re.compile(r"\b40[13]\b|unauthori[sz]ed|authenticat|api key|not logged in", re.I)
+_RATE_WORDS = re.compile(r"\b(429|529)\b|rate.?limit|quota|overloaded", re.I)
+_ENDS = {
+    "end_turn": End("ok"),
+    "max_turn_requests": End("max_turns", "max_turns", "The agent made as many calls as it may."),
+    "cancelled": End("stopped", "user"),
+    "max_tokens": End("error", "api_error", "The answer reached the token limit of its model."),
+    "refusal": End("error", "api_error", "The agent refused to go on."),
+}
+
+
+def answered(answer: Any, spent: float | None) -> End:
+    """The end that the answer to a prompt stands for; usage and cost as they were reported."""
+    return _ENDS[answer.stop_reason]._replace(usage=_usage(answer.usage), cost=spent)
+
+
+def _usage(usage: Any) -> dict[str, Any] | None:
+    if usage is None:
+        return None
+    return {
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+        "cacheReadTokens": usage.cached_read_tokens,
+        "cacheWriteTokens": usage.cached_write_tokens,
+        "totalTokens": usage.total_tokens,
+    }
+
+
+def refused(agent: str, error: Any) -> End:
+    """The agent answered a request with an error (acp.RequestError)."""
+    told = str(error) if error.data is None else f"{error} {_details(error.data)}"
+    text = f"The agent {agent} answered: {told[:STDERR_TEXT]}"
+    if error.code in _RATE or (error.code not in _AUTH and _RATE_WORDS.search(told)):
+        return End("error", "rate_limited", text)
+    if error.code in _AUTH or _AUTH_WORDS.search(told):
+        hint = f"Set engines.acp.agents.{agent}.env or login, or log the agent in."
+        return End("error", "auth_failed", f"{text}. {hint}")
+    return End("error", "api_error", text)
+
+
+def _details(data: Any) -> str:
+    if isinstance(data, dict) and isinstance(data.get("details"), str):
+        return str(data["details"])
+    return data if isinstance(data, str) else json.dumps(data, default=str)
+
+
+def gone(agent: str, code: int | None, errors: list[str], error: Exception) -> End:
+    """The agent's process ended, or what it said could not be read."""
+    said = "\n".join(errors)[-STDERR_TEXT:].strip()
+    if said.rpartition("\n")[2].startswith("bwrap: ") and "execvp" not in said:
+        return End("error", "sandbox_unavailable", f"The sandbox could not be set up: {said}")
+    if code is None and not isinstance(error, ConnectionError):
+        how = f"answered in an unreadable way ({type(error).__name__})"
+    elif code is None:
+        how = "closed the connection"
+    else:
+        how = f"ended with exit status {code}" if code >= 0 else f"was killed by signal {-code}"
+    return End(
+        "error", "engine_crashed", f"The agent {agent} {how}." + (f"\n{said}" if said else "")
+    )

@@ -1,0 +1,194 @@
+"""One turn of an ACP agent: start it, open its session, prompt it, tell what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+
+from workspace.engines import history
+from workspace.engines.acp import agents, failures
+from workspace.engines.acp.calls import UNKNOWN_END, Call, Calls, text_of
+from workspace.engines.acp.client import Client, Question
+from workspace.engines.acp.sessions import Session, open_session
+from workspace.engines.base import (
+    End,
+    EngineError,
+    Event,
+    Job,
+    Notice,
+    State,
+    Text,
+    Thinking,
+    ToolResult,
+    TurnIO,
+)
+from workspace.engines.light_typing import Any
+
+LINE_BYTES = 2**24
+CLOSE_S = 1.0
+STDERR_LINES = 40
+OVER = object()  # the prompt was answered: nothing more comes
+
+
+class Performance:
+    """The turn, as the events of engine.md 2."""
+
+    def __init__(self, job: Job, io: TurnIO) -> None:
+        self.job, self.io = job, io
+        self.client = Client(job.cwd, io)
+        self.calls = Calls(job.turn)
+        self.errors: deque[str] = deque(maxlen=STDERR_LINES)
+        self.block: Text | Thinking | None = None
+        self.blocks = 0
+        self.cost: float | None = None  # of the whole session, as the agent last said
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        import acp
+
+        agent, refusal = agents.choose(self.job.model, self.job.engine_cfg["settings"])
+        if agent is None or refusal:
+            raise EngineError("refused", refusal or "")
+        started = acp.spawn_agent_process(
+            self.client,  # type: ignore[arg-type] # the rest of the protocol is not offered
+            *self.io.wrap(agents.argv(agent), needed=agents.needed(agent)),
+            env=self._environment(agent),
+            cwd=os.path.realpath(self.job.cwd),
+            transport_kwargs={"limit": LINE_BYTES, "shutdown_timeout": CLOSE_S},
+        )
+        try:
+            async with started as (connection, process):
+                async for event in self._watched(agent, connection, process):
+                    yield event
+        except OSError as error:
+            text = f"The agent {agent.name} cannot be started: {error.strerror}"
+            yield End("error", "engine_crashed", text)
+
+    def _environment(self, agent: agents.Agent) -> dict[str, str]:
+        """The turn's own, and of the service's variables those that the settings name."""
+        keys = self.job.engine_cfg.get("keys", {})
+        return dict(os.environ) | {name: keys[name] for name in agent.env if name in keys}
+
+    async def _watched(
+        self, agent: agents.Agent, connection: Any, process: Any
+    ) -> AsyncGenerator[Event, None]:
+        """The turn, whatever the agent and its process do."""
+        from acp import RequestError
+
+        reading = asyncio.ensure_future(self._read_errors(process.stderr))
+        try:
+            async with aclosing(self._turn(agent, connection)) as events:
+                async for event in events:
+                    yield event
+        except EngineError as error:
+            yield End("error", error.reason, error.text)
+        except RequestError as error:
+            for event in self._flush():
+                yield event
+            yield failures.refused(agent.name, error)
+        except Exception as error:
+            for event in self._flush():
+                yield event
+            await asyncio.wait((asyncio.ensure_future(process.wait()), reading), timeout=CLOSE_S)
+            yield failures.gone(agent.name, process.returncode, [*self.errors], error)
+        finally:
+            reading.cancel()
+
+    async def _read_errors(self, stderr: asyncio.StreamReader) -> None:
+        """Keep the end of what the agent says there; nothing may fill the pipe."""
+        while part := await stderr.read(65536):
+            self.errors.extend(part.decode(errors="replace").splitlines())
+
+    async def _turn(self, agent: agents.Agent, connection: Any) -> AsyncGenerator[Event, None]:
+        session = await open_session(agent, connection, self.job)
+        for event in session.events:
+            yield event
+        self.io.on_stop(lambda: connection.cancel(session_id=session.id))
+        self.client.listening = True
+        asked = asyncio.ensure_future(connection.prompt(session.id, self._prompt(session)))
+        asked.add_done_callback(lambda _: self.client.queue.put_nowait(OVER))
+        try:
+            while (item := await self.client.queue.get()) is not OVER:
+                for event in self._translate(item):
+                    yield event
+                if isinstance(item, Question):
+                    item.call.set_result(self.calls.merge(item.tool_call))
+            answer = await asked
+        finally:
+            asked.cancel()
+        for event in [*self._flush(), *(call.result(UNKNOWN_END) for call in self.calls.open())]:
+            yield event
+        if self.cost is not None:
+            yield State(session.state | {"cost": self.cost})
+        yield failures.answered(answer, self._spent(session))
+
+    def _prompt(self, session: Session) -> list[Any]:
+        """The message; before it, for a session that knows nothing, where it is and what was."""
+        from acp import text_block
+
+        texts = [self.job.message]
+        if session.fresh:
+            texts = [self.job.instructions, history.preamble(self.io.earlier()), *texts]
+        return [text_block(text) for text in texts if text]
+
+    def _spent(self, session: Session) -> float | None:
+        """What this turn cost: the agent tells what the session has cost so far."""
+        before: float | None = session.state.get("cost")
+        if self.cost is None or before is None or self.cost < before:
+            return None
+        return round(self.cost - before, 6)
+
+    def _translate(self, item: Any) -> Iterator[Event]:
+        if isinstance(item, ToolResult):
+            yield item
+            return
+        if isinstance(item, Question):
+            yield from self._use(self.calls.merge(item.tool_call))
+            return
+        match item.session_update:
+            case "agent_message_chunk":
+                yield from self._add(Text, "text", item)
+            case "agent_thought_chunk":
+                yield from self._add(Thinking, "thinking", item)
+            case "tool_call" | "tool_call_update":
+                yield from self._call(self.calls.merge(item))
+            case "plan":
+                yield from self._flush()
+                use = self.calls.plan(item.entries)
+                yield use
+                yield ToolResult(use.call, False, "", 0)
+            case "usage_update" if item.cost and item.cost.currency == "USD":
+                self.cost = item.cost.amount
+
+    def _add(self, kind: type[Text | Thinking], word: str, update: Any) -> Iterator[Event]:
+        """One more piece of text; a block ends where something else begins."""
+        piece = text_of(update.content)
+        if self.block is not None and not isinstance(self.block, kind):
+            yield from self._flush()
+        if self.block is None:
+            self.blocks += 1
+            self.block = kind("", f"{word}_{self.blocks}")
+        self.block = self.block._replace(text=self.block.text + piece)
+        self.io.delta(self.block.block, word, piece)
+
+    def _flush(self) -> Iterator[Event]:
+        if self.block is not None:
+            done, self.block = self.block, None
+            yield done
+
+    def _call(self, call: Call) -> Iterator[Event]:
+        if call.running:
+            yield from self._use(call)
+        if call.done and not call.ended:
+            yield call.result()
+        elif call.denied and call.known["status"] == "completed" and not call.told:
+            call.told = True
+            text = "The agent says it went on with something that was denied."
+            yield Notice("warn", "agent_ignored_denial", text)
+
+    def _use(self, call: Call) -> Iterator[Event]:
+        if not call.used:
+            yield from self._flush()
+            yield call.use()
