@@ -123,7 +123,7 @@ def engine_cfg(engine: str | None) -> dict[str, Any]:
     """What an engine is told of the settings, its keys among it (12.4: never in an argument).
 
     {tools, keys: {NAME: value}, settings: engines.<name> of svc.config.yaml, data: a directory of
-    its own, local_url}.
+    its own, home: the service user's, local_url}.
     """
     cfg: dict[str, Any] = {"tools": settings.SVC.tools}
     if engine in (None, "runbook"):
@@ -134,6 +134,7 @@ def engine_cfg(engine: str | None) -> dict[str, Any]:
         "keys": keys.of(engine, own),
         "settings": own,
         "data": str(Path(settings.DATA_DIR) / "engines" / engine),
+        "home": str(Path.home()),
         "local_url": settings.SVC.local_model_url,
     }
 

@@ -1,0 +1,44 @@
+"""The claude engine (engine.md 10.1): Claude Code by its SDK, as one process below the turn.
+
+Claude Code is given exactly the tools of the turn and asks our gate before each call, in subagents
+too. It keeps its own conversations below the engine's data directory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+
+from workspace.engines.base import Event, Job, Probe, TurnIO
+from workspace.engines.light_typing import Any
+
+NETWORK = "network off needs bubblewrap and the runbook or builtin engine"
+
+
+class Claude:
+    """Available with the SDK, its bundled program and a way to log in."""
+
+    name = "claude"
+    looped = True
+
+    def probe(self, cfg: Mapping[str, Any]) -> Probe:
+        from workspace.engines.claude import setup
+
+        return setup.probe(cfg)
+
+    def default_model(self, cfg: Mapping[str, Any]) -> str | None:
+        return None
+
+    def preflight(self, job: Job) -> str | None:
+        from workspace.engines.claude import setup
+
+        if not job.network:
+            return NETWORK
+        return setup.bad_model(job.model)
+
+    def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
+        from workspace.engines.claude import conversation
+
+        return conversation.run(job, io)
+
+
+ENGINE = Claude()

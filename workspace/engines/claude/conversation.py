@@ -1,0 +1,115 @@
+"""One turn of Claude Code from its start to its end (engine.md 10.1)."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from pathlib import PurePosixPath
+
+from workspace.engines import policy
+from workspace.engines.base import Args, EngineError, Event, Job, Notice, ToolUse, TurnIO
+from workspace.engines.claude import memory, setup
+from workspace.engines.claude.messages import Messages, named
+from workspace.engines.light_typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import HookContext, HookInput, HookJSONOutput
+
+TOLD_S = 1.0
+_WILD = set("*?[{!")
+ISOLATION = "isolation is not available; leave it out"
+
+
+async def run(job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
+    """Once more, told the earlier messages, when the conversation is not known after all."""
+    place = setup.Place(job)
+    attempt = _Attempt(job, io, place, memory.choose(job, io, place.store))
+    async with aclosing(attempt.events()) as events:
+        async for event in events:
+            yield event
+    if attempt.unknown:
+        start = memory.replay(job, io, place.store, lost=True)
+        attempt = _Attempt(job, io, place, start)
+        async with aclosing(attempt.events()) as events:
+            async for event in events:
+                yield event
+    yield attempt.messages.end(attempt.failure)
+
+
+class _Attempt:
+    """One process of Claude Code, and the gate it asks."""
+
+    def __init__(self, job: Job, io: TurnIO, place: setup.Place, start: memory.Start) -> None:
+        self.job, self.io, self.place, self.start = job, io, place, start
+        self.messages = Messages(job, io, start)
+        self.failure: Exception | None = None
+        self.policy = policy.Gate(job)
+        self.told: dict[str, asyncio.Event] = {}  # call -> its tool_use is a record
+
+    @property
+    def unknown(self) -> bool:
+        """Whether Claude Code does not have the conversation that it was to go on with."""
+        said = str(self.failure or "")
+        return self.start.resume is not None and any(word in said for word in memory.UNKNOWN)
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        from claude_agent_sdk import query
+
+        if self.start.lost:
+            yield Notice("warn", "engine_state_lost", memory.LOST)
+        options = setup.options(self.job, self.io, self.place, self.start, self.gate)
+        try:
+            async for message in query(prompt=self.start.prompt, options=options):
+                for event in self.messages.events(message):
+                    yield event
+                    if isinstance(event, ToolUse):
+                        await self._tell(event)
+        except EngineError:
+            raise
+        except Exception as error:
+            print(f"Claude Code: {type(error).__name__}: {error}", file=sys.stderr)
+            self.failure = error
+
+    async def _tell(self, use: ToolUse) -> None:
+        """The call is a record. One that Claude Code refuses by itself, because it was not given
+        the tool, is denied here too: a denial is a record of its own (14.11)."""
+        self.told.setdefault(use.call, asyncio.Event()).set()
+        if use.tool not in self.messages.offered:
+            denied = self.policy.decide(use.tool, use.input)
+            if isinstance(denied, str) and denied != policy.ALLOW:
+                await self.io.gate(use.tool, use.input, use.call)
+
+    async def gate(
+        self, given: HookInput, call: str | None, context: HookContext
+    ) -> HookJSONOutput:
+        """Allow or deny, never a missing answer: before every call, in subagents too."""
+        asked: Any = given
+        tool, args = named(asked["tool_name"]), asked["tool_input"]
+        if call:
+            with suppress(TimeoutError):  # its record comes first, unless there is none
+                await asyncio.wait_for(self.told.setdefault(call, asyncio.Event()).wait(), TOLD_S)
+        denied = await self._denied(tool, args, call or "")
+        return {
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "deny" if denied else "allow",
+                "permissionDecisionReason": denied or "allowed by the service",
+            }
+        }
+
+    async def _denied(self, tool: str, args: Args, call: str) -> str | None:
+        if tool == "Task" and args.get("isolation"):  # a git worktree: runs hooks of the project
+            return ISOLATION
+        return await self.io.gate(tool, _with_path(tool, args), call)
+
+
+def _with_path(tool: str, args: Args) -> Args:
+    """A pattern of Glob may lead anywhere: the gate is shown where the search begins."""
+    pattern = PurePosixPath(str(args.get("pattern", "")))
+    if tool != "Glob" or not (pattern.is_absolute() or ".." in pattern.parts):
+        return args
+    fixed = itertools.takewhile(lambda part: not set(part) & _WILD, pattern.parts)
+    return {**args, "path": str(PurePosixPath(args.get("path") or ".", *fixed))}

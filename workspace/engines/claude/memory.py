@@ -1,0 +1,105 @@
+"""Where a conversation goes on (engine.md 4.6): its own file, a fork's source, or our records.
+
+Claude Code keeps one file per conversation. What it reports of costs covers the whole file, so the
+sums it was left with are read before the turn.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from glob import escape
+from pathlib import Path
+
+from workspace.engines import history
+from workspace.engines.base import Job, TurnIO
+from workspace.engines.light_typing import Any, NamedTuple
+
+LOST = (
+    "Claude no longer has its own memory of this conversation; it was given the messages as text."
+)
+UNKNOWN = ("No conversation found", "No message found")
+
+
+class Sums(NamedTuple):
+    """Cost in USD and tokens per model that a conversation has had so far."""
+
+    cost: float = 0.0
+    models: Mapping[str, Mapping[str, Any]] = {}
+
+
+class Start(NamedTuple):
+    """What to say and where: a new conversation `session`, or `resume`, or both for a fork."""
+
+    prompt: str
+    session: str | None = None
+    resume: str | None = None
+    at: str | None = None
+    before: Sums = Sums()
+    state: Mapping[str, Any] = {}  # what an earlier turn left
+    lost: bool = False
+
+
+def choose(job: Job, io: TurnIO, store: Path) -> Start:
+    """The first rung that holds."""
+    state = job.engine_ref or _inherited(io) or {}
+    known, mine = state.get("session"), state.get("chat") == job.chat
+    own = known if mine and known else job.chat
+    path = _file(store, own)
+    if path:
+        return Start(job.message, resume=own, before=_sums(path), state=state)
+    path = _file(store, known) if known and not mine else None
+    at = _last_ref(io) if path else None
+    if path and at:
+        return Start(job.message, job.chat, resume=known, at=at, before=_sums(path))
+    return replay(job, io, store, lost=bool(known))
+
+
+def replay(job: Job, io: TurnIO, store: Path, *, lost: bool) -> Start:
+    """A new conversation that is told the earlier one."""
+    told = history.preamble(io.earlier())
+    prompt = f"{told}\n\n{job.message}" if told else job.message
+    free = _file(store, job.chat) is None
+    return Start(prompt, job.chat if free else str(uuid.uuid4()), lost=lost)
+
+
+def _inherited(io: TurnIO) -> Mapping[str, Any] | None:
+    """What the newest turn of this engine left, in this chat or the one it was forked from."""
+    for record in io.earlier():
+        if record["type"] == "engine" and record.get("engine") == "claude" and "state" in record:
+            state: Mapping[str, Any] = record["state"]
+            return state
+    return None
+
+
+def _last_ref(io: TurnIO) -> str | None:
+    """Claude Code's id of the last thing it said in the records there are: the fork point."""
+    ref = None
+    for record in io.earlier():
+        if record["type"] == "turn_start":
+            if ref and record.get("engine") == "claude":
+                return str(ref)
+            ref = None
+        elif record["type"] in ("assistant", "thinking") and not record.get("task"):
+            ref = ref or record.get("ref")
+    return None
+
+
+def _file(store: Path, session: str) -> Path | None:
+    """A conversation's file, whatever directory it was held in."""
+    return next(store.glob(f"*/{escape(session)}.jsonl"), None)
+
+
+def _sums(path: Path) -> Sums:
+    """The last sums that were written into a conversation's file."""
+    last = b""
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                if b'"cost-state"' in line[:200]:
+                    last = line
+        found = json.loads(last or b"{}")
+        return Sums(float(found.get("totalCostUSD") or 0), found.get("modelUsage") or {})
+    except (OSError, ValueError, TypeError, AttributeError):
+        return Sums()

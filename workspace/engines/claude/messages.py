@@ -1,0 +1,206 @@
+"""What Claude Code says, as events of a turn, and how its turn ended (engine.md 10.1)."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+
+from workspace.engines import catalogue
+from workspace.engines.base import (
+    Args,
+    End,
+    EngineError,
+    Event,
+    Job,
+    Notice,
+    State,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    TurnIO,
+)
+from workspace.engines.claude import setup
+from workspace.engines.claude.memory import Start
+from workspace.engines.light_typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import AssistantMessage, ResultMessage, ToolResultBlock
+
+ITSELF = "<synthetic>"  # the model of a message that no model wrote
+TASK = "Agent"  # its name for Task towards a model
+TOKENS = {
+    "inputTokens": "inputTokens",
+    "outputTokens": "outputTokens",
+    "cacheReadTokens": "cacheReadInputTokens",
+    "cacheWriteTokens": "cacheCreationInputTokens",
+}
+_WRAPPED = re.compile(r"</?tool_use_error>|^PreToolUse:\S+ hook error: ")
+_EXIT = re.compile(r"Exit code (\d{1,3})\b")
+
+
+def named(tool: str) -> str:
+    return "Task" if tool == TASK else tool
+
+
+class Messages:
+    """The messages of one process of Claude Code."""
+
+    def __init__(self, job: Job, io: TurnIO, start: Start) -> None:
+        self.job, self.io, self.start = job, io, start
+        self.offered = {*setup.tools(job), *setup.operations(job)}
+        self.session = ""
+        self.results: list[ResultMessage] = []
+        self._replies: set[str] = set()
+        self._failed: str | None = None  # why Claude Code could not ask the model
+        self._began: dict[str, float] = {}
+        self._bash: set[str] = set()
+        self._blocks = 1
+
+    def events(self, message: object) -> Iterator[Event]:
+        """Raises EngineError for a tool that was not asked for."""
+        import claude_agent_sdk as sdk
+
+        match message:
+            case sdk.StreamEvent(parent_tool_use_id=None):
+                self._delta(message.event)
+            case sdk.AssistantMessage():
+                yield from self._said(message)
+            case sdk.UserMessage() if isinstance(message.content, list):
+                for block in message.content:
+                    if isinstance(block, sdk.ToolResultBlock):
+                        yield self._result(block)
+            case sdk.SystemMessage(subtype="init"):
+                yield from self._begun(message.data)
+            case sdk.ResultMessage():
+                self.results.append(message)
+
+    def _begun(self, data: Mapping[str, Any]) -> Iterator[Event]:
+        """The first message of each turn inside: what there is, and which conversation."""
+        there = {named(tool) for tool in data["tools"]}
+        extra = sorted(there - self.offered)
+        if extra:
+            raise EngineError("engine_crashed", f"unexpected tools: {', '.join(extra)}")
+        if self.session:
+            return
+        self.session = str(data["session_id"])
+        state = {"session": self.session, "chat": self.job.chat}
+        if state != self.start.state:
+            yield State(state)
+        for name in self._lacking(there):
+            yield Notice("warn", "tool_unavailable", f"The claude engine has no tool {name}.")
+
+    def _lacking(self, there: set[str]) -> list[str]:
+        """Granted by name, and not to be had whatever the mode of the turn."""
+        withheld = {*catalogue.TOOLS, *setup.BY_NAME} - self.offered
+        return [
+            name
+            for name in dict.fromkeys(self.job.tools or [])
+            if name not in there and name not in withheld and not name.startswith("mcp__svc_manage")
+        ]
+
+    def _delta(self, event: Mapping[str, Any]) -> None:
+        if event.get("type") != "content_block_delta":
+            return
+        delta = event["delta"]
+        if delta.get("type") == "text_delta":
+            self.io.delta(self._block, "text", delta["text"])
+        elif delta.get("type") == "thinking_delta":
+            self.io.delta(self._block, "thinking", delta["thinking"])
+
+    @property
+    def _block(self) -> str:
+        return f"block_{self._blocks}"
+
+    def _said(self, message: AssistantMessage) -> Iterator[Event]:
+        import claude_agent_sdk as sdk
+
+        if message.model == ITSELF:
+            self._failed = message.error
+            return
+        task = message.parent_tool_use_id
+        if task is None:
+            self._replies.add(str(message.message_id))
+        for block in message.content:
+            match block:
+                case sdk.TextBlock() if block.text.strip():
+                    yield self._text(Text(block.text, "", ref=message.uuid, task=task))
+                case sdk.ThinkingBlock() if block.thinking.strip():
+                    yield self._text(Thinking(block.thinking, "", ref=message.uuid, task=task))
+                case sdk.ToolUseBlock():
+                    yield self._used(ToolUse(named(block.name), block.id, block.input, task))
+
+    def _text(self, said: Text | Thinking) -> Text | Thinking:
+        """What was streamed under this block is replaced; a subagent's text is not streamed."""
+        block = self._block if said.task is None else f"{self._block}_of_{said.ref}"
+        self._blocks += said.task is None
+        return said._replace(block=block)
+
+    def _used(self, use: ToolUse) -> ToolUse:
+        self._began[use.call] = time.monotonic()
+        if use.tool == "Bash":
+            self._bash.add(use.call)
+        return use
+
+    def _result(self, block: ToolResultBlock) -> ToolResult:
+        text = _WRAPPED.sub("", _words(block.content))
+        is_error = bool(block.is_error)
+        code = _EXIT.match(text) if is_error and block.tool_use_id in self._bash else None
+        began = self._began.get(block.tool_use_id, time.monotonic())
+        ms = round((time.monotonic() - began) * 1000)
+        return ToolResult(block.tool_use_id, is_error, text, ms, int(code[1]) if code else None)
+
+    def end(self, failure: Exception | None) -> End:
+        """The table of 10.1. The last result counts; without one, Claude Code is gone."""
+        last = self.results[-1] if self.results else None
+        turns, usage, cost = len(self._replies), self._usage(last), self._cost(last)
+        if last is None or (failure is not None and not last.is_error):
+            return End("error", *_crash(failure), turns, usage, cost)
+        if last.subtype == "error_max_turns" or last.terminal_reason == "max_turns":
+            text = f"The turn stopped after {self.job.max_turns} replies, the most it may take."
+            return End("max_turns", "max_turns", text, self.job.max_turns, usage, cost)
+        if last.is_error or last.terminal_reason not in (None, "completed"):
+            text = last.result or "; ".join(last.errors or []) or str(last.terminal_reason)
+            return End("error", self._reason(last), text, turns, usage, cost)
+        return End("ok", turns=turns, usage=usage, cost=cost)
+
+    def _reason(self, last: ResultMessage) -> str:
+        status = last.api_error_status
+        if status in (401, 403) or self._failed == "authentication_failed":
+            return "auth_failed"
+        if status in (429, 529) or self._failed == "rate_limit":
+            return "rate_limited"
+        return "api_error" if last.subtype == "success" or status else "engine_crashed"
+
+    def _usage(self, last: ResultMessage | None) -> Args | None:
+        """Tokens of this turn, subagents included: what is reported covers the conversation."""
+        if last is None or not last.model_usage:
+            return None
+        usage = dict.fromkeys(TOKENS, 0)
+        for model, reported in last.model_usage.items():
+            before = self.start.before.models.get(model, {})
+            for name, theirs in TOKENS.items():
+                now: Any = reported.get(theirs)
+                usage[name] += int(now or 0) - int(before.get(theirs) or 0)
+        return usage | {"totalTokens": sum(usage.values())}
+
+    def _cost(self, last: ResultMessage | None) -> float | None:
+        """In USD; unknown when Claude Code does not know the price of a model."""
+        if last is None or last.total_cost_usd is None:
+            return None
+        known = [use.get("costBasis") != "unknown" for use in (last.model_usage or {}).values()]
+        return round(last.total_cost_usd - self.start.before.cost, 9) if all(known) else None
+
+
+def _crash(failure: Exception | None) -> tuple[str, str]:
+    if failure is None:
+        return "engine_crashed", "Claude Code ended without a result."
+    return "engine_crashed", f"Claude Code failed: {failure}"
+
+
+def _words(content: str | list[dict[str, Any]] | None) -> str:
+    if isinstance(content, list):
+        parts = [str(part.get("text", f"[{part.get('type')}]")) for part in content]
+        return "\n".join(parts)
+    return content or ""

@@ -1,0 +1,202 @@
+"""What Claude Code is started with (engine.md 10.1): options, environment, files of the turn.
+
+Whatever it writes that is no conversation dies with the turn: its configuration directory lies in
+the turn's own, with a link to the conversations of the project, which no other project sees.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from workspace.engines import catalogue, policy
+from workspace.engines.base import Job, Probe, TurnIO
+from workspace.engines.claude.memory import Start
+from workspace.engines.keys import ANTHROPIC, BEDROCK, CLAUDE_LOGIN, VERTEX
+from workspace.engines.light_typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import ClaudeAgentOptions
+    from claude_agent_sdk.types import HookCallback
+
+BY_NAME = ("Skill", "ToolSearch", "Monitor")  # Claude Code's own, passed on when they are listed
+LINE_BYTES = 64 * 1024 * 1024
+LATE_S = 60  # beyond the time a person has to answer
+DAYS_KEPT = 3650
+GATEWAY_TOKEN = "added-by-the-gateway"  # noqa: S105 - stands where a gateway puts the real one
+_MODEL = re.compile(r"[A-Za-z0-9][\w.:@/\[\]-]{0,199}")
+_ENVIRONMENT = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "CLAUDE_CODE_MAX_RETRIES": "2",
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",  # notes outside the project, from chat to chat
+}
+_SETTINGS = json.dumps({"cleanupPeriodDays": DAYS_KEPT, "skipWebFetchPreflight": True})
+
+
+def probe(cfg: Mapping[str, Any]) -> Probe:
+    """Nothing is imported or started: the files of the package tell."""
+    from importlib import metadata, util
+
+    found = util.find_spec("claude_agent_sdk")
+    if found is None or not found.submodule_search_locations:
+        return Probe(False, "not installed (make engine-claude)")
+    bundled = Path(found.submodule_search_locations[0]) / "_bundled"
+    if not (bundled / "claude").exists():
+        return Probe(False, f"not whole: {bundled / 'claude'} is missing")
+    release = metadata.version("claude-agent-sdk")
+    program = (bundled / "claude.version").read_text().strip()
+    reason = _cannot_log_in(cfg)
+    return Probe(reason is None, reason, f"{release}, Claude Code {program}")
+
+
+def _cannot_log_in(cfg: Mapping[str, Any]) -> str | None:
+    own = cfg["settings"]
+    url = own.get("baseUrl")
+    if url is not None and not re.match(r"https?://", str(url)):
+        return "not usable: engines.claude.baseUrl has to start with http:// or https://"
+    if own.get("useHostLogin") is True:
+        found = login(cfg).exists()
+        return None if found else "without a login: nobody ran claude and logged in on this host"
+    if own.get("passKey") is False:
+        text = "without a login: passKey is off, set engines.claude.baseUrl or useHostLogin"
+        return None if url else text
+    if any(cfg["keys"].get(name) for name in (ANTHROPIC, CLAUDE_LOGIN, BEDROCK, VERTEX)):
+        return None
+    return f"without a key: set {ANTHROPIC} or {CLAUDE_LOGIN}"
+
+
+def login(cfg: Mapping[str, Any]) -> Path:
+    """Where Claude Code keeps the login of the person who runs this service."""
+    return Path(cfg["home"]) / ".claude" / ".credentials.json"
+
+
+def bad_model(model: str | None) -> str | None:
+    """It becomes an argument of a command."""
+    if model is None or _MODEL.fullmatch(model):
+        return None
+    return f'"{model[:100]}" is no name of a model'
+
+
+def tools(job: Job) -> list[str]:
+    """The names Claude Code is started with: the turn's, as far as it can have them (5, 6)."""
+    names = [name for name in policy.expand(job) if name in catalogue.TOOLS or name in BY_NAME]
+    if job.mode == "plan":
+        names = [name for name in names if catalogue.kind(name) in ("R", "N")]
+    return [name for name in dict.fromkeys(names) if job.may_spawn or name != "Task"]
+
+
+def operations(job: Job) -> list[str]:
+    """The svc_manage tools of the turn, by their names for a model."""
+    names = [f"{catalogue.SVC}{op}" for op in (job.svc or {}).get("ops", {})]
+    granted = policy.expand(job)
+    return [name for name in names if policy.granted(name, granted)]
+
+
+class Place:
+    """The turn's directories and files for Claude Code, made on construction."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.root = Path(job.run_dir)
+        self.config = self.root / "claude-config"
+        self.store = Path(job.engine_cfg["data"]) / job.project
+        self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.config.mkdir(mode=0o700)
+        (self.config / "projects").symlink_to(self.store)
+        self.login = self._login()
+        self.servers = self._servers()
+
+    def _login(self) -> Path | None:
+        if self.job.engine_cfg["settings"].get("useHostLogin") is not True:
+            return None
+        found = login(self.job.engine_cfg)
+        (self.config / found.name).symlink_to(found)
+        return found
+
+    def _servers(self) -> Path | None:
+        """In a file, because `ps` shows arguments; the bearer dies with the turn."""
+        if not operations(self.job) or self.job.svc is None:
+            return None
+        header = {"Authorization": f"Bearer {self.job.svc['token']}"}
+        server = {"type": "http", "url": self.job.svc["url"], "headers": header}
+        path = self.root / "mcp.json"
+        path.touch(mode=0o600, exist_ok=False)
+        path.write_text(json.dumps({"mcpServers": {"svc_manage": server}}))
+        return path
+
+    def command(self, io: TurnIO) -> str | None:
+        """A script that starts Claude Code inside the sandbox; None without one (11)."""
+        from claude_agent_sdk import __file__ as package
+
+        program = str(Path(package).parent / "_bundled" / "claude")
+        writable = [str(self.config), str(self.store)]
+        needed = [program]
+        if self.servers:
+            needed.append(str(self.servers))
+        if self.login:
+            writable.append(str(self.login))
+        argv = io.wrap([program], writable=writable, needed=needed)
+        if argv == [program]:
+            return None
+        path = self.root / "claude"
+        path.write_text(f'#!/bin/sh\nexec {shlex.join(argv)} "$@"\n')
+        path.chmod(0o700)
+        return str(path)
+
+    def environment(self) -> dict[str, str]:
+        """What is added to the turn's own. The key is seen by commands the agent runs (10.1)."""
+        own, keys = self.job.engine_cfg["settings"], self.job.engine_cfg["keys"]
+        env = _ENVIRONMENT | {
+            "CLAUDE_CONFIG_DIR": str(self.config),
+            "CLAUDE_CODE_TMPDIR": str(self.root / "tmp"),
+        }
+        if "ToolSearch" not in tools(self.job):  # else a placeholder is offered as a tool
+            env["ENABLE_TOOL_SEARCH"] = "false"
+        passed = own.get("passKey") is not False and self.login is None
+        if passed:
+            env |= keys
+        if own.get("baseUrl"):
+            env["ANTHROPIC_BASE_URL"] = str(own["baseUrl"])
+            if not passed or not keys:
+                env["ANTHROPIC_AUTH_TOKEN"] = GATEWAY_TOKEN
+        return env
+
+
+def options(
+    job: Job, io: TurnIO, place: Place, start: Start, gate: HookCallback
+) -> ClaudeAgentOptions:
+    """Every line holds against the observed behaviour named in engine.md 10.1."""
+    import sys
+
+    from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
+
+    seconds = job.ask_seconds + LATE_S
+    trusted = job.engine_cfg["settings"].get("projectSettings") is True
+    return ClaudeAgentOptions(
+        tools=tools(job),
+        permission_mode="plan" if job.mode == "plan" else "default",
+        hooks={"PreToolUse": [HookMatcher(hooks=[gate], timeout=seconds, on_failure="block")]},
+        setting_sources=["project"] if trusted else [],
+        strict_mcp_config=True,
+        mcp_servers=str(place.servers) if place.servers else {},
+        session_id=start.session,
+        resume=start.resume,
+        fork_session=start.resume is not None and start.session is not None,
+        resume_session_at=start.at,
+        max_turns=max(1, job.max_turns),
+        model=job.model,
+        system_prompt={"type": "preset", "preset": "claude_code", "append": job.instructions},
+        settings=_SETTINGS,
+        verbatim_prompts=True,  # else @path reads a file past the gate, /word runs a command
+        include_partial_messages=True,
+        forward_subagent_text=True,
+        max_buffer_size=LINE_BYTES,
+        cwd=job.cwd,
+        cli_path=place.command(io),
+        env=place.environment(),
+        stderr=lambda line: print(line, file=sys.stderr),
+    )
