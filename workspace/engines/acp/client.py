@@ -66,11 +66,17 @@ class Client:
     async def _judge(self, call: Call) -> str | None:
         """Of several paths the one that may not be opened decides; removing is writing too."""
         write = call.known.get("kind") in WRITES
-        real = {path: str((self.cwd / path).resolve()) for path in call.paths}
-        wrong = next((path for path in real if self.io.denial(real[path], write=write)), None)
+        wrong = next((path for path in call.paths if self._wrong(path, write=write)), None)
         if wrong and write:
             return await self.io.gate("Edit", {**call.arguments(), "file_path": wrong}, call.name)
         return await self.io.gate(call.tool, call.arguments(wrong), call.name)
+
+    def _wrong(self, path: str, *, write: bool) -> bool:
+        try:
+            real = str((self.cwd / path).resolve())
+        except (OSError, RuntimeError, ValueError):
+            return True  # no path at all: the gate will not have it either
+        return self.io.denial(real, write=write) is not None
 
 
 def _option(options: list[Any], kind: str) -> str | None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.workspace.turns import kinds, only, until
-from workspace.chats import live
 from workspace.engines import procs
+from workspace.engines.acp import failures
 
 
 def test_text_thought_and_plan_are_kept_in_order(world):
@@ -44,15 +43,22 @@ def test_a_tool_call_is_one_use_and_one_result(world):
     assert result["text"] == f"wrote {target}"
 
 
-@pytest.mark.parametrize(
-    ("kind", "tool"),
-    [("read", "Read"), ("search", "Grep"), ("edit", "Edit"), ("execute", "Bash"),
-     ("fetch", "WebFetch"), ("delete", "Bash"), ("switch_mode", "Bash"), ("other", "Bash")],
-)  # fmt: skip
-def test_a_kind_stands_for_a_tool_and_an_unknown_one_for_commands(world, kind, tool):
-    records = world.play({"tool": {"kind": kind, "title": "Do it"}})
+def test_a_kind_stands_for_a_tool_and_an_unknown_one_for_commands(world):
+    kinds_of_calls = [
+        "read",
+        "search",
+        "edit",
+        "execute",
+        "fetch",
+        "delete",
+        "switch_mode",
+        "other",
+    ]
+    records = world.play(*({"tool": {"kind": kind, "title": "Do"}} for kind in kinds_of_calls))
 
-    assert only(records, "tool_use")["tool"] == tool
+    assert [record["tool"] for record in records if record["type"] == "tool_use"] == [
+        "Read", "Grep", "Edit", "Bash", "WebFetch", "Bash", "Bash", "Bash",
+    ]  # fmt: skip
 
 
 def test_usage_and_cost_are_those_of_the_turn_as_reported(world):
@@ -75,10 +81,16 @@ def test_usage_and_cost_are_those_of_the_turn_as_reported(world):
      ("cancelled", "stopped", "user"), ("max_tokens", "error", "api_error"),
      ("refusal", "error", "api_error")],
 )  # fmt: skip
-def test_a_stop_reason_is_never_taken_for_another(world, reason, status, word):
-    end = world.play({"stop": reason})[-1]
+def test_a_stop_reason_is_never_taken_for_another(reason, status, word):
+    end = failures.answered(SimpleNamespace(stop_reason=reason, usage=None), None)
 
-    assert (end["status"], end["reason"]) == (status, word)
+    assert (end.status, end.reason) == (status, word)
+
+
+def test_an_answer_that_was_cut_short_is_not_shown_as_completed(world):
+    end = world.play({"say": "Half"}, {"stop": "max_tokens"})[-1]
+
+    assert (end["status"], end["reason"]) == ("error", "api_error")
 
 
 @pytest.mark.parametrize(
@@ -87,11 +99,19 @@ def test_a_stop_reason_is_never_taken_for_another(world, reason, status, word):
      (429, "slow down", "rate_limited"), (-32603, "HTTP 529 overloaded", "rate_limited"),
      (-32603, "Invalid API key", "auth_failed"), (-32603, "boom", "api_error")],
 )  # fmt: skip
-def test_an_error_of_the_agent_fails_the_turn_by_its_kind(world, code, message, word):
-    end = world.play({"say": "So "}, {"fail": [code, message]})[-1]
+def test_an_error_is_told_by_its_kind(code, message, word):
+    acp = pytest.importorskip("acp", reason="agent-client-protocol is not installed")
+    end = failures.refused("stub", acp.RequestError(code, message))
 
-    assert (end["status"], end["reason"]) == ("error", word)
-    assert message in end["text"]
+    assert (end.status, end.reason) == ("error", word)
+    assert message in (end.text or "")
+
+
+def test_an_error_of_the_agent_fails_the_turn(world):
+    records = world.play({"say": "So "}, {"fail": [429, "slow down"]})
+
+    assert (records[-1]["status"], records[-1]["reason"]) == ("error", "rate_limited")
+    assert only(records, "assistant")["text"] == "So "
 
 
 def test_a_crash_shows_the_end_of_what_the_agent_said_and_no_secret(world):
@@ -174,7 +194,7 @@ def test_the_agent_has_no_files_and_no_terminal_of_ours(world):
 
 def test_a_stop_is_told_to_the_agent_and_keeps_what_it_said(world):
     turn = world.begin({"say": "So far"}, {"hang": True}, can={"resume": True})
-    until(lambda: world.live(), lambda text: text == "So far")
+    until(world.live, lambda text: text == "So far")
 
     turn.stop()
     code, log = turn.end()
@@ -192,7 +212,7 @@ def test_an_agent_that_does_not_listen_is_killed_with_what_it_started(world):
     start = f"setsid sh -c 'trap \"\" TERM; echo $$ > {pids}; exec sleep 1000' >/dev/null 2>&1 &"
     turn = world.begin({"run": start}, {"say": "Now deaf"}, {"deaf": True})
     until(lambda: pids.exists() and pids.read_text().strip(), bool)
-    until(lambda: world.live(), lambda text: text.endswith("Now deaf"))
+    until(world.live, lambda text: text.endswith("Now deaf"))
 
     turn.stop()
     turn.end()
@@ -218,9 +238,9 @@ def test_an_open_call_of_a_stopped_turn_has_its_result(world):
 
 def test_memory_of_the_turn_process_stays_below_sixty_megabytes(world):
     turn = world.begin({"say": "x"}, {"hang": True})
-    until(lambda: world.live(), bool)
-    with open(f"/proc/{turn.child.pid}/smaps_rollup") as file:
-        pss = next(int(line.split()[1]) for line in file if line.startswith("Pss:"))
+    until(world.live, bool)
+    memory = Path(f"/proc/{turn.child.pid}/smaps_rollup").read_text().splitlines()
+    pss = next(int(line.split()[1]) for line in memory if line.startswith("Pss:"))
 
     turn.stop()
     turn.end()

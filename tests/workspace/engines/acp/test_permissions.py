@@ -1,0 +1,163 @@
+"""What an ACP agent asks permission for goes through the gate; what it cannot hold is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.workspace.engines.acp.conftest import BWRAP
+from tests.workspace.turns import kinds, only
+from workspace.engines import policy
+
+EDIT = {"kind": "edit", "title": "Edit a.txt"}
+
+
+def edit(path, **more):
+    return {
+        "tool": EDIT | {"path": str(path)}, "ask": True, "then": {"write": [str(path), "x"]},
+    } | more  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", policy.MODES)
+@pytest.mark.parametrize("tools", [[], ["Read"], ["Read", "Edit", "Bash"]])
+def test_a_tool_list_is_refused_in_every_mode_and_nothing_is_started(world, mode, tools):
+    target = world.project / "a.txt"
+    records = world.play({"write": [str(target), "x"]}, tools=tools, mode=mode)
+
+    end = records[-1]
+    assert (end["status"], end["reason"]) == ("error", "refused")
+    assert end["text"] == 'the engine "acp" cannot enforce a tool list'
+    assert world.log("initialize") == []
+    assert not target.exists()
+
+
+def test_plan_mode_without_a_sandbox_is_refused(world):
+    end = world.play({"say": "x"}, mode="plan")[-1]
+
+    assert (end["status"], end["reason"]) == ("error", "refused")
+    assert end["text"] == 'the engine "acp" cannot hold plan mode without a sandbox'
+    assert world.log("initialize") == []
+
+
+def test_no_network_is_refused(world):
+    end = world.play({"say": "x"}, network=False, sandbox=BWRAP)[-1]
+
+    assert end["text"] == "network off needs bubblewrap and the runbook or builtin engine"
+
+
+def test_bypass_allows_this_once_what_is_asked(world):
+    target = world.project / "a.txt"
+    records = world.play(edit(target), mode="bypassPermissions")
+
+    assert target.read_text() == "x"
+    assert [entry["option"] for entry in world.log("permission")] == ["allow_once"]
+    assert only(records, "tool_result")["is_error"] is False
+
+
+def test_nobody_attends_so_what_needs_approval_is_denied_and_recorded(world):
+    target = world.project / "a.txt"
+    records = world.play(edit(target), {"say": "Then not."}, mode="default", attended=False)
+
+    text = "Edit needs approval and nobody is attending this turn (permission mode default)"
+    asked, result = only(records, "permission"), only(records, "tool_result")
+    assert (asked["state"], asked["by"], asked["reason"]) == ("denied", "policy", text)
+    assert asked["call"] == result["call"] == only(records, "tool_use")["call"]
+    assert (result["is_error"], result["text"]) == (True, text)
+    assert [entry["option"] for entry in world.log("permission")] == ["reject_once"]
+    assert not target.exists()
+    assert records[-1]["status"] == "ok"
+
+
+@pytest.mark.parametrize("allow", [True, False])
+def test_a_person_is_asked_and_the_answer_holds(world, allow):
+    target = world.project / "a.txt"
+    turn = world.begin(edit(target), mode="default", attended=True)
+    records = turn.until(lambda found: "permission" in kinds(found))
+    asked = only(records, "permission")
+    assert (asked["state"], asked["input"]["file_path"]) == ("asked", str(target))
+
+    turn.send({"type": "answer", "call": asked["call"], "allow": allow})
+    turn.end()
+
+    records = world.records()
+    assert target.exists() is allow
+    assert only(records, "tool_result")["is_error"] is not allow
+    assert [one["state"] for one in records if one["type"] == "permission"][1:] == [
+        "allowed" if allow else "denied"
+    ]
+
+
+def test_a_question_nobody_answers_is_denied_in_time(world):
+    target = world.project / "a.txt"
+    records = world.play(edit(target), mode="default", attended=True, ask_seconds=1)
+
+    assert only(records, "tool_result")["text"] == "nobody answered within 1 s"
+    assert not target.exists()
+    assert records[-1]["status"] == "ok"
+
+
+def test_accept_edits_lets_files_be_edited_and_nothing_be_run(world):
+    target = world.project / "a.txt"
+    run = {"tool": {"kind": "execute", "title": "touch b"}, "ask": True, "then": {"run": "touch b"}}
+    removal = edit(target, tool={"kind": "delete", "title": "rm a.txt", "path": str(target)})
+    records = world.play(edit(target), run, removal, mode="acceptEdits")
+
+    results = [record for record in records if record["type"] == "tool_result"]
+    assert [result["is_error"] for result in results] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("tool", "text"),
+    [
+        ({"kind": "edit", "title": "Edit", "path": "/etc/motd"}, "path is outside the project"),
+        ({"kind": "delete", "title": "rm", "path": "/etc/motd"}, "path is outside the project"),
+        ({"kind": "read", "title": "Read", "path": "../../secret"}, "path is outside the project"),
+        ({"kind": "search", "title": "Grep", "path": "/etc"}, "path is outside the project"),
+        ({"kind": "edit", "title": "E", "path": ".git/hooks/pre-commit"}, "protected path"),
+        ({"kind": "edit", "title": "E", "input": {"path": "project.yaml"}}, "protected path"),
+        ({"kind": "edit", "title": "E", "path": ".chats/x.jsonl"}, "protected path"),
+    ],
+)  # fmt: skip
+def test_paths_are_judged_whatever_the_mode_approves(world, tool, text):
+    records = world.play({"tool": tool, "ask": True}, mode="acceptEdits")
+
+    assert only(records, "tool_result")["text"].startswith(text)
+
+
+def test_transcripts_are_protected_in_bypass_too(world):
+    steps = [
+        {"tool": {"kind": kind, "title": kind, "path": ".chats/x.jsonl"}, "ask": True}
+        for kind in ("edit", "delete", "move")
+    ]
+    records = world.play(*steps, mode="bypassPermissions")
+
+    results = [record for record in records if record["type"] == "tool_result"]
+    assert [result["text"] for result in results] == ["protected path: .chats/x.jsonl"] * 3
+
+
+def test_an_agent_that_goes_on_all_the_same_is_told_of(world):
+    target = world.project / "a.txt"
+    records = world.play(edit(target, stubborn=True), mode="default")
+
+    assert only(records, "tool_result")["is_error"] is True
+    notice = next(one for one in records if one.get("code") == "agent_ignored_denial")
+    assert notice["level"] == "warn"
+
+
+def test_an_agent_that_never_asks_is_not_held_and_the_flags_say_so(world):
+    target = world.project / "a.txt"
+    world.play({"write": [str(target), "x"]}, mode="default", attended=False)
+
+    assert target.exists()  # the protocol holds nothing: hence the refusals and allowListEnforced
+
+
+def test_a_permission_check_that_fails_denies(world):
+    """A path that no system call takes makes the gate raise."""
+    target = world.project / "a.txt"
+    records = world.play(
+        {"tool": EDIT | {"path": "a\0b"}, "ask": True, "then": {"write": [str(target), "x"]}},
+        mode="bypassPermissions",
+    )
+
+    assert only(records, "tool_result")["text"] == "Edit was denied: the permission check failed"
+    assert only(records, "permission")["state"] == "denied"
+    assert not target.exists()
