@@ -12,6 +12,22 @@ from typing import Any
 TOKEN = "svct_" + "0123456789abcdef" * 4
 
 
+def _listed(name: str) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {"given": {"type": "string"}}}
+    return {"name": name, "description": f"About {name}", "inputSchema": schema}
+
+
+def _told(asked: dict[str, Any], ops: dict[str, Any]) -> dict[str, Any]:
+    """The answers of the protocol itself: who is there, and what can be called."""
+    if asked["method"] == "tools/list":
+        return {"tools": [_listed(name) for name in ops]}
+    return {
+        "protocolVersion": asked["params"]["protocolVersion"],
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "svc_manage", "version": "1"},
+    }
+
+
 @contextmanager
 def manage(answers: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[tuple[str, Any]]]]:
     """(the job's svc, the calls made; a GET is a page fetched).
@@ -19,12 +35,22 @@ def manage(answers: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[tuple
     An answer is a text, or a list of texts, one per call; `Error: …` is a tool error.
     """
     calls: list[tuple[str, Any]] = []
+    svc: dict[str, Any] = {"token": TOKEN, "ops": {name: {} for name in answers}}
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             if self.headers["Authorization"] != f"Bearer {TOKEN}":
                 self.send_error(404)
+                return
+            if "id" not in body:
+                self._empty(202)
+                return
+            if body["method"] in ("initialize", "tools/list"):
+                self._answer(body["id"], _told(body, svc["ops"]))
+                return
+            if body["method"] != "tools/call":
+                self._send({"error": {"code": -32601, "message": "Method not found"}}, body["id"])
                 return
             params = body["params"]
             calls.append((params["name"], params["arguments"]))
@@ -34,7 +60,18 @@ def manage(answers: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[tuple
                 "content": [{"type": "text", "text": text}],
                 "isError": text.startswith("Error:"),
             }
-            message = {"result": result, "jsonrpc": "2.0", "id": body["id"]}
+            self._answer(body["id"], result)
+
+        def _empty(self, status: int) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def _answer(self, number: int, result: dict[str, Any]) -> None:
+            self._send({"result": result}, number)
+
+        def _send(self, outcome: dict[str, Any], number: int) -> None:
+            message = outcome | {"jsonrpc": "2.0", "id": number}
             data = f": wait\n\nevent: message\ndata: {json.dumps(message)}\n\n".encode()
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")
@@ -43,6 +80,9 @@ def manage(answers: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[tuple
             self.wfile.write(data)
 
         def do_GET(self) -> None:
+            if self.path == "/_svc/mcp":
+                self._empty(405)
+                return
             calls.append(("GET", self.path))
             data = b'{"results": []}'
             self.send_response(200)
@@ -59,7 +99,8 @@ def manage(answers: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[tuple
     thread.start()
     try:
         url = f"http://127.0.0.1:{server.server_port}/_svc/mcp"
-        yield {"url": url, "token": TOKEN, "ops": {name: {} for name in answers}}, calls
+        svc["url"] = url
+        yield svc, calls
     finally:
         server.shutdown()
         thread.join()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import util
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,13 @@ import pytest
 from tests.stubs import openai
 from tests.workspace.engines.builtin.talk import Talk
 from tests.workspace.turns import World
+from workspace.engines.builtin import PACKAGES
+
+
+@pytest.fixture(autouse=True)
+def the_extra_is_installed() -> None:
+    if not all(util.find_spec(package) for package in PACKAGES):
+        pytest.skip("the builtin engine is not installed (requirements-models.txt)")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.stubs import anthropic, openai
 from tests.workspace.turns import Running, World, only
+from workspace.engines.builtin import servers
 
 KEY = "sk-dummy-0123456789abcdef"
 Record = dict[str, Any]
