@@ -19,10 +19,7 @@ class Talk:
         self.world, self.stub, self.model = world, stub, model
         self.settings: dict[str, Any] = {}
         server = model.partition(":")[0]
-        self.keys = {
-            "anthropic": {"ANTHROPIC_API_KEY": KEY},
-            "openai": {"OPENAI_API_KEY": KEY},
-        }.get(server, {})
+        self.keys = {servers.KEYS[server]: KEY} if server in servers.KEYS else {}
         if self.keys:
             self.settings[server] = {"baseUrl": stub.url}
 

@@ -127,9 +127,12 @@ def test_bash_tells_its_exit_status_and_keeps_its_time(talk, stub):
 
 def test_arguments_of_the_wrong_form_are_told_to_the_model(talk, stub, world):
     stub.say(
-        use("Write", '{"file_path": '), use("Write", "[1]"), use("Write", {"file_path": "a"}),
-        use("Write", {"file_path": 1, "content": "x"}), use("Read", {"file_path": "b", "lines": 2}),
-    )  # fmt: skip
+        use("Write") | {"input": '{"file_path": '},
+        use("Write") | {"input": "[1]"},
+        use("Write", {"file_path": "a"}),
+        use("Write", {"file_path": 1, "content": "x"}),
+        use("Read", {"file_path": "b", "lines": 2}),
+    )
     stub.say(text("sorry"))
     records = talk.run()
     assert [record["text"] for record in of(records, "tool_result")] == [
