@@ -81,7 +81,8 @@ def wrap(
     for folder in hidden:
         prefix += ["--tmpfs", folder]
     for path in _needed(hidden, needed):
-        prefix += ["--ro-bind", path, path]
+        link = os.path.islink(path)  # what it leads to is among the needed paths, or not hidden
+        prefix += ["--symlink" if link else "--ro-bind", os.path.realpath(path), path]
     cwd = os.path.realpath(cwd)
     prefix += ["--ro-bind" if plan else "--bind", cwd, cwd]
     for path in writable:
@@ -99,11 +100,13 @@ def _covering(folders: tuple[str, ...]) -> list[str]:
 
 
 def _needed(hidden: list[str], more: Sequence[str]) -> list[str]:
-    """What hiding took away and commands need: this Python, and the resolver's real file."""
+    """What hiding took away and commands need: this Python, and the resolver's real file. What
+    lies below another of them comes with it."""
     resolver = os.path.realpath("/etc/resolv.conf")
     wanted = dict.fromkeys([sys.prefix, sys.base_prefix, resolver, *more])
-    return [
-        path
-        for path in wanted
-        if os.path.exists(path) and any(path.startswith(f"{folder}/") for folder in hidden)
-    ]
+    found = [path for path in wanted if os.path.exists(path) and _below(path, hidden)]
+    return [path for path in found if not _below(path, found)]
+
+
+def _below(path: str, folders: Sequence[str]) -> bool:
+    return any(path.startswith(f"{folder}/") for folder in folders)

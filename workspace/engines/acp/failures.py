@@ -56,9 +56,9 @@ def _details(data: Any) -> str:
     return data if isinstance(data, str) else json.dumps(data, default=str)
 
 
-def gone(agent: str, code: int | None, errors: list[str], error: Exception) -> End:
+def gone(agent: str, code: int | None, said: str, error: Exception) -> End:
     """The agent's process ended, or what it said could not be read."""
-    said = "\n".join(errors)[-STDERR_TEXT:].strip()
+    said = said.strip()[-STDERR_TEXT:]
     if said.rpartition("\n")[2].startswith("bwrap: ") and "execvp" not in said:
         return End("error", "sandbox_unavailable", f"The sandbox could not be set up: {said}")
     if code is None and not isinstance(error, ConnectionError):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections import deque
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from workspace.engines import history
 from workspace.engines.acp import agents, failures
@@ -29,7 +28,7 @@ from workspace.engines.light_typing import Any
 
 LINE_BYTES = 2**24
 CLOSE_S = 1.0
-STDERR_LINES = 40
+STDERR_BYTES = 8192
 OVER = object()  # the prompt was answered: nothing more comes
 
 
@@ -40,7 +39,7 @@ class Performance:
         self.job, self.io = job, io
         self.client = Client(job.cwd, io)
         self.calls = Calls(job.turn)
-        self.errors: deque[str] = deque(maxlen=STDERR_LINES)
+        self.errors = b""
         self.block: Text | Thinking | None = None
         self.blocks = 0
         self.cost: float | None = None  # of the whole session, as the agent last said
@@ -59,12 +58,18 @@ class Performance:
             transport_kwargs={"limit": LINE_BYTES, "shutdown_timeout": CLOSE_S},
         )
         try:
-            async with started as (connection, process):
-                async for event in self._watched(agent, connection, process):
-                    yield event
+            connection, process = await started.__aenter__()
         except OSError as error:
             text = f"The agent {agent.name} cannot be started: {error.strerror}"
             yield End("error", "engine_crashed", text)
+            return
+        try:
+            async with aclosing(self._watched(agent, connection, process)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            with suppress(OSError):  # its pipe may be broken
+                await started.__aexit__(None, None, None)
 
     def _environment(self, agent: agents.Agent) -> dict[str, str]:
         """The turn's own, and of the service's variables those that the settings name."""
@@ -92,14 +97,15 @@ class Performance:
             for event in self._flush():
                 yield event
             await asyncio.wait((asyncio.ensure_future(process.wait()), reading), timeout=CLOSE_S)
-            yield failures.gone(agent.name, process.returncode, [*self.errors], error)
+            said = self.errors.decode(errors="replace")
+            yield failures.gone(agent.name, process.returncode, said, error)
         finally:
             reading.cancel()
 
     async def _read_errors(self, stderr: asyncio.StreamReader) -> None:
         """Keep the end of what the agent says there; nothing may fill the pipe."""
         while part := await stderr.read(65536):
-            self.errors.extend(part.decode(errors="replace").splitlines())
+            self.errors = (self.errors + part)[-STDERR_BYTES:]
 
     async def _turn(self, agent: agents.Agent, connection: Any) -> AsyncGenerator[Event, None]:
         session = await open_session(agent, connection, self.job)
