@@ -15,7 +15,7 @@ from tests.stubs import openai
 from tests.stubs.openai import Reply, text, use
 from tests.workspace.engines.builtin.talk import end, notices, of, result
 from tests.workspace.engines.manage import manage
-from tests.workspace.turns import BASE, Running, only
+from tests.workspace.turns import BASE, Running, only, until
 from workspace.engines import catalogue
 
 FEW = [["Read", "Bash", "Task"], ["Write", "WebFetch", f"{SVC}create_chat"], ["TodoWrite"]]
@@ -184,6 +184,17 @@ def test_a_task_spends_the_turns_own_budget(talk, stub):
     outer = of(records, "tool_use")[0]
     closed = [record for record in of(records, "tool_result") if record["call"] == outer["call"]]
     assert [record["is_error"] for record in closed] == [True]
+
+
+def test_a_stop_inside_a_task_does_not_show_its_text_as_an_answer(talk, stub, world):
+    stub.when(in_task, Reply([text("inner words, and more")], hold=2, piece=4))
+    stub.say(TASK)
+    running = talk.start()
+    until(lambda: any(map(in_task, stub.asked)), bool)
+    running.stop()
+    assert running.end()[0] == 0
+    assert of(world.records(), "assistant") == []
+    assert [record["text"] for record in of(world.records(), "tool_result")] == ["stopped"]
 
 
 def test_operations_of_the_service_are_offered_and_called(talk, stub):

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,7 +116,7 @@ def test_a_service_with_a_local_server_answers_plain_messages(alpha, stub):
     chat = answer.json()["chat"]["sessionId"]
     path = alpha.projects / "alpha" / ".chats" / f"{chat}.jsonl"
 
-    def records():
+    def records() -> list[dict[str, Any]]:
         return [record for _, record in transcript.read(str(path))]
 
     within(lambda: path.exists() and of(records(), "turn_end"), seconds=60, what="the turn's end")
