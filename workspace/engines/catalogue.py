@@ -39,6 +39,7 @@ SVC_SPAWNING = frozenset(
         "set_trigger", "run_trigger",
     }
 )  # fmt: skip
+BY_NAME = {"Skill": "X", "Monitor": "X", "ToolSearch": "P"}  # Claude Code's, never part of "all"
 BODY = {"Bash": "command", "Write": "content", "NotebookEdit": "new_source"}
 
 _TEXT, _NEEDED, _FLAG = Param("string"), Param("string", required=True), Param("boolean")
@@ -105,7 +106,7 @@ def kind(name: str) -> str | None:
     if name.startswith(SVC):
         return "R" if name[len(SVC) :] in SVC_READERS else "S"
     tool = TOOLS.get(name)
-    return tool.kind if tool else None
+    return tool.kind if tool else BY_NAME.get(name)
 
 
 def params(name: str, ops: Ops) -> dict[str, Param] | None:

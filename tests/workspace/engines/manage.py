@@ -9,12 +9,16 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from workspace.engines.catalogue import SVC_READERS
+
 TOKEN = "svct_" + "0123456789abcdef" * 4
 
 
 def _listed(name: str) -> dict[str, Any]:
     schema = {"type": "object", "properties": {"given": {"type": "string"}}}
-    return {"name": name, "description": f"About {name}", "inputSchema": schema}
+    hints = {"readOnlyHint": name in SVC_READERS}
+    described = {"description": f"About {name}", "annotations": hints}
+    return {"name": name, "inputSchema": schema, **described}
 
 
 def _told(asked: dict[str, Any], ops: dict[str, Any]) -> dict[str, Any]:

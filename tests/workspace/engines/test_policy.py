@@ -145,7 +145,7 @@ def test_the_denial_says_what_is_missing(world):
 def test_an_unknown_mode_or_tool_is_refused(world):
     assert verdict(gate(world, mode="yolo", tools=["Read"]).decide("Read", ARGS["Read"])) == "deny"
     assert (
-        verdict(gate(world, tools=["Skill"], mode="bypassPermissions").decide("Skill", {}))
+        verdict(gate(world, tools=["Unheard"], mode="bypassPermissions").decide("Unheard", {}))
         == "deny"
     )
 

@@ -93,7 +93,7 @@ class Messages:
 
     def _lacking(self, there: set[str]) -> list[str]:
         """Granted by name, and not to be had whatever the mode of the turn."""
-        withheld = {*catalogue.TOOLS, *setup.BY_NAME} - self.offered
+        withheld = {*catalogue.TOOLS, *catalogue.BY_NAME} - self.offered
         return [
             name
             for name in dict.fromkeys(self.job.tools or [])

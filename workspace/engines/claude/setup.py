@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions
     from claude_agent_sdk.types import HookCallback
 
-BY_NAME = ("Skill", "ToolSearch", "Monitor")  # Claude Code's own, passed on when they are listed
 LINE_BYTES = 64 * 1024 * 1024
 LATE_S = 60  # beyond the time a person has to answer
 DAYS_KEPT = 3650
@@ -83,7 +82,9 @@ def bad_model(model: str | None) -> str | None:
 
 def tools(job: Job) -> list[str]:
     """The names Claude Code is started with: the turn's, as far as it can have them (5, 6)."""
-    names = [name for name in policy.expand(job) if name in catalogue.TOOLS or name in BY_NAME]
+    names = [
+        name for name in policy.expand(job) if name in catalogue.TOOLS or name in catalogue.BY_NAME
+    ]
     if job.mode == "plan":
         names = [name for name in names if catalogue.kind(name) in ("R", "N")]
     return [name for name in dict.fromkeys(names) if job.may_spawn or name != "Task"]
@@ -156,13 +157,13 @@ class Place:
         }
         if "ToolSearch" not in tools(self.job):  # else a placeholder is offered as a tool
             env["ENABLE_TOOL_SEARCH"] = "false"
-        passed = own.get("passKey") is not False and self.login is None
-        if passed:
+        gateway = own.get("passKey") is False
+        if not gateway and self.login is None:
             env |= keys
         if own.get("baseUrl"):
             env["ANTHROPIC_BASE_URL"] = str(own["baseUrl"])
-            if not passed or not keys:
-                env["ANTHROPIC_AUTH_TOKEN"] = GATEWAY_TOKEN
+        if gateway and self.login is None:
+            env["ANTHROPIC_AUTH_TOKEN"] = GATEWAY_TOKEN
         return env
 
 
