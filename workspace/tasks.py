@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from workspace import projects
 from workspace.chats.turns import recovery, worker
 from workspace.operations import REGISTRY
-from workspace.triggers import firing, retention, runs
+from workspace.triggers import firing, following, retention
+from workspace.triggers.curator import passes
 
 
 def run_turn(turn_id: str) -> None:
     """Run one turn to its end, in the `turns` cluster."""
-    worker.run(turn_id, registry=REGISTRY, on_change=runs.follow)
+    worker.run(turn_id, registry=REGISTRY, on_change=following.follow)
 
 
 def sweep() -> None:
-    """Recover what a crash left behind; every 60 s."""
-    recovery.sweep(on_change=runs.follow)
+    """Recover what a crash left behind, and curate what waited for its interval; every 60 s."""
+    recovery.sweep(on_change=following.follow)
+    passes.consider_all(datetime.now(UTC))
 
 
 def start_run(run_id: str) -> None:

@@ -19,7 +19,7 @@ from workspace.api.chatview import view, views
 from workspace.chats import attachments, chats, export, index, listing, messages
 from workspace.chats.turns import queue
 from workspace.operations import REGISTRY
-from workspace.triggers import runs
+from workspace.triggers import following
 
 WHICH: dict[str, listing.Which] = {"0": "open", "1": "archived", "all": "all"}
 
@@ -137,7 +137,7 @@ class ChatViewSet(rest.ViewSet):
     def stop(self, request: Request, slug: str, session_id: str) -> Response:
         """End the running turn and hold the queue; answers once the turn is gone, or after 10 s."""
         project = projects.get(slug)
-        stopped = queue.stop(project=project, chat=session_id, on_change=runs.follow)
+        stopped = queue.stop(project=project, chat=session_id, on_change=following.follow)
         return Response({"ok": True, "stopped": stopped})
 
     @documented(bodies.Resumed, errors=(404,))
@@ -150,7 +150,7 @@ class ChatViewSet(rest.ViewSet):
     def withdraw(self, request: Request, slug: str, session_id: str, message: str) -> Response:
         """Take a waiting message out of the queue."""
         queue.remove(
-            project=projects.get(slug), chat=session_id, message=message, on_change=runs.follow
+            project=projects.get(slug), chat=session_id, message=message, on_change=following.follow
         )
         return Response({"ok": True})
 

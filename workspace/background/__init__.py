@@ -26,7 +26,7 @@ from workspace.chats.search import indexing
 from workspace.chats.turns import recovery
 from workspace.engines import procs
 from workspace.project import FILE
-from workspace.triggers import pausing, runs
+from workspace.triggers import following, pausing
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class Background:
             files.sweep(folders())
             locks.sweep_locks()
             reindex()
-            recovery.sweep(on_change=runs.follow)
+            recovery.sweep(on_change=following.follow)
             indexing.catch_up_all(projects.all())
         except Exception:
             log.exception("the index was not settled at the start; requests bring it up to date")

@@ -13,6 +13,7 @@ from django_q.tasks import async_task
 from config.kernel.errors import NotFound, printable
 from config.kernel.logs import timestamp
 from workspace.chats.turns import endings, queue
+from workspace.chats.turns.delivery import OnChange
 from workspace.models import Run, TriggerState, Turn
 
 log = logging.getLogger(__name__)
@@ -129,21 +130,24 @@ def _duration(run: Run) -> float | None:
     return round(max(0.0, (run.finished_at - run.started_at).total_seconds()), 3)
 
 
-def follow(turn: Turn) -> None:
-    """Bring the run of a turn to the turn's state. Called at every change of a turn's row."""
+def follow(turn: Turn, *, problem: str = "") -> None:
+    """Bring the run of a turn to the turn's state. Called at every change of a turn's row.
+
+    `problem`: why a turn that completed is a failed run all the same."""
     if turn.run_id is not None and turn.state in STATUS:
-        _mirror(turn)
+        _mirror(turn, problem)
     if turn.state in ENDED:
         _release_events(turn.chat)
 
 
-def _mirror(turn: Turn) -> None:
+def _mirror(turn: Turn, problem: str) -> None:
     if turn.state == "running":
         begun = Run.objects.filter(id=turn.run_id, status="queued")
         begun.update(status="running", started_at=turn.started)
         return
-    status = STATUS[turn.state]
-    values: dict[str, Any] = {"reason": _reason(turn, status), "finished_at": turn.finished}
+    status = "failed" if problem else STATUS[turn.state]
+    reason = problem or _reason(turn, status)
+    values: dict[str, Any] = {"reason": reason, "finished_at": turn.finished}
     if turn.started is not None:
         values["started_at"] = turn.started
     found = _facts(turn)
@@ -272,7 +276,7 @@ def _removed(turn: Turn) -> None:
     follow(turn)
 
 
-def recover(now: datetime) -> int:
+def recover(now: datetime, on_change: OnChange = follow) -> int:
     """After a crash: starts that were lost are interrupted, ended turns are mirrored, and what
     nobody began is delivered again. Returns how many runs became interrupted."""
     interrupted = 0
@@ -280,7 +284,7 @@ def recover(now: datetime) -> int:
     for run_id in Run.objects.filter(lost).values_list("id", flat=True):
         interrupted += finish(run_id, status="interrupted", reason=INTERRUPTED)
     for turn in Turn.objects.filter(run__status__in=ACTIVE, state__in=ENDED):
-        follow(turn)
+        on_change(turn)
         interrupted += turn.state == "interrupted"
     for run_id in _first_waiting():
         deliver(run_id)

@@ -291,9 +291,8 @@ def test_only_one_curator_entry_is_used_and_the_other_says_so(world):
     named = world.put("curate-overview", body)
 
     other = "trigger.on: only one afterTurn trigger is used: first"
-    unused = "trigger.on: this version has no curator yet; the trigger is only kept"
-    assert second.seen.warnings == [unused, other]
-    assert named.seen.warnings == [unused]
+    assert second.seen.warnings == [other]
+    assert named.seen.warnings == []
 
 
 def test_runs_of_a_removed_trigger_stay_and_queued_ones_are_cancelled(world, serving):

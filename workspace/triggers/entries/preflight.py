@@ -29,10 +29,8 @@ def warnings(project: Project, trigger: Trigger, entries: TriggerSet) -> list[st
     if refused := refusal(project, trigger, trigger.run.prompt or ""):
         found.append(f"run.tools: {refused}")
     curator = entries.curator
-    if trigger.curates and trigger.enabled:
-        found.append("trigger.on: this version has no curator yet; the trigger is only kept")
-        if curator and curator.name != trigger.name:
-            found.append(f"trigger.on: only one afterTurn trigger is used: {curator.name}")
+    if trigger.curates and trigger.enabled and curator and curator.name != trigger.name:
+        found.append(f"trigger.on: only one afterTurn trigger is used: {curator.name}")
     if _bypasses_as_root(project, trigger):
         found.append("run.permissionMode: bypassPermissions as root without a sandbox")
     return found
@@ -73,4 +71,6 @@ def _draft(project: Project, trigger: Trigger, prompt: str) -> Job:
         tools=None if trigger.own_agent else list(trigger.run.tools),
         mode=_mode(project, trigger),
         max_turns=trigger.run.max_turns or MAX_TURNS,
+        sandbox=select.confinement(),
+        engine_cfg=select.engine_cfg(choice.engine),
     )

@@ -21,7 +21,7 @@ from workspace.chats.turns import recovery
 from workspace.models import InvalidEntry, Run, TriggerState
 from workspace.project import FILE
 from workspace.schema import is_slug
-from workspace.triggers import pausing, runs
+from workspace.triggers import following, pausing, runs
 from workspace.triggers.entries.files import TriggerSet
 from workspace.triggers.entries.schema import Trigger
 from workspace.triggers.schedule import arming, claims, clock
@@ -64,7 +64,7 @@ class Ticker:
     def start(self) -> None:
         """Arm what the files say, recover what the last stop left, catch up; say so once."""
         self.look(self.clock.now())
-        interrupted = recovery.sweep(on_change=runs.follow) + self.chores(self.clock.now())
+        interrupted = recovery.sweep(on_change=following.follow) + self.chores(self.clock.now())
         self.claim(self.clock.now())
         log.info(
             "scheduler: %d armed, %d invalid, %d catch-up, %d interrupted by the last stop",
@@ -162,7 +162,7 @@ class Ticker:
     def chores(self, now: datetime) -> int:
         """What keeps the ledgers true: lost starts, lost turns, old rows."""
         self.chored = now
-        interrupted = runs.recover(now)
+        interrupted = runs.recover(now, following.follow)
         hand_over_sweep()
         if now - self.pruned >= timedelta(days=1):
             self.pruned = now

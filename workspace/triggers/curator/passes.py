@@ -1,0 +1,180 @@
+"""When a pass is due, its run and its turn, and what becomes of its answer (workspace.md 8.6).
+
+A pass is an ordinary turn of its own archived chat, in the queue like any other. Whatever goes
+wrong with it is a failed run and nothing else.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime, timedelta
+
+from django.db import transaction
+
+from config.kernel.errors import SvcError
+from config.kernel.storage import locks, paths
+from workspace import ids, projects
+from workspace.chats import chats
+from workspace.chats.turns import endings
+from workspace.models import Run, Turn
+from workspace.project import Project
+from workspace.triggers import pausing, runs
+from workspace.triggers.curator import answer, briefing, documents
+from workspace.triggers.entries import files, prompts
+from workspace.triggers.entries.schema import Trigger, agent_name
+
+log = logging.getLogger(__name__)
+
+KIND = "curation"
+LEASE = timedelta(seconds=60)  # how long the start of a pass may take
+REPLIES = 2
+NOTHING = "the pass ended without an answer"
+
+
+def enabled(project: Project) -> bool:
+    """An enabled afterTurn trigger switches it on, unless the project says no."""
+    said = (project.written("curation") or {}).get("enabled")
+    if said is False:
+        return False
+    return bool(project.effective("curation")["enabled"]) or _customised(project) is not None
+
+
+def _customised(project: Project) -> Trigger | None:
+    return files.read(project).curator
+
+
+def consider(slug: str, now: datetime | None = None) -> Run | None:
+    """Start a pass when one is due; never raises, because it stands behind the end of a turn."""
+    now = now or datetime.now(UTC)
+    try:
+        project = projects.writable(slug)
+        if not enabled(project) or pausing.of(project) is not None or not _due(project, now):
+            return None
+        with locks.lock(f"curator {slug}"):
+            run = _new(project, now) if _due(project, now) else None
+        if run is not None:
+            _start(project, run)
+        return run
+    except SvcError as error:
+        log.warning("no curation pass: %s", error, extra={"project": slug})
+        return None
+
+
+def consider_all(now: datetime) -> None:
+    """Passes that became due because their interval is over."""
+    for slug in Turn.objects.filter(finished__gt=now - timedelta(days=1), run=None).values_list(
+        "project", flat=True
+    ).distinct().order_by():  # fmt: skip
+        consider(slug, now)
+
+
+def _due(project: Project, now: datetime) -> bool:
+    """Something new from people, no pass under way, and the interval over."""
+    last = _last(project.slug)
+    if last is not None:
+        interval = timedelta(milliseconds=project.effective("curation")["minIntervalMs"])
+        if last.status in runs.ACTIVE or now - last.queued_at < interval:
+            return False
+    fresh = briefing.turns_since(project.slug, last.queued_at if last else None)
+    return any(turn.state == "done" for turn in fresh)
+
+
+def _last(slug: str, **wanted: str) -> Run | None:
+    return Run.objects.filter(project=slug, kind=KIND, **wanted).order_by("-id").first()
+
+
+def _new(project: Project, now: datetime) -> Run:
+    trigger = _customised(project)
+    run = Run(
+        id=ids.run_id(),
+        project=project.slug,
+        trigger=trigger.name if trigger else "",
+        trigger_type="event",
+        kind=KIND,
+        cause="event",
+        actor={"kind": "system"},
+        queued_at=now,
+        lease_until=now + LEASE,
+        status="queued",
+        agent_name=agent_name(project.slug, trigger.name) if trigger else "",
+    )
+    run.save(force_insert=True)
+    return run
+
+
+def _start(project: Project, run: Run) -> None:
+    try:
+        _queue(project, run)
+    except (prompts.BadPrompt, briefing.TooLong) as error:
+        runs.finish(run.id, status="failed", reason=str(error)[:500])
+    except SvcError as error:
+        runs.finish(run.id, status="failed", reason=error.text[:500])
+    except (OSError, paths.UnsafePath):
+        reason = f"{documents.OVERVIEW} or {documents.CHANGELOG} cannot be read"
+        runs.finish(run.id, status="failed", reason=reason)
+
+
+def _queue(project: Project, run: Run) -> None:
+    trigger = _customised(project)
+    extra = prompts.read(trigger, project.working_dir) if trigger else ""
+    seen = {
+        name: documents.read(project, name) for name in (documents.OVERVIEW, documents.CHANGELOG)
+    }
+    completed = _last(project.slug, status="completed")
+    turns = briefing.turns_since(project.slug, completed.queued_at if completed else None)
+    prompt = briefing.prompt(project, extra, seen, turns)
+    model = (trigger.run.model if trigger else None) or ""
+    firing = _firing(project, run, documents.digest(seen[documents.OVERVIEW]))
+    chat = chats.open_for(firing, project=project, prompt=prompt, model=model).id
+    with transaction.atomic():
+        mine = Run.objects.filter(id=run.id, status="queued", session_id="")
+        if not mine.update(session_id=chat, lease_until=None):
+            return
+        chats.fire(project=project, chat=chat, prompt=prompt, model=model, firing=firing)
+
+
+def _firing(project: Project, run: Run, seen: str) -> chats.Firing:
+    """No tool, no person, no chats of its own; archived from the start, which fires nothing."""
+    sender = {"kind": "trigger", "name": run.trigger or "curator", "cause": "event"}
+    return chats.Firing(
+        trigger=run.trigger or "curator",
+        origin="hook",
+        sender=sender | {"runId": run.id},
+        spawn_limit=0,
+        tools=[],
+        mode="default",
+        max_turns=REPLIES,
+        run=run,
+        event={"name": "afterTurn", "chat": "", "project": project.slug, "overview": seen},
+        archived=True,
+    )
+
+
+def apply(turn: Turn) -> str:
+    """Write what a completed pass answered; why it was not written, or ""."""
+    try:
+        project = projects.writable(turn.project)
+        budget = project.effective("curation")
+        found = answer.read(
+            _answer(turn),
+            overview_tokens=budget["overviewMaxTokens"],
+            changelog_tokens=budget["changelogMaxTokens"],
+        )
+        seen = (turn.event or {}).get("overview", "")
+        documents.replace_overview(project, found.overview, seen=seen)
+        documents.add_entries(project, found.entries, datetime.now(UTC).date())
+    except answer.Unreadable as error:
+        return str(error)
+    except SvcError as error:
+        return error.text
+    except (OSError, paths.UnsafePath):
+        return f"{documents.OVERVIEW} or {documents.CHANGELOG} cannot be written"
+    return ""
+
+
+def _answer(turn: Turn) -> str:
+    records = endings.records_of(endings.transcript_of(turn), turn.id)
+    texts = [one["text"] for one in records if one["type"] == "assistant"]
+    if not texts:
+        raise answer.Unreadable(NOTHING)
+    return str(texts[-1])

@@ -1,0 +1,19 @@
+"""What stands behind every change of a turn's row: its run, and the curator after it."""
+
+from __future__ import annotations
+
+from workspace.models import Turn
+from workspace.triggers import runs
+from workspace.triggers.curator import passes
+from workspace.triggers.curator.briefing import PEOPLE
+
+
+def follow(turn: Turn) -> None:
+    """The run of a turn follows it; a pass's answer is written before its run completes; the end
+    of a person's turn may begin a pass."""
+    problem = ""
+    if turn.state == "done" and turn.run is not None and turn.run.kind == passes.KIND:
+        problem = passes.apply(turn) if turn.run.status in runs.ACTIVE else ""
+    runs.follow(turn, problem=problem)
+    if turn.state == "done" and turn.run_id is None and turn.sender.get("kind") in PEOPLE:
+        passes.consider(turn.project)
