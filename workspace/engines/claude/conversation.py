@@ -36,7 +36,7 @@ async def run(job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
         async with aclosing(attempt.events()) as events:
             async for event in events:
                 yield event
-    yield attempt.messages.end(attempt.failure)
+    yield attempt.messages.end(attempt.failure, attempt.complaint)
 
 
 class _Attempt:
@@ -48,6 +48,7 @@ class _Attempt:
         self.failure: Exception | None = None
         self.policy = policy.Gate(job)
         self.told: dict[str, asyncio.Event] = {}  # call -> its tool_use is a record
+        self.complaint = ""
 
     @property
     def unknown(self) -> bool:
@@ -61,6 +62,7 @@ class _Attempt:
         if self.start.lost:
             yield Notice("warn", "engine_state_lost", memory.LOST)
         options = setup.options(self.job, self.io, self.place, self.start, self.gate)
+        options.stderr = self._complain
         try:
             async for message in query(prompt=self.start.prompt, options=options):
                 for event in self.messages.events(message):
@@ -72,6 +74,10 @@ class _Attempt:
         except Exception as error:
             print(f"Claude Code: {type(error).__name__}: {error}", file=sys.stderr)
             self.failure = error
+
+    def _complain(self, line: str) -> None:
+        print(line, file=sys.stderr)
+        self.complaint = line.strip() or self.complaint
 
     async def _tell(self, use: ToolUse) -> None:
         """The call is a record. One that Claude Code refuses by itself, because it was not given

@@ -151,12 +151,16 @@ class Messages:
         ms = round((time.monotonic() - began) * 1000)
         return ToolResult(block.tool_use_id, is_error, text, ms, int(code[1]) if code else None)
 
-    def end(self, failure: Exception | None) -> End:
-        """The table of 10.1. The last result counts; without one, Claude Code is gone."""
+    def end(self, failure: Exception | None, complaint: str) -> End:
+        """The table of 10.1. The last result counts; without one, Claude Code is gone, and what it
+        said last on stderr is all there is to tell."""
         last = self.results[-1] if self.results else None
         turns, usage, cost = len(self._replies), self._usage(last), self._cost(last)
         if last is None or (failure is not None and not last.is_error):
-            return End("error", *_crash(failure), turns, usage, cost)
+            if "bwrap:" in complaint and not self.session:
+                return End("error", "sandbox_unavailable", f"The sandbox failed: {complaint}")
+            text = f"Claude Code failed: {complaint or failure or 'it ended without a result'}"
+            return End("error", "engine_crashed", text, turns, usage, cost)
         if last.subtype == "error_max_turns" or last.terminal_reason == "max_turns":
             text = f"The turn stopped after {self.job.max_turns} replies, the most it may take."
             return End("max_turns", "max_turns", text, self.job.max_turns, usage, cost)
@@ -191,12 +195,6 @@ class Messages:
             return None
         known = [use.get("costBasis") != "unknown" for use in (last.model_usage or {}).values()]
         return round(last.total_cost_usd - self.start.before.cost, 9) if all(known) else None
-
-
-def _crash(failure: Exception | None) -> tuple[str, str]:
-    if failure is None:
-        return "engine_crashed", "Claude Code ended without a result."
-    return "engine_crashed", f"Claude Code failed: {failure}"
 
 
 def _words(content: str | list[dict[str, Any]] | None) -> str:

@@ -171,8 +171,6 @@ def options(
     job: Job, io: TurnIO, place: Place, start: Start, gate: HookCallback
 ) -> ClaudeAgentOptions:
     """Every line holds against the observed behaviour named in engine.md 10.1."""
-    import sys
-
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
     seconds = job.ask_seconds + LATE_S
@@ -199,5 +197,4 @@ def options(
         cwd=job.cwd,
         cli_path=place.command(io),
         env=place.environment(),
-        stderr=lambda line: print(line, file=sys.stderr),
     )
