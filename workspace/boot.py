@@ -8,6 +8,7 @@ import os
 from config.kernel.mcp.operations import Registry
 from workspace.access import audit, clients
 from workspace.engines import select
+from workspace.engines.claude import setup
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,8 @@ class Agents:
     """One of settings.SVC_BACKGROUND: warns of what does not confine agents (engine.md 11, 12)."""
 
     def start(self) -> None:
-        for text in select.warnings():
+        key_seen = setup.key_warning(select.engine_cfg("claude"))
+        for text in filter(None, [*select.warnings(), key_seen]):
             log.warning(text)
         if os.geteuid() == 0:
             log.warning(

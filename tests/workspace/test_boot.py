@@ -61,5 +61,19 @@ def test_a_service_of_root_is_warned_about(
     ]
 
 
+@pytest.mark.parametrize("passed", [True, False])
+def test_a_key_that_commands_can_see_is_warned_about(monkeypatch, caplog, passed):
+    pytest.importorskip("claude_agent_sdk", reason="the claude extra is not installed")
+    monkeypatch.setattr(sandbox, "probe", lambda *a, **k: Sandbox("bwrap", "auto"))
+    own = {"passKey": passed, "baseUrl": "http://127.0.0.1:1"}
+    cfg = {"settings": own, "keys": {"ANTHROPIC_API_KEY": "sk-ant-stub"}}
+    monkeypatch.setattr(select, "engine_cfg", lambda engine: cfg)
+
+    boot.Agents().start()
+
+    seen = "claude: the model key is visible to commands the agent runs (engines.claude.passKey); "
+    assert caplog.messages == ([f"{seen}use a key with a spending limit"] if passed else [])
+
+
 def test_the_server_starts_it(settings):
     assert "workspace.boot.Agents" in settings.SVC_BACKGROUND

@@ -26,6 +26,10 @@ LINE_BYTES = 64 * 1024 * 1024
 LATE_S = 60  # beyond the time a person has to answer
 DAYS_KEPT = 3650
 GATEWAY_TOKEN = "added-by-the-gateway"  # noqa: S105 - stands where a gateway puts the real one
+KEY_SEEN = (
+    "claude: the model key is visible to commands the agent runs (engines.claude.passKey); use a "
+    "key with a spending limit"
+)
 _MODEL = re.compile(r"[A-Za-z0-9][\w.:@/\[\]-]{0,199}")
 _ENVIRONMENT = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -66,6 +70,13 @@ def _cannot_log_in(cfg: Mapping[str, Any]) -> str | None:
     if any(cfg["keys"].get(name) for name in (ANTHROPIC, CLAUDE_LOGIN, BEDROCK, VERTEX)):
         return None
     return f"without a key: set {ANTHROPIC} or {CLAUDE_LOGIN}"
+
+
+def key_warning(cfg: Mapping[str, Any]) -> str | None:
+    """What the operator has to know before a turn is run (10.1)."""
+    own = cfg["settings"]
+    passed = cfg["keys"] and own.get("passKey") is not False and own.get("useHostLogin") is not True
+    return KEY_SEEN if passed and probe(cfg).available else None
 
 
 def login(cfg: Mapping[str, Any]) -> Path:

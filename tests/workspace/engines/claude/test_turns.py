@@ -84,6 +84,7 @@ def test_the_message_goes_to_the_model_as_it_was_written(desk: Desk, tmp_path: P
     assert asked.says(prompt)
     assert "MARK" not in str(asked.body)
     assert "You work in the project alpha." in asked.system
+    assert "# Memory" not in asked.system  # notes outside the project
 
 
 def test_nothing_that_lies_in_the_project_is_run_or_believed(desk: Desk):

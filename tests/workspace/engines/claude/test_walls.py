@@ -154,17 +154,18 @@ def _hold(
 @pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
 def test_a_gate_that_raises_lets_nothing_run(desk: Desk, mode):
     """Edge case 12."""
-    calls = [
-        use("Write", {"file_path": "a.txt", "content": "x"}),
-        use("Bash", {"command": "touch b"}),
-    ]
-    desk.stub.say(*calls)
+    (desk.project / "a.txt").write_text("secret\n")
+    read = use("Read", {"file_path": "a.txt"})
+    write = use("Write", {"file_path": "b.txt", "content": "x"})
+    desk.stub.say(read, write, use("Bash", {"command": "touch c.txt"}))
     desk.stub.say(text("ok"))
 
-    records = desk.run(tools=["Write", "Bash"], mode=mode, patch=BROKEN)
+    records = desk.run(tools=["Read", "Write", "Bash"], mode=mode, patch=BROKEN)
 
-    assert all(is_error for is_error, _ in results(records).values())
-    assert {path.name for path in desk.project.iterdir()} == {".chats"}
+    told = results(records)
+    assert [is_error for is_error, _ in told.values()] == [True] * 3
+    assert "secret" not in told["Read"][1]
+    assert {path.name for path in desk.project.iterdir()} == {".chats", "a.txt"}
     assert ended(records) == ("ok", None)
 
 
