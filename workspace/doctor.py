@@ -8,6 +8,7 @@ from config.kernel.process.doctor import FAULT, HINT, OK, Finding
 from workspace import projects
 from workspace.access.clients import management
 from workspace.engines import select
+from workspace.engines.base import NAMES
 from workspace.triggers.entries import files
 
 
@@ -24,5 +25,22 @@ def check() -> Iterator[Finding]:
     yield Finding(OK, "projects", f"{len(found)} in use")
     for record in management().records:
         yield Finding(HINT, "management API", record.text)
+    yield from engines()
+
+
+def engines() -> Iterator[Finding]:
+    """Which engine would run a message and why, what the others lack, and the sandbox."""
+    for name in NAMES:
+        found = select.probe(name)
+        level = OK if found.available else HINT
+        words = (
+            [found.version or "", *found.models[:5]] if found.available else [found.reason or ""]
+        )
+        yield Finding(level, f"engine {name}", ", ".join(filter(None, words)) or "can run")
+    name, reason = select.default_engine()
+    yield Finding(OK if select.probe(name).available else FAULT, "engine", f"{name}: {reason}")
+    sandbox = select.confinement()
+    if sandbox.mode == "bwrap":
+        yield Finding(OK, "sandbox", "bubblewrap confines what agents run")
     for warning in select.warnings():
-        yield Finding(HINT, "engines", warning)
+        yield Finding(FAULT if sandbox.mode == "unavailable" else HINT, "sandbox", warning)

@@ -224,9 +224,8 @@ def check_model(model: str | None) -> str:
         word = schema.model(model or "")
     except schema.Unfit as error:
         raise Invalid([Problem("model", str(error), '"runbook"')]) from None
-    engine, named = select.read(word)
-    valid = select.probe(engine).models if engine and named else ()
-    if valid and named not in valid:
+    valid = select.instead_of(word)
+    if valid:
         raise Invalid(f'unknown model "{word}" (valid: {", ".join(valid)}).')
     return word
 

@@ -51,6 +51,8 @@ def choose(
         return Choice("runbook")
     model: str | None = None
     for rung in (Rung(model=asked), pin or Rung(), project or Rung(), _instance()):
+        if rung is pin and pin.engine:  # made by this ladder: its model is that engine's own
+            return _named(pin.engine, model or pin.model)
         for word in (rung.model, rung.engine):
             engine, named = read(word or "")
             model = model or named
@@ -96,6 +98,15 @@ def read(word: str) -> tuple[str | None, str | None]:
             return "builtin", f"openai:{word}"
         case _:
             return None, word or None
+
+
+def instead_of(word: str) -> tuple[str, ...]:
+    """What there is instead of a model that its engine, with a closed catalogue, does not have."""
+    engine, named = read(word)
+    offered = probe(engine).models if engine and named else ()
+    agent = ":".join(word.split(":")[:2])  # acp:<agent>[:<model>]
+    known = {word, named, agent if engine == "acp" else word}
+    return () if known & set(offered) else offered
 
 
 def probe(name: str) -> Probe:
@@ -161,9 +172,11 @@ def warnings() -> list[str]:
 def engines_listing() -> dict[str, Any]:
     """The body of GET /api/engines (9.4): always the four, in this order."""
     confined = confinement()
+    default, reason = default_engine()
     return {
         "engines": [_listed(name, probe(name)) for name in NAMES],
-        "default": _default(),
+        "default": default,
+        "defaultReason": reason,
         "sandbox": {
             "mode": confined.mode,
             "requested": confined.requested,
@@ -185,13 +198,22 @@ def _listed(name: str, found: Probe) -> dict[str, Any]:
     }
 
 
-def _default() -> str:
-    """The engine of a plain message now, as SVC_ENGINE or the automatic choice gives it."""
-    for word in (settings.SVC.model, settings.SVC.engine):
+def default_engine() -> tuple[str, str]:
+    """The engine of a plain message now, and why: a setting, or the automatic choice."""
+    for word, setting in ((settings.SVC.model, "SVC_MODEL"), (settings.SVC.engine, "SVC_ENGINE")):
         engine, _ = read(word)
         if engine:
-            return engine
-    return _automatic(None).engine or "runbook"
+            lacking = probe(engine).reason
+            but = f", but {engine} is {lacking}: messages for it cannot run" if lacking else ""
+            return engine, f'{setting} is "{word}"{but}'
+    choice = _automatic(None)
+    if choice.engine:
+        named = f", with {choice.model}" if choice.model else ""
+        return choice.engine, f"the first model engine that can run here{named}"
+    return (
+        "runbook",
+        f"no model engine can run here, only prompts marked #!runbook: {choice.reason}",
+    )
 
 
 def _instance() -> Rung:

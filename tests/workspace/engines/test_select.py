@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 import pytest
@@ -137,6 +138,42 @@ def test_the_forms_of_a_model(word, engine, model):
 def test_a_named_engine_that_cannot_run_is_never_replaced():
     found = choose(prompt="x", asked="claude:opus", project=Rung("runbook"))
     assert found == Choice(None, "opus", "the engine claude is not installed")
+
+
+def test_a_pinned_model_stays_with_its_engine_whatever_it_looks_like(monkeypatch):
+    there(monkeypatch, "acp")
+    there(monkeypatch, "claude")
+    pin = Rung("acp", "claude-code")
+    assert choose(prompt="x", pin=pin) == Choice("acp", "claude-code", pins=True)
+    assert choose(prompt="x", asked="acp:codex", pin=pin) == Choice("acp", "codex", pins=True)
+
+
+def test_a_model_outside_a_closed_catalogue_is_told_what_there_is(monkeypatch):
+    engine = there(monkeypatch, "acp")
+    monkeypatch.setattr(engine, "probe", lambda cfg: Probe(True, models=("acp:codex",)))
+    assert select.instead_of("acp:codex") == ()
+    assert select.instead_of("acp:codex:large") == ()
+    assert select.instead_of("acp:gemini") == ("acp:codex",)
+    assert select.instead_of("openai:anything") == ()
+    assert {"id": "acp:codex", "label": "acp:codex", "engine": "acp", "contextLimit": None} in (
+        select.models_listing()["models"]
+    )
+
+
+def test_the_default_engine_comes_with_its_reason(monkeypatch, settings):
+    lacking = "claude is not installed; builtin is not installed; acp is not installed"
+    assert select.default_engine() == (
+        "runbook", f"no model engine can run here, only prompts marked #!runbook: {lacking}",
+    )  # fmt: skip
+    there(monkeypatch, "builtin", "local:llama3")
+    assert select.default_engine() == (
+        "builtin", "the first model engine that can run here, with local:llama3",
+    )  # fmt: skip
+    settings.SVC = dataclasses.replace(settings.SVC, engine="claude")
+    assert select.default_engine() == (
+        "claude",
+        'SVC_ENGINE is "claude", but claude is not installed: messages for it cannot run',
+    )
 
 
 def test_all_four_engines_are_listed_in_order(monkeypatch):

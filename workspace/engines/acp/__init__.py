@@ -30,7 +30,7 @@ class Acp:
             return Probe(False, "not installed (make engine-acp)")
         found, problems = agents.read(cfg["settings"])
         problems += [text for agent in found.values() if (text := agents.missing(agent))]
-        usable = tuple(name for name, agent in found.items() if not agents.missing(agent))
+        usable = tuple(f"acp:{name}" for name, agent in found.items() if not agents.missing(agent))
         if usable:
             return Probe(True, version=version, models=usable)
         reason = problems[0] if problems else "not configured (engines.acp.agents)"
