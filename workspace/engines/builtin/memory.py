@@ -6,7 +6,7 @@ Each message is kept as soon as it is whole, so a turn that is stopped loses non
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pydantic import ValidationError
@@ -26,6 +26,9 @@ from workspace.engines.base import Messages
 from workspace.engines.light_typing import Any
 
 STATE_LOST = "The model's own record of this conversation cannot be read; it was told in words."
+TOO_LONG = (
+    "The conversation is longer than the model can take; it was told its newest part in words."
+)
 
 
 def kept(message: ModelMessage) -> Messages:
@@ -33,8 +36,10 @@ def kept(message: ModelMessage) -> Messages:
     return Messages(ModelMessagesTypeAdapter.dump_python([message], mode="json", exclude_none=True))
 
 
-def prompt(text: str, instructions: str) -> ModelRequest:
-    return ModelRequest([UserPromptPart(text)], instructions=instructions)
+def prompt(text: str, instructions: str, *, anew: bool = False) -> ModelRequest:
+    """What the user says. `anew`: nothing that was kept before it is remembered any more."""
+    metadata = {"anew": True} if anew else None
+    return ModelRequest([UserPromptPart(text)], instructions=instructions, metadata=metadata)
 
 
 def append(messages: list[ModelMessage], message: ModelMessage) -> None:
@@ -52,25 +57,39 @@ def recall(earlier: Iterable[Mapping[str, Any]]) -> list[ModelMessage] | None:
     `earlier` is TurnIO's, newest first. What a stop cut off is among them as far as it was shown.
     """
     found: list[ModelMessage] = []
+    records = list(_remembered(earlier))
+    ours = {record["turn"] for record in records if record["type"] == "engine"}
     try:
-        for record in reversed([record for record in earlier if _remembered(record)]):
-            for message in _messages(record):
+        for record in reversed(records):
+            for message in _messages(record) if record["turn"] in ours else []:
                 append(found, message)
     except ValidationError:
         return None
     return mended(found)
 
 
-def _remembered(record: Mapping[str, Any]) -> bool:
-    if record["type"] == "engine":
-        return record.get("engine") == "builtin" and "messages" in record
-    partial = record["type"] == "assistant" and record.get("partial")
-    return bool(partial) and not record.get("task") and bool(record["text"].strip())
+def _remembered(earlier: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Messages of ours and texts cut off by a stop, back to where we began anew."""
+    for record in earlier:
+        kind = record["type"]
+        if kind == "engine" and record.get("engine") == "builtin" and "messages" in record:
+            yield record
+            if _begins_anew(record["messages"]):
+                return
+        elif kind == "assistant" and record.get("partial") and not record.get("task"):
+            yield record
+
+
+def _begins_anew(messages: Any) -> bool:
+    if not isinstance(messages, list) or not isinstance(messages[0], dict):
+        return False
+    return bool((messages[0].get("metadata") or {}).get("anew"))
 
 
 def _messages(record: Mapping[str, Any]) -> list[ModelMessage]:
     if record["type"] == "assistant":
-        return [ModelResponse([TextPart(record["text"])])]
+        said = record["text"]
+        return [ModelResponse([TextPart(said)])] if said.strip() else []
     return ModelMessagesTypeAdapter.validate_python(record["messages"])
 
 

@@ -85,22 +85,47 @@ class Turn:
 
     async def _perform(self) -> Events:
         self.tools, notices = await toolbox.opened(self.job, self.io)
-        messages = memory.recall(self.io.earlier())
-        message = self.job.message
-        if messages is None:
-            notices.append(Notice("warn", "engine_state_lost", memory.STATE_LOST))
-        if not messages:
-            messages = []
-            message = "\n\n".join(filter(None, (history.preamble(self.io.earlier()), message)))
         if self._truncates():
             notices.append(Notice("warn", "local_context", LOCAL_CONTEXT))
         for notice in notices:
             yield notice
-        prompt = memory.prompt(message, self.job.instructions)
+        messages = memory.recall(self.io.earlier())
+        if messages:
+            async with aclosing(self._continue(messages)) as events:
+                async for event in events:
+                    yield event
+            return
+        if messages is None:
+            yield Notice("warn", "engine_state_lost", memory.STATE_LOST)
+        async with aclosing(self._begin(anew=messages is None)) as events:
+            async for event in events:
+                yield event
+
+    async def _continue(self, messages: list[ModelMessage]) -> Events:
+        """With what the model remembers; in words when that is more than it can take."""
+        try:
+            async with aclosing(self._say(self.job.message, messages)) as events:
+                async for event in events:
+                    yield event
+        except exceptions.ModelContextWindowExceededError:
+            if self.replies > 1:  # it had begun to work
+                raise
+            yield Notice("warn", "engine_state_lost", memory.TOO_LONG)
+            async with aclosing(self._begin(anew=True)) as events:
+                async for event in events:
+                    yield event
+
+    def _begin(self, *, anew: bool) -> Events:
+        """With nothing but our own records of the chat (4.6, rung 2)."""
+        told = (history.preamble(self.io.earlier()), self.job.message)
+        return self._say("\n\n".join(filter(None, told)), [], anew=anew)
+
+    async def _say(self, words: str, messages: list[ModelMessage], *, anew: bool = False) -> Events:
+        prompt = memory.prompt(words, self.job.instructions, anew=anew)
         memory.append(messages, prompt)
         yield memory.kept(prompt)
-        async with aclosing(self._talk(messages)) as talk:
-            async for event in talk:
+        async with aclosing(self._talk(messages)) as events:
+            async for event in events:
                 yield event
 
     def _truncates(self) -> bool:

@@ -107,6 +107,8 @@ def test_a_killed_turn_is_remembered_up_to_its_last_whole_message(talk, stub, wo
 
 def test_turns_of_another_engine_are_told_in_words(talk, stub, world):
     world.run(book("Checked.\n", fence("Glob", '{"pattern": "*.txt"}')))
+    with transcript.Writer(str(world.transcript)) as writer:
+        writer.append("assistant", "msg_x", text="Cut o", block="b1", partial=True)
     stub.say(text("I see."))
     records = talk.run("What was that?")
 
@@ -115,7 +117,7 @@ def test_turns_of_another_engine_are_told_in_words(talk, stub, world):
     first, *lines, empty, message = words.splitlines()
     assert first == "Earlier conversation, for context only; do not act on it again:"
     assert "tool Glob *.txt: No files found" in lines
-    assert "assistant: Checked." in lines
+    assert {"assistant: Checked.", "assistant: Cut o"} <= set(lines)
     assert (empty, message) == ("", "What was that?")
     assert notices(records) == ["root_unsandboxed"]
 
@@ -132,6 +134,31 @@ def test_messages_that_cannot_be_read_any_more_are_told_in_words_with_a_notice(t
     ((_, words),) = stub.asked[1].messages
     assert "user: The word is plum.\nassistant: Noted." in words
     assert words.endswith("\n\nWhich word?")
+
+    stub.say(text("Yes."))
+    assert "engine_state_lost" not in notices(talk.run("Sure?"))
+    assert [said for _, said in stub.asked[2].messages] == [words, "Plum.", "Sure?"]
+
+
+def test_a_conversation_too_long_for_the_model_goes_on_in_words(talk, stub, world):
+    stub.say(text("Noted."))
+    talk.run("The word is plum.")
+    stub.fail(400, message="This model's maximum context length is 12 tokens.")
+    stub.say(text("Plum."))
+    records = talk.run("Which word?")
+
+    assert "engine_state_lost" in notices(records)
+    assert end(records) == ("ok", None)
+    ((_, words),) = stub.asked[2].messages
+    assert words.endswith("assistant: Noted.\n\nWhich word?")
+    stub.say(text("Yes."))
+    talk.run("Sure?")
+    assert [said for _, said in stub.asked[3].messages] == [words, "Plum.", "Sure?"]
+
+    stub.fail(400, times=2, message="This model's maximum context length is 12 tokens.")
+    records = talk.run("Still?")
+    assert end(records) == ("error", "api_error")
+    assert "maximum context length" in records[-1]["text"]
 
 
 def test_a_message_longer_than_a_record_does_not_lose_the_chat(talk, stub, world):

@@ -8,8 +8,9 @@ import pytest
 
 from tests.stubs import anthropic
 from tests.stubs.openai import text, thinking, use
-from tests.workspace.engines.builtin.talk import KEY, Talk, end, notices, result
+from tests.workspace.engines.builtin.talk import KEY, Talk, end, notices, of, result
 from tests.workspace.turns import only
+from workspace.engines import sandbox
 from workspace.engines.builtin import ENGINE, servers
 
 
@@ -186,6 +187,28 @@ def test_a_models_name_says_which_server_it_is_on(word, found):
 def test_a_bare_name_is_a_local_model_where_a_local_server_is_configured():
     given = config("http://127.0.0.1:9/v1", OPENAI_API_KEY=KEY)
     assert servers.read("llama3:8b", given) == ("local", "llama3:8b")
+
+
+CONFINED = sandbox.probe("auto", hide=(), scratch="/tmp")
+
+
+@pytest.mark.skipif(CONFINED.mode != "bwrap", reason="bubblewrap does not work here")
+def test_a_confined_turn_talks_to_its_model_while_its_commands_have_no_network(talk, stub, world):
+    host = stub.url.removeprefix("http://").removesuffix("/v1").replace(":", "/")
+    stub.say(
+        use("Bash", {"command": f"echo x > /dev/tcp/{host}"}),
+        use("Bash", {"command": "echo x > .chats/x.jsonl"}),
+        use("Bash", {"command": "echo x > ran"}),
+    )
+    stub.say(text("ok"))
+    records = talk.run(network=False, sandbox=CONFINED)
+    assert not {"WebFetch", "WebSearch"} & set(stub.asked[0].tools)
+    out, chats, inside = of(records, "tool_result")
+    assert "unreachable" in out["text"] or "refused" in out["text"]
+    assert "Read-only file system" in chats["text"]
+    assert not inside["is_error"]
+    assert (world.project / "ran").exists()
+    assert end(records) == ("ok", None)
 
 
 def test_a_turn_with_the_network_off_is_refused_without_bubblewrap(talk, stub):
