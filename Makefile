@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes
 
-.PHONY: run test check bench promises pins clean
+.PHONY: run test check bench promises pins clean engines engine-claude engine-models engine-acp
 
 run: $(VENV)/.base
 	@exec $(BIN)/python manage.py up
@@ -25,13 +25,23 @@ bench: $(VENV)/.dev
 promises: $(VENV)/.dev
 	SVC_RING=slow $(BIN)/python -m pytest tests/promises $(ARGS)
 
-# Rewrites both pin files from their .in files (needs uv).
+# Rewrites the pin files from their .in files (needs uv).
 pins:
 	uv pip compile -q --no-emit-index-url --no-header --generate-hashes --python-version 3.11 --universal requirements.in -o requirements.txt
 	uv pip compile -q --no-emit-index-url --no-header --generate-hashes --python-version 3.11 --universal requirements-dev.in -o requirements-dev.txt
+	for extra in claude models acp; do uv pip compile -q --no-emit-index-url --no-header --generate-hashes --python-version 3.11 --universal requirements-$$extra.in -o requirements-$$extra.txt; done
 
 clean:
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# Engines with a model are optional, each with its own pins: all three, or one of them.
+engines: engine-claude engine-models engine-acp
+
+engine-claude engine-models engine-acp: engine-%: $(VENV)/.%
+
+$(VENV)/.claude $(VENV)/.models $(VENV)/.acp: $(VENV)/.%: requirements-%.txt $(VENV)/.base
+	$(PIP) -r requirements-$*.txt
+	@touch $@
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

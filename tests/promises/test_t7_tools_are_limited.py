@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from tests.promises import tool_list
 from tests.workspace.engines.manage import manage
-from tests.workspace.turns import World, book, fence, kinds
+from tests.workspace.turns import BASE, World, book, fence, kinds
 
 SVC = "mcp__svc_manage__"
 MODES = ("default", "acceptEdits", "bypassPermissions", "plan")
@@ -112,3 +113,22 @@ def test_only_what_list_and_mode_allow_has_an_effect(place, tools, mode):
     assert denied == set(CLASSES) - expected - {"Task"}
     assert kinds(records)[-1] == "turn_end"
     assert records[-1]["status"] == "ok"
+
+
+def test_the_page_of_the_tool_list_is_what_the_code_decides():
+    assert tool_list.PAGE.read_text() == tool_list.render(), (
+        "run python -m tests.promises.tool_list"
+    )
+
+
+def test_the_page_names_tests_that_are_there():
+    assert [path for path in tool_list.SHOWN_BY.values() if not (BASE / path).is_file()] == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("tools", tool_list.LISTS)
+def test_the_page_says_what_the_turns_of_this_test_show(tools, mode):
+    """Two tellings of the same rows: the gate's own, and the one that real turns are held to."""
+    for tool in set(CLASSES) - {"Task"}:
+        given = {"no list": None, "named": [tool], "not named": [], "empty": []}[tools]
+        assert (tool_list.cell(tool, tools, mode) == "yes") == allowed(tool, mode, given), tool

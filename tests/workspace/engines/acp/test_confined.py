@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import pytest
 
-from tests.workspace.engines.acp.conftest import BWRAP
+from tests.workspace.engines.acp.conftest import BWRAP, Agents
 from tests.workspace.turns import kinds, only, until
 from workspace.engines.acp import agents
 from workspace.engines.sandbox import Sandbox
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def confined(world):
+def confined(world: Agents) -> dict[str, Any]:
     hide = tuple(str(world.root / name) for name in ("user", "data", "projects"))
     return {"sandbox": Sandbox("bwrap", "auto", None, hide)}
 

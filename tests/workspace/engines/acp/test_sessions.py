@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from tests.workspace.engines.acp.conftest import Agents
 from tests.workspace.engines.manage import TOKEN, manage
 from tests.workspace.turns import only
 
 
-def ref(world, **more):
+def ref(world: Agents, **more: Any) -> dict[str, Any]:
     return {"agent": "stub", "session": world.session(), "cost": 0.0} | more
 
 
-def codes(records):
+def codes(records: list[dict[str, Any]]) -> list[str]:
     return [record["code"] for record in records if record["type"] == "notice"]
 
 

@@ -1,0 +1,132 @@
+"""The table of promise T7, made from the gate: `python -m tests.promises.tool_list` writes it.
+
+What the gate of a real turn decides for every tool, permission mode and kind of list; the tests
+of each engine show that what it decides is what happens.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from workspace.engines import policy
+from workspace.engines.acp import ENGINE as ACP
+from workspace.engines.base import Job
+from workspace.engines.catalogue import SVC, TOOLS
+from workspace.engines.sandbox import Sandbox
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "tool-list.md"
+OPS = ("read_chat", "create_chat")
+NAMES = (*TOOLS, *(SVC + op for op in OPS))
+LISTS = {"no list": None, "named": "its own name", "not named": "another name", "empty": "[]"}
+LACKS = {"runbook": ("Task",), "claude": ("TodoWrite",), "builtin": ()}
+SHOWN_BY = {
+    "runbook": "tests/promises/test_t7_tools_are_limited.py",
+    "claude": "tests/workspace/engines/claude/test_walls.py",
+    "builtin": "tests/workspace/engines/builtin/test_tool_lists.py",
+    "acp": "tests/workspace/engines/acp/test_tool_lists.py",
+}
+ARGUMENTS = {"Read": {"file_path": "a"}, "Edit": {"file_path": "a"}, "Write": {"file_path": "a"}}
+
+
+def job(tool: str, tools: str, mode: str, *, attended: bool = False, **more: Any) -> Job:
+    """A turn whose list is of that kind."""
+    other = "Glob" if tool == "Read" else "Read"
+    given = {"no list": None, "named": [tool], "not named": [other], "empty": []}[tools]
+    return Job(
+        turn="msg_1", chat="c", project="alpha", cwd="/srv/alpha", chats_dir="/srv/alpha/.chats",
+        run_dir="/srv/run", worker_pid=0, prompt="x", message="x", sender={}, engine="builtin",
+        tools=given, mode=mode, attended=attended, may_spawn=True,
+        svc={"ops": {op: {} for op in OPS}}, **more,
+    )  # fmt: skip
+
+
+def cell(tool: str, tools: str, mode: str) -> str:
+    """yes; no; or ask: a person who attends the turn decides, and nobody else."""
+    answers = [
+        policy.Gate(job(tool, tools, mode, attended=attended)).decide(tool, ARGUMENTS.get(tool, {}))
+        for attended in (False, True)
+    ]
+    if isinstance(answers[1], policy.Ask):
+        return "ask"
+    return "yes" if answers == [policy.ALLOW, policy.ALLOW] else "no"
+
+
+def acp_cell(tools: str, mode: str, sandbox: str) -> str:
+    """Whether an ACP agent is started at all."""
+    cfg = {"settings": {"agents": {"agent": {"command": ["/bin/true"]}}}}
+    more: dict[str, Any] = {"model": "agent", "engine_cfg": cfg, "sandbox": Sandbox(sandbox)}
+    return "refused" if ACP.preflight(job("Read", tools, mode, **more)) else "started"
+
+
+def render() -> str:
+    """The page."""
+    lines = [
+        "# The tool list is a wall",
+        "",
+        "Made from the code by `python -m tests.promises.tool_list`; a test fails when it is not"
+        " as the code decides.",
+        "",
+        "What becomes of a call of a tool, by permission mode and by the turn's list of tools:"
+        " there is none (the project's own agent), it names the tool, it names others, or it is"
+        " empty. `ask`: a person who attends the turn is asked; in a turn of a trigger or of"
+        " another agent it is `no`. Paths are judged besides: outside the project, and what is"
+        " protected in it, every `yes` is a `no` except in bypassPermissions; transcripts are"
+        " protected there too.",
+        "",
+        *_gate_table(),
+        "",
+        "A subagent is held to the same table, and a gate that fails denies."
+        " Without a spawn limit, `Task` and the operations that start chats are `no` everywhere.",
+        "",
+        "## By engine",
+        "",
+        "| engine | holds the list | has no | shown by |",
+        "| --- | --- | --- | --- |",
+        *_engine_rows(),
+        "",
+        "An ACP agent brings its own tools and may use them without asking, so a turn that needs a"
+        " list to hold is refused before the agent is started:",
+        "",
+        *_acp_table(),
+        "",
+        "Where it is started, what it asks permission for goes through the table above under the"
+        " tool of its kind, and the sandbox holds what it does unasked.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _gate_table() -> list[str]:
+    columns = [(mode, tools) for mode in policy.MODES for tools in LISTS]
+    rows = [
+        f"| `{tool}` | " + " | ".join(cell(tool, tools, mode) for mode, tools in columns) + " |"
+        for tool in NAMES
+    ]
+    head = " | ".join(f"{mode}, {tools}" for mode, tools in columns)
+    return [f"| tool | {head} |", "| --- |" + " --- |" * len(columns), *rows]
+
+
+def _engine_rows() -> list[str]:
+    return [
+        f"| {name} | {'no' if name == 'acp' else 'yes'} | "
+        f"{', '.join(f'`{tool}`' for tool in LACKS.get(name, ())) or '–'} | `{path}` |"  # noqa: RUF001
+        for name, path in SHOWN_BY.items()
+    ]
+
+
+def _acp_table() -> list[str]:
+    rows = [
+        f"| {mode} | {tools} | {acp_cell(tools, mode, 'off')} | {acp_cell(tools, mode, 'bwrap')} |"
+        for mode in policy.MODES
+        for tools in LISTS
+    ]
+    return [
+        "| mode | list | without a sandbox | under bubblewrap |",
+        "| --- |" + " --- |" * 3,
+        *rows,
+    ]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render())

@@ -1,0 +1,50 @@
+"""T7 for ACP agents: what needs a list is refused, what asks is held to the mode."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.workspace.engines.acp.conftest import BWRAP
+from workspace.engines import policy
+from workspace.engines.sandbox import Sandbox
+
+KINDS = {"read": "R", "search": "R", "edit": "E", "fetch": "N", "execute": "X", "delete": "X",
+         "move": "X", "switch_mode": "X", "think": "X", "other": "X"}  # fmt: skip
+GRANTED = {"default": "R", "acceptEdits": "RE", "bypassPermissions": "REXN", "plan": "R"}
+LISTS = [[], ["Read"], ["Bash"], ["Read", "Edit", "Write", "Bash", "WebFetch"]]
+
+
+@pytest.mark.promise("T7")
+@pytest.mark.parametrize("mode", policy.MODES)
+def test_a_turn_with_any_list_is_refused_before_the_agent_is_started(world, mode):
+    target = world.project / "written"
+    for tools in LISTS:
+        end = world.play({"write": [str(target), "x"]}, tools=tools, mode=mode)[-1]
+        assert (end["status"], end["reason"]) == ("error", "refused")
+        assert end["text"] == 'the engine "acp" cannot enforce a tool list'
+
+    assert world.log("initialize") == []
+    assert not target.exists()
+
+
+@pytest.mark.promise("T7")
+@pytest.mark.parametrize("mode", policy.MODES)
+def test_without_a_list_only_what_the_mode_allows_has_an_effect(world, mode):
+    if mode == "plan" and BWRAP.mode != "bwrap":
+        pytest.skip(f"{BWRAP.reason}: apt-get install bubblewrap")
+    confined = {"sandbox": Sandbox("bwrap", "auto")} if mode == "plan" else {}
+    made = {kind: world.home / kind for kind in KINDS}
+    steps = [
+        {"tool": {"kind": kind, "title": kind, "path": "a.txt"}, "ask": True,
+         "then": {"write": [str(path), "x"]}}
+        for kind, path in made.items()
+    ]  # fmt: skip
+
+    records = world.play(*steps, mode=mode, sender={"kind": "trigger"}, **confined)
+
+    expected = {kind for kind, word in KINDS.items() if word in GRANTED[mode]}
+    assert {kind for kind, path in made.items() if path.exists()} == expected
+    denials = [record for record in records if record["type"] == "permission"]
+    assert len(denials) == len(KINDS) - len(expected)
+    assert {record["state"] for record in denials} <= {"denied"}
+    assert records[-1]["status"] == "ok"
