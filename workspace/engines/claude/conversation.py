@@ -26,20 +26,20 @@ ISOLATION = "isolation is not available; leave it out"
 async def run(job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
     """Once more, told the earlier messages, when the conversation is not known after all."""
     place = setup.Place(job)
-    attempt = _Attempt(job, io, place, memory.choose(job, io, place.store))
+    attempt = Attempt(job, io, place, memory.choose(job, io, place.store))
     async with aclosing(attempt.events()) as events:
         async for event in events:
             yield event
     if attempt.unknown:
         start = memory.replay(job, io, place.store, lost=True)
-        attempt = _Attempt(job, io, place, start)
+        attempt = Attempt(job, io, place, start)
         async with aclosing(attempt.events()) as events:
             async for event in events:
                 yield event
     yield attempt.messages.end(attempt.failure, attempt.complaint)
 
 
-class _Attempt:
+class Attempt:
     """One process of Claude Code, and the gate it asks."""
 
     def __init__(self, job: Job, io: TurnIO, place: setup.Place, start: memory.Start) -> None:
@@ -68,7 +68,7 @@ class _Attempt:
                 for event in self.messages.events(message):
                     yield event
                     if isinstance(event, ToolUse):
-                        await self._tell(event)
+                        await self.tell(event)
         except EngineError:
             raise
         except Exception as error:
@@ -79,7 +79,7 @@ class _Attempt:
         print(line, file=sys.stderr)
         self.complaint = line.strip() or self.complaint
 
-    async def _tell(self, use: ToolUse) -> None:
+    async def tell(self, use: ToolUse) -> None:
         """The call is a record. One that Claude Code refuses by itself, because it was not given
         the tool, is denied here too: a denial is a record of its own (14.11)."""
         self.told.setdefault(use.call, asyncio.Event()).set()
