@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import threading
 import time
 from pathlib import Path
@@ -335,6 +336,26 @@ def test_a_command_that_never_stops_writing_is_ended_in_time(hands):
     assert time.monotonic() - began < 5
     assert output.status == 124
     assert output.text.endswith("[timed out after 0.3 s; the process tree was killed]")
+
+
+def test_a_command_is_waited_for_in_short_looks(hands, monkeypatch):
+    """A stop that comes just before the kernel is asked to wait would be heard at its end only."""
+    asked: list[float] = []
+    poll = select.poll
+
+    class Recorded:
+        def __init__(self) -> None:
+            self.inner = poll()
+            self.register, self.unregister = self.inner.register, self.inner.unregister
+
+        def poll(self, milliseconds: float) -> list[tuple[int, int]]:
+            asked.append(milliseconds)
+            return self.inner.poll(milliseconds)
+
+    monkeypatch.setattr(select, "poll", Recorded)
+    hands.ok("Bash", command="sleep 0.5; echo x")
+    assert 2 <= len(asked)
+    assert max(asked) <= 200
 
 
 def test_bash_runs_in_the_project(hands, here):

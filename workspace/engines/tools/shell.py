@@ -16,6 +16,7 @@ from workspace.engines.tools import Output, Place, Settings
 CHARACTERS = 30_000
 _KEPT_BYTES = CHARACTERS * 4
 TIMED_OUT = 124
+LOOK_S = 0.2
 
 
 def run(command: str, place: Place, settings: Settings, seconds: float) -> Output:
@@ -70,7 +71,8 @@ def _wait(pid: int, sink: _Sink, deadline: float) -> bool:
     try:
         while True:
             left = deadline - time.monotonic()
-            ready = {fd for fd, _ in poller.poll(max(0.0, left) * 1000)}
+            # A signal just before the call does not end it: look up soon, so that Stop is heard.
+            ready = {fd for fd, _ in poller.poll(min(max(0.0, left), LOOK_S) * 1000)}
             if sink.pipe in ready and not sink.take():
                 poller.unregister(sink.pipe)
             if handle in ready:
