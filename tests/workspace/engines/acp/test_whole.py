@@ -43,7 +43,8 @@ def records(service: Service, chat: str) -> list[dict[str, Any]]:
 
 def ended(service: Service, chat: str, turns: int) -> list[dict[str, Any]]:
     def ends() -> bool:
-        return sum(one["type"] == "turn_end" for one in records(service, chat)) == turns
+        found = [one for one in records(service, chat) if one["type"] == "turn_end"]
+        return len(found) == turns
 
     until(ends, seconds=60, what=f"turn {turns}")
     return records(service, chat)

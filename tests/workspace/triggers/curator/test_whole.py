@@ -37,10 +37,9 @@ def alpha(tmp_path: Path) -> Iterator[tuple[Service, openai.Stub]]:
             yield service, stub
 
 
-def the_pass(service: Service) -> dict[str, Any] | None:
+def ended_passes(service: Service) -> list[dict[str, Any]]:
     runs = service.http.get("/api/runs").json()["runs"]
-    ended = [run for run in runs if run["kind"] == "curation" and run["finishedAt"]]
-    return ended[0] if ended else None
+    return [run for run in runs if run["kind"] == "curation" and run["finishedAt"]]
 
 
 def test_a_turn_of_a_person_is_followed_by_a_pass_that_writes_both_documents(alpha):
@@ -49,7 +48,7 @@ def test_a_turn_of_a_person_is_followed_by_a_pass_that_writes_both_documents(alp
     stub.say(text(ANSWER))
 
     service.http.post(CHATS, json={"prompt": "Teach it numbers"}).raise_for_status()
-    run = until(lambda: the_pass(service), seconds=60, what="the end of the pass")
+    (run,) = until(lambda: ended_passes(service), seconds=60, what="the end of the pass")
 
     assert (run["status"], run["reason"], run["trigger"]) == ("completed", None, None)
     assert (run["engine"], run["model"]) == ("builtin", "local:plum")
