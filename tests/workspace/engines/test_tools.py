@@ -354,7 +354,7 @@ def test_a_command_is_waited_for_in_short_looks(hands, monkeypatch):
 
     monkeypatch.setattr(select, "poll", Recorded)
     hands.ok("Bash", command="sleep 0.5; echo x")
-    assert 2 <= len(asked)
+    assert len(asked) >= 2
     assert max(asked) <= 200
 
 
