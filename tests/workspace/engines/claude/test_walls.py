@@ -145,7 +145,9 @@ def _hold(
     """What was allowed had its effect, and what was not is a denial on record."""
     calls_of = {r["call"] for r in of(records, "tool_use")}
     told = [r for r in records if r.get("call") in calls_of]
-    impossible = {"TodoWrite", "Task"} | (set() if "Read" in allowed else {"NotebookEdit"})
+    impossible = {"TodoWrite", "Task"}
+    if "Read" not in allowed:  # it edits no file that it has not read
+        impossible |= {"Edit", "NotebookEdit"}
     assert effects(desk.project, who, calls, told) == allowed - impossible
     denied = {record["tool"] for record in of(told, "permission")}
     assert denied == set(CLASSES) - allowed - {"Task"}
