@@ -217,3 +217,25 @@ def test_what_hiding_takes_away_is_listed(monkeypatch):
         "/home/me/cli",
     ]
     assert shutil.which("bwrap") is not None or BWRAP.mode != "bwrap"
+
+
+@inside
+def test_a_needed_link_stays_a_link_and_what_lies_below_a_needed_folder_comes_with_it(tmp_path):
+    """A program finds its neighbours from where it really lies."""
+    package = tmp_path / "lib"
+    package.mkdir()
+    (package / "run").write_text('#!/bin/sh\ncat "$(dirname "$(readlink -f "$0")")/beside"\n')
+    (package / "run").chmod(0o755)
+    (package / "beside").write_text("found")
+    link = tmp_path / "bin"
+    link.symlink_to(package / "run")
+    place = tmp_path / "work"
+    place.mkdir()
+    needed = [str(link), str(package / "run"), str(package)]
+    hidden = Sandbox("bwrap", hide=(str(tmp_path),))
+
+    argv = sandbox.wrap([str(link)], hidden, cwd=str(place), writable=[], needed=needed)
+
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("found", "")
+    assert argv.count(str(package / "run")) == 1  # where the link leads, and no bind of its own
