@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 import yaml
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import LOOKS, WAIT_MS, Watch
+from tests.browser.conftest import LOOKS, Watch
 from tests.review.repos import Repo
 from tests.service import Service, free_port, until
 
@@ -41,13 +41,9 @@ def _badge(world: Service, part: str) -> int:
     return next((int(one["count"]) for one in badges if one["part"] == part), 0)
 
 
-@pytest.fixture
-def context(browser: Browser, world: Service) -> Iterator[BrowserContext]:
-    context = browser.new_context(base_url=world.url, reduced_motion="reduce")
-    context.set_default_timeout(WAIT_MS)
-    context.watch = Watch(context, "127.0.0.1")  # type: ignore[attr-defined]
-    yield context
-    context.close()
+@pytest.fixture(scope="module")
+def shared_service(world: Service) -> Service:
+    return world
 
 
 def ready(page: Page, address: str) -> None:
@@ -271,11 +267,14 @@ def test_a_skeleton_comes_late_and_goes_when_the_node_is_filled(page: Page) -> N
     kit(
         page,
         "skeleton",
-        "const n = document.createElement('ul'); n.id = 'slow'; document.body.append(n);"
+        "const { h, keep } = await import('/static/js/kit/dom.js');"
+        "const [none, n] = [h('ul', { id: 'none' }), h('ul', { id: 'slow' })];"
+        "document.body.append(none, n); kit.late(none, 'rows'); keep(none, [], String, String);"
         "kit.late(n, 'rows'); globalThis.early = n.childNodes.length",
     )
     assert page.evaluate("globalThis.early") == 0
     expect(page.locator("#slow .skeleton")).to_have_count(6)
+    expect(page.locator("#none")).to_be_empty()
     page.evaluate("document.getElementById('slow').append(document.createElement('li'))")
 
     expect(page.locator("#slow .skeleton")).to_have_count(0)
@@ -343,7 +342,11 @@ def test_code_is_coloured_by_its_language_or_by_the_name_of_its_file(page: Page)
     ]
 
 
-def test_a_later_message_leaves_an_undo_its_place_and_its_time(page: Page) -> None:
+def test_a_later_message_leaves_an_undo_its_place_and_its_time(
+    browser: Browser, world: Service
+) -> None:
+    context = browser.new_context(base_url=world.url)  # its clock stays as it is driven
+    page = context.new_page()
     page.clock.install()
     ready(page, "/runs")
     page.evaluate("document.title = 'no undo'")
@@ -368,6 +371,7 @@ def test_a_later_message_leaves_an_undo_its_place_and_its_time(page: Page) -> No
     expect(toasts).to_have_count(1)
     page.clock.run_for(200)
     expect(toasts).to_have_count(0)
+    context.close()
 
 
 def test_an_error_that_nobody_caught_says_so_in_the_page(page: Page, watch: Watch) -> None:
