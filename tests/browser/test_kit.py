@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 import yaml
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import LOOKS, Watch
 from tests.review.repos import Repo
@@ -72,8 +72,16 @@ def test_the_palette_leads_to_all_three_parts_by_keyboard(page: Page, world: Ser
     page.wait_for_url("**/projects/demo/triggers")
 
     expect(page.locator("#theme")).to_have_attribute("aria-haspopup", "menu")
+    asked: list[Route] = []
+
+    def hold(route: Route) -> None:
+        asked.append(route)
+
+    page.route("**/api/places?q=*refunds", hold)
     go(page, "store refunds")
-    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")  # before there is an answer to these words
+    until(lambda: page.evaluate("true") and asked, what="the question")
+    asked[0].continue_()
     page.wait_for_url("**/review/p/ledgerline/app/*")
 
     expect(page.locator("#theme")).to_have_attribute("aria-haspopup", "menu")
@@ -242,6 +250,7 @@ def test_a_full_store_stands_in_nobodys_way(page: Page, watch: Watch) -> None:
 def test_what_cannot_be_undone_is_asked_and_esc_means_no(page: Page) -> None:
     ready(page, "/runs")
     asked = "globalThis.said = kit.confirmLost('The clone is deleted for good.', 'Delete')"
+    kit(page, "dom", "const b = kit.button('Go', { id: 'go' }); main.append(b); b.focus()")
     for press, sure in (("Escape", False), ("Delete", True)):
         kit(page, "dialog", f"{asked}; return null")
         expect(page.get_by_role("alertdialog", name="Delete")).to_be_visible()
@@ -251,6 +260,11 @@ def test_what_cannot_be_undone_is_asked_and_esc_means_no(page: Page) -> None:
         else:
             page.keyboard.press(press)
         assert page.evaluate("globalThis.said") is sure
+        expect(page.locator("#go")).to_be_focused()
+
+    kit(page, "dialog", f"{asked}; document.getElementById('go').remove(); return null")
+    page.keyboard.press("Escape")
+    expect(page.locator("#main")).to_be_focused()
 
 
 def test_a_sheet_borrows_what_stands_in_the_page_and_puts_it_back(page: Page) -> None:
@@ -270,11 +284,12 @@ def test_a_skeleton_comes_late_and_goes_when_the_node_is_filled(page: Page) -> N
         "const { h, keep } = await import('/static/js/kit/dom.js');"
         "const [none, n] = [h('ul', { id: 'none' }), h('ul', { id: 'slow' })];"
         "document.body.append(none, n); kit.late(none, 'rows'); keep(none, [], String, String);"
-        "kit.late(n, 'rows'); globalThis.early = n.childNodes.length",
+        "kit.late(n, 'rows'); await new Promise((go) => setTimeout(go, 190));"
+        "globalThis.early = n.childNodes.length",
     )
     assert page.evaluate("globalThis.early") == 0
     expect(page.locator("#slow .skeleton")).to_have_count(6)
-    expect(page.locator("#none")).to_be_empty()
+    expect(page.locator("#none *")).to_have_count(0)
     page.evaluate("document.getElementById('slow').append(document.createElement('li'))")
 
     expect(page.locator("#slow .skeleton")).to_have_count(0)
