@@ -14,6 +14,11 @@ from workspace.chats import transcript
 WAITS = "#!runbook\n```Bash\nsleep 60\n```\n"
 HOSTILE = '#!runbook\n<img src=x onerror="document.title=1"> **bold** [x](javascript:alert(1))\n'
 GLOB = '```Glob\n{"pattern": "*"}\n```\n'
+# An open stream outlives set_offline; that of a hidden tab is given back.
+BLINK = """for (const hidden of [true, false]) {
+  Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
 
 
 @pytest.fixture
@@ -189,6 +194,8 @@ def test_a_cut_connection_misses_nothing_and_repeats_nothing(
     chat = page.url.split("/projects/")[1]
 
     page.context.set_offline(True)
+    page.evaluate(BLINK)
+    expect(page.get_by_text("Connection lost")).to_be_visible()
     prompt = f"#!runbook\nWhile it was cut.\n{GLOB}"
     shared_service.http.post(f"/api/projects/{chat}/messages", json={"prompt": prompt})
     page.context.set_offline(False)
