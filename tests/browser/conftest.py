@@ -32,6 +32,12 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
 MISSING = "no Chromium on this machine; install it with: apt-get install -y chromium"
 NO_AXE = "axe-core is not installed; install it with: pip install axe-playwright-python"
+# Of every node that passes, too, it would tell: a megabyte for a page of diffs.
+VIOLATIONS = """;{
+  const { run } = axe;
+  const told = ({ violations }) => ({ violations });
+  axe.run = () => run({ resultTypes: ["violations"] }).then(told);
+}"""
 WAIT_MS = 15_000
 Theme = Literal["light", "dark"]
 expect.set_options(timeout=WAIT_MS)
@@ -171,7 +177,7 @@ def axe() -> str:
     found = importlib.util.find_spec("axe_playwright_python")
     if found is None or found.origin is None:
         pytest.skip(NO_AXE)
-    return (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+    return (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8") + VIOLATIONS
 
 
 @pytest.fixture(params=LOOKS, ids=["light, 1440 px", "dark, 360 px"])
