@@ -327,16 +327,23 @@ def test_on_a_phone_list_and_facts_are_sheets(look: BrowserContext, told: str) -
     expect(page.get_by_role("button", name="Chats", exact=True)).to_be_focused()
 
 
-def test_what_is_known_late_moves_no_button_under_the_pointer(page: Page, slug: str) -> None:
+def test_what_is_known_late_moves_no_button_under_the_pointer(
+    page: Page, slug: str, shared_service: Service
+) -> None:
     asked: list[Route] = []
 
     def hold(route: Route) -> None:
         asked.append(route)
 
+    for n in range(20):
+        body = {"name": f"One of many {n}"}
+        shared_service.http.post(f"/api/projects/{slug}/chats", json=body).raise_for_status()
     page.route("**/api/engines", hold)
     with page.expect_request("**/api/engines"):
         page.goto(f"/projects/{slug}/chats")
     attach = page.get_by_role("button", name="Attach files")
+    expect(page.get_by_role("link", name="One of many 0")).to_be_attached()
+    expect(attach).to_be_in_viewport()
     before = attach.bounding_box()
     asked[0].continue_()
     expect(page.get_by_text("No model is set up")).to_be_visible()
