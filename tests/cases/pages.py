@@ -52,6 +52,7 @@ REVIEW = {
     "UR3": (
         f"{COMMIT}the_head_the_rail_and_the_tree_say_what_the_commit_is",
         f"{COMMIT}every_kind_of_change_is_shown_as_what_it_is",
+        f"{COMMIT}an_image_is_compared_by_swipe_and_as_onion_skin",
         f"{COMMIT}folded_lines_open_by_button_and_by_key",
         f"{COMMIT}two_columns_are_chosen_by_m_and_remembered",
         f"{COMMIT}the_tree_is_filtered_walked_and_folded_by_keys",
