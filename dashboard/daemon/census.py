@@ -98,6 +98,8 @@ def tell_files(telling: Telling, before: Files, now: Files) -> None:
             telling.bookmarks(name)
     if before.config is not now.config:
         telling.config()
+    if before.ignore is not now.ignore:
+        telling.observed("ignored")  # also when it hides what it hid before: its tag is another
     if _elsewhere(before) != _elsewhere(now):
         telling.apps("resync")
 

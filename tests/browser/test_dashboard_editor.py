@@ -190,8 +190,37 @@ def test_a_group_is_edited_as_a_file_and_settings_say_where_they_lie(
     expect(page.get_by_text("Saved bookmarks/books.yaml.")).to_be_visible()
     page.goto("about:blank")
 
-    page.goto("/dashboard/#file=ignore")
+    page.goto("/dashboard/#file=config")
 
     expect(page.locator("#drawer")).to_contain_text(
-        str(shared_service.data / "dashboard" / "ignore.yaml")
+        str(shared_service.data / "dashboard" / "config.yaml")
     )
+
+
+def test_rules_of_what_is_ignored_are_edited_as_a_file(
+    page: Page, shared_service: Served, watch: Watch
+) -> None:
+    watch.meant += ["400", "409"]
+    path = shared_service.data / "dashboard" / "ignore.yaml"
+    page.goto("/dashboard/")
+    page.get_by_role("button", name="More of this page").press("Enter")
+    page.get_by_role("menuitem", name="Edit ignore.yaml").press("Enter")
+    field = page.get_by_label("Text of ignore.yaml")
+    expect(field).to_have_value("")
+    field.fill("rules:\n- {prt: 5000}\n")
+    field.press("Control+s")
+    expect(page.locator(".faultlist")).to_contain_text("Line 2")
+    assert not path.exists()
+
+    field.fill("rules:\n- {port: 5000} # mine\n")
+    field.press("Control+s")
+    expect(page.get_by_text("Saved ignore.yaml.")).to_be_visible()
+    path.write_text("rules: []\n")
+    expect(field).to_have_value("rules: []\n")
+    field.fill("rules: [] # typed\n")
+    path.write_text("# elsewhere\n")
+    expect(page.locator("#drawer").get_by_text(CHANGED)).to_be_visible()
+    button(page, "Save").click()
+    page.get_by_role("dialog").get_by_role("button", name="Save mine over it").click()
+
+    until(lambda: path.read_text() == "rules: [] # typed\n", what="the text of this page")
