@@ -14,6 +14,7 @@ from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import Watch
+from tests.browser.toasts import undo
 from tests.dashboard.served import NO_PICTURES, Dev, Served
 from tests.service import free_port, until
 
@@ -37,11 +38,6 @@ def opened(page: Page, address: str = "/dashboard/") -> Page:
     page.goto(address)
     expect(page.get_by_role("heading", name="Listening, not claimed")).to_be_visible()
     return page
-
-
-def undo(page: Page, said: str) -> None:
-    """Press Undo of the message that says so: others may come meanwhile."""
-    page.locator(".toast", has_text=said).get_by_role("button", name="Undo").click()
 
 
 def tile(page: Page, name: str) -> Locator:

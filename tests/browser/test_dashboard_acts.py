@@ -154,6 +154,7 @@ def test_what_a_reboot_took_and_cannot_start_says_why_and_all_is_dismissed_at_on
         for dev in devs.values():
             dev.kill()
         shutil.rmtree(devs["lantern"].cwd)
+        (devs["compass"].cwd / "http.py").write_text("raise SystemExit('no needle')\n")
         served.env["SVC_TEST_BOOT_ID"] = "another"
         served.start()
         context = browser.new_context(base_url=served.dashboard_url)
@@ -162,6 +163,10 @@ def test_what_a_reboot_took_and_cannot_start_says_why_and_all_is_dismissed_at_on
         expect(page.get_by_text("Cannot start: cwd is gone")).to_be_visible()
         expect(page.get_by_role("button", name="Start once: lantern")).to_have_count(0)
         expect(page.get_by_role("button", name="Start once: compass")).to_be_visible()
+        page.get_by_role("button", name="Start once: compass").press("Enter")
+        notice = page.get_by_role("listitem").filter(has_text="compass").first
+        expect(notice).to_contain_text("Did not come up")
+        expect(notice).to_contain_text("no needle")
         page.get_by_role("button", name="Dismiss all").press("Enter")
 
         expect(page.get_by_text("before the restart")).to_have_count(0)

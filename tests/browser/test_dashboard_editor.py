@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Watch
+from tests.browser.toasts import undo
 from tests.dashboard.served import Served
 from tests.service import QUIET, until
 
@@ -60,7 +61,7 @@ def test_a_text_is_saved_byte_for_byte_and_undone(
     expect(page.get_by_text(f"Saved apps/{slug}.yaml.")).to_be_visible()
     assert shared_service.file(slug).read_text() == TYPED
 
-    page.get_by_role("button", name="Undo").last.click()
+    undo(page, f"Saved apps/{slug}.yaml.")
 
     until(lambda: shared_service.file(slug).read_text() == BEGUN, what="the text before")
     expect(field).to_have_value(BEGUN)
@@ -99,7 +100,7 @@ def test_what_is_typed_is_back_after_a_reload_and_can_be_discarded_and_had_back(
 
     button(page, "Discard changes").click()
     expect(field).to_have_value(BEGUN)
-    page.get_by_role("button", name="Undo").last.click()
+    undo(page, "Your changes are gone from here.")
 
     expect(field).to_have_value(TYPED)
 
@@ -141,7 +142,7 @@ def test_a_conflict_shows_both_texts_and_loses_neither(
     assert shared_service.file(slug).read_text() == ELSEWHERE
     expect(field).to_have_value(ELSEWHERE if choice == "Take theirs" else TYPED)
     if choice == "Take theirs":
-        page.get_by_role("button", name="Undo").last.click()
+        undo(page, "The text on disk is here now.")
         expect(field).to_have_value(TYPED)
 
 

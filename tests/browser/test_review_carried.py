@@ -123,7 +123,7 @@ def test_the_pr_record_says_its_sources_and_errors_at_their_field(
     expect(title).to_have_value("Say line 12 anew")
     expect(panel.get_by_label("Description")).to_have_value("Half a description")
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Undo").last.click()
+    undo(page, "Given back.")
     expect(page.locator("#title")).to_have_text("From elsewhere")
     page.reload()
     page.get_by_role("button", name="PR details").click()

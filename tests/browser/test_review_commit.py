@@ -10,6 +10,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import Watch
 from tests.browser.ledger import Ledger, ledger
+from tests.browser.toasts import undo
 from tests.service import Service, until
 
 REFUNDS = "pay/refunds.py"
@@ -36,10 +37,6 @@ def file(page: Page, path: str) -> Locator:
 
 def line(page: Page, path: str, text: str) -> Locator:
     return file(page, path).locator("tr.ln", has_text=text).first
-
-
-def undo(page: Page, said: str) -> None:
-    page.locator(".toast", has_text=said).get_by_role("button", name="Undo").click()
 
 
 def chosen(page: Page) -> Any:
