@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.commits import LINES, Commit, changed, made, text
 from tests.browser.conftest import Watch
+from tests.browser.toasts import undo
 from tests.service import Service
 
 
