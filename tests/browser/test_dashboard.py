@@ -308,8 +308,23 @@ def test_a_full_page_fits_and_has_no_axe_violation(
     expect(page.get_by_role("region", name="Problems with files")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("^Start Broad"))).to_be_visible()
 
+    sound(page, axe)
+    page.get_by_role("button", name=re.compile("^More for Broad")).press("Enter")
+    sound(page, axe)
+    page.get_by_role("button", name="More of this page").press("Enter")
+    page.get_by_role("menuitem", name="Removed items").press("Enter")
+    expect(page.get_by_role("dialog", name="Removed items")).to_contain_text("They lie in")
+    sound(page, axe)
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    expect(page.get_by_role("dialog").get_by_label("Port or address")).to_be_visible()
+    sound(page, axe)
+    shared_service.file("wrong").unlink()
+
+
+def sound(page: Page, axe: str) -> None:
+    """Nothing goes over the edge, and axe finds nothing."""
     assert page.evaluate("document.documentElement.scrollWidth > innerWidth") is False
     page.evaluate(axe)
     found = page.evaluate("axe.run()")["violations"]
     assert [(one["id"], [node["html"][:160] for node in one["nodes"]]) for one in found] == []
-    shared_service.file("wrong").unlink()
