@@ -305,7 +305,7 @@ def test_drawings_say_in_words_what_they_show(page: Page) -> None:
         const label = (node) => node.getAttribute('aria-label');
         const bar = kit.bar24('uugds-');
         return {
-          words: [label(bar), label(kit.sparkline([1, null, 3], { failures: [1] })),
+          words: [label(bar), label(kit.sparkline([1, null, 3], { failures: [1], poor: [2] })),
                   label(kit.meter(3, 7, '3 of 7 viewed'))],
           bars: bar.querySelectorAll('rect').length,
           styled: document.querySelectorAll('[style]').length,
@@ -316,7 +316,7 @@ def test_drawings_say_in_words_what_they_show(page: Page) -> None:
     assert said == {
         "words": [
             "Last 24 hours: 8 h up, 4 h degraded, 4 h down, 4 h stopped",
-            "Latency of the last 3 checks, 1 failed",
+            "Latency of the last 3 checks, 1 failed, 1 answered badly",
             "3 of 7 viewed",
         ],
         "bars": 5,
