@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import pytest
@@ -91,6 +92,27 @@ def test_a_denied_command_fails_the_turn_and_it_can_be_run_again(page: Page, slu
     expect(page.get_by_text("You denied Bash")).to_be_visible()
     page.get_by_role("button", name="Run again").click()
     expect(page.get_by_role("group", name="Bash asks to run")).to_be_visible()
+
+
+def test_a_running_command_is_shown_until_it_ends_also_after_a_reload(
+    page: Page, slug: str, shared_service: Service
+) -> None:
+    gate = shared_service.projects / slug / "gate"
+    os.mkfifo(gate)
+    start(page, slug, f"#!runbook\n{GLOB}```Bash\ncat gate\n```\n")
+    expect(page.get_by_role("group", name="Bash asks to run")).to_be_visible()
+    running = page.locator(".calls > summary").filter(has=page.get_by_label("Running"))
+    expect(running).to_have_count(0)
+    page.keyboard.press("a")
+    for _ in range(2):
+        expect(running).to_contain_text("cat gate")
+        page.reload()
+
+    gate.write_text("through")
+
+    expect(page.get_by_text("1 tool call", exact=True)).to_have_count(2)
+    expect(running).to_have_count(0)
+    gate.unlink()
 
 
 def test_stop_ends_the_turn_and_holds_what_waits(page: Page, slug: str) -> None:

@@ -247,6 +247,7 @@ WORKSPACE = {
     ),
     "UW-chat": (
         f"{CHAT}an_answer_is_whole_markdown_and_an_edit_is_drawn_as_lines",
+        f"{CHAT}a_running_command_is_shown_until_it_ends_also_after_a_reload",
         f"{CHAT}stop_ends_the_turn_and_holds_what_waits",
         f"{CHAT}a_waiting_message_is_taken_out_of_the_queue",
         f"{CHAT}a_fork_from_an_earlier_turn_ends_there",
