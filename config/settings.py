@@ -170,6 +170,7 @@ SVC_BACKUP = {"projects": PROJECTS_DIR, "dashboard": DATA_DIR / "dashboard"}
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "cache" / "static"
 WHITENOISE_USE_FINDERS = True  # served from where they are: nothing to collect, nothing stale
+WHITENOISE_AUTOREFRESH = True  # and as they are now: an upgrade under a running service cuts none
 STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

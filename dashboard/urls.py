@@ -60,6 +60,7 @@ urlpatterns = [
     path("api/observed", observed({"get": "list"})),
     path("api/observed/<str:id>/claim", observed({"post": "claim"})),
     path("api/observed/<str:id>/ignore", observed({"post": "ignore"})),
+    path("api/ignore", observed({"get": "rules", "put": "rewrite"})),
     path("api/scan", observed({"post": "scan"})),
     path("api/lost", lost({"get": "retrieve"})),
     path("api/lost/dismiss", lost({"post": "dismiss_all"})),

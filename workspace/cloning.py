@@ -1,6 +1,7 @@
 """Clone a repository into a new project (workspace.md 2): five minutes, no prompts, no hooks.
 
 Never a transport that runs a command, never a submodule, never a server path in an error text.
+While it runs it says how far it is, and it can be stopped.
 """
 
 from __future__ import annotations
@@ -9,14 +10,21 @@ import os
 import re
 import signal
 import subprocess
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config.kernel.errors import Invalid, Problem
+from config.kernel.errors import Conflict, Invalid, NotFound, Problem
 
 TIMEOUT_S = 300
 REMOTE = ("http", "https", "git", "ssh")
 SCP_FORM = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:[^:].*")
+STOPPED = "The clone was stopped; nothing of it was kept."
+LATE = f"clone took more than {TIMEOUT_S // 60} minutes"
+_PROGRESS = re.compile(r"([A-Z][a-z]+ (?:objects|deltas|files)): +(\d{1,3})%")
 EXAMPLE = '"https://example.com/team/notes.git"'
 
 
@@ -45,26 +53,87 @@ def directory_name(url: str) -> str:
     return "repo" if name in ("", "project.yaml") else name
 
 
-def clone(url: str, into: Path, *, local: bool) -> Path:
-    """Clone below `into`; whatever a failed clone leaves there is the caller's to remove."""
+@dataclass(slots=True)
+class Clone:
+    """One clone of this process: `step` and `percent` are git's own words for how far it is."""
+
+    slug: str
+    name: str
+    process: subprocess.Popen[bytes]
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
+    step: str = ""
+    percent: int | None = None
+    why: str = ""  # it was killed, for this reason
+
+    def kill(self, why: str) -> None:
+        self.why = self.why or why
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+
+_running: list[Clone] = []
+
+
+def running() -> list[Clone]:
+    """The clones of this process, the oldest first."""
+    return list(_running)
+
+
+def stop(slug: str) -> None:
+    """End the clone that makes this project; nothing of it stays. NotFound when there is none."""
+    found = [clone for clone in _running if clone.slug == slug]
+    if not found:
+        raise NotFound(f"No clone runs for {slug}")
+    for clone in found:
+        clone.kill(STOPPED)
+
+
+def clone(url: str, into: Path, *, local: bool, slug: str, name: str) -> Path:
+    """Clone below `into`; whatever a failed clone leaves there is the caller's to remove.
+
+    Invalid with git's words when it fails, Conflict (`stopped`) when somebody stopped it."""
     transport = check(url, local=local)
     target = into / directory_name(url)
     process = subprocess.Popen(
         ["git", "-c", "core.hooksPath=/dev/null", "-c", "credential.interactive=false",
-         "clone", "--quiet", "--no-local", "--no-recurse-submodules", "--template=",
+         "clone", "--progress", "--no-local", "--no-recurse-submodules", "--template=",
          "--", url, str(target)],
         cwd=into, env=_environment(transport), start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
+    this = Clone(slug, name, process)
+    late = threading.Timer(TIMEOUT_S, this.kill, (LATE,))
+    _running.append(this)
+    late.start()
     try:
-        _, errors = process.communicate(timeout=TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        raise _bad(f"clone took more than {TIMEOUT_S // 60} minutes") from None
+        said = " ".join(_followed(this))
+        process.wait()
+    finally:
+        late.cancel()
+        _running.remove(this)
+    if this.why == STOPPED:
+        raise Conflict(STOPPED, code="stopped")
+    if this.why:
+        raise _bad(this.why)
     if process.returncode:
-        raise Invalid(f"repo: clone failed: {scrub(errors.decode(errors='replace'))}"[:500])
+        raise Invalid(f"repo: clone failed: {scrub(said)}"[:500])
     return target
+
+
+def _followed(clone: Clone) -> Iterator[str]:
+    """What git says besides how far it is; that goes into `clone`."""
+    assert clone.process.stderr is not None
+    with clone.process.stderr as stream:
+        rest = b""
+        while part := stream.read1(4096):  # type: ignore[attr-defined]  # a BufferedReader
+            *lines, rest = re.split(rb"[\r\n]", rest + part)
+            for line in lines:
+                text = line.decode(errors="replace").strip()
+                if found := _PROGRESS.search(text):
+                    clone.step, clone.percent = found[1], int(found[2])
+                elif text and not text.startswith("Cloning into"):
+                    yield text
+    yield rest.decode(errors="replace")
 
 
 def scrub(text: str) -> str:

@@ -144,7 +144,8 @@ def _make(target: Path, content: dict[str, Any], *, local: bool) -> None:
     staging.mkdir(mode=0o700)
     try:
         if "repo" in content:
-            cloning.clone(content["repo"], staging, local=local)
+            about = {"slug": target.name, "name": content["name"]}
+            cloning.clone(content["repo"], staging, local=local, **about)
         files.write(staging / FILE, yamlio.dump(content), mode=0o600)
         staging.rename(target)
     except OSError as error:

@@ -13,7 +13,7 @@ from workspace import pages
 from workspace.api.attachments import AttachmentViewSet
 from workspace.api.chats import ChatViewSet
 from workspace.api.instance import InstanceViewSet
-from workspace.api.projects import ProjectViewSet
+from workspace.api.projects import CloneViewSet, ProjectViewSet
 from workspace.api.runs import RunViewSet
 from workspace.api.triggers import TriggerViewSet
 
@@ -24,6 +24,7 @@ TRIGGER = f"{P}/triggers/<str:name>"
 
 instance = InstanceViewSet.as_view
 project = ProjectViewSet.as_view
+clone = CloneViewSet.as_view
 chat = ChatViewSet.as_view
 attachment = AttachmentViewSet.as_view
 trigger = TriggerViewSet.as_view
@@ -42,6 +43,8 @@ api = [
     path("api/unread", instance({"get": "unread"})),
     path("api/read", instance({"post": "read"})),
     path("api/demo", instance({"post": "demo"})),
+    path("api/clones", clone({"get": "list"})),
+    path("api/clones/<str:slug>", clone({"delete": "destroy"})),
     path("api/projects", project({"get": "list", "post": "create"})),
     path(P, project({"get": "retrieve", "patch": "partial_update"})),
     path(f"{P}/read", project({"post": "read"})),

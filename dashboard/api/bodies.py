@@ -25,6 +25,10 @@ class Ignore(Shape):
     reason = s.CharField(required=False, max_length=500)
 
 
+class Rules(Shape):
+    text = s.CharField(help_text="The whole file")
+
+
 class Refresh(Shape):
     slug = s.CharField(required=False, help_text="One app; without it every app that is up")
 

@@ -10,12 +10,21 @@ from config.kernel.web import rest
 from dashboard import operations
 from dashboard.api import bodies, shapes
 from dashboard.api.apps import location
-from dashboard.api.base import ME, ViewSet, documented, fields, written
+from dashboard.api.base import (
+    ME,
+    ViewSet,
+    conditions,
+    documented,
+    fields,
+    sent,
+    tagged,
+    written,
+)
 
 
 @extend_schema(tags=["observed"])
 class ObservedViewSet(ViewSet):
-    """`/api/observed` and below, `/api/scan`."""
+    """`/api/observed` and below, `/api/scan`, and ignore.yaml as `/api/ignore`."""
 
     @extend_schema(operation_id="observed_list")
     @documented(shapes.ObservedList)
@@ -35,9 +44,18 @@ class ObservedViewSet(ViewSet):
         """Put a rule into ignore.yaml, by port, process or directory."""
         operations.known_listener(ME, id=id)
         match = request.headers.get("If-Match")
-        return Response(
-            operations.ignore(ME, id=id, if_match=match, **fields(request, "by", "reason"))
-        )
+        asked = fields(request, "by", "reason")
+        return written(operations.ignore(ME, id=id, if_match=match, **asked))
+
+    @documented(shapes.Text)
+    def rules(self, request: Request) -> Response:
+        """ignore.yaml as text; an empty one, with the tag "absent", while there is none."""
+        return tagged(operations.get_ignore(ME))
+
+    @documented(shapes.Text, status=201, also=200, body=bodies.Rules, errors=(409,))
+    def rewrite(self, request: Request) -> Response:
+        """Make ignore.yaml hold this text, if it is valid."""
+        return written(operations.put_ignore(ME, body=sent(request), **conditions(request)))
 
     @documented(shapes.Scan, body=bodies.Nothing, errors=(409,))
     def scan(self, request: Request) -> Response:

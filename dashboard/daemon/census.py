@@ -91,13 +91,13 @@ def tell_files(telling: Telling, before: Files, now: Files) -> None:
         if old is None:
             telling.apps("added")
         telling.app(slug, "error" if entry.errors else "config")
-    for name in before.groups.keys() ^ now.groups.keys():
-        telling.bookmarks(name)
-    for name in before.groups.keys() & now.groups.keys():
-        if before.groups[name] is not now.groups[name]:
+    for name in before.groups.keys() | now.groups.keys():
+        if before.groups.get(name) is not now.groups.get(name):
             telling.bookmarks(name)
     if before.config is not now.config:
         telling.config()
+    if before.ignore is not now.ignore:
+        telling.observed("ignored")  # also when it hides what it hid before: its tag is another
     if _elsewhere(before) != _elsewhere(now):
         telling.apps("resync")
 

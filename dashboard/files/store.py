@@ -17,6 +17,7 @@ from dashboard.files.reading import Files
 from dashboard.files.schema import same_rule
 
 Kind = Literal["apps", "bookmarks"]
+Texts = Literal["apps", "bookmarks", "ignore"]  # config.yaml is read-only here (7.1)
 
 
 def look() -> Files:
@@ -77,8 +78,8 @@ def remove(kind: Kind, name: str, *, if_match: str | None = None) -> str:
     return removal.remove(places.place(kind, name), tags.condition(if_match))
 
 
-def text(kind: Kind, name: str) -> tuple[str, str]:
-    """The file as text, good or broken, and its ETag (7.6)."""
+def text(kind: Texts, name: str) -> tuple[str, str]:
+    """The file as text, good or broken, and its ETag (7.6); no ignore.yaml is an empty one."""
     place = places.place(kind, name)
     try:
         found = files.read(place.path)
@@ -86,12 +87,14 @@ def text(kind: Kind, name: str) -> tuple[str, str]:
         detail = f"the file cannot be read: {error.strerror}"
         raise errors.invalid_file(place.file, None, None, detail) from error
     if found is None:
+        if place.single:
+            return "", tags.ABSENT
         raise errors.not_found(kind, name)
     return found.data.decode(errors="replace"), tags.of(found.data)
 
 
 def put_text(
-    kind: Kind,
+    kind: Texts,
     name: str,
     text: object,
     *,

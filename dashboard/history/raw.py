@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from dashboard import models
 from dashboard.history.figures import Exact, Figures
-from dashboard.history.states import Kept, kept
+from dashboard.history.states import Kept, counts, kept
 from dashboard.history.timeline import Point, pieces, verdict
 from dashboard.history.track import SLOT
 
@@ -45,7 +45,7 @@ def buckets(app: models.Slug, start: int, size: int, count: int, now: int) -> li
             found[number].spent[state] += right - left
     latencies: list[list[int]] = [[] for _ in range(count)]
     for sample in samples:
-        if sample.ok is not None and sample.ts >= start:
+        if counts(sample.ok, Kept(sample.state)) and sample.ts >= start:
             number = (sample.ts - start) // size
             found[number].checks += 1
             found[number].failed += not sample.ok

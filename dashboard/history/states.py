@@ -25,6 +25,14 @@ _KEPT = {"starting": Kept.UNKNOWN, "stopping": Kept.STOPPED} | {
 }
 
 
+_MEANT_TO_RUN = frozenset({Kept.UP, Kept.DEGRADED, Kept.DOWN})
+
+
+def counts(ok: bool | None, state: Kept) -> bool:
+    """Whether it is a check; what fails while an app starts or is stopped tells nothing of it."""
+    return ok is not None and (ok or state in _MEANT_TO_RUN)
+
+
 def kept(state: str) -> Kept:
     """The number of an AppState: `starting` counts as unknown, `stopping` as stopped."""
     return _KEPT[state]

@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 
 from dashboard.history.hours import HALF, Hour
-from dashboard.history.states import COLUMNS, LETTERS, Kept
+from dashboard.history.states import COLUMNS, LETTERS, Kept, counts
 from dashboard.history.timeline import HOLD, HOUR, PROBED, Point, pieces, verdict
 from dashboard.history.units import milliseconds, moment
 
@@ -47,8 +47,9 @@ class Reading:
 
     @property
     def weight(self) -> tuple[int, int]:
-        """Failed before slow before fast before no check at all."""
-        return {None: 0, True: 1, False: 2}[self.ok], self.us or 0
+        """Failed before slow before fast before what is no check."""
+        rank = 2 - bool(self.ok) if counts(self.ok, self.state) else 0
+        return rank, self.us or 0
 
 
 @dataclass(slots=True)
@@ -90,7 +91,8 @@ class Track:
         """One probe: its count and latency belong to the hour it was made in."""
         changed = self.point(reading.ts, reading.state)
         if reading.ok is not None:
-            self.hour(reading.ts // HOUR).check(reading.ok, reading.us)
+            if counts(reading.ok, reading.state):
+                self.hour(reading.ts // HOUR).check(reading.ok, reading.us)
             ts, us = reading.ts, reading.us
             self.recent.append(Check(ts, reading.ok, us, reading.status, reading.state))
         return changed | {reading.ts // HOUR}

@@ -22,13 +22,14 @@ from dashboard.operations.observed import claim, ignore, known_listener, list_ob
 from dashboard.operations.removed import list_removed, restore_removed
 from dashboard.operations.services import app_logs, service
 from dashboard.operations.state import get_config, state
-from dashboard.operations.texts import get_text, put_text
+from dashboard.operations.texts import get_ignore, get_text, put_ignore, put_text
 
 __all__ = [
     "Local", "Record", "Written", "app_history", "app_logs", "claim", "dismiss_lost",
-    "find_app", "get_app", "get_bookmarks", "get_config", "get_lost", "get_text", "icon",
-    "ignore", "known_app", "known_listener", "known_lost", "list_apps", "list_bookmarks",
-    "list_observed", "list_removed", "patch_app", "patch_bookmarks", "put_app", "put_bookmarks",
-    "put_text", "refresh_thumbs", "remove_app", "remove_bookmarks", "restart_lost",
-    "restore_removed", "scan", "service", "state", "thumb", "wait_for_app",
+    "find_app", "get_app", "get_bookmarks", "get_config", "get_ignore", "get_lost",
+    "get_text", "icon", "ignore", "known_app", "known_listener", "known_lost", "list_apps",
+    "list_bookmarks", "list_observed", "list_removed", "patch_app", "patch_bookmarks",
+    "put_app", "put_bookmarks", "put_ignore", "put_text", "refresh_thumbs", "remove_app",
+    "remove_bookmarks", "restart_lost", "restore_removed", "scan", "service", "state",
+    "thumb", "wait_for_app",
 ]  # fmt: skip

@@ -61,7 +61,7 @@ def ignore(
     by: Any = None,
     reason: Any = None,
     if_match: str | None = None,
-) -> Record:
+) -> Written:
     """Put a rule into ignore.yaml that covers the listener; the same rule stands there once."""
     daemon = current()
     rule = _rule(
@@ -69,9 +69,10 @@ def ignore(
     )
     if reason is not None:
         rule["reason"] = text("reason", reason)
-    _entry, standing = store.add_ignore(rule, if_match=if_match)
+    entry, standing = store.add_ignore(rule, if_match=if_match)
     daemon.sync()
-    return {"ok": True, "rule": standing, "file": "ignore.yaml"}
+    record = {"ok": True, "rule": standing, "file": "ignore.yaml"}
+    return Written(record, entry.etag or "", created=False)
 
 
 def known_listener(caller: Local, *, id: str) -> None:  # noqa: A002

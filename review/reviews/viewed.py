@@ -21,11 +21,14 @@ from review.reviews.writing.page import Page
 
 
 def valid(target: Target, shown: Shown) -> tuple[list[str], list[str]]:
-    """The paths marked as viewed, and those whose diff changed since; in the commit's order."""
+    """The paths marked as viewed, and those whose diff changed since; in the commit's order.
+
+    A file that was renamed since has changed: its mark is under the name it has left.
+    """
     if not shown.review.viewed:
         return [], []
     now = _digests(target, target.shown_commit)
-    marks = {mark.path: mark for mark in shown.review.viewed if mark.path in now}
+    marks = _by_path(target, shown)
     paths = [path for path in now if path in marks]
     holds = {path: _digest(target, marks[path]) == now[path] for path in paths}
     return [path for path in paths if holds[path]], [path for path in paths if not holds[path]]
@@ -34,14 +37,14 @@ def valid(target: Target, shown: Shown) -> tuple[list[str], list[str]]:
 def seen_on(target: Target, shown: Shown, path: str) -> str | None:
     """The commit whose change of `path` is the one that was marked as viewed; None when there is
     no mark, or that commit is gone."""
-    mark = next((one for one in shown.review.viewed if one.path == path), None)
+    mark = _by_path(target, shown).get(path)
     digest = _digest(target, mark) if mark else None
     if digest is None:
         return None
     for sha in past(target, shown):
         try:
             commit = log.commit(target.repository, sha)
-            if _digests(target, commit).get(path) == digest:
+            if mark and _digests(target, commit).get(mark.path) == digest:
                 return commit.sha
         except GitError:
             continue
@@ -69,6 +72,18 @@ def set_viewed(target: Target, path: Any, viewed: Any) -> bool:
         return True
 
     return writes.write(target, operation)
+
+
+def _by_path(target: Target, shown: Shown) -> dict[str, Mark]:
+    """The mark of each file by what it is called now; one of a name that is left is the file's."""
+    marks = {mark.path: mark for mark in shown.review.viewed}
+    files = target.shown_commit.files
+    names = {clean(file.path) for file in files}
+    for file in files:
+        path, old = clean(file.path), clean(file.old_path or "")
+        if path not in marks and old in marks and old not in names:
+            marks[path] = marks[old]
+    return marks
 
 
 def _marks(target: Target, page: Page) -> Tree:

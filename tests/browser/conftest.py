@@ -10,15 +10,18 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    CDPSession,
     ConsoleMessage,
     Page,
+    Request,
+    WebError,
     expect,
     sync_playwright,
 )
@@ -29,6 +32,12 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
 MISSING = "no Chromium on this machine; install it with: apt-get install -y chromium"
 NO_AXE = "axe-core is not installed; install it with: pip install axe-playwright-python"
+# Of every node that passes, too, it would tell: a megabyte for a page of diffs.
+VIOLATIONS = """;{
+  const { run } = axe;
+  const told = ({ violations }) => ({ violations });
+  axe.run = () => run({ resultTypes: ["violations"] }).then(told);
+}"""
 WAIT_MS = 15_000
 Theme = Literal["light", "dark"]
 expect.set_options(timeout=WAIT_MS)
@@ -61,20 +70,68 @@ class Watch:
         self.wrong: list[str] = []
         self.meant: list[str] = []
         self.host = host
+        self.context = context
         context.on("console", self._console)
-        context.on("weberror", lambda error: self.wrong.append(str(error.error)))
-        context.on("request", lambda request: self._request(request.url))
+        context.on("weberror", self._error)
+        context.on("request", self._request)
+
+    def end(self) -> None:
+        self.context.remove_listener("console", self._console)
+        self.context.remove_listener("weberror", self._error)
+        self.context.remove_listener("request", self._request)
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type == "error":
             self.wrong.append(f"{message.text} {message.location}")
 
-    def _request(self, url: str) -> None:
+    def _error(self, error: WebError) -> None:
+        self.wrong.append(str(error.error))
+
+    def _request(self, request: Request) -> None:
+        url = request.url
         if url.startswith("http") and urlsplit(url).hostname != self.host:
             self.wrong.append(f"asked another host: {url}")
 
     def left(self) -> list[str]:
         return [text for text in self.wrong if not any(word in text for word in self.meant)]
+
+
+class Windows:
+    """One context for each look, kept from test to test: loading a page into a new one takes four
+    times as long. Between tests it forgets all but its cache.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self.service: Service | None = None
+        self.known: dict[str, BrowserContext] = {}
+        self.storage: dict[BrowserContext, CDPSession] = {}
+
+    def of(self, service: Service, **look: Any) -> BrowserContext:
+        if service is not self.service:
+            self.close()
+            self.service = service
+        if (context := self.known.get(repr(look))) is None:
+            context = self.known[repr(look)] = self.browser.new_context(
+                base_url=service.url, **look
+            )
+            self.storage[context] = context.new_cdp_session(context.new_page())
+        return context
+
+    def forget(self, context: BrowserContext) -> None:
+        assert self.service is not None
+        for page in context.pages[1:]:
+            page.close()
+        context.clear_cookies()
+        context.clear_permissions()
+        for url in (self.service.url, self.service.review_url, self.service.dashboard_url):
+            where = {"origin": url, "storageTypes": "local_storage"}
+            self.storage[context].send("Storage.clearDataForOrigin", where)
+
+    def close(self) -> None:
+        for context in self.known.values():
+            context.close()
+        self.known, self.storage = {}, {}
 
 
 @pytest.fixture
@@ -92,13 +149,22 @@ def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service
         yield running
 
 
+@pytest.fixture(scope="package")
+def windows(browser: Browser) -> Iterator[Windows]:
+    windows = Windows(browser)
+    yield windows
+    windows.close()
+
+
 @pytest.fixture
-def context(browser: Browser, shared_service: Service) -> Iterator[BrowserContext]:
-    context = browser.new_context(base_url=shared_service.url, reduced_motion="reduce")
+def context(windows: Windows, shared_service: Service) -> Iterator[BrowserContext]:
+    """A person who was never here, but for the files of the pages, which the browser has."""
+    context = windows.of(shared_service, reduced_motion="reduce")
     context.set_default_timeout(WAIT_MS)
-    context.watch = Watch(context, "127.0.0.1")  # type: ignore[attr-defined]
+    watch = context.watch = Watch(context, "127.0.0.1")  # type: ignore[attr-defined]
     yield context
-    context.close()
+    watch.end()
+    windows.forget(context)
 
 
 @pytest.fixture
@@ -111,21 +177,22 @@ def axe() -> str:
     found = importlib.util.find_spec("axe_playwright_python")
     if found is None or found.origin is None:
         pytest.skip(NO_AXE)
-    return (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+    return (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8") + VIOLATIONS
 
 
 @pytest.fixture(params=LOOKS, ids=["light, 1440 px", "dark, 360 px"])
 def look(
-    request: pytest.FixtureRequest, browser: Browser, shared_service: Service
+    request: pytest.FixtureRequest, windows: Windows, shared_service: Service
 ) -> Iterator[BrowserContext]:
     theme, width = request.param
-    context = browser.new_context(
-        base_url=shared_service.url,
+    context = windows.of(
+        shared_service,
         viewport={"width": width, "height": 800},
         color_scheme=theme,
         reduced_motion="reduce",
     )
     watch = Watch(context, "127.0.0.1")
     yield context
-    context.close()
+    watch.end()
+    windows.forget(context)
     assert [text for text in watch.wrong if "404" not in text] == []

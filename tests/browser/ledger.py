@@ -14,6 +14,7 @@ from tests.service import Service, until
 
 CODE = [f"value_{n} = {n}" for n in range(1, 101)]
 REFUND = 'existing = find(payment=payment).last()  # "one"'
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><circle r="{}"/></svg>\n'
 LONG = [f"line {n}" for n in range(1, 1102)]
 
 
@@ -31,6 +32,7 @@ BEFORE: dict[str, Content] = {
     "pay/blanks.py": "if a:\n  b()\n  c()\nd()\n",
     "pay/gone.py": "gone()\n",
     "logo.png": png(12, 6),
+    "icon.svg": SVG.format(4),
     "blob.bin": b"\0\1",
     "run.sh": "echo\n",
     "end.txt": "no end",
@@ -93,7 +95,8 @@ def ledger(service: Service, folder: Path, slug: str = "ledger") -> Ledger:
     repo.commit(BEFORE, "Base")
     repo.branch("topic")
     made = Ledger(service, repo, slug=slug)
-    made.shas["store"] = repo.commit({"pay/store.py": "store()\n"}, "Store refunds")
+    stored: dict[str, Content] = {"pay/store.py": "store()\n", "icon.svg": SVG.format(3)}
+    made.shas["store"] = repo.commit(stored, "Store refunds")
     (repo.path / "run.sh").chmod(0o755)
     repo.git("mv", "pay/old_name.py", "pay/new_name.py")
     made.shas["change"] = repo.commit(

@@ -16,7 +16,9 @@ def test_a_route_is_found_and_tried_from_the_page(
     shared_service: Service, page: Page, part: str, mount: str
 ):
     base = f"http://127.0.0.1:{shared_service.ports[part]}{mount}"
+    page.emulate_media(color_scheme="dark")
     page.goto(f"{base}/api/docs")
+    expect(page.locator("body")).to_have_css("background-color", "rgba(0, 0, 0, 0)")
 
     route = page.locator(".opblock-get", has_text="/api/health").first
     route.locator(".opblock-summary-control").first.click()

@@ -9,8 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
+from tests.browser.conftest import Windows
 from tests.review.bombs import ACTIVE, LEADING, opened
 from tests.service import Service
 
@@ -51,11 +52,11 @@ def elsewhere() -> Iterator[Elsewhere]:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
+def page(windows: Windows, shared_service: Service) -> Iterator[Page]:
     """A page that may log errors: refusals of the policy are what is wanted here."""
-    context = browser.new_context()
+    context = windows.of(shared_service)
     yield context.new_page()
-    context.close()
+    windows.forget(context)
 
 
 @pytest.fixture

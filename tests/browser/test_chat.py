@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import pytest
@@ -14,6 +15,11 @@ from workspace.chats import transcript
 WAITS = "#!runbook\n```Bash\nsleep 60\n```\n"
 HOSTILE = '#!runbook\n<img src=x onerror="document.title=1"> **bold** [x](javascript:alert(1))\n'
 GLOB = '```Glob\n{"pattern": "*"}\n```\n'
+# An open stream outlives set_offline; that of a hidden tab is given back.
+BLINK = """for (const hidden of [true, false]) {
+  Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
 
 
 @pytest.fixture
@@ -86,6 +92,27 @@ def test_a_denied_command_fails_the_turn_and_it_can_be_run_again(page: Page, slu
     expect(page.get_by_text("You denied Bash")).to_be_visible()
     page.get_by_role("button", name="Run again").click()
     expect(page.get_by_role("group", name="Bash asks to run")).to_be_visible()
+
+
+def test_a_running_command_is_shown_until_it_ends_also_after_a_reload(
+    page: Page, slug: str, shared_service: Service
+) -> None:
+    gate = shared_service.projects / slug / "gate"
+    os.mkfifo(gate)
+    start(page, slug, f"#!runbook\n{GLOB}```Bash\ncat gate\n```\n")
+    expect(page.get_by_role("group", name="Bash asks to run")).to_be_visible()
+    running = page.locator(".calls > summary").filter(has=page.get_by_label("Running"))
+    expect(running).to_have_count(0)
+    page.keyboard.press("a")
+    for _ in range(2):
+        expect(running).to_contain_text("cat gate")
+        page.reload()
+
+    gate.write_text("through")
+
+    expect(page.get_by_text("1 tool call", exact=True)).to_have_count(2)
+    expect(running).to_have_count(0)
+    gate.unlink()
 
 
 def test_stop_ends_the_turn_and_holds_what_waits(page: Page, slug: str) -> None:
@@ -189,6 +216,8 @@ def test_a_cut_connection_misses_nothing_and_repeats_nothing(
     chat = page.url.split("/projects/")[1]
 
     page.context.set_offline(True)
+    page.evaluate(BLINK)
+    expect(page.get_by_text("Connection lost")).to_be_visible()
     prompt = f"#!runbook\nWhile it was cut.\n{GLOB}"
     shared_service.http.post(f"/api/projects/{chat}/messages", json={"prompt": prompt})
     page.context.set_offline(False)
@@ -320,16 +349,23 @@ def test_on_a_phone_list_and_facts_are_sheets(look: BrowserContext, told: str) -
     expect(page.get_by_role("button", name="Chats", exact=True)).to_be_focused()
 
 
-def test_what_is_known_late_moves_no_button_under_the_pointer(page: Page, slug: str) -> None:
+def test_what_is_known_late_moves_no_button_under_the_pointer(
+    page: Page, slug: str, shared_service: Service
+) -> None:
     asked: list[Route] = []
 
     def hold(route: Route) -> None:
         asked.append(route)
 
+    for n in range(20):
+        body = {"name": f"One of many {n}"}
+        shared_service.http.post(f"/api/projects/{slug}/chats", json=body).raise_for_status()
     page.route("**/api/engines", hold)
     with page.expect_request("**/api/engines"):
         page.goto(f"/projects/{slug}/chats")
     attach = page.get_by_role("button", name="Attach files")
+    expect(page.get_by_role("link", name="One of many 0")).to_be_attached()
+    expect(attach).to_be_in_viewport()
     before = attach.bounding_box()
     asked[0].continue_()
     expect(page.get_by_text("No model is set up")).to_be_visible()

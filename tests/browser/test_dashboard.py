@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import Watch
+from tests.browser.toasts import undo
 from tests.dashboard.served import NO_PICTURES, Dev, Served
 from tests.service import free_port, until
 
@@ -90,18 +92,32 @@ def test_a_name_that_is_no_file_name_is_refused_where_it_was_typed(
     expect(claim).to_be_focused()
 
 
-def test_what_is_ignored_leaves_and_the_rule_says_by_what(
-    page: Page, shared_service: Served
+@pytest.mark.parametrize("by", ["port", "process", "dir"])
+def test_what_is_ignored_leaves_by_a_rule_and_comes_back_with_undo(
+    page: Page, shared_service: Served, by: str
 ) -> None:
-    dev = dev_server(shared_service, "meadow")
+    dev = dev_server(shared_service, f"meadow-{by}")
+    rule = shared_service.data / "dashboard" / "ignore.yaml"
     opened(page)
-    page.get_by_role("button", name=f"Ignore meadow on port {dev.port}").click()
-    page.get_by_role("button", name="Everything in").click()
+    ignore = page.get_by_role("button", name=f"Ignore meadow-{by} on port {dev.port}")
+    ignore.press("Enter")
+    way = {"port": "Everything on port", "process": "Every process", "dir": "Everything in"}[by]
+    page.get_by_role("button", name=way).press("Enter")
 
-    expect(page.get_by_text("The rule is in ignore.yaml")).to_be_visible()
-    expect(tile(page, "meadow")).to_have_count(0)
-    expect(page.get_by_role("button", name=f"Ignore meadow on port {dev.port}")).to_have_count(0)
-    assert str(dev.cwd) in (shared_service.data / "dashboard" / "ignore.yaml").read_text()
+    expect(tile(page, f"meadow-{by}")).to_have_count(0)
+    expect(ignore).to_have_count(0)
+    assert f"- {by}: " in rule.read_text()
+    undo(page, f"Ignored meadow-{by}. The rule is in ignore.yaml.")
+    expect(tile(page, f"meadow-{by}")).to_be_visible()
+    expect(ignore).to_be_visible()
+    assert by not in rule.read_text()
+
+
+def test_what_the_network_reaches_says_so(page: Page, shared_service: Served) -> None:
+    with socket.create_server(("0.0.0.0", PORTS.pop())) as server:
+        opened(page)
+        row = page.get_by_role("listitem").filter(has_text=str(server.getsockname()[1]))
+        expect(row.get_by_text("Open to the LAN")).to_be_visible()
 
 
 def test_a_service_is_started_and_stopped_by_keyboard_and_keeps_the_focus(
@@ -292,8 +308,23 @@ def test_a_full_page_fits_and_has_no_axe_violation(
     expect(page.get_by_role("region", name="Problems with files")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("^Start Broad"))).to_be_visible()
 
+    sound(page, axe)
+    page.get_by_role("button", name=re.compile("^More for Broad")).press("Enter")
+    sound(page, axe)
+    page.get_by_role("button", name="More of this page").press("Enter")
+    page.get_by_role("menuitem", name="Removed items").press("Enter")
+    expect(page.get_by_role("dialog", name="Removed items")).to_contain_text("They lie in")
+    sound(page, axe)
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    expect(page.get_by_role("dialog").get_by_label("Port or address")).to_be_visible()
+    sound(page, axe)
+    shared_service.file("wrong").unlink()
+
+
+def sound(page: Page, axe: str) -> None:
+    """Nothing goes over the edge, and axe finds nothing."""
     assert page.evaluate("document.documentElement.scrollWidth > innerWidth") is False
     page.evaluate(axe)
     found = page.evaluate("axe.run()")["violations"]
     assert [(one["id"], [node["html"][:160] for node in one["nodes"]]) for one in found] == []
-    shared_service.file("wrong").unlink()

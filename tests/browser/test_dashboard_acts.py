@@ -59,10 +59,24 @@ def test_what_is_down_says_why_and_since_when(page: Page, shared_service: Served
         "alarm", f"name: Alarm\nexpected: always\nport: {free_port()}\n{health}\n"
     )
     shared_service.until_state("alarm", "down")
+    health = "health: {path: /none, status: 200-299, interval: 1s}"
+    shared_service.declare("ailing", f"name: Ailing\n{health}\n{web_server(free_port())}")
+    until(lambda: shared_service.app("ailing"), what="the app")
+    shared_service.act("ailing", "start")
+    until(lambda: poor(shared_service, "ailing") > 1, what="two bad answers")
     opened(page)
 
     expect(tile(page, "Alarm")).to_contain_text("Down: connection refused, since ")
-    shared_service.file("alarm").unlink()
+    expect(tile(page, "Ailing")).to_contain_text("Degraded: answers 404")
+    trace = tile(page, "Ailing").locator(".spark")
+    expect(trace.locator("path")).to_be_visible()
+    expect(trace.locator("line.poor").nth(1)).to_be_attached()
+    expect(trace.locator("line:not(.poor)")).to_have_count(0)  # it did answer
+    page.goto(f"{shared_service.dashboard_url}/#app=ailing&tab=history")
+    expect(page.locator("#drawer")).to_contain_text("failed or answered badly")
+    shared_service.act("ailing", "stop")
+    for slug in ("alarm", "ailing"):
+        shared_service.file(slug).unlink()
 
 
 def test_the_banner_of_a_broken_file_copies_its_path_and_opens_its_text(
@@ -140,6 +154,7 @@ def test_what_a_reboot_took_and_cannot_start_says_why_and_all_is_dismissed_at_on
         for dev in devs.values():
             dev.kill()
         shutil.rmtree(devs["lantern"].cwd)
+        (devs["compass"].cwd / "http.py").write_text("raise SystemExit('no needle')\n")
         served.env["SVC_TEST_BOOT_ID"] = "another"
         served.start()
         context = browser.new_context(base_url=served.dashboard_url)
@@ -148,6 +163,10 @@ def test_what_a_reboot_took_and_cannot_start_says_why_and_all_is_dismissed_at_on
         expect(page.get_by_text("Cannot start: cwd is gone")).to_be_visible()
         expect(page.get_by_role("button", name="Start once: lantern")).to_have_count(0)
         expect(page.get_by_role("button", name="Start once: compass")).to_be_visible()
+        page.get_by_role("button", name="Start once: compass").press("Enter")
+        notice = page.get_by_role("listitem").filter(has_text="compass").first
+        expect(notice).to_contain_text("Did not come up")
+        expect(notice).to_contain_text("no needle")
         page.get_by_role("button", name="Dismiss all").press("Enter")
 
         expect(page.get_by_text("before the restart")).to_have_count(0)
@@ -162,6 +181,11 @@ def running(served: Served, name: str) -> None:
     until(lambda: served.app(slug), what="the app")
     served.act(slug, "start")
     served.until_state(slug, "up")
+
+
+def poor(served: Served, slug: str) -> int:
+    """How many of the last checks found it degraded."""
+    return sum(check["state"] == "degraded" for check in served.app(slug).get("recent", ()))
 
 
 def found(served: Served, dev: Dev) -> bool:

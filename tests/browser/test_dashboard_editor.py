@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Watch
+from tests.browser.toasts import undo
 from tests.dashboard.served import Served
 from tests.service import QUIET, until
 
@@ -60,7 +61,7 @@ def test_a_text_is_saved_byte_for_byte_and_undone(
     expect(page.get_by_text(f"Saved apps/{slug}.yaml.")).to_be_visible()
     assert shared_service.file(slug).read_text() == TYPED
 
-    page.get_by_role("button", name="Undo").last.click()
+    undo(page, f"Saved apps/{slug}.yaml.")
 
     until(lambda: shared_service.file(slug).read_text() == BEGUN, what="the text before")
     expect(field).to_have_value(BEGUN)
@@ -99,7 +100,7 @@ def test_what_is_typed_is_back_after_a_reload_and_can_be_discarded_and_had_back(
 
     button(page, "Discard changes").click()
     expect(field).to_have_value(BEGUN)
-    page.get_by_role("button", name="Undo").last.click()
+    undo(page, "Your changes are gone from here.")
 
     expect(field).to_have_value(TYPED)
 
@@ -141,7 +142,7 @@ def test_a_conflict_shows_both_texts_and_loses_neither(
     assert shared_service.file(slug).read_text() == ELSEWHERE
     expect(field).to_have_value(ELSEWHERE if choice == "Take theirs" else TYPED)
     if choice == "Take theirs":
-        page.get_by_role("button", name="Undo").last.click()
+        undo(page, "The text on disk is here now.")
         expect(field).to_have_value(TYPED)
 
 
@@ -190,8 +191,37 @@ def test_a_group_is_edited_as_a_file_and_settings_say_where_they_lie(
     expect(page.get_by_text("Saved bookmarks/books.yaml.")).to_be_visible()
     page.goto("about:blank")
 
-    page.goto("/dashboard/#file=ignore")
+    page.goto("/dashboard/#file=config")
 
     expect(page.locator("#drawer")).to_contain_text(
-        str(shared_service.data / "dashboard" / "ignore.yaml")
+        str(shared_service.data / "dashboard" / "config.yaml")
     )
+
+
+def test_rules_of_what_is_ignored_are_edited_as_a_file(
+    page: Page, shared_service: Served, watch: Watch
+) -> None:
+    watch.meant += ["400", "409"]
+    path = shared_service.data / "dashboard" / "ignore.yaml"
+    page.goto("/dashboard/")
+    page.get_by_role("button", name="More of this page").press("Enter")
+    page.get_by_role("menuitem", name="Edit ignore.yaml").press("Enter")
+    field = page.get_by_label("Text of ignore.yaml")
+    expect(field).to_have_value("")
+    field.fill("rules:\n- {prt: 5000}\n")
+    field.press("Control+s")
+    expect(page.locator(".faultlist")).to_contain_text("Line 2")
+    assert not path.exists()
+
+    field.fill("rules:\n- {port: 5000} # mine\n")
+    field.press("Control+s")
+    expect(page.get_by_text("Saved ignore.yaml.")).to_be_visible()
+    path.write_text("rules: []\n")
+    expect(field).to_have_value("rules: []\n")
+    field.fill("rules: [] # typed\n")
+    path.write_text("# elsewhere\n")
+    expect(page.locator("#drawer").get_by_text(CHANGED)).to_be_visible()
+    button(page, "Save").click()
+    page.get_by_role("dialog").get_by_role("button", name="Save mine over it").click()
+
+    until(lambda: path.read_text() == "rules: [] # typed\n", what="the text of this page")

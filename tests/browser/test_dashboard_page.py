@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Watch
 from tests.browser.test_dashboard import opened, tile, web_server
+from tests.browser.toasts import undo
 from tests.dashboard.served import NO_PICTURES, Served
 from tests.service import free_port, until
 
@@ -163,7 +164,7 @@ def test_several_apps_take_one_patch_and_undo_puts_their_files_back(
     page.keyboard.press("Escape")
     expect(section(page, "Yard").get_by_role("heading", level=3)).to_have_text(["Barn", "Shed"])
     assert "tags" in apps.file("barn").read_text()
-    page.get_by_role("button", name="Undo").last.click()
+    undo(page, "Changed 2 apps.")
     expect(section(page, "Other apps").get_by_role("heading", level=3)).to_have_text(
         ["Barn", "Shed"]
     )
@@ -232,7 +233,7 @@ def test_a_removed_app_is_back_by_undo_or_from_the_list_of_what_was_removed(
         page.get_by_role("menuitem", name="Remove").click()
         expect(tile(page, "Shed")).to_have_count(0)
         if way == "undo":
-            page.get_by_role("button", name="Undo").last.click()
+            undo(page, "Moved Shed to")
         else:
             page.get_by_role("button", name="More of this page").press("Enter")
             page.get_by_role("menuitem", name="Removed items").press("Enter")
@@ -274,7 +275,7 @@ def test_bookmarks_are_added_changed_opened_by_their_key_and_taken_out(
     page.get_by_role("button", name="More for the bookmark Well").press("Enter")
     page.get_by_role("menuitem", name="Remove").press("Enter")
     expect(page.get_by_role("link", name="Well")).to_have_count(0)
-    page.get_by_role("button", name="Undo").last.click()
+    undo(page, "Removed Well.")
     expect(page.get_by_role("link", name="Well")).to_be_visible()
     assert "x-shelf: 3" in file.read_text()
     file.unlink()

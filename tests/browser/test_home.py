@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -154,6 +155,14 @@ def test_a_project_is_made_by_keys_with_errors_at_their_field(
     page.keyboard.press("Enter")
     expect(page.locator("#np-repo-why")).to_contain_text("this transport is not allowed")
     expect(repo).to_be_focused()
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        repo.fill(f"http://127.0.0.1:{silent.getsockname()[1]}/notes.git")
+        page.get_by_role("button", name="Create project").click()
+        expect(page.get_by_role("status").filter(has_text="Cloning… 2")).to_be_visible()
+        page.get_by_role("button", name="Stop").click()
+        expect(page.get_by_text("The clone was stopped; nothing of it was kept.")).to_be_visible()
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
 
     git = ["git", "-c", "user.name=T", "-c", "user.email=t@example.com", "-C", str(tmp_path)]
     for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "First"]):

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 import yaml
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.conftest import LOOKS, WAIT_MS, Watch
+from tests.browser.conftest import LOOKS, Watch
 from tests.review.repos import Repo
 from tests.service import Service, free_port, until
 
@@ -41,13 +41,9 @@ def _badge(world: Service, part: str) -> int:
     return next((int(one["count"]) for one in badges if one["part"] == part), 0)
 
 
-@pytest.fixture
-def context(browser: Browser, world: Service) -> Iterator[BrowserContext]:
-    context = browser.new_context(base_url=world.url, reduced_motion="reduce")
-    context.set_default_timeout(WAIT_MS)
-    context.watch = Watch(context, "127.0.0.1")  # type: ignore[attr-defined]
-    yield context
-    context.close()
+@pytest.fixture(scope="module")
+def shared_service(world: Service) -> Service:
+    return world
 
 
 def ready(page: Page, address: str) -> None:
@@ -76,8 +72,16 @@ def test_the_palette_leads_to_all_three_parts_by_keyboard(page: Page, world: Ser
     page.wait_for_url("**/projects/demo/triggers")
 
     expect(page.locator("#theme")).to_have_attribute("aria-haspopup", "menu")
+    asked: list[Route] = []
+
+    def hold(route: Route) -> None:
+        asked.append(route)
+
+    page.route("**/api/places?q=*refunds", hold)
     go(page, "store refunds")
-    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")  # before there is an answer to these words
+    until(lambda: page.evaluate("true") and asked, what="the question")
+    asked[0].continue_()
     page.wait_for_url("**/review/p/ledgerline/app/*")
 
     expect(page.locator("#theme")).to_have_attribute("aria-haspopup", "menu")
@@ -246,6 +250,7 @@ def test_a_full_store_stands_in_nobodys_way(page: Page, watch: Watch) -> None:
 def test_what_cannot_be_undone_is_asked_and_esc_means_no(page: Page) -> None:
     ready(page, "/runs")
     asked = "globalThis.said = kit.confirmLost('The clone is deleted for good.', 'Delete')"
+    kit(page, "dom", "const b = kit.button('Go', { id: 'go' }); main.append(b); b.focus()")
     for press, sure in (("Escape", False), ("Delete", True)):
         kit(page, "dialog", f"{asked}; return null")
         expect(page.get_by_role("alertdialog", name="Delete")).to_be_visible()
@@ -255,6 +260,11 @@ def test_what_cannot_be_undone_is_asked_and_esc_means_no(page: Page) -> None:
         else:
             page.keyboard.press(press)
         assert page.evaluate("globalThis.said") is sure
+        expect(page.locator("#go")).to_be_focused()
+
+    kit(page, "dialog", f"{asked}; document.getElementById('go').remove(); return null")
+    page.keyboard.press("Escape")
+    expect(page.locator("#main")).to_be_focused()
 
 
 def test_a_sheet_borrows_what_stands_in_the_page_and_puts_it_back(page: Page) -> None:
@@ -271,11 +281,15 @@ def test_a_skeleton_comes_late_and_goes_when_the_node_is_filled(page: Page) -> N
     kit(
         page,
         "skeleton",
-        "const n = document.createElement('ul'); n.id = 'slow'; document.body.append(n);"
-        "kit.late(n, 'rows'); globalThis.early = n.childNodes.length",
+        "const { h, keep } = await import('/static/js/kit/dom.js');"
+        "const [none, n] = [h('ul', { id: 'none' }), h('ul', { id: 'slow' })];"
+        "document.body.append(none, n); kit.late(none, 'rows'); keep(none, [], String, String);"
+        "kit.late(n, 'rows'); await new Promise((go) => setTimeout(go, 190));"
+        "globalThis.early = n.childNodes.length",
     )
     assert page.evaluate("globalThis.early") == 0
     expect(page.locator("#slow .skeleton")).to_have_count(6)
+    expect(page.locator("#none *")).to_have_count(0)
     page.evaluate("document.getElementById('slow').append(document.createElement('li'))")
 
     expect(page.locator("#slow .skeleton")).to_have_count(0)
@@ -291,7 +305,7 @@ def test_drawings_say_in_words_what_they_show(page: Page) -> None:
         const label = (node) => node.getAttribute('aria-label');
         const bar = kit.bar24('uugds-');
         return {
-          words: [label(bar), label(kit.sparkline([1, null, 3], { failures: [1] })),
+          words: [label(bar), label(kit.sparkline([1, null, 3], { failures: [1], poor: [2] })),
                   label(kit.meter(3, 7, '3 of 7 viewed'))],
           bars: bar.querySelectorAll('rect').length,
           styled: document.querySelectorAll('[style]').length,
@@ -302,7 +316,7 @@ def test_drawings_say_in_words_what_they_show(page: Page) -> None:
     assert said == {
         "words": [
             "Last 24 hours: 8 h up, 4 h degraded, 4 h down, 4 h stopped",
-            "Latency of the last 3 checks, 1 failed",
+            "Latency of the last 3 checks, 1 failed, 1 answered badly",
             "3 of 7 viewed",
         ],
         "bars": 5,
@@ -343,7 +357,11 @@ def test_code_is_coloured_by_its_language_or_by_the_name_of_its_file(page: Page)
     ]
 
 
-def test_a_later_message_leaves_an_undo_its_place_and_its_time(page: Page) -> None:
+def test_a_later_message_leaves_an_undo_its_place_and_its_time(
+    browser: Browser, world: Service
+) -> None:
+    context = browser.new_context(base_url=world.url)  # its clock stays as it is driven
+    page = context.new_page()
     page.clock.install()
     ready(page, "/runs")
     page.evaluate("document.title = 'no undo'")
@@ -368,6 +386,7 @@ def test_a_later_message_leaves_an_undo_its_place_and_its_time(page: Page) -> No
     expect(toasts).to_have_count(1)
     page.clock.run_for(200)
     expect(toasts).to_have_count(0)
+    context.close()
 
 
 def test_an_error_that_nobody_caught_says_so_in_the_page(page: Page, watch: Watch) -> None:

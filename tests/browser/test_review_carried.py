@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.commits import LINES, Commit, changed, made, text
 from tests.browser.conftest import Watch
+from tests.browser.toasts import undo
 from tests.service import Service
 
 
@@ -123,7 +124,7 @@ def test_the_pr_record_says_its_sources_and_errors_at_their_field(
     expect(title).to_have_value("Say line 12 anew")
     expect(panel.get_by_label("Description")).to_have_value("Half a description")
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Undo").last.click()
+    undo(page, "Given back.")
     expect(page.locator("#title")).to_have_text("From elsewhere")
     page.reload()
     page.get_by_role("button", name="PR details").click()
@@ -169,3 +170,9 @@ def test_threads_fit_read_and_are_reached_in_both_looks(
     page.get_by_role("button", name="PR details").click()
     expect(page.get_by_label("Title")).to_be_visible()
     check("dialog[open]")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Split").click()
+    page.locator("#threadlist").press("Enter")
+    check("body")
+    page.get_by_role("button", name="More ways to show it").press("Enter")
+    check("body")

@@ -10,6 +10,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import Watch
 from tests.browser.ledger import Ledger, ledger
+from tests.browser.toasts import undo
 from tests.service import Service, until
 
 REFUNDS = "pay/refunds.py"
@@ -36,10 +37,6 @@ def file(page: Page, path: str) -> Locator:
 
 def line(page: Page, path: str, text: str) -> Locator:
     return file(page, path).locator("tr.ln", has_text=text).first
-
-
-def undo(page: Page, said: str) -> None:
-    page.locator(".toast", has_text=said).get_by_role("button", name="Undo").click()
 
 
 def chosen(page: Page) -> Any:
@@ -97,6 +94,29 @@ def test_every_kind_of_change_is_shown_as_what_it_is(page: Page, book: Ledger) -
         expect(image).to_have_js_property("naturalWidth", width)
     odd = file(page, "pay/blanks.py").get_by_title("Invisible character U+202E")
     expect(odd).to_be_attached()
+
+
+def test_an_image_is_compared_by_swipe_and_as_onion_skin(page: Page, book: Ledger) -> None:
+    page.goto(book.address())
+    logo, left = file(page, "logo.png"), "node => node.getBoundingClientRect().x"
+    before, after = (logo.get_by_role("img", name=f"logo.png, {n}") for n in ("before", "after"))
+    assert before.evaluate(left) < after.evaluate(left)
+
+    logo.get_by_role("button", name="Swipe").press("Enter")
+    bar = logo.get_by_role("slider", name="Where the new image begins: logo.png")
+    assert before.evaluate(left) == after.evaluate(left)
+    bar.press("ArrowRight")
+    expect(after).to_have_css("clip-path", re.compile(r"81\.6px\)$"))  # 51 % of 160 px
+    logo.locator(".compared").hover(position={"x": 100, "y": 5})
+    page.mouse.down()
+    logo.locator(".compared").hover(position={"x": 40, "y": 5})
+    page.mouse.up()
+    expect(bar).to_have_value("25")
+    logo.get_by_role("button", name="Onion skin").click()
+    expect(after).to_have_css("opacity", "0.25")
+    page.goto(book.address("store"))
+    expect(page.get_by_role("img", name="icon.svg, after")).to_have_css("opacity", "0.5")
+    expect(file(page, "icon.svg").locator("tr.add")).to_have_count(1)  # its text is shown too
 
 
 def test_folded_lines_open_by_button_and_by_key(page: Page, book: Ledger) -> None:
@@ -192,6 +212,7 @@ def test_files_are_marked_viewed_by_key_by_box_and_by_folder_and_undone(
 
 def test_a_refused_mark_is_put_back_with_the_reason(page: Page, own: Ledger, watch: Watch) -> None:
     watch.meant.append("409")
+    page.route("**/review/api/events", lambda _route: None)  # the refusal alone tells the page
     page.goto(own.address())
     expect(file(page, "blob.bin")).to_contain_text("A binary file.")
     review = own.service.projects / own.slug / "reviews" / "api"

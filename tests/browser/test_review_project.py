@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import Watch
 from tests.browser.stacks import Stacked, stacked
+from tests.browser.toasts import undo
 from tests.review.places import put
 from tests.service import Service, until
 
@@ -108,7 +109,7 @@ def test_the_intro_is_written_in_place_with_preview_draft_and_undo(
     expect(page.locator(".intro strong")).to_have_text("matters")
     expect(edit).to_be_focused()
     assert pay.get()["description"] == "What **matters**."
-    page.get_by_role("button", name="Undo").last.click()
+    undo(page, "Saved")
     expect(page.locator(".intro")).to_contain_text("Why this exists.")
     assert pay.get()["description"] == "Why this exists."
 
@@ -212,7 +213,7 @@ def test_warnings_come_first_and_each_has_its_way_out(page: Page, pay: Stacked) 
     moved.get_by_role("button", name="Record the new place").click()
     expect(moved).to_have_count(0)
     assert pay.send("GET", pay.c("store", "/pr"))["branch"] == "refunds/money"
-    page.get_by_role("button", name="Undo").last.click()
+    undo(page, "The new place is recorded")
     expect(moved).to_be_visible()
     until(lambda: pay.send("GET", pay.c("money", "/pr"))["branch"] == "refunds/money")
 

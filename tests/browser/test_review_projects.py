@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Watch
+from tests.browser.toasts import undo
 from tests.review.places import put
 from tests.review.repos import Repo
 from tests.service import Service, until
@@ -56,7 +57,7 @@ def test_a_newcomer_adds_the_examples_with_one_click_and_puts_them_away(
     page.keyboard.press("Enter")
     expect(page.get_by_text("2 example projects put away")).to_be_visible()
     expect(listed).to_have_count(0)
-    page.get_by_role("button", name="Undo").last.click()
+    undo(page, "put away")
 
     expect(listed).to_have_count(2)
     assert shared_service.http.get("/review/api/projects").json()["examples"] == "present"

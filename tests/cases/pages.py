@@ -52,6 +52,7 @@ REVIEW = {
     "UR3": (
         f"{COMMIT}the_head_the_rail_and_the_tree_say_what_the_commit_is",
         f"{COMMIT}every_kind_of_change_is_shown_as_what_it_is",
+        f"{COMMIT}an_image_is_compared_by_swipe_and_as_onion_skin",
         f"{COMMIT}folded_lines_open_by_button_and_by_key",
         f"{COMMIT}two_columns_are_chosen_by_m_and_remembered",
         f"{COMMIT}the_tree_is_filtered_walked_and_folded_by_keys",
@@ -163,7 +164,9 @@ DASHBOARD = {
     "UD8": (
         f"{APPS}what_somebody_starts_is_found_claimed_and_followed_without_a_reload",
         f"{APPS}a_name_that_is_no_file_name_is_refused_where_it_was_typed",
-        f"{APPS}what_is_ignored_leaves_and_the_rule_says_by_what",
+        f"{APPS}what_is_ignored_leaves_by_a_rule_and_comes_back_with_undo",
+        f"{APPS}what_the_network_reaches_says_so",
+        f"{EDITOR}rules_of_what_is_ignored_are_edited_as_a_file",
         f"{ACTS}letters_restart_an_app_open_its_log_and_lead_to_what_listens",
     ),
     # 9 bookmarks
@@ -244,6 +247,7 @@ WORKSPACE = {
     ),
     "UW-chat": (
         f"{CHAT}an_answer_is_whole_markdown_and_an_edit_is_drawn_as_lines",
+        f"{CHAT}a_running_command_is_shown_until_it_ends_also_after_a_reload",
         f"{CHAT}stop_ends_the_turn_and_holds_what_waits",
         f"{CHAT}a_waiting_message_is_taken_out_of_the_queue",
         f"{CHAT}a_fork_from_an_earlier_turn_ends_there",

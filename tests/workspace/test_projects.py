@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import threading
 import unicodedata
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.kernel.errors import Conflict, Invalid, NotFound, Stale
+from tests.service import until
 from workspace import cloning, models, projects, schema
 from workspace.access.principals import User
 
@@ -323,6 +327,52 @@ def test_a_failed_clone_leaves_nothing_and_tells_no_path(folder: Path, tmp_path:
     assert names(folder) == []
     assert str(tmp_path) not in told.value.text
     assert len(told.value.text) <= 500
+
+
+def test_a_clone_says_how_far_it_is(folder: Path, tmp_path: Path, monkeypatch):
+    told: list[tuple[str, int]] = []
+
+    class Watched(cloning.Clone):
+        def __setattr__(self, name: str, value: object) -> None:
+            super().__setattr__(name, value)
+            if name == "percent" and isinstance(value, int):
+                assert [clone.slug for clone in cloning.running()] == ["cloned"]
+                told.append((self.step, value))
+
+    monkeypatch.setattr(cloning, "Clone", Watched)
+    make("Cloned", repo=str(repository(tmp_path / "notes.git")))
+
+    assert ("Receiving objects", 100) in told
+    assert cloning.running() == []
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """The address of a server that takes a connection and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/notes.git"
+
+
+def test_a_clone_can_be_stopped_and_leaves_nothing(folder: Path, silent: str):
+    with ThreadPoolExecutor() as pool:
+        making = pool.submit(make, "Cloned", repo=silent)
+        until(cloning.running, what="the clone runs")
+        cloning.stop("cloned")
+
+        with pytest.raises(Conflict, match="was stopped") as told:
+            making.result(20)
+
+    assert told.value.code == "stopped"
+    assert names(folder) == []
+    with pytest.raises(NotFound):
+        cloning.stop("cloned")
+
+
+def test_a_clone_that_takes_too_long_is_ended(folder: Path, silent: str, monkeypatch):
+    monkeypatch.setattr(cloning, "TIMEOUT_S", 0.2)
+    with pytest.raises(Invalid, match="clone took more than 5 minutes"):
+        make("Cloned", repo=silent)
+    assert names(folder) == []
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,38 @@ class AllRead(shapes.Shape):
     changed = s.IntegerField()
 
 
+class Clone(shapes.Shape):
+    slug = s.CharField()
+    name = s.CharField()
+    step = s.CharField(allow_null=True, help_text="what git does: Receiving objects, …")
+    percent = s.IntegerField(allow_null=True, help_text="of that step")
+    startedAt = s.CharField()  # noqa: N815
+
+
+class CloneList(shapes.Shape):
+    clones = Clone(many=True)
+
+
+class CloneStopped(shapes.Shape):
+    ok = s.BooleanField()
+    slug = s.CharField()
+
+
+@extend_schema(tags=["projects"])
+class CloneViewSet(rest.ViewSet):
+    """`/api/clones`: projects in the making (workspace/cloning.py)."""
+
+    @documented(CloneList)
+    def list(self, request: Request) -> Response:
+        """Repositories that are being cloned, and how far they are."""
+        return Response(perform(request, "list_clones"))
+
+    @documented(CloneStopped, errors=(404,))
+    def destroy(self, request: Request, slug: str) -> Response:
+        """Stop the clone that makes this project; nothing of it stays."""
+        return Response(perform(request, "stop_clone", slug=slug))
+
+
 @extend_schema(tags=["projects"])
 class ProjectViewSet(rest.ViewSet):
     """`/api/projects` and `/api/projects/:slug`."""

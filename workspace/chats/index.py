@@ -7,6 +7,7 @@ spares a restart from reading every transcript again, and never decides anything
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from workspace.models import Chat
 from workspace.project import Project
 
 TITLE_MAX = 100
+_MARKS = re.compile(r"\A#!runbook\b|^(`{3,}|~{3,})", re.MULTILINE)
 PREVIEW_MAX = 160
 RECORDS_LOOK_S = 2.0  # a record edited in place does not touch its folder
 MESSAGES = ("user", "assistant", "tool_result", "notice")
@@ -320,8 +322,10 @@ def _name(row: Chat) -> None:
 
 
 def title(prompt: str) -> str:
-    """The automatic name of a chat that begins with this prompt."""
-    line = " ".join(prompt.split())
+    """The automatic name of a chat that begins with this prompt: its words, without the marks of
+    a runbook and without the files that go along (attachments.named)."""
+    words = _MARKS.sub("", prompt.partition("\n\nAttached files:\n- ")[0])
+    line = " ".join(words.split())
     return line if len(line) <= TITLE_MAX else f"{line[:TITLE_MAX]}…"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from config.kernel.logs import timestamp
 from config.kernel.mcp.operations import Operation
-from workspace import projects
+from workspace import cloning, projects
 from workspace.access.policy import PEOPLE
 from workspace.access.principals import Principal
 from workspace.chats import attachments, export, trash, unread
@@ -19,6 +19,7 @@ from workspace.chats.attachments import Attachment
 from workspace.chats.search import search
 from workspace.chats.search.search import Hits
 from workspace.chats.trash import Deleted
+from workspace.cloning import Clone
 from workspace.models import Chat
 from workspace.project import Project
 from workspace.triggers import pausing
@@ -154,6 +155,29 @@ def _got(found: tuple[Attachment, bytes]) -> dict[str, Any]:
     return {"type": found[0].type, "data": found[1]}
 
 
+def list_clones(principal: Principal) -> list[Clone]:
+    return cloning.running()
+
+
+def _clones(found: list[Clone]) -> dict[str, Any]:
+    rows = [
+        {
+            "slug": clone.slug,
+            "name": clone.name,
+            "step": clone.step or None,
+            "percent": clone.percent,
+            "startedAt": timestamp(clone.began),
+        }
+        for clone in found
+    ]
+    return {"clones": rows}
+
+
+def stop_clone(principal: Principal, *, slug: str) -> str:
+    cloning.stop(slug)
+    return slug
+
+
 OPERATIONS = (
     Operation(
         name="mark_read",
@@ -255,6 +279,23 @@ OPERATIONS = (
         run=show_pauses,
         render=_pauses,
         read_only=True,
+        project_argument=None,
+    ),
+    Operation(
+        name="list_clones",
+        group=PEOPLE,
+        description="Repositories that are being cloned into new projects, and how far they are.",
+        run=list_clones,
+        render=_clones,
+        read_only=True,
+        project_argument=None,
+    ),
+    Operation(
+        name="stop_clone",
+        group=PEOPLE,
+        description="End a clone; nothing of it stays.",
+        run=stop_clone,
+        render=lambda slug: {"ok": True, "slug": slug},
         project_argument=None,
     ),
 )

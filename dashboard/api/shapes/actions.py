@@ -68,7 +68,7 @@ class Taken(Shape):
 
 
 class Text(Shape):
-    """A file as text; `slug` of an app, `group` of a group."""
+    """A file as text; `slug` of an app, `group` of a group, neither of ignore.yaml."""
 
     slug = s.CharField(required=False)
     group = s.CharField(required=False)

@@ -36,6 +36,8 @@ ROUTES = (  # section 20, in its order
     ("GET", "/api/observed"),
     ("POST", "/api/observed/x/claim"),
     ("POST", "/api/observed/x/ignore"),
+    ("GET", "/api/ignore"),
+    ("PUT", "/api/ignore"),
     ("POST", "/api/scan"),
     ("GET", "/api/lost"),
     ("POST", "/api/lost/x/restart"),

@@ -146,6 +146,28 @@ def test_an_ignored_listener_is_listed_apart_and_its_rule_stands_once(served, ap
     (served.data / "dashboard" / "ignore.yaml").unlink()
 
 
+def test_a_rule_is_taken_back_in_the_text_of_ignore_yaml(served, api, slug):
+    dev = served.dev_server(slug)
+    one = seen(served, dev)
+    before = api.get("/api/ignore")
+    assert before.json() == {"text": "", "etag": '"absent"'}
+    tag = {"If-Match": before.headers["etag"]}
+    done = api.ask("POST", f"/api/observed/{one['id']}/ignore", json={}, headers=tag)
+
+    late = api.ask("PUT", "/api/ignore", json={"text": "# mine\n"}, headers=tag)
+    wrong = api.ask("PUT", "/api/ignore", json={"text": "rules:\n- {prt: 1}\n"})
+    tag = {"If-Match": done.headers["etag"]}
+    back = api.ask("PUT", "/api/ignore", json={"text": "# mine\n"}, headers=tag)
+
+    assert (late.status_code, late.json()["code"]) == (409, "changed")
+    assert (wrong.status_code, wrong.json()["line"]) == (400, 2)
+    assert (back.status_code, back.json()["text"]) == (200, "# mine\n")
+    assert served.data.joinpath("dashboard/ignore.yaml").read_text() == "# mine\n"
+    assert served.observed(dev.port)["id"] == one["id"]
+    dev.kill()
+    (served.data / "dashboard" / "ignore.yaml").unlink()
+
+
 def test_ignoring_a_script_by_process_hides_no_other_of_its_language(served, api, slug, tmp_path):
     script, port = tmp_path / "greeter", free_port()
     script.write_text(f"#!{sys.executable}\n{GREETER.format(port=port)}")

@@ -144,6 +144,20 @@ def test_latency_is_that_of_passed_checks_alone():
         assert (answer["checks"], answer["failed"]) == (3, 1)
 
 
+def test_a_check_that_fails_while_an_app_starts_or_is_stopped_is_none():
+    recorder = started()
+    for second, state in enumerate(("stopped", "starting", "starting", "stopping")):
+        recorder.add("shop", NOON + second, state, None, None, ok=False)
+    recorder.add("shop", NOON + 4, "up", 900, 200, ok=True)
+    recorder.add("shop", NOON + 30, "down", None, None, ok=False)
+    recorder.add("shop", NOON + 60, "degraded", 900, 500, ok=False)
+    recorder.flush(NOON + 60)
+
+    for window in ("24h", "7d"):
+        answer = history("shop", window, now=NOON + 61)
+        assert (answer["checks"], answer["failed"]) == (3, 2)
+
+
 def test_two_changes_in_one_millisecond_are_both_kept():
     recorder = started()
     recorder.edge("shop", NOON, "up", "stopping", "user")

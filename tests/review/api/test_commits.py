@@ -230,6 +230,32 @@ def test_what_changed_in_a_file_since_it_was_viewed(api: Api, pay: Project):
     )
 
 
+def test_a_mark_falls_off_what_is_renamed_and_holds_what_came_back(api: Api, pay: Project):
+    lines = "".join(f"line {n}\n" for n in range(30))
+    pay.repo.commit({"long.txt": lines, "same.txt": "a\n"}, "Base of it")
+    old = pay.repo.commit({"long.txt": f"{lines}one\n", "same.txt": "b\n"}, "Change it")
+    for path in ("long.txt", "same.txt"):
+        assert api.put(pay.c(old, "/viewed"), {"path": path, "viewed": True}).status_code == 200
+
+    def marks(sha: str) -> dict[str, tuple[bool, bool]]:
+        files = api.get(pay.c(sha)).json()["files"]
+        return {one["path"]: (one["viewed"], one["changed_since_viewed"]) for one in files}
+
+    renamed = pay.repo.amend({"long.txt": None, "moved.txt": f"{lines}two\n"})
+    assert marks(renamed) == {"same.txt": (True, False), "moved.txt": (False, True)}
+    since = api.get(pay.c(renamed, "/interdiff?path=moved.txt")).json()
+    assert since["from"] == old
+    assert ("+two" in since["text"], "same.txt" in since["text"]) == (True, False)
+
+    back = pay.repo.amend({"long.txt": f"{lines}one\n", "moved.txt": None, "more.txt": "m\n"})
+    assert marks(back) == dict.fromkeys(("long.txt", "same.txt"), (True, False)) | {
+        "more.txt": (False, False)
+    }
+    above = pay.repo.commit({"long.txt": lines}, "Another commit of the same file")
+    assert marks(above) == {"long.txt": (False, False)}
+    assert marks(back)["long.txt"] == (True, False)
+
+
 def test_a_commit_that_is_gone_says_which_one_stands_for_it(api: Api, pay: Project):
     old = pay.shas[2]
     api.post(pay.c(old, "/threads"), {"body": "x"})

@@ -258,6 +258,34 @@ async def test_live_text_comes_once_also_to_who_joins_late(world: World, chat: s
             await early.until(lambda c: c.named("line")[-1].data.get("state") == "completed")
 
 
+async def test_a_tool_call_is_told_while_it_runs_and_gone_behind_its_line(world: World, chat: str):
+    def calls(client: Client) -> list[list[str]]:
+        return [[call["name"] for call in event.data["calls"]] for event in client.named("calls")]
+
+    path = str(world.transcript(chat))
+    with transcript.Writer(path) as writer:
+        async with reading(chat) as early:
+            writer.append("turn_start", "t1", engine="claude")
+            used = writer.append("tool_use", "t1", tool="Bash", call="c1", input={}, target="make")
+            writer.append("tool_use", "t1", tool="Read", call="c2", input={}, target="a.py")
+            writer.append("permission", "t1", tool="Read", call="c2", state="asked", by="policy")
+            await early.until(lambda c: calls(c) == [[], ["Bash"]])
+
+            async with reading(chat) as late:
+                now = early.named("calls")[-1].data
+                assert (await late.until(lambda c: c.named("calls")))[-1].data == now
+            told = {"call": "c1", "name": "Bash", "target": "make", "startedAt": used["ts"]}
+            assert now == {"turnId": "t1", "calls": [told]}
+
+            writer.append("permission", "t1", tool="Read", call="c2", state="allowed", by="user")
+            await early.until(lambda c: calls(c)[-1] == ["Bash", "Read"])
+            writer.append("tool_result", "t1", call="c1", is_error=False, text="", ms=1)
+            await early.until(lambda c: calls(c)[-1] == ["Read"])
+            assert [event.name for event in early.events][-2:] == ["line", "calls"]
+            writer.append("turn_end", "t1", status="ok")
+            await early.until(lambda c: c.named("calls")[-1].data == {"turnId": None, "calls": []})
+
+
 async def test_text_of_the_turn_before_is_never_shown(world: World, chat: str):
     path = str(world.transcript(chat))
     await write(world, chat, "One")

@@ -17,10 +17,12 @@ from config.kernel.logs import timestamp
 from config.kernel.web.events import Client, encode
 from workspace.chats import live, transcript
 from workspace.chats.messages import Viewer
+from workspace.chats.streams.calls import RunningCalls
 from workspace.chats.turns import queue
 from workspace.models import Turn
 
 BATCH_BYTES = 256 * 1024
+NOTED = {"type", "turn", "block", "call", "tool", "target", "ts", "state"}  # no text, no input
 
 
 @dataclass(slots=True, eq=False)
@@ -52,6 +54,8 @@ class Channel:
     turn: str = ""  # the turn whose records come in now
     told: set[str] = field(default_factory=set)  # blocks of it that are records already
     partial: dict[str, str] = field(default_factory=dict)  # blocks of it that are not
+    running: RunningCalls = field(default_factory=RunningCalls)
+    calls: bytes = b""
     state: bytes = b""
     queue: bytes = b""
     waits: bool = False  # something runs or waits in its queue
@@ -61,13 +65,14 @@ class Channel:
         """Start at the end, knowing the turn in progress and what of it is already recorded."""
         self.inode, _ = _place(self.path)
         self.position, _ = next(transcript.lines_backwards(self.path), (0, b""))
+        records: list[transcript.Record] = []
         for _, record in transcript.backwards(self.path, self.position):
-            if record["type"] == "turn_end":
+            records.append({key: record[key] for key in NOTED & record.keys()})
+            if record["type"] in ("turn_start", "turn_end"):
                 break
-            self.told.add(str(record.get("block")))
-            if record["type"] == "turn_start":
-                self.turn = str(record.get("turn"))
-                break
+        for record in reversed(records):
+            self._note(record)
+        self.calls = self._calls()
         self.viewer = Viewer(self.path)
 
     def tick(self) -> bool:
@@ -89,12 +94,14 @@ class Channel:
         self.inode = inode
         if size > self.position:
             self._lines()
+            self._tell_calls()
         self._deltas()
 
     def _start_over(self) -> None:
         """The file was replaced: everybody starts again."""
         self.position, self.live_offset, self.turn = 0, 0, ""
         self.told, self.partial, self.viewer = set(), {}, Viewer(self.path)
+        self.running = RunningCalls()
         for watcher in self.watchers:
             watcher.offset = 0
             watcher.push(resync("the transcript was replaced"))
@@ -113,6 +120,7 @@ class Channel:
             watcher.offset = self.position
 
     def _note(self, record: transcript.Record) -> None:
+        self.running.note(record)
         match record["type"]:
             case "turn_start":
                 self.turn, self.told, self.partial = str(record.get("turn")), set(), {}
@@ -124,6 +132,17 @@ class Channel:
                 block = str(record.get("block"))
                 self.told.add(block)
                 self.partial.pop(block, None)
+
+    def _calls(self) -> bytes:
+        calls = self.running.view()
+        return encode("calls", {"turnId": self.turn if calls else None, "calls": calls})
+
+    def _tell_calls(self) -> None:
+        """What runs now, when it is not what ran before: behind the lines that ended some of it."""
+        calls = self._calls()
+        if calls != self.calls:
+            self.calls = calls
+            self._to_all(calls)
 
     def _deltas(self) -> None:
         if not self.turn:
@@ -165,7 +184,7 @@ class Channel:
                 Viewer(self.path), self.path, watcher.offset, self.position
             )
             partial = (self._delta(text) for text in self.partial.values())
-            watcher.push(b"".join([data, self.state, self.queue, *partial]))
+            watcher.push(b"".join([data, self.state, self.queue, self.calls, *partial]))
             if not watcher.closed:
                 self.watchers.add(watcher)
         return True

@@ -52,8 +52,8 @@ export class Commands {
       { label: "New pictures of all", icon: "restart", act: this.every },
       { label: "Removed items", icon: "trash", act: this.gone },
       "-",
-      { label: "Edit config.yaml", icon: "pencil", act: () => drawer.edit("config") },
       { label: "Edit ignore.yaml", icon: "pencil", act: () => drawer.edit("ignore") },
+      { label: "Settings in config.yaml", icon: "file", act: () => drawer.edit("config") },
       "-",
       { label: "Guide for agents", icon: "file", act: () => location.assign("agent-guide.md") },
     ];
@@ -154,7 +154,7 @@ export class Commands {
     action("New pictures of all apps", this.every, { icon: "restart" });
     action("Show as tiles or as a list", this.other, { icon: "menu", key: "v" });
     action("Removed items", this.gone, { icon: "trash" });
-    action("Edit config.yaml", () => drawer.edit("config"), { icon: "pencil" });
+    action("Settings in config.yaml", () => drawer.edit("config"), { icon: "file" });
     action("Edit ignore.yaml", () => drawer.edit("ignore"), { icon: "pencil" });
   }
 }

@@ -18,7 +18,7 @@ export async function removed({ home }) {
     "Removed items",
     h(
       "div",
-      { class: "stack" },
+      { class: "stack removed-items" },
       words,
       list,
       home &&

@@ -194,6 +194,7 @@ function by(column) {
 function heard(event) {
   if (event.type === "bookmarks") bookmarks.again();
   board.heard(event);
+  drawer.heard(event);
 }
 
 async function whereabouts() {

@@ -63,9 +63,9 @@ const HIGH = 24;
 
 /**
  * A line through `values` (null leaves a gap). `failures` is a set or an array of places in
- * `values` that failed: a red tick each.
+ * `values` that failed: a red tick each; `poor`, of those that answered badly: a short one each.
  */
-export function sparkline(values, { failures = [], label } = {}) {
+export function sparkline(values, { failures = [], poor = [], label } = {}) {
   const failed = new Set(failures);
   const given = values.filter((value) => value !== null && value !== undefined);
   const most = Math.max(...given, 1);
@@ -81,7 +81,9 @@ export function sparkline(values, { failures = [], label } = {}) {
     }
   });
   const words =
-    label ?? `Latency of the last ${values.length} checks, ${failed.size || "none"} failed`;
+    label ??
+    `Latency of the last ${values.length} checks, ${failed.size || "none"} failed` +
+      (poor.length ? `, ${poor.length} answered badly` : "");
   return s(
     "svg",
     {
@@ -91,6 +93,9 @@ export function sparkline(values, { failures = [], label } = {}) {
       ...spoken(words),
     },
     path && s("path", { d: path }),
+    ...poor.map((n) =>
+      s("line", { class: "poor", x1: x(n), x2: x(n), y1: HIGH - 2, y2: HIGH + 2 }),
+    ),
     ...[...failed].map((n) => s("line", { x1: x(n), x2: x(n), y1: 4, y2: HIGH - 2 })),
   );
 }

@@ -60,7 +60,8 @@ export function fill(node, ...children) {
 
 /**
  * Bring the children of `parent` in line with `items`, touching only what changed, so that focus,
- * open details and selection stay where they are.
+ * open details and selection stay where they are. A skeleton awaited there is not wanted any more,
+ * also when there is nothing to show.
  */
 export function keep(parent, items, keyOf, build) {
   const old = new Map([...parent.children].map((node) => [node.dataset.key, node]));
@@ -84,6 +85,7 @@ export function keep(parent, items, keyOf, build) {
     else parent.insertBefore(node, place);
   }
   for (const node of old.values()) node.remove();
+  parent.removeAttribute("aria-busy");
 }
 
 function swap(node, fresh) {

@@ -3,6 +3,8 @@
 import { h, icon } from "./dom.js";
 import { caps } from "./keys.js";
 
+const PLACES = "dialog, main, aside, nav, body > header"; // what is read out belongs to one of them
+
 let open = null;
 
 /**
@@ -42,7 +44,7 @@ class Menu {
     document.addEventListener("pointerdown", this.outside, true);
     document.addEventListener("focusin", this.outside);
     addEventListener("resize", this.gone);
-    (button.closest("dialog") ?? document.body).append(this.node);
+    (button.closest(PLACES) ?? document.body).append(this.node);
     this.node.showPopover();
     this.place();
     button.setAttribute("aria-expanded", "true");

@@ -101,10 +101,7 @@ class Palette {
     const words = this.words();
     const kept = words ? [] : recent();
     const known = new Set(kept.map(({ url }) => url));
-    const groups = new Map([
-      ["Recent", kept],
-      [PAGE, []],
-    ]);
+    const groups = new Map([["Recent", kept]]);
     const add = (group, entry) => groups.set(group, [...(groups.get(group) ?? []), entry]);
     const fitting = actions.filter(({ label, hint }) => fits(`${label} ${hint}`, words));
     const own = fitting.filter(({ group }) => group === PAGE);

@@ -7,16 +7,17 @@ const SHAPES = { rows: 6, tiles: 6, text: 4, card: 1 };
 
 /**
  * Show a skeleton in the empty `node` after 200 ms and take it away when anything else is put
- * there. `shape` is "rows", "tiles", "text", "card" or a node. Returns stop().
+ * there, or when it is no longer busy: a list that stays empty. `shape` is "rows", "tiles", "text",
+ * "card" or a node. Returns stop().
  */
 export function late(node, shape = "rows") {
   let bones = null;
-  const watch = new MutationObserver(() => filled() && stop());
   const filled = () => [...node.childNodes].some((child) => child !== bones);
+  if (filled()) return () => {};
+  const watch = new MutationObserver(() => (filled() || !node.ariaBusy) && stop());
   const timer = setTimeout(() => {
     bones = shape instanceof Node ? shape : skeleton(shape, node.matches("ul, ol") ? "li" : "div");
     node.append(bones);
-    node.setAttribute("aria-busy", "true");
   }, PATIENCE);
   function stop() {
     clearTimeout(timer);
@@ -24,8 +25,8 @@ export function late(node, shape = "rows") {
     bones?.remove();
     node.removeAttribute("aria-busy");
   }
-  if (filled()) stop();
-  else watch.observe(node, { childList: true });
+  node.setAttribute("aria-busy", "true");
+  watch.observe(node, { childList: true, attributeFilter: ["aria-busy"] });
   return stop;
 }
 

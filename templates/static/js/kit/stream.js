@@ -3,6 +3,8 @@
 
 import { connection } from "./connection.js";
 
+const LONGEST = 2000; // ms between two tries: who looks at the page sees soon that it is back
+
 /** follow("/api/events", {project: (data, id) => …}); returns stop(). */
 export function follow(url, handlers, { lastId = "" } = {}) {
   const reader = new Reader(url, handlers, lastId);
@@ -34,7 +36,7 @@ class Reader {
     this.abort = null;
     if (this.ended || document.hidden) return;
     setTimeout(() => this.start(), this.wait);
-    this.wait = Math.min(this.wait * 2, 8000);
+    this.wait = Math.min(this.wait * 2, LONGEST);
   }
 
   async read(signal) {

@@ -112,6 +112,7 @@ class ChatPage {
     const end = follow(`${route}/events?after=${from}`, {
       line: (data) => this.line(data),
       delta: (data) => this.transcript.delta(data),
+      calls: (data) => this.transcript.calls(data),
       state: (data) => {
         Object.assign(this.state, data);
         this.transcript.running(data.turn);

@@ -1,8 +1,9 @@
 // The form that makes a project, empty or as a clone; a name is enough.
 
-import { post } from "../kit/api.js";
+import { get, post, remove } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
 import { draft } from "../kit/drafts.js";
+import { attempt } from "../kit/toast.js";
 import { span } from "../kit/words.js";
 
 const FIELDS = {
@@ -29,6 +30,7 @@ export function newProject(place) {
   );
   const drafts = Object.entries(inputs).map(([name, node]) => draft(node, `newproject.${name}`));
   const progress = h("span", { class: "soft small", role: "status" });
+  const cancel = button("Cancel", { kind: "ghost" });
   const why = h("p", { class: "problem", role: "alert", hidden: true });
   const close = () => {
     drafts.forEach((one) => one.clear());
@@ -50,7 +52,7 @@ export function newProject(place) {
       return;
     }
     form.setAttribute("aria-busy", "true");
-    const stop = told(progress, values.repo ? "Cloning" : "Creating");
+    const stop = values.repo ? followed(name) : told(progress, () => "Creating");
     try {
       const given = Object.entries(values).filter(([, value]) => value);
       const { project } = await post("/api/projects", Object.fromEntries(given));
@@ -64,7 +66,32 @@ export function newProject(place) {
     }
   }
 
+  /** Say how far the clone of this name is, and let Cancel stop it. Returns stop(). */
+  function followed(name) {
+    let clone = null;
+    const said = () => (clone?.step ? `${clone.step}, ${clone.percent} %` : "Cloning");
+    const stop = told(progress, said);
+    const look = () =>
+      get("/api/clones")
+        .then(({ clones }) => (clone = clones.find((one) => one.name === name) ?? clone))
+        .catch(() => {}); // the answer of the clone itself says what is wrong
+    const timer = setInterval(look, 1000);
+    cancel.textContent = "Stop";
+    cancel.onclick = (event) =>
+      attempt(event, async () => {
+        await look();
+        if (clone) await remove(`/api/clones/${clone.slug}`);
+      });
+    return () => {
+      clearInterval(timer);
+      stop();
+      cancel.textContent = "Cancel";
+      cancel.onclick = close;
+    };
+  }
+
   function explain(error) {
+    if (error.code === "stopped") return refuse(null, error.message);
     for (const { field, reason, example } of error.errors)
       refuse(REFUSED[field] ?? field, example ? `${reason}, e.g. ${example}` : reason);
     if (error.errors.length) return;
@@ -101,11 +128,12 @@ export function newProject(place) {
       "div",
       { class: "line wrap" },
       h("button", { class: "btn primary" }, "Create project"),
-      button("Cancel", { kind: "ghost", onclick: close }),
+      cancel,
       progress,
     ),
   );
-  form.addEventListener("keydown", (event) => event.key === "Escape" && close());
+  cancel.onclick = close;
+  form.addEventListener("keydown", (event) => event.key === "Escape" && cancel.click());
   fill(place, form);
   inputs.name.placeholder = derived(inputs.repo.value);
   inputs.name.focus();
@@ -139,12 +167,12 @@ const derived = (address) =>
     .at(-1)
     .replace(/\.git$/, "");
 
-/** Say how long it has been going on; a clone may take minutes. Returns stop(). */
-function told(place, verb) {
+/** Say what is done and for how long: a clone may take minutes. Returns stop(). */
+function told(place, what) {
   const begun = Date.now();
   const say = () => {
     const passed = (Date.now() - begun) / 1000;
-    place.textContent = passed < 2 ? `${verb}…` : `${verb}… ${span(Math.floor(passed))}`;
+    place.textContent = passed < 2 ? `${what()}…` : `${what()}… ${span(Math.floor(passed))}`;
   };
   say();
   const timer = setInterval(say, 1000);

@@ -1,16 +1,17 @@
 // The triggers of a project: schedules, events, webhooks, legacy schedules, and entries that are
 // not valid, each with its line. The chosen one is edited at the right.
 
-import { get, P, post } from "../kit/api.js";
+import { get, P } from "../kit/api.js";
 import { button, fill, h, icon, keep, mark, settle } from "../kit/dom.js";
 import { menu } from "../kit/menu.js";
 import { action } from "../kit/palette.js";
 import { problem } from "../kit/parts.js";
 import { key, onChange, where } from "../kit/shell.js";
 import { late } from "../kit/skeleton.js";
-import { attempt, toast } from "../kit/toast.js";
+import { toast } from "../kit/toast.js";
 import { dayAndTime, plural, time } from "../kit/words.js";
 import { step } from "./chat/list.js";
+import { pause } from "./pausing.js";
 import { whenWords } from "./schedule.js";
 import { Editor } from "./triggers/editor.js";
 import { overview } from "./triggers/overview.js";
@@ -189,7 +190,7 @@ function show(name) {
     back: () => choose(null),
     saved,
     reload: load,
-    resume: (event) => attempt(event, () => pause(false)),
+    resume: (event) => hold(event, false),
   });
 }
 
@@ -208,25 +209,15 @@ const glance = () =>
       create: () => choose(""),
       nightly,
       choose,
-      resume: (event) => attempt(event, () => pause(false)),
+      resume: (event) => hold(event, false),
     }),
   );
 
 /** Pause or resume: of this project, or of everything when that is what is paused. */
-async function pause(on, { undo = false } = {}) {
+const hold = (event, on) => {
   const whole = !on && state.listing.paused?.by === "instance";
-  await post(whole ? "/api/pause" : P(slug, "pause"), { paused: on });
-  await load();
-  if (undo) return;
-  const said = on ? "Nothing fires by itself in this project until you resume." : "Resumed.";
-  const back = () =>
-    attempt(null, async () => {
-      if (whole) await post("/api/pause", { paused: true });
-      else await pause(!on, { undo: true });
-      await load();
-    });
-  toast(said, { action: "Undo", act: back });
-}
+  return pause(event, { slug: whole ? "" : slug, on, after: load });
+};
 
 /** The offer of engine.md 9.5: a runbook that works without a model; Save stores it. */
 function nightly() {
@@ -245,11 +236,11 @@ const more = button("", {
 });
 menu(more, () => [
   state.listing?.paused
-    ? { label: "Resume triggers", icon: "play", act: () => attempt(null, () => pause(false)) }
+    ? { label: "Resume triggers", icon: "play", act: () => hold(null, false) }
     : {
         label: "Pause triggers of this project",
         icon: "pause",
-        act: () => attempt(null, () => pause(true)),
+        act: () => hold(null, true),
         disabled: state.listing && empty(),
         why: "There is none yet.",
       },

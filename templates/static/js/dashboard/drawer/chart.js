@@ -117,7 +117,7 @@ export class Chart {
     return [
       when,
       `${share(uptime)} up`,
-      checks ? `${failed} of ${plural(checks, "check")} failed` : "no checks",
+      checks ? `${failed} of ${plural(checks, "check")} ${wrong(seconds)}` : "no checks",
       `p95 ${took(p95)}`,
     ].join(" · ");
   }
@@ -153,5 +153,8 @@ export class Chart {
     this.look(Math.max(0, Math.min(last, at)));
   }
 }
+
+/** What it is that `failed` of a stretch counts: an app that answers badly is not down. */
+export const wrong = ({ degraded }) => (degraded ? "failed or answered badly" : "failed");
 
 const clock = (date) => date.toLocaleTimeString("en-GB", CLOCK);

@@ -57,6 +57,9 @@ export function refresh(app) {
   if (shown?.slug === app.slug) shown.update(app);
 }
 
+/** Something of the stream: a file that is open here may be another one now. */
+export const heard = ({ type }) => shown?.heard(type);
+
 /** Call `told(slug)` whenever another app, or none, is shown. */
 export const onMove = (told) => watchers.add(told);
 
@@ -210,6 +213,8 @@ class AppView {
     };
     fill(this.away, url && h("a", { ...link, "aria-label": label }, icon("out")));
   }
+
+  heard() {} // what is shown of an app comes by update()
 
   choose(name, options) {
     this.options = options;

@@ -1,22 +1,22 @@
-// A file that is no app's: a group of bookmarks in the editor; config.yaml and ignore.yaml, which
-// are changed by hand, with where they lie and what is wrong with them.
+// A file that is no app's: a group of bookmarks or ignore.yaml in the editor; config.yaml, which is
+// changed by hand, with where it lies and what is wrong with it.
 
 import { get } from "../../kit/api.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { command, empty } from "../../kit/parts.js";
 import { route } from "../route.js";
+import { textOf } from "./config.js";
 import { Editor } from "./editor.js";
 
-const BY_HAND = {
-  config: "Settings are changed in the file itself; what is saved there counts at once.",
-  ignore: "A rule is taken back in the file itself; what it hid is then listed again at once.",
-};
+const EVENT = { bookmarks: "bookmarks", ignore: "observed" }; // that tells of a change of the file
+const BY_HAND = "Settings are changed in the file itself; what is saved there counts at once.";
 
 export class FileView {
   /** `file` is "bookmarks/docs", "ignore" or "config". */
   constructor(file, close) {
     const [kind, name] = file.split("/");
     this.label = `${file}.yaml`;
+    this.event = EVENT[kind];
     this.title = h("h2", { class: "big cut", tabindex: "-1" }, this.label);
     this.panel = h("div", { class: "panel" });
     const shut = { icon: "x", kind: "ghost only push", "aria-label": "Close", onclick: close };
@@ -26,14 +26,14 @@ export class FileView {
       h("header", {}, h("div", { class: "line" }, this.title, button("", shut))),
       this.panel,
     );
-    if (BY_HAND[kind]) this.tell(kind);
-    else this.edit(route(kind, name ?? ""));
+    if (kind === "config") this.tell();
+    else this.edit(name ? textOf(kind, name) : route(kind));
   }
 
   async edit(address) {
     this.editor = new Editor({
       file: this.label,
-      address: `${address}?form=yaml`,
+      address,
       saved: () => {},
       missing: () => empty(`There is no file ${this.label} any more.`),
     });
@@ -42,19 +42,18 @@ export class FileView {
     if (this.editor.loaded) this.editor.mistakes(await this.faults());
   }
 
-  async tell(kind) {
+  async tell() {
     const [faults, { path }] = await Promise.all([
       this.faults(),
       get(route("config")).catch(() => ({ path: "config.yaml" })),
     ]);
-    const place = path.replace(/config\.ya?ml$/, this.label);
     fill(
       this.panel,
       h(
         "div",
         { class: "facets" },
-        h("p", { class: "soft" }, BY_HAND[kind]),
-        command(place, "the path of the file"),
+        h("p", { class: "soft" }, BY_HAND),
+        command(path, "the path of the file"),
         h("ul", { class: "stack" }, faults.map(fault)),
       ),
     );
@@ -64,6 +63,14 @@ export class FileView {
   async faults() {
     const { fileErrors } = await get(route("apps")).catch(() => ({ fileErrors: [] }));
     return fileErrors.filter(({ file }) => file === this.label);
+  }
+
+  /** The file is read anew, unless something is typed. */
+  async heard(type) {
+    if (type !== this.event || !this.editor?.loaded) return;
+    const found = await this.editor.read().catch(() => null);
+    if (found) await this.editor.update(found.etag);
+    if (!this.editor.dirty) this.editor.mistakes(await this.faults());
   }
 
   focus(out = false) {

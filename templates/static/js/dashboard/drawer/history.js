@@ -7,7 +7,7 @@ import { late } from "../../kit/skeleton.js";
 import { plural, time } from "../../kit/words.js";
 import { route } from "../route.js";
 import { said, stateOf } from "../words.js";
-import { Chart } from "./chart.js";
+import { Chart, wrong } from "./chart.js";
 import { share, took } from "./head.js";
 
 const WINDOWS = [
@@ -100,7 +100,7 @@ export class History {
 }
 
 function figures({ uptime, checks, failed, latency: times, seconds }) {
-  const spent = Object.entries(seconds).filter(([, count]) => count);
+  const spent = Object.entries(seconds).filter(([, count]) => Math.round(count));
   return [
     h(
       "dl",
@@ -115,7 +115,7 @@ function figures({ uptime, checks, failed, latency: times, seconds }) {
     h(
       "p",
       { class: "soft small" },
-      checks ? `${failed} of ${plural(checks, "check")} failed` : "No checks",
+      checks ? `${failed} of ${plural(checks, "check")} ${wrong(seconds)}` : "No checks",
       times &&
         `; answers took ${took(times.min)} to ${took(times.max)}, ${took(times.avg)} on average`,
       ".",

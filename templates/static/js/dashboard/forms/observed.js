@@ -1,6 +1,6 @@
 // What listens without a file: made an app, or never shown again.
 
-import { post } from "../../kit/api.js";
+import { call, post } from "../../kit/api.js";
 import { button, h } from "../../kit/dom.js";
 import { dialog } from "../../kit/dialog.js";
 import { attempt, toast } from "../../kit/toast.js";
@@ -54,11 +54,7 @@ export function ignore({ id, name, port, process, cwd }) {
   const node = dialog(
     `Ignore ${name}`,
     h("h2", { class: "big" }, `Ignore ${name}`),
-    h(
-      "p",
-      { class: "soft small" },
-      "Adds a rule to ignore.yaml; take it out there to see it again.",
-    ),
+    h("p", { class: "soft small" }, "Adds a rule to ignore.yaml."),
     h(
       "div",
       { class: "stack spaced" },
@@ -67,12 +63,21 @@ export function ignore({ id, name, port, process, cwd }) {
           kind: "choice",
           onclick: (event) =>
             attempt(event, async () => {
-              await post(route("observed", id, "ignore"), { by });
+              const undo = await rule(id, by);
               node.close();
-              toast("Ignored. The rule is in ignore.yaml.");
+              toast(`Ignored ${name}. The rule is in ignore.yaml.`, { action: "Undo", act: undo });
             }),
         }),
       ),
     ),
   );
+}
+
+/** Write the rule; returns what takes it back as long as nobody else changed the file. */
+async function rule(id, by) {
+  const file = route("ignore");
+  const before = await call("GET", file);
+  const { etag } = await call("POST", route("observed", id, "ignore"), { by }, before);
+  const { text } = before.data;
+  return () => attempt(null, () => call("PUT", file, { text }, { etag }));
 }

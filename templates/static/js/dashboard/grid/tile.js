@@ -153,10 +153,18 @@ export class Tile extends Face {
 
 /** The last checks; those of an app that starts or is stopped tell nothing, and are gaps. */
 function trace(recent) {
-  const failures = recent.flatMap(({ ok, state }, n) => (ok || !RUNS.has(state) ? [] : [n]));
-  const values = recent.map(({ ok, ms }) => (ok ? ms : null));
-  const known = values.filter((ms) => ms !== null).length + failures.length;
-  return known > 1 && sparkline(values, { failures });
+  const kinds = recent.map(found);
+  const places = (kind) => [...kinds.keys()].filter((n) => kinds[n] === kind);
+  const values = recent.map(({ ms }, n) => (kinds[n] ? ms : null));
+  const known = kinds.filter(Boolean).length;
+  return known > 1 && sparkline(values, { failures: places("failed"), poor: places("poor") });
+}
+
+/** What a check found: "good", "poor" for a bad answer, "failed" for none, "" if it says nothing. */
+function found({ ok, ms, state }) {
+  if (ok) return "good";
+  if (!RUNS.has(state)) return "";
+  return state === "degraded" || (state === "up" && ms !== null) ? "poor" : "failed";
 }
 
 /** Latency of the last probe, "" when there is none to speak of. */

@@ -1,7 +1,7 @@
 // How diffs are shown, remembered by the browser: one or two columns, wrapping, white space.
 
 const NAME = "review.look";
-const FIRST = { split: false, wrap: true, spaces: false, quiet: false };
+const FIRST = { split: false, wrap: true, spaces: false, quiet: false, images: "side" };
 
 function remembered() {
   try {
@@ -11,7 +11,10 @@ function remembered() {
   }
 }
 
-/** split: two columns; wrap: long lines; spaces: blanks as signs; quiet: white space hidden. */
+/**
+ * split: two columns; wrap: long lines; spaces: blanks as signs; quiet: white space hidden; images:
+ * how they are compared.
+ */
 export const look = remembered();
 
 export function setLook(changes) {

@@ -2,7 +2,7 @@
 
 import { plusMinus } from "../../kit/bars.js";
 import { button, h } from "../../kit/dom.js";
-import { at } from "../state.js";
+import { images, pictured } from "./images.js";
 
 const SUBMODULE = "160000";
 const KINDS = {
@@ -11,7 +11,6 @@ const KINDS = {
   120000: "a symlink",
   [SUBMODULE]: "a submodule",
 };
-const IMAGE = /\.(png|jpe?g|gif|webp|svg|avif|ico|bmp)$/i;
 export const LARGE = 2000; // changed lines beyond which a file waits to be asked for
 
 const STATUS = {
@@ -66,10 +65,7 @@ export function notesOf(file) {
 export function instead(file) {
   const { old_mode: oldMode, new_mode: newMode } = file;
   if (oldMode === SUBMODULE || newMode === SUBMODULE) return submodule(file);
-  if (IMAGE.test(file.path) && (file.binary || file.old_oid !== file.new_oid)) {
-    const pictures = images(file);
-    return file.binary ? { node: pictures } : { node: pictures, lines: true };
-  }
+  if (pictured(file)) return { node: images(file), lines: !file.binary };
   if (file.binary)
     return { node: note("A binary file. Its bytes changed, there are no lines to show.") };
   const missing = [file.old_oid && file.old === null, file.new_oid && file.new === null];
@@ -88,27 +84,6 @@ function submodule({ old_oid: old, new_oid: fresh }) {
       ? ["The submodule moved from ", short(old), " to ", short(fresh), "."]
       : ["A submodule ", old ? "that was at " : "at ", short(old ?? fresh), "."];
   return { node: note(words) };
-}
-
-/** Before and after, side by side. */
-function images({ path, old_oid: old, new_oid: fresh }) {
-  const one = (words, oid, side) => {
-    if (!oid) return null;
-    const caption = h("figcaption", { class: "tiny quiet" }, words);
-    const img = h("img", {
-      src: `${at("image")}?${new URLSearchParams({ path, side })}`,
-      alt: `${path}, ${words.toLowerCase()}`,
-      loading: "lazy",
-    });
-    img.addEventListener("load", () => {
-      if (img.naturalWidth) caption.append(` · ${img.naturalWidth} × ${img.naturalHeight}`);
-    });
-    img.addEventListener("error", () =>
-      img.replaceWith(note("Not an image that can be shown here, or larger than 5 MB.")),
-    );
-    return h("figure", { class: `image ${side.toLowerCase()}` }, img, caption);
-  };
-  return h("div", { class: "images" }, one("Before", old, "LEFT"), one("After", fresh, "RIGHT"));
 }
 
 /** "Load diff" with the count, for what is large or made by a tool; null for anything else. */

@@ -5,6 +5,7 @@ import { fill, h, icon, mark } from "../../kit/dom.js";
 import { highlight } from "../../kit/text/highlight.js";
 import { plural, span } from "../../kit/words.js";
 import { stateOf } from "../words.js";
+import { clock } from "./clock.js";
 import { changeOf, drawChange } from "./edits.js";
 
 const DONE = { ...stateOf("completed"), word: "Done" };
@@ -12,30 +13,58 @@ const LINE_NUMBERS = /^(\s*\d+\t)/gm;
 
 /** A run of calls without text between them. */
 export class Calls {
-  constructor(offset) {
+  constructor() {
     this.list = [];
+    this.running = []; // calls of it that have no result yet
     this.head = h("summary");
-    this.node = h("details", { class: "calls", dataset: { at: offset } }, this.head);
+    this.node = h("details", { class: "calls" }, this.head);
   }
 
   /** Draw one more call; what it did to a file, or null. */
   add(call, offset) {
+    this.node.dataset.at ??= offset;
     this.list.push(call);
-    const failed = this.list.filter((one) => !one.ok).length;
-    const took = this.list.reduce((sum, one) => sum + (one.durationMs ?? 0), 0) / 1000;
+    const change = call.ok ? changeOf(call) : null;
+    this.node.append(one(call, offset, change));
+    this.draw();
+    return change;
+  }
+
+  /** What runs now stands in the head, where its result will be counted: nothing moves. */
+  run(running) {
+    this.running = running;
+    this.draw();
+  }
+
+  draw() {
+    const { list, running } = this;
+    const failed = list.filter((one) => !one.ok).length;
+    const took = list.reduce((sum, one) => sum + (one.durationMs ?? 0), 0) / 1000;
     fill(
       this.head,
       turner(),
-      mark(failed ? stateOf("failed") : DONE),
-      h("span", {}, plural(this.list.length, "tool call")),
+      mark(running.length ? stateOf("running") : failed ? stateOf("failed") : DONE),
+      list.length > 0 && h("span", {}, plural(list.length, "tool call")),
       failed > 0 && h("span", { class: "tiny says bad" }, `${failed} failed`),
-      h("span", { class: "tiny quiet cut names" }, names(this.list)),
-      h("span", { class: "tiny quiet push" }, span(took)),
+      running.length > 0
+        ? now(running)
+        : [
+            h("span", { class: "tiny quiet cut names" }, names(list)),
+            h("span", { class: "tiny quiet push" }, span(took)),
+          ],
     );
-    const change = call.ok ? changeOf(call) : null;
-    this.node.append(one(call, offset, change));
-    return change;
   }
+}
+
+/** "Bash npm test +1 · 12 s" */
+function now(running) {
+  const { name, target, startedAt } = running.at(-1);
+  return [
+    h("span", { class: "strong" }, name || "tool"),
+    h("span", { class: "mono soft cut", title: target }, target),
+    running.length > 1 && h("span", { class: "tiny quiet" }, `+${running.length - 1}`),
+    clock(startedAt, "tiny quiet push"),
+  ];
 }
 
 /** "Grep, Read ×3, Bash" */

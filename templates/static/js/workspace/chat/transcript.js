@@ -84,6 +84,7 @@ export class Transcript {
     for (const node of shown.node.querySelectorAll("details[open]"))
       turn.node.querySelector(`details[data-at="${node.dataset.at}"]`)?.setAttribute("open", "");
     if (shown.text && shown.writing) turn.live(shown.text);
+    if (shown.busy) turn.run(shown.busy.running);
     shown.node.replaceWith(turn.node);
   }
 
@@ -137,6 +138,12 @@ export class Transcript {
 
   delta({ turnId, text }) {
     this.turn(turnId).live(text);
+  }
+
+  /** The tool calls that run now: of at most one turn. */
+  calls({ turnId, calls }) {
+    for (const [id, shown] of this.turns) if (id !== turnId) shown.run([]);
+    if (turnId) this.turn(turnId).run(calls);
   }
 
   running(turn) {

@@ -8,6 +8,7 @@ import { stateOf } from "../words.js";
 import { answered, question } from "./asks.js";
 import { pictures } from "./attach.js";
 import { Calls, folded } from "./calls.js";
+import { clock } from "./clock.js";
 import { outcome } from "./outcome.js";
 import { senderOf } from "./senders.js";
 
@@ -88,8 +89,7 @@ export class Turn {
     this.answer.toggleAttribute("aria-busy", busy);
     const ended = this.end && this.end.state !== "completed";
     const look = stateOf(this.end ? this.end.state : "running");
-    const clock = busy && this.started && h("span", { dataset: { since: this.started } });
-    if (clock) clock.textContent = since(this.started);
+    const goes = busy && this.started && clock(this.started);
     const facts = [
       busy && (this.writing ? "writing" : "working"),
       ended && look.word.toLowerCase(),
@@ -100,7 +100,7 @@ export class Turn {
       this.origin,
       h("b", {}, "Agent"),
       (busy || ended) && mark(look, false),
-      h("span", {}, facts.join(" · "), clock && [facts.length ? " · " : "", clock]),
+      h("span", {}, facts.join(" · "), goes && [facts.length ? " · " : "", goes]),
       !busy && time(this.end?.timestamp ?? this.started),
     );
   }
@@ -139,12 +139,29 @@ export class Turn {
   }
 
   tool({ toolCall, offset }) {
+    const change = this.group().add(toolCall, offset);
+    if (change) this.changes.push(change);
+  }
+
+  /** The calls since the last text; new ones when there are none. */
+  group() {
     if (!this.calls) {
-      this.calls = new Calls(offset);
+      this.calls = new Calls();
       this.put(this.calls.node);
     }
-    const change = this.calls.add(toolCall, offset);
-    if (change) this.changes.push(change);
+    return this.calls;
+  }
+
+  /** The calls that run now, all of them. */
+  run(running) {
+    const before = this.busy;
+    this.busy = running.length ? this.group() : null;
+    this.busy?.run(running);
+    if (!before || before === this.busy) return;
+    before.run([]);
+    if (before.list.length) return;
+    before.node.remove();
+    if (before === this.calls) this.calls = null;
   }
 
   notice({ content, level, code }) {
@@ -172,6 +189,7 @@ export class Turn {
   settle() {
     this.open = false;
     this.writing?.querySelector(".caret")?.remove();
+    this.run([]);
     for (const ask of this.asks.values()) ask.remove();
     this.asks.clear();
     if (this.answer) this.head();
@@ -236,11 +254,4 @@ function lastBlock(node) {
   return lastBlock(last) ?? last;
 }
 
-const since = (started) => span(Math.max(1, Math.round((Date.now() - new Date(started)) / 1000)));
 const took = (from, to) => (from && to ? span((new Date(to) - new Date(from)) / 1000) : "");
-
-setInterval(() => {
-  if (document.hidden) return;
-  for (const node of document.querySelectorAll("[data-since]"))
-    node.textContent = since(node.dataset.since);
-}, 1000);

@@ -8,7 +8,6 @@ import { steady } from "../steady.js";
 import { chatState, originWords, stateOf } from "../words.js";
 
 const SHOWN = 6;
-const DAY_MS = 86_400_000;
 
 /** nowColumn() → {node, update({failed, running, next, names, paused})} */
 export function nowColumn() {
@@ -115,10 +114,10 @@ function nextRow({ project, projectName, name, trigger, at }) {
   );
 }
 
-/** Within a day the clock says it best; further off, the day too. */
+/** Today the clock says it best; later, the day too. */
 function soon(iso) {
-  const near = new Date(iso) - Date.now() < DAY_MS;
-  const day = near ? {} : { weekday: "short" };
+  const today = new Date(iso).toDateString() === new Date().toDateString();
+  const day = today ? {} : { weekday: "short" };
   const clock = { hour: "2-digit", minute: "2-digit" };
   return time(iso, { words: (at) => new Date(at).toLocaleString("en-GB", { ...day, ...clock }) });
 }

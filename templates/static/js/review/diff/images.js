@@ -1,0 +1,95 @@
+// A changed image: before and after side by side, one uncovered over the other, or one through the
+// other (contract 15.17). An image that came or went stands alone.
+
+import { fill, h } from "../../kit/dom.js";
+import { at } from "../state.js";
+import { look, setLook } from "./look.js";
+
+const NAME = /\.(png|jpe?g|gif|webp|svg|avif|ico|bmp)$/i;
+const WAYS = { side: "Side by side", swipe: "Swipe", onion: "Onion skin" };
+const SAID = { swipe: "Where the new image begins", onion: "How much of the new image shows" };
+const HIGH = 560; // px of the taller image at most
+const LEAST = 160; // px of the wider image: an icon is enlarged to be compared
+
+/** Whether the file is one to look at rather than to read. */
+export const pictured = ({ path, old_oid: old, new_oid: fresh, binary }) =>
+  NAME.test(path) && (binary || old !== fresh);
+
+/** Before and after, as far as there are both. */
+export function images({ path, old_oid: old, new_oid: fresh }) {
+  const stage = h("div", { class: "compared" });
+  const one = (words, side) => figure(path, words, side, () => measure(stage));
+  fill(stage, old && one("Before", "LEFT"), fresh && one("After", "RIGHT"));
+  return h("div", { class: "images" }, old && fresh && comparison(stage, path), stage);
+}
+
+function figure(path, words, side, loaded) {
+  const size = h("span", {});
+  const img = h("img", {
+    src: `${at("image")}?${new URLSearchParams({ path, side })}`,
+    alt: `${path}, ${words.toLowerCase()}`,
+    draggable: "false",
+    loading: "lazy",
+  });
+  img.addEventListener("load", () => {
+    const { naturalWidth: wide, naturalHeight: high } = img;
+    size.textContent = wide ? ` · ${wide} × ${high}` : "";
+    loaded();
+  });
+  img.addEventListener("error", () => {
+    const why = "Not an image that can be shown here, or larger than 5 MB.";
+    img.replaceWith(h("p", { class: "note" }, why));
+  });
+  const caption = h("figcaption", { class: "tiny quiet" }, words, size);
+  return h("figure", { class: `image ${side.toLowerCase()}` }, img, caption);
+}
+
+/** One scale for both, so that what lies over the other lies where it belongs. */
+function measure(stage) {
+  const shown = [...stage.querySelectorAll("img")];
+  const wide = Math.max(...shown.map(({ naturalWidth }) => naturalWidth), 1);
+  const high = Math.max(...shown.map(({ naturalHeight }) => naturalHeight), 1);
+  for (const img of shown) img.style.setProperty("--share", (img.naturalWidth || wide) / wide);
+  stage.classList.toggle("enlarged", wide < LEAST);
+  const fits = Math.min(1, HIGH / high);
+  stage.style.setProperty("--wide", `${Math.round(Math.max(wide * fits, LEAST))}px`);
+}
+
+/** The choice of the way, and for two of the three how far; it moves by arrow keys or by drag. */
+function comparison(stage, path) {
+  const far = h("input", { type: "range", class: "far", min: "0", max: "100", value: "50" });
+  const moved = () => stage.style.setProperty("--far", far.value / 100);
+  far.addEventListener("input", moved);
+  moved();
+  const choices = Object.entries(WAYS).map(([way, label]) =>
+    h("button", { type: "button", dataset: { way }, onclick: () => (keep(way), show(way)) }, label),
+  );
+  const keep = (way) => setLook({ images: way });
+  const show = (way) => {
+    stage.dataset.way = way;
+    far.hidden = way === "side";
+    far.setAttribute("aria-label", `${SAID[way] ?? ""}: ${path}`);
+    for (const choice of choices)
+      choice.setAttribute("aria-pressed", String(choice.dataset.way === way));
+  };
+  drag(stage, far);
+  show(look.images in WAYS ? look.images : "side");
+  const group = h("span", { class: "seg", role: "group", "aria-label": "Compare" }, choices);
+  return h("div", { class: "line wrap" }, group, far);
+}
+
+/** Over the images the pointer does what the slider does. */
+function drag(stage, far) {
+  const move = ({ clientX, buttons }) => {
+    if (!buttons || far.hidden) return;
+    const { left, width } = stage.getBoundingClientRect();
+    far.value = Math.round(((clientX - left) / width) * 100);
+    far.dispatchEvent(new Event("input"));
+  };
+  stage.addEventListener("pointerdown", (event) => {
+    if (far.hidden || event.button) return;
+    stage.setPointerCapture(event.pointerId);
+    move(event);
+  });
+  stage.addEventListener("pointermove", move);
+}
