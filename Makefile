@@ -12,7 +12,8 @@ run: $(VENV)/.base
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(ARGS)
 
-check: $(VENV)/.dev
+# The types of the engines are those of their packages, so these are installed here too.
+check: $(VENV)/.dev engines
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

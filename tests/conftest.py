@@ -14,7 +14,7 @@ from config.kernel.storage import locks
 from tests.service import service, shared_service, stopped_service  # noqa: F401 - fixtures
 from workspace.chats import index
 
-INSTALLED_BY_CI = ("Chromium", "bubblewrap", "axe-core")
+INSTALLED_BY_CI = ("Chromium", "bubblewrap", "axe-core", "is not installed")
 
 
 @pytest.fixture(autouse=True)

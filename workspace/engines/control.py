@@ -71,7 +71,11 @@ class Control:
     def __enter__(self) -> None:
         """A stretch in which a stop may interrupt at any moment."""
         self._waiting = True
-        self.check()
+        try:
+            self.check()
+        except Stopped:
+            self._waiting = False  # nobody leaves what was not entered
+            raise
 
     def __exit__(self, *_: object) -> None:
         self._waiting = False

@@ -11,6 +11,7 @@ from tests.workspace.engines.builtin.talk import end, notices, of
 from tests.workspace.turns import book, fence, kinds, only, until
 from workspace import ids
 from workspace.chats import transcript
+from workspace.engines import procs
 
 
 def test_the_next_turn_knows_the_one_before_as_it_was(talk, stub, world):
@@ -95,6 +96,7 @@ def test_a_killed_turn_is_remembered_up_to_its_last_whole_message(talk, stub, wo
     until((world.project / "begun").exists, bool)
     running.child.send_signal(signal.SIGKILL)
     running.end()
+    procs.kill_tree(turn=running.job.turn)  # as the sweep does
 
     stub.say(text("ok"))
     talk.run("Go on")
