@@ -100,10 +100,10 @@ class ChatPage {
 
   async open() {
     this.top();
+    this.keys();
     const rest = late(this.transcript.top, "text");
     const [from] = await Promise.all([this.transcript.open(), this.reload()]).finally(rest);
     this.follow(from);
-    this.keys();
     this.seen();
     await this.jump();
   }
