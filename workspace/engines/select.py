@@ -221,11 +221,19 @@ def _instance() -> Rung:
 
 
 def models_listing() -> dict[str, Any]:
-    """The body of GET /api/models: what can be chosen for a message now."""
-    rows = [{"id": "runbook", "label": "Runbook", "engine": "runbook", "contextLimit": None}]
-    for name in ENGINES:
-        rows += [
-            {"id": model, "label": model, "engine": name, "contextLimit": None}
-            for model in probe(name).models
-        ]
+    """The body of GET /api/models: what can be chosen for a message now.
+
+    An engine that takes any model is listed by its own name, which leaves the model to it.
+    """
+    rows = [_row("runbook", "runbook", "Runbook")]
+    for name in NAMES[1:]:
+        found = probe(name)
+        if found.available and not found.models:
+            model = _default_model(name)
+            rows.append(_row(name, name, f"{name} ({model})" if model else name))
+        rows += [_row(model, name, model) for model in found.models]
     return {"models": rows, "defaultModel": settings.SVC.model or None}
+
+
+def _row(word: str, engine: str, label: str) -> dict[str, Any]:
+    return {"id": word, "label": label, "engine": engine, "contextLimit": None}

@@ -79,6 +79,20 @@ def test_of_several_acp_agents_none_is_taken_without_a_name(monkeypatch):
     assert choose(prompt="x", asked="acp:codex") == Choice("acp", "codex", pins=True)
 
 
+def test_an_engine_that_takes_any_model_is_a_choice_by_its_own_name(monkeypatch):
+    there(monkeypatch, "claude")
+    there(monkeypatch, "builtin", "openai:gpt-5")
+    monkeypatch.setattr(select.ENGINES["acp"], "probe", lambda cfg: Probe(True, models=("acp:x",)))
+    rows = [(one["id"], one["label"], one["engine"]) for one in select.models_listing()["models"]]
+    assert rows == [
+        ("runbook", "Runbook", "runbook"),
+        ("claude", "claude", "claude"),
+        ("builtin", "builtin (openai:gpt-5)", "builtin"),
+        ("acp:x", "acp:x", "acp"),
+    ]
+    assert [select.read(word)[0] for word, _, _ in rows] == ["runbook", "claude", "builtin", "acp"]
+
+
 def test_a_bare_claude_model_goes_to_claude_where_it_can_run(monkeypatch):
     there(monkeypatch, "claude")
     assert select.read("claude-opus-4") == ("claude", "claude-opus-4")
