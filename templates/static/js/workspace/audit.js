@@ -8,6 +8,7 @@ import { time } from "../kit/words.js";
 import { choice, facts, ledger, text, unfolding, within } from "./ledger.js";
 import { stateOf } from "./words.js";
 
+const LOOK_MS = 3000;
 const OUTCOMES = {
   ok: "went through",
   error: "failed",
@@ -107,7 +108,9 @@ async function open() {
     record.nodes,
   );
   onChange(record.refresh);
-  addEventListener("focus", record.refresh); // a call that changes nothing tells no event
+  // A call that changes nothing tells no event.
+  addEventListener("focus", record.refresh);
+  setInterval(() => document.hidden || record.refresh(), LOOK_MS);
 }
 
 open().catch((error) => fill(page(), problem(error.message)));
