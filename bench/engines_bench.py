@@ -1,0 +1,72 @@
+"""engine.md 13 for the engines with a model, run for real against scripted servers: what a turn
+holds in memory (row 4), and how soon it is over once it was stopped (row 6). Needs `make engines`.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from bench.figures import Figure, bounded, percentile
+from config.kernel.process import tree
+from tests.workspace.engines.conformance.drivers import ALL, Driver, Say, driving
+from workspace.engines import procs
+
+MOST_MB = {"claude": 90, "builtin": 120, "acp": 60}
+PROGRAM_MB = 260  # Claude Code itself, beside its turn process
+STOPS, STOP_MS = 5, 300.0
+ANSWER = "A long answer, of which this is the beginning."
+
+
+def main() -> list[Figure]:
+    figures = []
+    for name in MOST_MB:
+        if missing := ALL[name].missing():
+            figures.append(Figure("E4", missing, "", "", None, "", False))
+            continue
+        with tempfile.TemporaryDirectory() as folder, driving(name, Path(folder)) as driver:
+            figures += _turns(driver)
+    return figures
+
+
+def _turns(driver: Driver) -> list[Figure]:
+    """Some turns that speak until they are stopped; the heaviest, and the median of their ends."""
+    held, below, ends = [], [], []
+    for _ in range(STOPS):
+        driver.expect(Say(ANSWER, held=True))
+        running = driver.start()
+        running.until(lambda _: bool(_live(driver)))
+        pid = running.child.pid
+        parents = {one: process.parent for one, process in procs.scan().items()}
+        held.append(_pss_mb([pid]))
+        below.append(_pss_mb(tree.descendants(parents, {pid}) - {pid}))
+        began = time.perf_counter()
+        running.stop()
+        running.end()
+        ends.append((time.perf_counter() - began) * 1000)
+    name, most = driver.name, MOST_MB[driver.name]
+    figures = [
+        bounded("E4", f"PSS of a {name} turn process", max(held), most, unit="MB"),
+        bounded("E6", f"{name}: Stop to exit, p50", percentile(ends, 0.5), STOP_MS, unit="ms"),
+    ]
+    if name == "claude":
+        what = "PSS of Claude Code and what it starts"
+        figures.append(bounded("E4", what, max(below), PROGRAM_MB, unit="MB"))
+    return figures
+
+
+def _live(driver: Driver) -> bytes:
+    """What a watcher of the running turn has been shown."""
+    path = driver.world.transcript.with_suffix(".live")
+    return path.read_bytes() if path.exists() else b""
+
+
+def _pss_mb(pids: Iterable[int]) -> float:
+    found = 0
+    for pid in pids:
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        found += int(re.findall(r"^Pss: +(\d+)", rollup, re.MULTILINE)[0])
+    return found / 1024
