@@ -87,6 +87,11 @@ uploads = replace(
     words=Words(size="The file is larger than 10 MiB"),
 )
 
+here_only = Rules(
+    limit=0,
+    words=Words(peer="Metrics are for this machine alone: collect them on it."),
+)
+
 inside = URLRouter(
     [
         re_path(r"^api/events$", EventStream("main")),
@@ -102,6 +107,7 @@ routes = URLRouter(
         re_path(DISCOVERY, lazily("workspace.consumers.Discovery")),
         machine,
         re_path(r"^api/health$", django_app),
+        re_path(r"^metrics$", Guard(lazily("config.kernel.metrics.endpoint"), here_only)),
         re_path(r"^static/", Guard(django_app, rules)),
         re_path(ATTACHMENTS, Guard(django_app, uploads, authenticate)),
         re_path(r"", Guard(inside, rules, authenticate)),

@@ -6,13 +6,12 @@ weaker default. `managementApi` is kept raw here: its problems never stop the st
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from config import readers
+from config import readers, unknown
 from config.kernel.storage import yamlio
 from config.readers import OptionError, refusal
 
@@ -52,6 +51,22 @@ class Options:
     environ: Mapping[str, str] = field(repr=False)
     projects_dir: Path = option(
         readers.folder, Path(), "Projects directory", env="SVC_PROJECTS_DIR", key="projectsDir"
+    )
+    database_url: str = option(
+        readers.postgres, "", "PostgreSQL database", env="SVC_DATABASE_URL", key="databaseUrl"
+    )
+    redis_url: str = option(
+        readers.redis, "", "Redis of several servers", env="SVC_REDIS_URL", key="redisUrl"
+    )
+    node: str = option(
+        readers.label, "", "Name of this node to the others", env="SVC_NODE", key="node"
+    )
+    node_url: str = option(
+        readers.url,
+        "",
+        "Where people of other machines open this node",
+        env="SVC_NODE_URL",
+        key="nodeUrl",
     )
     host: str = option(
         readers.host, "127.0.0.1", "Address of the main listener", env="SVC_HOST", key="host"
@@ -325,7 +340,8 @@ def load(environ: Mapping[str, str]) -> Options:
         values["projects_dir"] = data_dir / "projects"
     values["tls_host"] = values["tls_host"] or values["host"]
     _check_together(values)
-    return Options(data_dir, config_file, tuple(_unknown(tree)), given, **values)
+    known = {option.key for option in OPTIONS.values() if option.key}
+    return Options(data_dir, config_file, tuple(unknown.warnings(tree, known)), given, **values)
 
 
 def read_file(path: Path) -> dict[str, Any]:
@@ -359,33 +375,9 @@ def _check_together(values: Mapping[str, Any]) -> None:
         raise OptionError(
             "SVC_TLS_PORT, SVC_TLS_CERT and SVC_TLS_KEY go together; give all three or none"
         )
+    if values["redis_url"] and not values["database_url"]:
+        raise OptionError("SVC_REDIS_URL goes with SVC_DATABASE_URL: tasks are about shared rows")
     if values["auth_mode"] == "jwt" and not values["auth_jwks_url"]:
         raise OptionError(
             'SVC_AUTH_JWKS_URL has the value ""; allowed: the URL of the signing keys'
         )
-
-
-def _unknown(tree: Mapping[str, Any]) -> list[str]:
-    """Warnings for keys nobody reads, each with the nearest known key.
-
-    OptionError for a section that is no mapping: what it was meant to set must not be guessed.
-    """
-    known = {option.key for option in OPTIONS.values() if option.key}
-    sections = {key.split(".")[0] for key in known if "." in key}
-    found: list[str] = []
-    for key, value in tree.items():
-        if key in known or (key in sections and value is None):
-            continue
-        if key in sections:
-            inner = {name for name in known if name.startswith(f"{key}.")}
-            names = (f"{key}.{sub}" for sub in readers.mapping(key, value))
-            found += [_nearest(name, inner) for name in names if name not in inner]
-        else:
-            found.append(_nearest(key, known | sections))
-    return found
-
-
-def _nearest(key: str, known: set[str]) -> str:
-    close = difflib.get_close_matches(key, sorted(known), n=1)
-    hint = f' (did you mean "{close[0]}"?)' if close else ""
-    return f'config: unknown key "{key}" ignored{hint}'

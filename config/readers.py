@@ -78,6 +78,14 @@ def text(name: str, value: object) -> str:
     return str(value).strip()
 
 
+def label(name: str, value: object) -> str:
+    """A name to show: one line of up to 80 characters."""
+    found = text(name, value)
+    if len(found) > 80 or not found.isprintable():
+        raise refusal(name, found[:80], "one line of up to 80 printable characters")
+    return found
+
+
 def person(name: str, value: object) -> tuple[str, str]:
     """Id and name of a person: `id`, or `Name <id>`; an id of 1 to 128 printable characters."""
     found = PERSON.fullmatch(value.strip()) if isinstance(value, str) else None
@@ -131,6 +139,22 @@ def url(name: str, value: object) -> str:
     if found and not usable:
         raise refusal(name, value, "an http(s) URL")
     return found
+
+
+def address(*schemes: str) -> Callable[[str, object], str]:
+    """A URL of one of these schemes, or nothing. It may hold a password, so none is repeated."""
+
+    def read(name: str, value: object) -> str:
+        found = text(name, value)
+        if found and found.partition("://")[0] not in schemes:
+            raise OptionError(f"{name} must begin with {schemes[0]}://")
+        return found
+
+    return read
+
+
+postgres = address("postgres", "postgresql")
+redis = address("redis", "rediss", "unix")
 
 
 def host(name: str, value: object) -> str:

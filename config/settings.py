@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from config import __version__, options, readers, secret
+from config import __version__, options, readers, secret, stores
+from config.kernel.storage import homes
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 SVC = options.load(os.environ)
@@ -13,6 +14,7 @@ DATA_DIR = readers.made("SVC_DATA_DIR", SVC.data_dir)
 for folder in ("state/locks", "cache/static", "logs", "run"):
     readers.made("SVC_DATA_DIR", DATA_DIR / folder)
 PROJECTS_DIR = readers.made("SVC_PROJECTS_DIR", SVC.projects_dir)
+SVC_HOME = homes.read_or_make(PROJECTS_DIR) if SVC.database_url else ""
 
 SECRET_KEY = secret.read_or_make(DATA_DIR)
 DEBUG = False
@@ -65,21 +67,7 @@ TEMPLATES = [
     },
 ]
 
-DATABASES = {
-    "default": {
-        "ENGINE": "django.db.backends.sqlite3",
-        "NAME": DATA_DIR / "svc.sqlite3",
-        "CONN_MAX_AGE": None,
-        "OPTIONS": {
-            "timeout": 20,
-            "transaction_mode": "IMMEDIATE",
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-        },
-        "TEST": {"NAME": DATA_DIR / "test.sqlite3"},
-    },
-}
-
-(DATA_DIR / "svc.sqlite3").touch(mode=0o600)  # SQLite gives its side files the same mode
+DATABASES = {"default": stores.database(SVC.database_url, DATA_DIR)}
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["config.kernel.web.surfaces.PrincipalAuthentication"],
@@ -123,7 +111,7 @@ SPECTACULAR_SETTINGS = {
 
 # engine.md 3.2: long turns have a cluster of their own. `retry` must exceed `timeout`.
 Q_CLUSTER = {
-    "name": "svc",
+    "name": homes.queue("svc", SVC_HOME),
     "label": "Queue",
     "orm": "default",
     "broker_class": "workspace.broker.WakingBroker",
@@ -138,7 +126,7 @@ Q_CLUSTER = {
     "ack_failures": True,
     "save_limit": 250,
     "ALT_CLUSTERS": {
-        "turns": {
+        homes.queue("turns", SVC_HOME): {
             "workers": SVC.running_turns,
             "timeout": SVC.turn_seconds + 180,
             "retry": SVC.turn_seconds + 900,
@@ -151,8 +139,17 @@ Q_CLUSTER = {
 
 SVC_AUTHENTICATE = "workspace.access.browser.authenticate"  # scope -> principal or Refusal
 SVC_FRONTED = "dashboard.api.hosts.fronted"  # () -> further host names of the dashboard
+SVC_DOCTOR = [  # () -> findings, after the kernel's own
+    "config.kernel.process.postgres.check",
+    "config.kernel.process.installation.check",
+    "workspace.doctor.check",
+]
+SVC_METRICS = [  # () -> metrics, for GET /metrics
+    "config.kernel.process.vitals.measure",
+    "workspace.metrics.measure",
+    "dashboard.metrics.measure",
+]
 # start() when the ports are open, stop() in reverse order
-SVC_DOCTOR = ["workspace.doctor.check"]  # () -> findings, after the kernel's own
 SVC_BACKGROUND = [
     "workspace.background.Background",
     "workspace.boot.ManagementApi",
@@ -165,7 +162,24 @@ SVC_PORTS = {"dashboard": "dashboard.daemon.ownport.wanted"}
 # () -> one line; `manage.py reindex`
 SVC_INDEXES = ["workspace.reindex.reindex", "review.reindex.reindex"]
 SVC_WORKING_DIR = "workspace.projects.working_dir"  # slug -> where its agents work, or None
+# what this node tells the others of itself (kernel/process/nodes.py): () -> a JSON value
+SVC_NODE_FACTS = {
+    "home": "config.kernel.storage.homes.home",
+    "apps": "dashboard.operations.nodes.apps",
+    "dashboard": "dashboard.operations.nodes.address",
+}
+# () -> found() and forget(id): rows that other homes and nodes have in a shared database
+SVC_ELSEWHERE = [
+    "workspace.reindex.Rows",
+    "review.reindex.Rows",
+    "dashboard.history.scope.Rows",
+]
 SVC_BACKUP = {"projects": PROJECTS_DIR, "dashboard": DATA_DIR / "dashboard"}
+
+if SVC.redis_url:
+    Q_CLUSTER |= {"redis": SVC.redis_url, "broker_class": "workspace.broker.RedisBroker"}
+    CHANNEL_LAYERS = stores.channel_layers(SVC.redis_url)
+    SVC_BACKGROUND[:0] = ["config.kernel.web.relay.Relay", "config.kernel.process.nodes.Nodes"]
 
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "cache" / "static"
@@ -198,6 +212,8 @@ LOGGING = {
         "django-q": {"handlers": [], "propagate": True, "level": "WARNING"},
         # An answer is no news to whoever runs the service, whatever its status.
         "django.request": {"level": "ERROR", "filters": ["failures"]},
+        "channels_redis": {"level": "CRITICAL"},  # the relay tells of an outage, once
+        "psycopg": {"level": "ERROR"},  # it warns of what it raises as well
         "django.utils.autoreload": {"level": "WARNING"},  # line 1 of a log names the version
     },
 }

@@ -11,10 +11,20 @@ import pytest
 from django.db import connection
 
 from config.kernel.storage import locks
+from tests import postgres
 from tests.service import service, shared_service, stopped_service  # noqa: F401 - fixtures
 from workspace.chats import index
 
-INSTALLED_BY_CI = ("Chromium", "bubblewrap", "axe-core", "is not installed")
+INSTALLED_BY_CI = (
+    "Chromium", "bubblewrap", "axe-core", "is not installed", "PostgreSQL is not", "Redis is not",
+    "network namespaces",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """A private PostgreSQL goes as a whole, whatever threads still have open in it."""
+    return postgres.chosen() is not None
 
 
 @pytest.fixture(autouse=True)

@@ -13,8 +13,10 @@ from pathlib import Path
 
 from hypothesis import settings
 
+from tests import postgres, redis
+
 RUN_DIR = Path(tempfile.mkdtemp(prefix="svc-tests-"))
-KEPT = {"SVC_RING", "SVC_SEED", "SVC_CI", "SVC_BENCH_REPOS", "SVC_BENCH_BRANCHES"}
+KEPT = {"SVC_STORE", "SVC_RING", "SVC_SEED", "SVC_CI", "SVC_BENCH_REPOS", "SVC_BENCH_BRANCHES"}
 OURS = ("SVC_", "ANTHROPIC_", "OPENAI_", "CLAUDE_", "AWS_", "GOOGLE_", "CLOUD_ML_")
 for name in [name for name in os.environ if name.startswith(OURS) and name not in KEPT]:
     del os.environ[name]
@@ -27,6 +29,14 @@ os.environ |= {
 }
 (RUN_DIR / "home").mkdir()
 
+# SVC_STORE=postgres, SVC_STORE=postgres+redis: the same tests on private servers.
+if (store := os.environ.pop("SVC_STORE", "sqlite")) not in ("sqlite", "postgres", "postgres+redis"):
+    raise SystemExit(f"SVC_STORE={store}: must be sqlite, postgres or postgres+redis")
+if store != "sqlite":
+    os.environ["SVC_DATABASE_URL"] = postgres.choose().create("svc")
+if store == "postgres+redis":
+    os.environ["SVC_REDIS_URL"] = f"{redis.choose()}/0"
+
 # Properties are tried on new examples wherever a person runs them; in CI always on the same, so
 # that a run is red for what was changed and not for its dice.
 settings.register_profile("ci", derandomize=True, database=None, deadline=None, print_blob=True)
@@ -35,4 +45,6 @@ if os.environ.get("SVC_CI"):
 
 
 def pytest_unconfigure() -> None:
+    if (cluster := postgres.chosen()) is not None:
+        cluster.remove()
     shutil.rmtree(RUN_DIR, ignore_errors=True)

@@ -7,6 +7,7 @@ Every start is the one a person makes; what a test needs to know it reads from
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -25,11 +26,16 @@ import psutil
 import pytest
 import yaml
 
+from tests import postgres
+
 ROOT = Path(__file__).resolve().parent.parent
 START_S, STOP_S = 40.0, 10.0
 QUIET = {"scan": {"enabled": False}, "screenshots": {"enabled": False}}
 T = TypeVar("T")
 _template: Path | None = None
+_first = 12_000 + 10_000 * (os.environ.get("PYTEST_XDIST_WORKER") == "gw1") + os.getpid() % 2_000
+_ports = iter(range(_first, _first + 8_000))
+_numbers = itertools.count(1)  # of databases in the Redis of a run
 
 
 def until(found: Callable[[], T], *, seconds: float = 10.0, what: str = "") -> T:
@@ -43,9 +49,24 @@ def until(found: Callable[[], T], *, seconds: float = 10.0, what: str = "") -> T
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody has, and nobody gets: below those the kernel hands out by itself, of a
+    block of this test worker's own, and not twice in a run.
+    """
+    for port in _ports:
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free any more")
+
+
+def stores() -> dict[str, str]:
+    """The variables of fresh stores for one service, of the kind that this run is about."""
+    if (cluster := postgres.chosen()) is None:
+        return {}
+    made = {"SVC_DATABASE_URL": cluster.copy_of_migrated()}
+    if redis := os.environ.get("SVC_REDIS_URL"):
+        made["SVC_REDIS_URL"] = f"{redis.rpartition('/')[0]}/{next(_numbers)}"
+    return made
 
 
 class Service:
@@ -69,6 +90,8 @@ class Service:
         self.data.mkdir(mode=0o700, exist_ok=True)
         self.ports = {name: free_port() for name in ("main", "review", "dashboard")}
         self.env = self._environment(env or {}, scheduler)
+        if "SVC_DATABASE_URL" not in self.env:
+            self.env |= stores()
         if config is not None:
             (self.data / "svc.config.yaml").write_text(yaml.safe_dump(config))
         self._dashboard = QUIET if dashboard is None else dashboard
@@ -148,6 +171,26 @@ class Service:
             check=False,
         )
 
+    def findings(self) -> list[dict[str, Any]]:
+        """What its doctor says; asserts that it ends with 1 for a fault and only for one."""
+        done = self.run("doctor", "--json")
+        found = [json.loads(line) for line in done.stdout.splitlines()]
+        assert found, done.stderr
+        assert done.returncode == any(one["level"] == "fault" for one in found), done.stderr
+        return found
+
+    def faults(self) -> list[str]:
+        """What its doctor calls a fault; how full the machine's disk is, is none of a test's."""
+        return [f"{one['subject']}: {one['text']}" for one in self.findings()
+                if one["level"] == "fault" and not one["text"].endswith(" MB free")]  # fmt: skip
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """What its database answers, in words that both stores share."""
+        if url := self.env.get("SVC_DATABASE_URL"):
+            return postgres.ask(url, query)
+        with contextlib.closing(sqlite3.connect(self.data / "svc.sqlite3")) as database:
+            return database.execute(query).fetchall()
+
     def start(self, command: str = "up") -> Self:
         """Start and wait until the main port answers."""
         self._use_template()
@@ -159,6 +202,8 @@ class Service:
 
     def _use_template(self) -> None:
         """An empty migrated database, made once per test run."""
+        if "SVC_DATABASE_URL" in self.env:
+            return
         global _template  # noqa: PLW0603 - one template per test run
         database = self.data / "svc.sqlite3"
         if database.exists() and database.stat().st_size:

@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions as drf
 
@@ -128,6 +129,8 @@ class Upstream(SvcError):
 
 
 class Unavailable(SvcError):
+    """Not now; the answer says when to ask again, in Retry-After."""
+
     status = 503
     code = "unavailable"
 
@@ -147,6 +150,8 @@ def translate(error: Exception) -> SvcError:
             return NotFound("not found")
         case drf.ValidationError():
             return Invalid(list(_problems("", error.detail)))
+        case OperationalError() | InterfaceError():
+            return Unavailable("The database cannot be used at the moment; try again soon")
         case _:
             return SvcError("internal error")
 

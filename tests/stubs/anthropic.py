@@ -13,15 +13,15 @@ A request that no script answers is refused with 400 and kept in `stub.unscripte
 from __future__ import annotations
 
 import json
-import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import Any
+
+from tests.stubs.loopback import Handler, pieces, serving
 
 Block = dict[str, Any]
 _numbers = count(1)
@@ -185,43 +185,28 @@ class Stub:
 def serve() -> Iterator[Stub]:
     """A running server; its URL is `stub.url`."""
     stub = Stub()
-    handler = type("Handler", (_Handler,), {"stub": stub})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    stub.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
+    with serving(_Handler, stub) as url, closing(stub):
+        stub.url = url
         yield stub
-    finally:
-        stub.close()
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     stub: Stub
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_: Any) -> None:
-        """Quiet: the record is in the stub."""
 
     def do_GET(self) -> None:
         self.stub.others.append(f"{self.command} {self.path}")
-        self._json(404, _error(404, "no such route"))
+        self.send_json(404, _error(404, "no such route"))
 
     do_HEAD = do_GET
 
     def do_POST(self) -> None:
-        data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        data = self.body()
         path = self.path.partition("?")[0]
         if path.endswith("/count_tokens"):
             self.stub.others.append(f"POST {self.path}")
-            self._json(200, {"input_tokens": max(1, len(data) // 4)})
+            self.send_json(200, {"input_tokens": max(1, len(data) // 4)})
         elif path.endswith("/v1/messages"):
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            asked = Asked(self.path, headers, json.loads(data))
+            asked = Asked(self.path, self.lower_headers(), json.loads(data))
             with suppress(ConnectionError):
                 self._answer(asked, self.stub.reply_to(asked))
         else:
@@ -231,43 +216,24 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.hold == 0 and not self.stub.wait():
             self.close_connection = True
         elif reply.status != 200:
-            self._json(reply.status, _error(reply.status, reply.message), reply.headers)
+            self.send_json(reply.status, _error(reply.status, reply.message), reply.headers)
         elif asked.body.get("stream"):
             self._stream(asked, reply)
         else:
-            self._json(200, _message(asked, reply, reply.blocks), reply.headers)
-
-    def _json(
-        self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None
-    ) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(data)
+            self.send_json(200, _message(asked, reply, reply.blocks), reply.headers)
 
     def _stream(self, asked: Asked, reply: Reply) -> None:
-        self.send_response(200)
-        for name, value in {"Content-Type": "text/event-stream", **reply.headers}.items():
-            self.send_header(name, value)
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
+        self.begin_stream(reply.headers)
         deltas = 0
         for event in _events(asked, reply):
             if event["type"] == "content_block_delta":
                 held = reply.hold is not None and deltas == reply.hold
                 if deltas == reply.cut or (held and not self.stub.wait()):
-                    self.close_connection = True
-                    self.connection.shutdown(socket.SHUT_RDWR)
+                    self.cut()
                     return
                 deltas += 1
-            lines = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(lines), lines))
-            self.wfile.flush()
-        self.wfile.write(b"0\r\n\r\n")
+            self.send_event(f"event: {event['type']}\ndata: {json.dumps(event)}")
+        self.end_stream()
 
 
 def _error(status: int, message: str) -> dict[str, Any]:
@@ -309,16 +275,12 @@ def _opening(block: Block) -> Block:
 def _deltas(block: Block, piece: int) -> Iterator[dict[str, Any]]:
     match block["type"]:
         case "text":
-            for part in _pieces(block["text"], piece):
+            for part in pieces(block["text"], piece):
                 yield {"type": "text_delta", "text": part}
         case "thinking":
-            for part in _pieces(block["thinking"], piece):
+            for part in pieces(block["thinking"], piece):
                 yield {"type": "thinking_delta", "thinking": part}
             yield {"type": "signature_delta", "signature": block["signature"]}
         case "tool_use":
-            for part in _pieces(json.dumps(block["input"]), piece):
+            for part in pieces(json.dumps(block["input"]), piece):
                 yield {"type": "input_json_delta", "partial_json": part}
-
-
-def _pieces(words: str, size: int) -> Iterator[str]:
-    return (words[start : start + size] for start in range(0, len(words), size))

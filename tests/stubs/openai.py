@@ -7,16 +7,14 @@ Scripts are those of tests/stubs/anthropic.py: `stub.say(use("Read", {…}), tex
 from __future__ import annotations
 
 import json
-import socket
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import closing, contextmanager, suppress
 from itertools import count
 from typing import Any
 
 from tests.stubs import anthropic
 from tests.stubs.anthropic import Block, Reply, text, thinking, use
+from tests.stubs.loopback import Handler, pieces, serving
 
 __all__ = ["Asked", "Reply", "Stub", "serve", "text", "thinking", "use"]
 _numbers = count(1)
@@ -78,46 +76,31 @@ class Stub(anthropic.Stub):
 def serve() -> Iterator[Stub]:
     """A running server; `stub.url` is its base URL, with /v1."""
     stub = Stub()
-    handler = type("Handler", (_Handler,), {"stub": stub})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    stub.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
+    with serving(_Handler, stub) as url, closing(stub):
+        stub.url = f"{url}/v1"
         yield stub
-    finally:
-        stub.close()
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     stub: Stub
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_: Any) -> None:
-        """Quiet: the record is in the stub."""
 
     def do_GET(self) -> None:
         self.stub.others.append(f"GET {self.path}")
         if self.path == "/v1/models":
             rows = [{"id": name, "object": "model"} for name in self.stub.models]
-            self._json(200, {"object": "list", "data": rows})
+            self.send_json(200, {"object": "list", "data": rows})
         elif self.path == "/api/version" and self.stub.ollama:
-            self._json(200, {"version": "0.12.0"})
+            self.send_json(200, {"version": "0.12.0"})
         else:
-            self._json(404, _error("no such route"))
+            self.send_json(404, _error("no such route"))
 
     def do_POST(self) -> None:
-        data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        data = self.body()
         if self.path != "/v1/chat/completions":
             self.stub.others.append(f"POST {self.path}")
-            self._json(404, _error("no such route"))
+            self.send_json(404, _error("no such route"))
             return
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        asked = Asked(self.path, headers, json.loads(data))
+        asked = Asked(self.path, self.lower_headers(), json.loads(data))
         with suppress(ConnectionError):
             self._answer(asked, self.stub.reply_to(asked))
 
@@ -125,40 +108,20 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.hold == 0 and not self.stub.wait():
             self.close_connection = True
         elif reply.status != 200:
-            self._json(reply.status, _error(reply.message), reply.headers)
+            self.send_json(reply.status, _error(reply.message), reply.headers)
         else:
             self._stream(asked, reply)
 
-    def _json(
-        self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None
-    ) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
     def _stream(self, asked: Asked, reply: Reply) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
+        self.begin_stream(reply.headers)
         for number, chunk in enumerate(_chunks(asked, reply, self.stub)):
             held = reply.hold is not None and number == reply.hold
             if number == reply.cut or (held and not self.stub.wait()):
-                self.close_connection = True
-                self.connection.shutdown(socket.SHUT_RDWR)
+                self.cut()
                 return
-            self._event(json.dumps(chunk))
-        self._event("[DONE]")
-        self.wfile.write(b"0\r\n\r\n")
-
-    def _event(self, words: str) -> None:
-        line = f"data: {words}\n\n".encode()
-        self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
-        self.wfile.flush()
+            self.send_event(f"data: {json.dumps(chunk)}")
+        self.send_event("data: [DONE]")
+        self.end_stream()
 
 
 def _error(message: str) -> dict[str, Any]:
@@ -189,24 +152,20 @@ def _deltas(blocks: list[Block], piece: int) -> Iterator[dict[str, Any]]:
     for block in blocks:
         match block["type"]:
             case "text":
-                for part in _pieces(block["text"], piece):
+                for part in pieces(block["text"], piece):
                     yield {"role": "assistant", "content": part}
             case "thinking":
-                for part in _pieces(block["thinking"], piece):
+                for part in pieces(block["thinking"], piece):
                     yield {"role": "assistant", "reasoning_content": part}
             case "tool_use":
                 index = next(calls)
                 function = {"name": block["name"], "arguments": ""}
                 opening = {"id": block["id"], "type": "function", "function": function}
                 yield {"tool_calls": [{"index": index, **opening}]}
-                for part in _pieces(_arguments(block["input"]), piece):
+                for part in pieces(_arguments(block["input"]), piece):
                     yield {"tool_calls": [{"index": index, "function": {"arguments": part}}]}
 
 
 def _arguments(given: Any) -> str:
     """The text of a call's arguments; a text stands for itself, well formed or not."""
     return given if isinstance(given, str) else json.dumps(given)
-
-
-def _pieces(words: str, size: int) -> Iterator[str]:
-    return (words[start : start + size] for start in range(0, len(words), size))

@@ -35,7 +35,7 @@ from pydantic import ValidationError
 
 from config import __version__
 from config.kernel import jsonio
-from config.kernel.errors import Denied, Invalid, SvcError
+from config.kernel.errors import Denied, Invalid, SvcError, translate
 from config.kernel.mcp import arguments, jsonrpc
 from config.kernel.mcp.jsonrpc import Message, Refused
 from config.kernel.mcp.operations import Operation, Principal, Registry
@@ -288,11 +288,13 @@ class Exchange:
         return self.registry.run(operation.name, self.caller, **values)
 
     def _failed(self, operation: Operation, error: Exception) -> tuple[str, Result]:
-        if isinstance(error, SvcError):
-            return _outcome_of(error), self.endpoint.failure(error)
+        known = translate(error)
         told = {"operation": operation.name, "requestId": self.endpoint.scope.get("request_id", "")}
-        log.exception("tool failed", extra=told)
-        return "error", self.endpoint.failure(SvcError("internal error"))
+        if known is not error:
+            log.error("tool failed", exc_info=error, extra=told)
+        if type(known) is SvcError:
+            return "error", self.endpoint.failure(SvcError("internal error"))
+        return _outcome_of(known), self.endpoint.failure(known)
 
     def _written(
         self, operation: Operation, given: dict[str, Any], outcome: str, result: Result

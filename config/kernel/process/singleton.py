@@ -8,7 +8,8 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +111,25 @@ def _lock(descriptor: int, pause: float) -> bool:
             "set it to a directory on a local disk"
         ) from error
     return True
+
+
+@contextmanager
+def stopped(data_dir: Path) -> Iterator[None]:
+    """Neither server nor qcluster runs on it, or OptionError; and no server starts meanwhile."""
+    instance = Instance(data_dir, "server")
+    instance.acquire()
+    try:
+        _refuse_scheduler(data_dir / "state" / "qcluster.lock")
+        yield
+    finally:
+        instance.release()
+
+
+def _refuse_scheduler(path: Path) -> None:
+    """A qcluster that runs by itself holds a lock of its own."""
+    path.touch(mode=0o600)
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OptionError("a qcluster runs on this data directory; stop it first") from None

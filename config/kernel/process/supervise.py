@@ -114,10 +114,14 @@ def _die_with_parent() -> None:
 
 
 class Supervisor:
-    """One select over outputs, readiness and signals."""
+    """One select over outputs, readiness and signals.
 
-    def __init__(self, children: list[Child]) -> None:
-        self.children = children
+    A stop kills what is left after `stop_s`. One supervisor below another has less time: the other
+    would kill it first, and what it has not ended yet would live on.
+    """
+
+    def __init__(self, children: list[Child], stop_s: float = STOP_S) -> None:
+        self.children, self.stop_s = children, stop_s
         self.selector = selectors.DefaultSelector()
         self.stopping: float | None = None  # the deadline of a stop
         self.code = 0
@@ -136,7 +140,7 @@ class Supervisor:
 
     def stop(self) -> None:
         if self.stopping is None:
-            self.stopping = time.monotonic() + STOP_S
+            self.stopping = time.monotonic() + self.stop_s
             for child in self.children:
                 child.due = None
                 child.signal(signal.SIGTERM)
@@ -205,7 +209,7 @@ class Supervisor:
         if self.stopping is not None and time.monotonic() >= self.stopping:
             for child in self.children:
                 child.signal(signal.SIGKILL, group=True)
-            self.stopping = time.monotonic() + STOP_S
+            self.stopping = time.monotonic() + self.stop_s
 
 
 def announce(data: bytes) -> None:

@@ -5,20 +5,34 @@ Migrations only go forward; a copy is kept before they run (design 16).
 
 from __future__ import annotations
 
+import logging
 import sqlite3
+import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection
+from django.db import OperationalError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
+from django.db.models import TextField
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 
 from config import __version__
+from config.kernel.process import hub
 from config.options import OptionError
 
+log = logging.getLogger(__name__)
+
 KEPT = 3
+ANSWER_S = 6  # of a start that ends within 10 s
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +47,122 @@ class State:
         """OptionError when a newer version of svc has migrated this database."""
         if self.newer:
             raise OptionError(
-                f"the database {connection.settings_dict['NAME']} was made by a newer version "
+                f"{name()} was made by a newer version "
                 f"({self.newer[0]} is unknown to svc {__version__}); install that version or "
                 "newer, or move the file away: projects, chats and triggers are files and stay"
             )
 
 
+def reach() -> None:
+    """OptionError when database or Redis do not answer: a start without them cannot be.
+
+    Whatever they are asked, and however many addresses they have, it takes ANSWER_S at most.
+    """
+    deadline = time.monotonic() + ANSWER_S
+    if connection.vendor == "postgresql":
+        _until(deadline, _try_postgresql, f"{name()} does not answer", "SVC_DATABASE_URL")
+    try:
+        connection.ensure_connection()
+    except OperationalError as error:
+        raise OptionError(f"{name()} cannot be opened: {error}") from None
+    if settings.SVC.redis_url:
+        _until(deadline, hub.reach, f"{hub.name()} does not answer", "SVC_REDIS_URL")
+
+
+def give_up_after(seconds: float) -> None:
+    """From now on wait so long for an answer of PostgreSQL; else a process waits for ever."""
+    if connection.vendor == "postgresql":
+        from config.kernel.storage.postgres.outage import Patient
+
+        Patient.patience = seconds
+
+
+def _try_postgresql() -> None:
+    """In a thread, so with a connection of its own."""
+    try:
+        connection.ensure_connection()
+        _refuse_other_orders()
+    except OperationalError as error:
+        reason = " ".join(str(error).split())
+        raise OptionError(f"{name()} does not answer: {reason}; see SVC_DATABASE_URL") from None
+    finally:
+        connection.close()
+
+
+def _until(deadline: float, ask: Callable[[], None], told: str, setting: str) -> None:
+    """Do it in a thread that is left alone when it takes too long."""
+    raised: list[Exception] = []
+
+    def work() -> None:
+        try:
+            ask()
+        except Exception as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=work, name="reach", daemon=True)
+    thread.start()
+    thread.join(max(0.0, deadline - time.monotonic()))
+    if thread.is_alive():
+        raise OptionError(f"{told} within {ANSWER_S} s: it is silent; see {setting}")
+    if raised:
+        raise raised[0]
+
+
+def _refuse_other_orders() -> None:
+    """Keys are compared as bytes, as SQLite does: `<sha>:` is below `<sha>;`."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT datcollate, pg_encoding_to_char(encoding) FROM pg_database"
+            " WHERE datname = current_database()"
+        )
+        collation, encoding = cursor.fetchone()
+    if encoding != "UTF8" or collation.partition(".")[0] not in ("C", "POSIX"):
+        raise OptionError(
+            f"{name()} has encoding {encoding} and sorts by {collation}; make one with "
+            f"`createdb -T template0 -E UTF8 -l C {connection.settings_dict['NAME']}`"
+        )
+
+
+def name() -> str:
+    """The database as a person is told of it: no user, no password."""
+    chosen = connection.settings_dict
+    if connection.vendor != "postgresql":
+        return f"the database {chosen['NAME']}"
+    place = chosen["HOST"] or "this machine"
+    port = f":{chosen['PORT']}" if chosen["PORT"] else ""
+    return f"the PostgreSQL database {chosen['NAME']} on {place}{port}"
+
+
+def unless_gone(read: Callable[[], T], otherwise: Callable[[], T]) -> T:
+    """What rows add to what files say, or what `otherwise` gives while the database is gone."""
+    try:
+        return read()
+    except OperationalError as error:
+        log.warning("an answer does without the database", extra={"why": str(error)})
+        return otherwise()
+
+
+def alone(*what: str) -> None:
+    """Until the transaction ends, let no other transaction be alone with the same.
+
+    For what is read before it is written. SQLite's transactions are alone from their start.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [":".join(what)]
+            )
+
+
 def look() -> State:
     """Compare the migrations of the code with those the database has seen."""
-    executor = MigrationExecutor(connection)
+    reach()
+    return state_of(connection)
+
+
+def state_of(database: BaseDatabaseWrapper) -> State:
+    """The same of a connection that is known to be there."""
+    executor = MigrationExecutor(database)
     loader = executor.loader
     plan = executor.migration_plan(loader.graph.leaf_nodes())
     ours = {label for label, _name in loader.disk_migrations}
@@ -54,9 +175,12 @@ def look() -> State:
 
 
 def migrate(state: State) -> list[str]:
-    """Bring the database to this version, after a copy of it. Returns what changed, in words."""
+    """Bring the database to this version, after a copy of a SQLite file. What changed, in words.
+
+    PostgreSQL undoes a migration that fails; whoever runs one makes copies of his own.
+    """
     if state.pending:
-        if not state.fresh:
+        if not state.fresh and connection.vendor == "sqlite":
             _keep_copy(Path(connection.settings_dict["NAME"]))
         call_command("migrate", interactive=False, verbosity=0)
     connection.close()
@@ -77,3 +201,10 @@ def _keep_copy(path: Path) -> None:
         target.close()
     for old in sorted(folder.glob("before-migrate-*.sqlite3"))[:-KEPT]:
         old.unlink(missing_ok=True)
+
+
+def text_at(path: str) -> Cast:
+    """The text at a place inside a JSON column, `event__sessionId`: comparable on both stores.
+
+    PostgreSQL compares no `json`, and SQLite would read the other side as JSON."""
+    return Cast(KT(path), TextField())

@@ -109,7 +109,7 @@ def change(
     target = Path(os.path.realpath(path))  # a symlinked file is written through
     with (
         writing(path.name),
-        lock(f"file:{target}"),
+        lock(f"{locks.FILE}{target}"),
         Folder.open(target.parent) as folder,
     ):
         if within is not None and not contains(within, _opened(folder.fd, target.parent)):

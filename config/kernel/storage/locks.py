@@ -1,7 +1,8 @@
 """Advisory locks by name: between threads of this process, and between processes by flock.
 
-A lock is a file in <SVC_DATA_DIR>/state/locks that lives only while somebody holds or wants it.
-Where the file system knows no flock, only the threads of one process are kept apart.
+A lock is a file in <SVC_DATA_DIR>/state/locks that lives only while somebody holds or wants it; for
+what hosts may share (homes.py) it is in <projects>/.svc/locks. Where the file system knows no
+flock, only the threads of one process are kept apart.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from pathlib import Path
 from django.conf import settings
 
 from config.kernel.errors import Unavailable
+from config.kernel.storage import homes
 
+FILE = "file:"  # how the name of a lock on a path begins
 WAIT_S = 30.0
 NO_FLOCK = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 
@@ -44,7 +47,7 @@ def lock(name: str) -> Iterator[None]:
 def sweep_locks() -> int:
     """Remove lock files that nobody holds: what a killed process left."""
     removed = 0
-    for path in (Path(settings.DATA_DIR) / "state" / "locks").glob("*.lock"):
+    for path in (*_own().glob("*.lock"), *_shared().glob("*.lock")):
         fd = _try(path)
         if fd is not None:
             path.unlink(missing_ok=True)
@@ -53,8 +56,25 @@ def sweep_locks() -> int:
     return removed
 
 
+def _own() -> Path:
+    return Path(settings.DATA_DIR) / "state" / "locks"
+
+
+def _shared() -> Path:
+    return Path(settings.PROJECTS_DIR) / homes.FOLDER / "locks"
+
+
+def _folder(name: str) -> Path:
+    """All but the paths outside of the projects directory are about projects."""
+    if not homes.home():
+        return _own()
+    projects = os.path.realpath(settings.PROJECTS_DIR)
+    outside = name.startswith(FILE) and not Path(name[len(FILE) :]).is_relative_to(projects)
+    return _own() if outside else _shared()
+
+
 def _file(name: str) -> Path:
-    folder = Path(settings.DATA_DIR) / "state" / "locks"
+    folder = _folder(name)
     return folder / f"{hashlib.sha256(name.encode(errors='surrogateescape')).hexdigest()[:24]}.lock"
 
 

@@ -1,27 +1,28 @@
 """One kind of YAML file and its index table: what each file says now, and last said well.
 
 The stat of a file decides whether it is read, its hash whether it is parsed. The table is never
-the truth: it answers queries, and remembers the last good value of a file that broke.
+the truth: it answers queries, and remembers the last good value of a file that broke. Of two homes
+with a file of the same key, the first to write its row has it; the other one never changes it.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
-from django.db import OperationalError, models
+from django.db import OperationalError, connection, models, transaction
 
-from config.kernel.storage import files, yamlio
+from config.kernel.storage import files, homes, yamlio
 
 log = logging.getLogger(__name__)
 
 M = TypeVar("M", bound=models.Model)
 Read = Callable[[str, bytes], tuple[dict[str, Any], yamlio.Document]]
-Told = tuple[str, str, str, str]  # what a row says: path, stat, etag, error
+Told = tuple[str, str, str, str, str]  # what a row says: path, stat, etag, error, home
 CHUNK = 200  # rows of one query: SQLite bounds its parameters
 RACY_NS = 50_000_000  # a file changed this recently may change again without a new stat
 
@@ -39,6 +40,7 @@ class Mirrored:
     error: str = ""
     error_line: int | None = None
     settled: bool = True
+    taken: str = ""  # the other home that has this key in the table
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class Mirror(Generic[M]):
     mapping they hold. A file that was good and is now broken or empty may be in the middle of a
     save: for `grace_s` after that it is read again, before it counts as what it seems.
 
-    The model has the columns `path stat etag data error error_line`, and `key` as its key.
+    The model has the columns `path stat etag data error error_line home`, and `key` as its key.
     """
 
     def __init__(
@@ -92,29 +94,40 @@ class Mirror(Generic[M]):
             one = self._look(key)
             if one is not None:
                 found[key] = one
-                if one is not before:
+                if one is not before or one.taken:
                     news.append(one)
         for start in range(0, len(news), CHUNK):
             chunk = news[start : start + CHUNK]
-            rows = self._rows_as_told(*(one.key for one in chunk))
-            self._write(*(one for one in chunk if not _says(rows.get(one.key), one)))
+            try:
+                rows = self._rows_as_told(*(one.key for one in chunk))
+            except OperationalError as error:
+                _lags(chunk, error)
+            else:
+                found |= {one.key: one for one in self._bring_up(chunk, rows)}
         return found
 
     def refresh(self, key: str) -> Change | None:
         """Look at one file; what became of it since its row was written, None for nothing."""
-        return self._settle(key, self._rows_as_told(key).get(key))
+        try:
+            return self._settle(key, self._rows_as_told(key).get(key))
+        except OperationalError as error:  # whoever is told looks at the file
+            found = self._look(key)
+            _lags([found] if found else [], error)
+            return Change("changed" if found else "removed", key)
 
     def scan(self) -> list[Change]:
         """Bring every row to its file, and drop the rows of files that are gone."""
         rows = self._rows_as_told()
-        found = (self._settle(key, rows.get(key)) for key in sorted(rows.keys() | set(self.keys())))
+        ours = {key for key, row in rows.items() if not _of_others(row)}
+        found = (self._settle(key, rows.get(key)) for key in sorted(ours | set(self.keys())))
         return [change for change in found if change]
 
     def forget(self, key: str) -> None:
         """Drop what is known of a file that is gone."""
         self._known.pop(key, None)
-        if self._rows().filter(pk=key).exists():
-            self._rows().filter(pk=key).delete()
+        row = self._rows().filter(homes.mine(), pk=key)
+        if row.exists():
+            row.delete()
 
     def clear(self) -> None:
         """Drop what is remembered in memory; the rows stay."""
@@ -125,16 +138,18 @@ class Mirror(Generic[M]):
 
     def _rows_as_told(self, *keys: str) -> dict[str, Told]:
         rows = self._rows().filter(pk__in=keys) if keys else self._rows()
-        return {row[0]: row[1:] for row in rows.values_list("pk", "path", "stat", "etag", "error")}
+        told = rows.values_list("pk", "path", "stat", "etag", "error", "home")
+        return {row[0]: row[1:] for row in told}
 
     def _settle(self, key: str, row: Told | None) -> Change | None:
         found = self._look(key)
         if found is None:
             self.forget(key)
-            return Change("removed", key) if row else None
-        if not _says(row, found):
-            self._write(found)
-        if row is not None and row[2:] == (found.etag, found.error):
+            return Change("removed", key) if row and not _of_others(row) else None
+        (found,) = self._bring_up([found], {key: row} if row else {})
+        if found.taken:
+            return None
+        if row is not None and row[2:4] == (found.etag, found.error):
             return None
         if found.error:
             return Change("broken", key)
@@ -198,23 +213,54 @@ class Mirror(Generic[M]):
         if known is not None and known.path == read.path:
             data = known.data
         else:
-            row = self._rows().filter(pk=read.key, path=str(read.path)).values_list("data").first()
-            data = row[0] if row else {}
+            data = self._last_good(read)
         return replace(read, data=data, error=error, error_line=line)
 
-    def _write(self, *found: Mirrored) -> None:
-        """Bring the rows up."""
-        others = [field.name for field in self.model._meta.concrete_fields if not field.primary_key]
+    def _last_good(self, read: Mirrored) -> dict[str, Any]:
+        rows = self._rows().filter(pk=read.key, path=str(read.path))
         try:
-            self._rows().bulk_create(
-                [self.model(**self._columns(one)) for one in found],
-                update_conflicts=True,
-                unique_fields=[self.key],
-                update_fields=others,
-            )
-        except OperationalError as error:  # full or read-only: the file was read all the same
-            for one in found:
-                log.warning("an index row lags", extra={"file": str(one.path), "why": str(error)})
+            row = rows.values_list("data").first()
+        except OperationalError as error:
+            _lags([read], error)
+            return {}
+        return row[0] if row else {}
+
+    def _bring_up(self, found: list[Mirrored], rows: Mapping[str, Told]) -> list[Mirrored]:
+        """Write the rows that lag; the files again, those marked whose row is another home's."""
+        fresh = [one for one in found if not _of_others(rows.get(one.key))]
+        fresh = [one for one in fresh if not _says(rows.get(one.key), one)]
+        try:
+            self._write(fresh)
+            if homes.home() and (new := [one.key for one in fresh if one.key not in rows]):
+                rows = {**rows, **self._rows_as_told(*new)}  # another home may have been faster
+        except OperationalError as error:
+            _lags(fresh, error)
+        return [self._marked(one, rows.get(one.key)) for one in found]
+
+    def _marked(self, found: Mirrored, row: Told | None) -> Mirrored:
+        taken = row[4] if row and _of_others(row) else ""
+        if taken != found.taken:
+            found = self._known[found.key] = replace(found, taken=taken)
+        return found
+
+    def _write(self, found: Iterable[Mirrored]) -> None:
+        """Insert or update rows, except those of another home, whoever was first."""
+        rows = [self.model(**self._columns(one)) for one in sorted(found, key=_key)]
+        fields = self.model._meta.concrete_fields
+        quote = connection.ops.quote_name
+        table, key = quote(self.model._meta.db_table), quote(self.key)
+        names = [quote(str(field.column)) for field in fields]
+        values = ", ".join(["%s"] * len(names))
+        updated = ", ".join(f"{name} = excluded.{name}" for name in names if name != key)
+        sql = (  # parts of it are names of this model alone
+            f"INSERT INTO {table} ({', '.join(names)}) VALUES ({values}) "  # noqa: S608
+            f"ON CONFLICT ({key}) DO UPDATE SET {updated}"
+        )
+        if homes.home():
+            sql += f" WHERE {table}.home IN ('', '{homes.home()}')"
+        if rows:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.executemany(sql, [_prepared(row, fields) for row in rows])
 
     def _columns(self, found: Mirrored) -> dict[str, Any]:
         return {
@@ -225,12 +271,35 @@ class Mirror(Generic[M]):
             "data": found.data,
             "error": found.error,
             "error_line": found.error_line,
+            "home": homes.home(),
         }
+
+
+def _prepared(row: models.Model, fields: Iterable[models.Field[Any, Any]]) -> list[Any]:
+    """The values of a row as the database takes them."""
+    values = ((field, field.pre_save(row, add=True)) for field in fields)
+    return [field.get_db_prep_save(value, connection) for field, value in values]
 
 
 def _says(row: Told | None, found: Mirrored) -> bool:
     """Whether the row already says the same as the file."""
-    return row == (str(found.path), found.stat, found.etag, found.error)
+    return row == (str(found.path), found.stat, found.etag, found.error, homes.home())
+
+
+def _of_others(row: Told | None) -> bool:
+    """Whether the row belongs to another home."""
+    return row is not None and bool(homes.home()) and row[4] not in ("", homes.home())
+
+
+def _lags(found: Iterable[Mirrored], error: OperationalError) -> None:
+    """Full, read-only or gone: the files were read all the same, and the next scan finds them."""
+    for one in found:
+        log.warning("an index row lags", extra={"file": str(one.path), "why": str(error)})
+
+
+def _key(found: Mirrored) -> str:
+    """The order in which all writers take their rows, so that none waits for another in a ring."""
+    return found.key
 
 
 def _half(found: Mirrored) -> bool:

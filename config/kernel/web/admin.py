@@ -11,15 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
+from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.urls import URLPattern, URLResolver
+from django.utils.functional import cached_property
+
+from config.kernel.storage import ranges
 
 if TYPE_CHECKING:
     Table = admin.ModelAdmin[Model]
+    Pages = Paginator[Model]
 else:  # not generic at run time
-    Table = admin.ModelAdmin
+    Table, Pages = admin.ModelAdmin, Paginator
 
+MOST = 10_000  # rows that a list counts and pages through
+LOOKED = 5_000  # rows that it looks through for words
 ACCOUNT_PAGES = frozenset({"login", "logout", "password_change", "password_change_done"})
 
 
@@ -70,11 +77,38 @@ class InspectionSite(admin.AdminSite):
         return LogEntry.objects.none()
 
 
+class Counted(Pages):
+    """Pages of the first MOST rows; whoever wants older ones narrows the list."""
+
+    @cached_property
+    def found(self) -> int:
+        """How many rows there are, up to one more than MOST."""
+        rows: Any = self.object_list
+        return int(rows.order_by()[: MOST + 1].count())
+
+    @cached_property
+    def count(self) -> int:
+        return min(self.found, MOST)
+
+    @property
+    def more(self) -> bool:
+        return self.found > MOST
+
+
+class Values(admin.AllValuesFieldListFilter):
+    """What occurs in a column that an index begins with, of however many rows."""
+
+    def __init__(self, field: Any, *where: Any, **more: Any) -> None:
+        super().__init__(field, *where, **more)
+        self.lookup_choices: Any = ranges.values(field.model, field.column)
+
+
 class Inspection(Table):
     """A table that can be listed, searched and looked at."""
 
-    list_per_page = 50
+    list_per_page = 30
     show_full_result_count = False
+    paginator = Counted
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -84,6 +118,18 @@ class Inspection(Table):
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
+
+
+class Ledger(Inspection):
+    """A table of what happened, without end: words are looked for among its newest rows."""
+
+    search_help_text = f"Looks through the newest {LOOKED:,} rows"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Model], search_term: str
+    ) -> tuple[QuerySet[Model], bool]:
+        rows = ranges.newest(queryset, LOOKED) if search_term else queryset
+        return super().get_search_results(request, rows, search_term)
 
 
 site = InspectionSite(name="admin")

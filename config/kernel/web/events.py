@@ -87,8 +87,13 @@ class Broadcaster:
     def last_id(self) -> int:
         return self._last
 
-    def publish(self, event: str, data: Mapping[str, Any]) -> int:
-        """Send one event to all; returns its id. An empty name makes an unnamed event."""
+    def publish(self, event: str, data: Mapping[str, Any], *, relayed: bool = False) -> int:
+        """Send one event to all; returns its id. An empty name makes an unnamed event.
+
+        Other servers are told too, unless they told us (`relayed`).
+        """
+        if _tell is not None and not relayed:
+            _tell(_name_of(self), event, data)
         with self._lock:
             self._last += 1
             number, message = self._last, encode(event, data, number=self._last)
@@ -96,6 +101,11 @@ class Broadcaster:
             if self._clients and self._loop is not None:
                 self._loop.call_soon_threadsafe(self._deliver, number, message)
         return number
+
+    def resync(self) -> None:
+        """Tell all that anything may have changed."""
+        for event, data in self._resync():
+            self.publish(event, data, relayed=True)
 
     def join(self, last_id: str | None) -> Client:
         """A new stream that resumes after `last_id`; on the loop's thread."""
@@ -165,7 +175,19 @@ def encode(event: str, data: Mapping[str, Any], *, number: int | None = None) ->
     return b"".join([*lines, b"data: ", orjson.dumps(data), b"\n\n"])
 
 
+Tell = Callable[[str, str, Mapping[str, Any]], None]  # surface, event, data
 _broadcasters: dict[str, Broadcaster] = {}
+_tell: Tell | None = None
+
+
+def follow(tell: Tell | None) -> None:
+    """Have every event told to other servers too; None ends that."""
+    global _tell  # noqa: PLW0603 - one relay per process
+    _tell = tell
+
+
+def _name_of(source: Broadcaster) -> str:
+    return next((name for name, one in _broadcasters.items() if one is source), "")
 
 
 def broadcaster(surface: str) -> Broadcaster:
@@ -176,6 +198,11 @@ def broadcaster(surface: str) -> Broadcaster:
 def declare(surface: str, source: Broadcaster) -> Broadcaster:
     """Give a surface a broadcaster of its own making, before anybody asks for it."""
     return _broadcasters.setdefault(surface, source)
+
+
+def clients() -> dict[str, int]:
+    """How many streams of each surface are open in this process."""
+    return {surface: source.clients for surface, source in _broadcasters.copy().items()}
 
 
 class EventStream:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from django.db import DatabaseError
 from rest_framework import exceptions as drf
 from rest_framework import renderers
 from rest_framework.negotiation import DefaultContentNegotiation
@@ -24,6 +25,7 @@ from config.kernel.errors import Invalid, SvcError, TooLarge, translate
 log = logging.getLogger(__name__)
 
 BODY_LIMIT = 4 * 1024 * 1024
+RETRY_S = "1"
 REFUSED = re.compile(r";q=0(?:\.0*)?(?:;|$)")
 
 
@@ -62,9 +64,16 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
             log.error(known.text, extra=told)
         else:
             log.error("unhandled error", exc_info=error, extra=told)
+    elif isinstance(error, DatabaseError):
+        log.error(
+            "the database failed a request",
+            extra={"why": str(error), "requestId": getattr(request._request, "request_id", "")},
+        )
     request.accepted_renderer = JSONRenderer()
     request.accepted_media_type = JSONRenderer.media_type
     response = Response(known.body(), status=known.status)
+    if known.status == 503:
+        response["Retry-After"] = RETRY_S
     if isinstance(error, drf.MethodNotAllowed):
         response["Allow"] = ", ".join(context["view"].allowed_methods)
     return response

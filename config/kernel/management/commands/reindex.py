@@ -9,11 +9,14 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.utils.module_loading import import_string
 
+from config.kernel.process import release
+
 
 class Command(BaseCommand):
     help = "Rebuild every index table from the files."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        release.refuse_newer(settings.DATA_DIR)
         call_command("migrate", verbosity=0, interactive=False)
         for name in settings.SVC_INDEXES:
             self.stdout.write(import_string(name)())

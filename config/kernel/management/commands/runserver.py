@@ -8,12 +8,16 @@ from argparse import ArgumentParser
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.utils import autoreload
 
+from config.kernel.process import release
 from config.kernel.storage import database
 from config.kernel.web.serving import Serving, exit_soon
 from config.options import OptionError
+
+PATIENCE_S = 10  # with a database that says nothing
 
 
 class Command(BaseCommand):
@@ -36,6 +40,7 @@ class Command(BaseCommand):
         try:
             if ready_fd is None:  # else `up` has just seen to it
                 self.look_at_database()
+            database.give_up_after(PATIENCE_S)
             Serving(ready=lambda ports: self.ready(ready_fd, ports)).run(
                 signal_handlers=signal_handlers
             )
@@ -46,6 +51,7 @@ class Command(BaseCommand):
         exit_soon()
 
     def look_at_database(self) -> None:
+        release.refuse_newer(settings.DATA_DIR)
         state = database.look()
         state.refuse_newer()
         if names := ", ".join(state.pending):

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from config import __version__
+from config.kernel.process import release
 from config.kernel.process.singleton import Instance
 from config.kernel.storage import database
 
@@ -24,10 +25,12 @@ class Command(BaseCommand):
         Instance(settings.DATA_DIR, "server").refuse_second()
         instance = Instance(settings.DATA_DIR, "up")
         instance.acquire(inheritable=True)  # the lock goes on with the process it becomes
+        release.refuse_newer(settings.DATA_DIR)
         state = database.look()
         state.refuse_newer()
         for line in database.migrate(state):
             self.stdout.write(line)
+        release.stamp(settings.DATA_DIR)
         self.stdout.write(f"svc {__version__}, data {settings.DATA_DIR}; Ctrl-C stops everything")
         self.stdout.flush()
         argv = [sys.executable, "-m", "config.kernel.process.supervise", json.dumps(children())]
