@@ -12,15 +12,17 @@ from pathlib import Path
 import orjson
 import pytest
 
+from config import __version__
 from config.kernel.errors import Conflict, Invalid
-from config.kernel.storage import backup
+from config.kernel.storage import backup, restoring
+from config.kernel.storage.copies import SqliteFile
 
 
 def plan(root: Path) -> backup.Plan:
     return backup.Plan(
         folders={"projects": root / "projects", "dashboard": root / "dashboard"},
         config=root / "svc.config.yaml",
-        database=root / "svc.sqlite3",
+        database=SqliteFile(root / "svc.sqlite3"),
     )
 
 
@@ -51,13 +53,18 @@ def names(archive: Path) -> set[str]:
 
 
 def archive_of(
-    path: Path, members: dict[str, bytes | str], *, manifest: bool = True, end: bool = True
+    path: Path,
+    members: dict[str, bytes | str],
+    *,
+    manifest: bool = True,
+    end: bool = True,
+    version: str = __version__,
 ) -> Path:
     """A hand-made archive: bytes are files, text is a symlink's target."""
     with tarfile.open(path, "w") as tar:
         everything: dict[str, bytes | str] = {}
         if manifest:
-            everything["manifest.json"] = orjson.dumps({"format": 1})
+            everything["manifest.json"] = orjson.dumps({"format": 1, "version": version})
         everything |= members
         if end:
             everything["end"] = b""
@@ -76,15 +83,14 @@ def test_all_that_users_would_miss_comes_back(full: backup.Plan, tmp_path: Path)
     backup.write(full, tmp_path / "b.tar.gz", version="1")
 
     there = plan(tmp_path / "there")
-    report = backup.restore(there, tmp_path / "b.tar.gz")
+    report = restoring.restore(there, tmp_path / "b.tar.gz")
 
     alpha = tmp_path / "there/projects/alpha"
     assert (alpha / "project.yaml").read_bytes() == b"name: A\n"
     assert (alpha / "run.sh").stat().st_mode & 0o777 == 0o755
     assert (alpha / "link").readlink() == Path("/etc/hostname")
     assert there.config.read_bytes() == b"port: 1\n"
-    assert there.database is not None
-    with contextlib.closing(sqlite3.connect(there.database)) as database:
+    with contextlib.closing(sqlite3.connect(tmp_path / "there/svc.sqlite3")) as database:
         assert database.execute("SELECT x FROM t").fetchall() == [(42,)]
     assert report.files == 4
 
@@ -113,8 +119,7 @@ def test_an_archive_inside_what_it_saves_does_not_hold_itself(full: backup.Plan)
 def test_a_failed_backup_leaves_the_old_archive(full: backup.Plan, tmp_path: Path):
     archive = tmp_path / "b.tar.gz"
     archive.write_bytes(b"old")
-    assert full.database is not None
-    full.database.write_bytes(b"not a database, " * 100)
+    (tmp_path / "full/svc.sqlite3").write_bytes(b"not a database, " * 100)
 
     with pytest.raises(sqlite3.DatabaseError):
         backup.write(full, archive, version="1")
@@ -127,7 +132,7 @@ def test_a_place_that_holds_data_is_not_overwritten(full: backup.Plan, tmp_path:
     backup.write(full, tmp_path / "b.tar.gz", version="1")
 
     with pytest.raises(Conflict, match="already holds data"):
-        backup.restore(full, tmp_path / "b.tar.gz")
+        restoring.restore(full, tmp_path / "b.tar.gz")
 
 
 def test_an_empty_database_and_a_present_config_are_no_obstacle(full: backup.Plan, tmp_path: Path):
@@ -137,7 +142,7 @@ def test_an_empty_database_and_a_present_config_are_no_obstacle(full: backup.Pla
     (tmp_path / "there/svc.sqlite3").touch()
     there.config.write_bytes(b"port: 2\n")
 
-    report = backup.restore(there, tmp_path / "b.tar.gz")
+    report = restoring.restore(there, tmp_path / "b.tar.gz")
 
     assert there.config.read_bytes() == b"port: 2\n"
     assert report.left_out == [f"svc.config.yaml: {there.config} is there already"]
@@ -150,7 +155,7 @@ def test_a_hostile_name_writes_nothing_outside(tmp_path: Path, name: str):
     archive = archive_of(tmp_path / "b.tar", {name: b"x"})
 
     with contextlib.suppress(Invalid):
-        backup.restore(plan(tmp_path / "there"), archive)
+        restoring.restore(plan(tmp_path / "there"), archive)
 
     found = {p.relative_to(tmp_path).parts[0] for p in tmp_path.rglob("*") if p.is_file()}
     assert found <= {"b.tar"}
@@ -167,7 +172,7 @@ def test_nothing_is_written_through_a_symlink_of_the_archive(tmp_path: Path):
     }
 
     with pytest.raises(OSError):
-        backup.restore(plan(tmp_path / "there"), archive_of(tmp_path / "b.tar", members))
+        restoring.restore(plan(tmp_path / "there"), archive_of(tmp_path / "b.tar", members))
 
     assert list(out.iterdir()) == []
 
@@ -182,7 +187,7 @@ def test_what_is_no_backup_is_refused(tmp_path: Path, full: backup.Plan):
 
     for name in ("text", "foreign.tar", "short.tar", "cut.tar.gz"):
         with pytest.raises(Invalid, match="no usable backup"):
-            backup.restore(plan(tmp_path / name.replace(".", "-")), tmp_path / name)
+            restoring.restore(plan(tmp_path / name.replace(".", "-")), tmp_path / name)
 
 
 def test_members_that_belong_nowhere_are_named(tmp_path: Path):
@@ -190,7 +195,7 @@ def test_members_that_belong_nowhere_are_named(tmp_path: Path):
         tmp_path / "b.tar", {"other/x": b"1", "projects/a/project.yaml": b"a: 1\n"}
     )
 
-    report = backup.restore(plan(tmp_path / "there"), archive)
+    report = restoring.restore(plan(tmp_path / "there"), archive)
 
     assert report.left_out == ["other/x: has no place here"]
     assert (tmp_path / "there/projects/a/project.yaml").exists()

@@ -6,10 +6,12 @@ import json
 import os
 import threading
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
 from config.kernel.storage import yamlio
+from tests.postgres import Cluster, postgres  # noqa: F401 - a fixture
 from tests.promises.rings import ring
 from tests.service import Service, until
 
@@ -59,22 +61,44 @@ class Storm:
                 self.stop.wait(0.001)
 
 
+WAYS = [(one, other) for one in ("sqlite", "postgres") for other in ("sqlite", "postgres")]
+
+
 @pytest.mark.service
 @pytest.mark.promise("R5")
-def test_a_backup_under_writes_is_restored_elsewhere_without_a_finding(tmp_path: Path):
-    with Service(tmp_path / "here", scheduler=False) as service:
+@pytest.mark.parametrize(("store", "other"), WAYS)
+def test_a_backup_under_writes_is_restored_elsewhere_without_a_finding(
+    tmp_path: Path, store: str, other: str, request: pytest.FixtureRequest
+):
+    def on(kind: str, folder: str) -> Service:
+        url = {} if kind == "sqlite" else {"SVC_DATABASE_URL": fresh(request)}
+        service = Service(tmp_path / folder, scheduler=False, env=url)
+        if kind == "sqlite":
+            service.env.pop("SVC_DATABASE_URL", None)
+        return service
+
+    here = on(store, "here")
+    if store == "postgres":
+        here.run("migrate", "--verbosity", "0").check_returncode()
+    with here as service:
         for number in range(PROJECTS):
             made = service.http.post("/api/projects", json={"name": f"P{number}"})
             assert made.status_code == 201, made.text
-        for round_number in range(ring(fast=1, slow=100)):
+        for round_number in range(ring(fast=1, slow=25)):
             archive = tmp_path / f"backup-{round_number}.tar.gz"
             with Storm(service) as storm:
                 until(lambda: storm.writes > 3, what="the storm blows")
                 done = service.run("backup", str(archive))
             assert done.returncode == 0, done.stderr
             assert "left out on purpose: secret key" in done.stdout
-            there = Service(tmp_path / f"there-{round_number}", scheduler=False)
-            restored_well(there, archive)
+            assert ("all compared" in done.stdout) is (store == "postgres")
+            restored_well(on(other, f"there-{round_number}"), archive)
+
+
+def fresh(request: pytest.FixtureRequest) -> str:
+    """The address of an empty database, on a server that is started when it is asked for."""
+    cluster: Cluster = request.getfixturevalue("postgres")
+    return cluster.create(f"r5-{token_hex(6)}")
 
 
 def restored_well(there: Service, archive: Path) -> None:
@@ -88,9 +112,7 @@ def restored_well(there: Service, archive: Path) -> None:
     assert [json.loads(line)["seq"] for line in lines] == list(range(1, len(lines) + 1))
     assert lines
     assert secrets(there) == []
-    examined = there.run("doctor", "--json")
-    findings = [json.loads(line) for line in examined.stdout.splitlines()]
-    assert [f for f in findings if f["level"] == "fault"] == []
+    assert there.faults() == []
 
 
 def secrets(there: Service) -> list[str]:

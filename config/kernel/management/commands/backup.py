@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from argparse import ArgumentParser
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,21 +10,21 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from config import __version__
-from config.kernel.storage import backup
+from config.kernel.errors import SvcError
+from config.kernel.storage import backup, copies
 
-LEFT_OUT = "secret key, tokens, run state, caches, logs, homes of turns"
+LEFT_OUT = "secret key, tokens, run state, caches, logs, homes of turns, .svc of the projects"
 
 
 def plan() -> backup.Plan:
     """The parts of this instance (settings.SVC_BACKUP names the folders)."""
-    database = settings.DATABASES["default"]
-    is_sqlite = str(database["ENGINE"]).endswith("sqlite3")
     return backup.Plan(
         folders=settings.SVC_BACKUP,
         config=settings.SVC.config_file,
-        database=Path(str(database["NAME"])) if is_sqlite else None,
+        database=copies.of_instance(settings.DATA_DIR),
     )
 
 
@@ -37,9 +38,17 @@ class Command(BaseCommand):
     def handle(self, *args: Any, file: Path, **options: Any) -> None:
         try:
             report = backup.write(plan(), file.absolute(), version=__version__)
-        except OSError as error:
-            raise CommandError(f"Cannot write {file}: {error.strerror}", returncode=1) from error
+        except (OSError, SvcError, DatabaseError, sqlite3.Error) as error:
+            raise CommandError(f"Cannot write {file}: {reason(error)}", returncode=1) from error
         self.stdout.write(f"wrote {file}: {report.files} files, {report.size} bytes")
+        for line in report.notes:
+            self.stdout.write(line)
         self.stdout.write(f"left out on purpose: {LEFT_OUT}")
         for line in report.left_out:
             self.stdout.write(f"left out: {line}")
+
+
+def reason(error: Exception) -> str:
+    """Why it failed, on one line."""
+    told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(told.split())
