@@ -20,6 +20,7 @@ from typing import Any
 
 import orjson
 from django.conf import settings
+from django.db import connection
 from django.utils.module_loading import import_string
 
 from config import __version__
@@ -31,6 +32,7 @@ from config.options import OptionError
 
 LEAST_DISK = 500 * 1024 * 1024
 LEAST_FILES = 4096
+HEALTH_S = 5.0
 OK, HINT, FAULT = "ok", "hint", "fault"
 
 
@@ -81,24 +83,28 @@ def data_directory() -> Iterator[Finding]:
 
 
 def data_base() -> Iterator[Finding]:
-    state = database.look()
     try:
+        state = database.look()
         state.refuse_newer()
     except OptionError as error:
         yield Finding(FAULT, "database", str(error))
         return
-    path = settings.DATA_DIR / "svc.sqlite3"
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=20) as connection:
-        (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if connection.vendor == "sqlite":
+        yield from _sqlite_file(settings.DATA_DIR / "svc.sqlite3")
+    if names := ", ".join(state.pending):
+        yield Finding(HINT, "database", f"not migrated yet: {names} (manage.py up does)")
+    else:
+        yield Finding(OK, "database", f"{database.name()}, up to date")
+
+
+def _sqlite_file(path: Path) -> Iterator[Finding]:
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=20) as opened:
+        (verdict,) = opened.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         text = (
             f"{path}: {verdict}; move it away, then `manage.py up` makes a new one from the files"
         )
         yield Finding(FAULT, "database", text)
-    if names := ", ".join(state.pending):
-        yield Finding(HINT, "database", f"not migrated yet: {names} (manage.py up does)")
-    else:
-        yield Finding(OK, "database", f"{path}, up to date")
 
 
 def ports() -> Iterator[Finding]:
@@ -135,7 +141,7 @@ def server() -> Iterator[Finding]:
 
 def _health(host: str, port: Any) -> dict[str, Any]:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(f"http://{host}:{port}/api/health", timeout=2) as answer:
+    with opener.open(f"http://{host}:{port}/api/health", timeout=HEALTH_S) as answer:
         told: dict[str, Any] = orjson.loads(answer.read(1000))
     return told
 
