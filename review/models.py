@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.db import models
 
+from config.kernel.storage import homes
+
 
 class FileRow(models.Model):
     """One YAML file as last read: project.yaml, a review file or a PR file.
@@ -20,6 +22,7 @@ class FileRow(models.Model):
     error = models.TextField(blank=True)
     error_line = models.IntegerField(null=True)
     read_at = models.DateTimeField(auto_now=True)
+    home = models.CharField(max_length=homes.LENGTH, blank=True, default=homes.home)
 
     class Meta:
         ordering = ("key",)
@@ -60,7 +63,7 @@ class PatchRow(models.Model):
 class RepoRow(models.Model):
     """One repo of one project as last assembled: what the project list shows of it."""
 
-    key = models.CharField(max_length=200, primary_key=True)  # "<slug>/<repo name>"
+    key = models.CharField(max_length=240, primary_key=True)  # "[<home>:]<slug>/<repo name>"
     stamp = models.CharField(max_length=64)  # hash of everything the summary was made from
     data = models.JSONField(default=dict)
 

@@ -132,7 +132,9 @@ def _put(patches: Iterable[Patch]) -> None:
         for patch in patches
     ]
     try:
-        PatchRow._default_manager.bulk_create(rows, ignore_conflicts=True, batch_size=CHUNK)
+        PatchRow._default_manager.bulk_create(
+            sorted(rows, key=str), ignore_conflicts=True, batch_size=CHUNK
+        )
     except OperationalError as error:  # a full or read-only disk: made again next time
         log.warning("rows of patches lag", extra={"why": str(error)})
 

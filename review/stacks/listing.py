@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.db import OperationalError
 
+from config.kernel.storage import homes
 from review import caches, examples, files, projects
 from review.git import log as commits
 from review.git import repository
@@ -63,13 +64,19 @@ def titles(found: Iterable[Project]) -> Iterator[tuple[Project, str, str, str]]:
     for project in found:
         for entry in project.repos:
             known = repos.remembered(project, entry)
-            told = rows.get(f"{project.slug}/{entry.name}", {}).get("commits", [])
+            told = rows.get(_key(project, entry), {}).get("commits", [])
             for sha, title in told if known is None else _titles(known):
                 yield project, entry.name, sha, title
 
 
 def _titles(found: Repo) -> list[tuple[str, str]]:
     return [(item.commit.sha, item.title) for item in found.items]
+
+
+def _key(project: Project, entry: RepoEntry) -> str:
+    """Of the row, and of what is remembered: two homes may have projects of the same name."""
+    name = f"{project.slug}/{entry.name}"
+    return f"{homes.home()}:{name}" if homes.home() else name
 
 
 def counts(found: Repo, items: Iterable[Item]) -> list[tuple[int, int, int, int]]:
@@ -100,7 +107,7 @@ def _listed(project: Project) -> dict[str, Any]:
 def _summary(project: Project, entry: RepoEntry) -> Summary:
     if entry.errors:
         return Summary()
-    key = f"{project.slug}/{entry.name}"
+    key = _key(project, entry)
     known = _known.get(key)
     if known is not None and known[0] == repos.stamp(project, entry):
         return known[1]
@@ -157,7 +164,7 @@ def _time(seconds: float) -> str | None:
 
 def _recall(found: list[Project]) -> None:
     """Bring back what rows know of repos this process has not seen yet, in one query."""
-    keys = [f"{one.slug}/{entry.name}" for one in found for entry in one.repos]
+    keys = [_key(one, entry) for one in found for entry in one.repos]
     unseen = [key for key in keys if _known.get(key) is None]
     if not unseen:
         return

@@ -383,6 +383,11 @@ def test_the_page_fits_and_has_sheets_on_a_phone(look: BrowserContext, book: Led
     for wide in ("document.documentElement", "document.getElementById('main')"):
         assert page.evaluate(f"{wide}.scrollWidth - {wide}.clientWidth") == 0
     if page.viewport_size == {"width": 360, "height": 800}:
+        title = page.locator("#title").bounding_box()
+        details = page.get_by_role("button", name="PR details").bounding_box()
+        assert title
+        assert details
+        assert title["y"] + title["height"] <= details["y"]
         page.get_by_role("button", name="2 of 2").click()
         sheet = page.get_by_role("dialog", name="Commits")
         expect(sheet.locator("[aria-current]")).to_contain_text("Make refunds idempotent")

@@ -43,7 +43,9 @@ def put(commits: Iterable[Commit], *, but: Collection[str] = ()) -> None:
         if commit.counted and commit.sha not in but
     ]
     try:
-        CommitRow._default_manager.bulk_create(news, ignore_conflicts=True, batch_size=CHUNK)
+        CommitRow._default_manager.bulk_create(
+            sorted(news, key=str), ignore_conflicts=True, batch_size=CHUNK
+        )
     except OperationalError as error:
         log.warning("rows of commits lag", extra={"why": str(error)})
 
