@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django_q.models import Failure, OrmQ
 
-from config.kernel.web.admin import Inspection, site
+from config.kernel.web.admin import Inspection, Ledger, Values, site
 from workspace import models
 
 __all__ = ("site",)  # filled by this module's import
@@ -25,18 +25,18 @@ class Chats(Inspection):
 
 
 @admin.register(models.Run, site=site)
-class Runs(Inspection):
+class Runs(Ledger):
     list_display = ("id", "project", "trigger", "cause", "status", "queued_at", "reason")
-    list_filter = ("status", "cause", "kind", "project")
+    list_filter = (("status", Values), ("cause", Values), ("project", Values))
     search_fields = ("id", "trigger", "session_id")
 
 
 @admin.register(models.Turn, site=site)
-class Queue(Inspection):
+class Queue(Ledger):
     """The claim and the token's digest stay out: they are keys, not facts."""
 
     list_display = ("id", "project", "chat", "state", "created", "started", "finished", "reason")
-    list_filter = ("state", "project")
+    list_filter = (("state", Values), ("project", Values))
     search_fields = ("id", "chat")
     exclude = ("claim", "token_hash")
     raw_id_fields = ("run",)
@@ -56,9 +56,9 @@ class InvalidEntries(Inspection):
 
 
 @admin.register(models.AuditEntry, site=site)
-class Audit(Inspection):
+class Audit(Ledger):
     list_display = ("time", "client", "operation", "project", "outcome", "ms", "peer", "count")
-    list_filter = ("outcome", "operation", "client")
+    list_filter = (("outcome", Values), ("operation", Values), ("client", Values))
     search_fields = ("session_id", "request_id")
 
 

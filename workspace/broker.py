@@ -1,25 +1,34 @@
-"""django-q2's ORM broker that wakes a sleeping cluster at once (README 13, design 9).
+"""django-q2's brokers as this service uses them: tasks as rows, or through Redis (design 9, 11).
 
-Polling stays slow, so that an idle service costs nothing; each new task rings the bell of its
-queue. A lost ring costs one poll interval, never a task.
+Rows: polling stays slow, so that an idle service costs nothing; each new task rings the bell of
+its queue. A lost ring costs one poll interval, never a task. Redis: several servers share a queue.
 """
 
 from __future__ import annotations
 
+import logging
+import time
+from functools import partial
 from typing import Any
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
+from django_q.brokers import Broker
 from django_q.brokers.orm import ORM
 from django_q.conf import Conf
 
-from config.kernel.process import bell
+from config.kernel.process import bell, hub
+
+log = logging.getLogger(__name__)
+
+TRIED_S = 1.0  # between two tries of a store that is gone
 
 
 class WakingBroker(ORM):  # type: ignore[misc]
     """ORM broker with a bell per queue; the pusher sleeps on it instead of on the clock."""
 
     _bell: bell.Bell | None = None
+    _lost = False
 
     def enqueue(self, task: Any) -> Any:
         package = super().enqueue(task)
@@ -28,8 +37,17 @@ class WakingBroker(ORM):  # type: ignore[misc]
         return package
 
     def dequeue(self) -> list[tuple[Any, str]] | None:
-        """Tasks that are due, else None after a ring or the poll time."""
-        taken = self._take()
+        """Tasks that are due, else None after a ring or the poll time, also while the database is
+        gone: whoever reads tasks would rest for 10 s after an error, and hold up a stop."""
+        try:
+            taken = self._take()
+        except (OperationalError, InterfaceError) as error:
+            if not self._lost:
+                log.warning("no tasks come: the database is gone", extra={"why": str(error)})
+            self._lost = True
+            time.sleep(TRIED_S)
+            return None
+        self._lost = False
         if taken:
             return taken
         if self._bell is None:  # opened by the process that sleeps, not by the one that forks it
@@ -47,3 +65,56 @@ class WakingBroker(ORM):  # type: ignore[misc]
             for task in due
             if rows.filter(id=task.id, lock=task.lock).update(lock=self.timeout(task))
         ]
+
+
+class RedisBroker(Broker):  # type: ignore[misc]
+    """A list per queue. What is lost with a Redis or a worker is a row that waits all the same:
+    the sweep hands it over again (engine.md 3.3)."""
+
+    _lost = False
+
+    @staticmethod
+    def get_connection(list_key: str | None = None) -> Any:
+        return hub.connect()
+
+    def enqueue(self, task: Any) -> None:
+        """After the commit: no worker is told of a row that is not there yet."""
+        transaction.on_commit(partial(self._push, task), using=Conf.ORM)
+
+    def _push(self, task: Any) -> None:
+        from redis import RedisError
+
+        try:
+            self.connection.rpush(self._key(), task)
+        except RedisError as error:
+            log.warning("Redis is gone: a task waits for the next sweep", extra={"why": str(error)})
+
+    def dequeue(self) -> list[tuple[None, bytes]] | None:
+        """The next task, or None after Conf.POLL seconds, also while Redis is gone."""
+        from redis import RedisError
+
+        try:
+            found = self.connection.blpop(self._key(), Conf.POLL)
+        except RedisError as error:
+            if not self._lost:
+                log.warning("no tasks come: Redis is gone", extra={"why": str(error)})
+            self._lost = True
+            time.sleep(TRIED_S)
+            return None
+        self._lost = False
+        return [(None, found[1])] if found else None
+
+    def queue_size(self) -> int:
+        return int(self.connection.llen(self._key()))
+
+    def purge_queue(self) -> int:
+        return int(self.connection.delete(self._key()))
+
+    def ping(self) -> bool:
+        return bool(self.connection.ping())
+
+    def info(self) -> str:
+        return "Redis"
+
+    def _key(self) -> str:
+        return f"svc:queue:{self.list_key or Conf.CLUSTER_NAME}"

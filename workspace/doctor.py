@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from django.conf import settings
+
 from config.kernel.process.doctor import FAULT, HINT, OK, Finding
+from config.kernel.process.singleton import Instance
+from config.kernel.storage import homes
 from workspace import projects
 from workspace.access.clients import management
 from workspace.engines import select
 from workspace.engines.base import NAMES
 from workspace.triggers.entries import files
+from workspace.triggers.schedule import alive
 
 
 def check() -> Iterator[Finding]:
-    found = projects.all()
+    found = projects.listed()
     for project in found:
         name = f"project {project.slug}"
+        if project.taken:
+            yield Finding(FAULT, name, project.error)
+            continue
         if project.error:
             line = f" (line {project.error_line})" if project.error_line else ""
             yield Finding(FAULT, name, f"project.yaml: {project.error}{line}")
@@ -23,6 +31,10 @@ def check() -> Iterator[Finding]:
         for entry in files.read(project).invalid:
             yield Finding(HINT, name, f'trigger "{entry.name}": {entry.error} (line {entry.line})')
     yield Finding(OK, "projects", f"{len(found)} in use")
+    if homes.home():
+        text = f"{homes.home()}; {len(projects.elsewhere())} projects live with others"
+        yield Finding(OK, "home", text)
+    yield from scheduler()
     for record in management().records:
         yield Finding(HINT, "management API", record.text)
     yield from engines()
@@ -44,3 +56,13 @@ def engines() -> Iterator[Finding]:
         yield Finding(OK, "sandbox", "bubblewrap confines what agents run")
     for warning in select.warnings():
         yield Finding(FAULT if sandbox.mode == "unavailable" else HINT, "sandbox", warning)
+
+
+def scheduler() -> Iterator[Finding]:
+    """A server without one takes messages and lets them wait."""
+    served = Instance(settings.DATA_DIR, "server").holder() is not None
+    if served and not alive.scheduler_alive():
+        text = (
+            "none runs here: nothing fires and no turn starts (SVC_SCHEDULER, manage.py qcluster)"
+        )
+        yield Finding(HINT, "qcluster", text)

@@ -7,6 +7,7 @@ import re
 import threading
 import time
 import uuid
+from datetime import datetime
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _lock = threading.Lock()
@@ -23,6 +24,10 @@ def ulid() -> str:
         if number <= _last:
             number = _last + 1
         _last = number
+    return _written(number)
+
+
+def _written(number: int) -> str:
     return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
 
 
@@ -33,11 +38,16 @@ def turn_id() -> str:
 def following(turn: str) -> str:
     """The least turn id after this one: order holds even when the clock was set back."""
     number = 1 + sum(_CROCKFORD.index(c) << 5 * n for n, c in enumerate(reversed(turn[4:])))
-    return "msg_" + "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+    return f"msg_{_written(number)}"
 
 
 def run_id() -> str:
     return f"run_{ulid()}"
+
+
+def run_id_at(moment: datetime) -> str:
+    """The least id that a run of this moment can have."""
+    return f"run_{_written(int(moment.timestamp() * 1000) << 80)}"
 
 
 def session_id() -> str:

@@ -2,12 +2,20 @@
 
 Index rows (Project, Chat) are rebuilt from files at any time and never decide anything. Ledger
 rows are the truth of what they record; losing them loses history, never a project, chat or trigger.
+
+`home` tells the projects directory that a row is about (config/kernel/storage/homes.py).
 """
 
 from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+
+from config.kernel.storage import homes
+
+
+def _home() -> models.CharField[str, str]:
+    return models.CharField(max_length=homes.LENGTH, blank=True, default=homes.home)
 
 
 class Project(models.Model):
@@ -21,6 +29,7 @@ class Project(models.Model):
     error = models.TextField(blank=True)
     error_line = models.IntegerField(null=True)
     read_at = models.DateTimeField(auto_now=True)
+    home = _home()
 
     class Meta:
         ordering = ("slug",)
@@ -98,7 +107,7 @@ class Run(models.Model):
     """One truthful record per firing (workspace.md 9). Unique per trigger and nominal time."""
 
     id = models.CharField(max_length=32, primary_key=True)  # run_<ulid>
-    project = models.CharField(max_length=128, db_index=True)
+    project = models.CharField(max_length=128)
     trigger = models.CharField(max_length=64, blank=True)
     trigger_type = models.CharField(max_length=16)
     kind = models.CharField(max_length=16)  # trigger, legacy, curation
@@ -108,11 +117,11 @@ class Run(models.Model):
     event = models.JSONField(null=True)
     chain = models.JSONField(default=list)  # trigger keys this firing descends from (8.5)
     scheduled_for = models.DateTimeField(null=True)
-    queued_at = models.DateTimeField()
+    queued_at = models.DateTimeField(db_index=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True)
-    status = models.CharField(max_length=16, db_index=True)
+    status = models.CharField(max_length=16)
     reason = models.TextField(blank=True)
     session_id = models.CharField(max_length=36, blank=True, db_index=True)
     agent_name = models.TextField(blank=True)
@@ -126,10 +135,19 @@ class Run(models.Model):
     missed = models.IntegerField(null=True)
     skips = models.IntegerField(null=True)
     last_scheduled_for = models.DateTimeField(null=True)
+    home = _home()
 
     class Meta:
         ordering = ("-id",)
-        indexes = (models.Index(fields=["project", "trigger", "-id"]),)
+        indexes = (
+            models.Index(fields=["project", "id"]),
+            models.Index(fields=["project", "trigger", "id"]),
+            models.Index(fields=["project", "status", "id"]),
+            models.Index(fields=["status", "id"]),
+            models.Index(fields=["trigger", "id"]),
+            models.Index(fields=["cause", "id"]),
+            models.Index(fields=["client", "id"]),
+        )
         constraints = (
             models.UniqueConstraint(
                 fields=["project", "trigger", "scheduled_for"],
@@ -147,7 +165,7 @@ class Turn(models.Model):
 
     id = models.CharField(max_length=32, primary_key=True)  # msg_<ulid>: order of the queue
     project = models.CharField(max_length=128, db_index=True)
-    chat = models.CharField(max_length=36, db_index=True)
+    chat = models.CharField(max_length=36)
     state = models.CharField(max_length=16, db_index=True)
     prompt = models.TextField()  # as written
     message = models.TextField()  # with the event or fork line in front
@@ -170,12 +188,16 @@ class Turn(models.Model):
     stop = models.CharField(max_length=16, blank=True)  # "", user, shutdown
     answers = models.JSONField(default=list)  # permission answers not yet delivered
     token_hash = models.CharField(max_length=64, blank=True, db_index=True)
+    home = _home()
+    unclosed = models.BooleanField(default=False)  # ended where its transcript is out of reach
 
     class Meta:
         ordering = ("id",)
         indexes = (
+            models.Index(fields=["chat", "id"]),
             models.Index(fields=["chat", "state", "id"]),
             models.Index(fields=["project", "state"]),
+            models.Index(fields=["id"], condition=Q(unclosed=True), name="unclosed_turns"),
         )
         constraints = (
             models.UniqueConstraint(
@@ -202,6 +224,7 @@ class TriggerState(models.Model):
     last_error = models.TextField(blank=True)
     owned_chat = models.CharField(max_length=36, blank=True)
     agent_name = models.TextField(blank=True)
+    home = _home()
 
     class Meta:
         ordering = ("project", "name")
@@ -233,7 +256,7 @@ class AuditEntry(models.Model):
     """One call on /mcp, or the refusals of one peer in one minute (workspace.md 13)."""
 
     time = models.DateTimeField(db_index=True)
-    client = models.TextField(blank=True, db_index=True)
+    client = models.TextField(blank=True)
     operation = models.TextField(blank=True)
     project = models.CharField(max_length=128, blank=True)
     session_id = models.CharField(max_length=36, blank=True)
@@ -243,10 +266,18 @@ class AuditEntry(models.Model):
     peer = models.CharField(max_length=64)
     request_id = models.CharField(max_length=40)
     count = models.IntegerField(default=1)
+    home = _home()
 
     class Meta:
         verbose_name_plural = "audit entries"
         ordering = ("-id",)
+        indexes = (
+            models.Index(fields=["client", "id"]),
+            models.Index(fields=["client", "time", "outcome"]),  # what a client did in a day
+            models.Index(fields=["operation", "id"]),
+            models.Index(fields=["project", "id"]),
+            models.Index(fields=["outcome", "id"]),
+        )
 
     def __str__(self) -> str:
         return f"{self.operation} {self.outcome}"

@@ -42,7 +42,8 @@ def waiting() -> Waiting:
 def _projects() -> dict[str, str]:
     """Name by slug of every project that is there; one that was never read goes by its slug."""
     rows = dict(Project.objects.values_list("slug", "data"))
-    return {slug: str(rows.get(slug, {}).get("name") or slug) for slug in sorted(projects.slugs())}
+    here = {*projects.slugs()} - {*projects.others().values_list("slug", flat=True)}
+    return {slug: str(rows.get(slug, {}).get("name") or slug) for slug in sorted(here)}
 
 
 def _triggers(names: Mapping[str, str]) -> Iterator[Place]:

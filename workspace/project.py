@@ -16,6 +16,9 @@ from config.kernel.storage import yamlio
 from workspace import cloning, schema
 
 FILE = "project.yaml"
+OVERVIEW, CHANGELOG = "OVERVIEW.md", "CHANGELOG.md"
+DOCUMENTS = (OVERVIEW, CHANGELOG)
+CHARACTERS_PER_TOKEN = 4  # as the budgets of the documents are counted
 _INSTANCE = {
     "maxSpawnDepth": "max_spawn_depth",
     "hooksMcpEnabled": "hooks_mcp",
@@ -25,8 +28,33 @@ _INSTANCE = {
 
 
 @dataclass(frozen=True, slots=True)
+class Away:
+    """A project that lives in another home: on the hosts that see its directory.
+
+    `node` is one of those, a running one if there is one; None when nobody tells of any.
+    """
+
+    slug: str
+    name: str
+    node: str | None = None
+    url: str | None = None
+    alive: bool = False
+
+    @property
+    def place(self) -> str:
+        """Where, as a sentence goes on with it."""
+        if self.node is None:
+            return "with another projects directory on the same database"
+        url = f", {self.url}" if self.url else ""
+        return f"on {self.node} ({'running' if self.alive else 'gone'}{url})"
+
+
+@dataclass(frozen=True, slots=True)
 class Project:
-    """One project as its file is now; with `error`, as it was last read well."""
+    """One project as its file is now; with `error`, as it was last read well.
+
+    `taken`: its name belongs to another home's project; it is shown, and nothing else.
+    """
 
     slug: str
     dir: Path
@@ -36,6 +64,7 @@ class Project:
     document: yamlio.Document | None = field(default=None, repr=False)
     error: str = ""
     error_line: int | None = None
+    taken: bool = False
 
     def written(self, key: str) -> Any:
         """The file's own value, or None when it is absent or not usable."""

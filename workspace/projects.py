@@ -1,6 +1,7 @@
 """Projects: directories with a project.yaml, read as they are now (workspace.md 2).
 
-The file decides; the index row only remembers the last good value of a file that broke.
+The file decides; the index row only remembers the last good value of a file that broke, and which
+home a name belongs to where hosts with different projects directories share a database.
 """
 
 from __future__ import annotations
@@ -9,19 +10,24 @@ import datetime as dt
 import os
 import shutil
 import stat as stat_bits
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from config.kernel.errors import Conflict, Invalid, NotFound, Problem, printable
-from config.kernel.storage import files, paths, yamlio
+from config.kernel.process import nodes
+from config.kernel.storage import database, files, homes, paths, yamlio
 from config.kernel.storage.mirror import Mirror
 from workspace import cloning, ids, models, schema
-from workspace.project import FILE, Project
+from workspace.project import FILE, Away, Project
 
 STAGING = ".svc-new-"  # no valid slug: a project being made is not listed
+FRESH_S = 1.0  # of what other homes have
+_elsewhere: tuple[float, list[Away]] = (0.0, [])
 READ_ONLY = frozenset(
     (
         *("inherited", "repoBacked", "dir", "workingDir", "hasOverview", "counts"),
@@ -30,12 +36,34 @@ READ_ONLY = frozenset(
 )
 
 
+class Elsewhere(NotFound):
+    """The project lives in another home."""
+
+    code = "elsewhere"
+
+
+class Taken(Elsewhere):
+    """A directory is here, but a project of another home had its name first."""
+
+    status = 409
+    code = "taken"
+
+
 def get(slug: str) -> Project:
-    """The project as its file is now. NotFound when there is none."""
+    """The project as its file is now. NotFound when there is none; Elsewhere, Taken."""
     project = _read(slug) if schema.is_slug(slug) else None
     if project is None:
-        raise NotFound(f"Project not found: {printable(slug)}")
+        raise _missing(slug)
+    if project.taken:
+        raise Taken(project.error)
     return project
+
+
+def _missing(slug: str) -> NotFound:
+    found = away(slug) if schema.is_slug(slug) else None
+    if found is not None:
+        return Elsewhere(f"The project {slug} lives {found.place}, not here")
+    return NotFound(f"Project not found: {printable(slug)}")
 
 
 def working_dir(slug: str) -> Path | None:
@@ -58,8 +86,49 @@ def sound(project: Project) -> Project:
 
 
 def all() -> list[Project]:  # noqa: A001 - projects.all() reads as it should
-    """Every project, by slug."""
+    """Every project that can be worked with here, by slug."""
+    return [project for project in listed() if not project.taken]
+
+
+def listed() -> list[Project]:
+    """Every project there is a directory for, by slug, also one whose name is taken."""
     return [project for slug in sorted(slugs()) if (project := _read(slug))]
+
+
+def others() -> QuerySet[models.Project]:
+    """The rows of projects that live in another home; none where the database serves one."""
+    if not homes.home():
+        return models.Project.objects.none()
+    return models.Project.objects.exclude(homes.adoptable())
+
+
+def elsewhere() -> list[Away]:
+    """Every project that lives in another home, by slug, and where; [] while that is not known.
+
+    Asked of the database once in FRESH_S: with every list it would cost more than the list."""
+    global _elsewhere  # noqa: PLW0603 - one per process
+    known_until, found = _elsewhere
+    if time.monotonic() >= known_until:
+        found = database.unless_gone(lambda: [_away(row) for row in others()], list)
+        _elsewhere = (time.monotonic() + FRESH_S, found)
+    return found
+
+
+def away(slug: str) -> Away | None:
+    """Where a project lives that does not live here."""
+    row = database.unless_gone(lambda: others().filter(slug=slug).first(), lambda: None)
+    return _away(row) if row else None
+
+
+def _away(row: models.Project) -> Away:
+    name = row.data.get("name")
+    name = name if isinstance(name, str) and name.strip() else row.slug
+    hosts = sorted(
+        (node for node in nodes.others() if node.home == row.home), key=lambda node: not node.alive
+    )
+    if not hosts:
+        return Away(row.slug, name)
+    return Away(row.slug, name, hosts[0].name, hosts[0].url or None, hosts[0].alive)
 
 
 def slugs() -> Iterator[str]:
@@ -87,9 +156,15 @@ def _read(slug: str) -> Project | None:
         etag=found.etag,
         data=found.data,
         document=found.document,
-        error=found.error,
-        error_line=found.error_line,
+        error=_taken(slug) if found.taken else found.error,
+        error_line=None if found.taken else found.error_line,
+        taken=bool(found.taken),
     )
+
+
+def _taken(slug: str) -> str:
+    where = (away(slug) or Away(slug, slug)).place
+    return f"the project {slug} lives {where} already: rename this directory"
 
 
 def create(
@@ -133,8 +208,11 @@ def _new_slug(slug: str | None, name: str, *, may_exist: bool = False) -> str:
     elif not schema.is_slug(slug):
         reason = "must be lower-case letters and digits joined by single hyphens (1-64)"
         raise Invalid([Problem("slug", reason, '"notes-2"')])
-    if not may_exist and os.path.lexists(settings.PROJECTS_DIR / slug):
-        raise Conflict(f"Project already exists: {slug}", code="exists")
+    if not may_exist:
+        if os.path.lexists(settings.PROJECTS_DIR / slug):
+            raise Conflict(f"Project already exists: {slug}", code="exists")
+        if (found := away(slug)) is not None:
+            raise Conflict(f"Project already exists {found.place}: {slug}", code="exists")
     return slug
 
 
@@ -241,10 +319,19 @@ def edit_file(
     files.change(project.path, apply, if_match=if_match)
 
 
-def document_text(project: Project, name: str, *, limit: int = 256 * 1024) -> str | None:
-    """OVERVIEW.md or CHANGELOG.md of the project, or None; never through a symlink outside."""
+def document(project: Project, name: str, *, limit: int = 4 * 1024 * 1024) -> bytes | None:
+    """One of DOCUMENTS as it is now, None where there is none; never through a symlink outside.
+
+    OSError when it is unreadable or over `limit` bytes, UnsafePath when it leads elsewhere.
+    """
+    snapshot = files.read(paths.inside(project.dir, name), limit=limit, within=project.dir)
+    return snapshot.data if snapshot else None
+
+
+def document_text(project: Project, name: str) -> str | None:
+    """What can be shown of one of DOCUMENTS; None for what cannot be read or is over 256 KiB."""
     try:
-        snapshot = files.read(paths.inside(project.dir, name), limit=limit)
+        data = document(project, name, limit=256 * 1024)
     except (OSError, paths.UnsafePath):
         return None
-    return snapshot.data.decode(errors="replace") if snapshot else None
+    return None if data is None else data.decode(errors="replace")

@@ -1,19 +1,69 @@
-"""Every index row from its files again: one of settings.SVC_INDEXES, for `manage.py reindex`.
+"""The index as a whole: every row from its files again, one of settings.SVC_INDEXES for `manage.py
+reindex`, and what other homes have, one of settings.SVC_ELSEWHERE for `manage.py forget`.
 
-The rows of projects stay, only unbelieved: one whose file is broken holds its last good value.
+The rows of projects stay, only unbelieved: one whose file is broken holds its last good value. What
+belongs to another home is left alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from django.db.models import Model
+from django_q.models import OrmQ
+
+from config.kernel.storage import homes, ranges
 from workspace import background, models, projects
 from workspace.chats.search import indexing
+from workspace.chats.turns import delivery
+from workspace.triggers import runs
+
+TABLES: tuple[type[Model], ...] = (
+    models.Turn, models.Run, models.AuditEntry, models.TriggerState,
+)  # fmt: skip
 
 
 def reindex() -> str:
     """Rebuild, and say in one line what the index holds now."""
-    models.Project.objects.update(stat="")
-    models.Chat.objects.all().delete()
+    ours = models.Project.objects.filter(homes.adoptable())
+    others = projects.others()
+    ours.update(stat="")
+    models.Chat.objects.exclude(project__in=others.values("slug")).delete()
     background.reindex()
     indexing.catch_up_all(projects.all())
-    count = models.Project.objects.count(), models.Chat.objects.count()
+    chats = models.Chat.objects.exclude(project__in=others.values("slug"))
+    count = ours.count(), chats.count()
     return f"workspace: {count[0]} projects, {count[1]} chats"
+
+
+class Rows:
+    """What the workspace knows of homes that are not this one's."""
+
+    def found(self) -> dict[str, str]:
+        """By home: its projects, in words; also where only runs or calls are left."""
+        found: dict[str, list[str]] = {home: [] for table in TABLES for home in _homes(table)}
+        for home, slug in projects.others().values_list("home", "slug"):
+            found.setdefault(home, []).append(slug)
+        return {home: f"{len(slugs)} projects{_named(slugs)}" for home, slugs in found.items()}
+
+    def forget(self, home: str) -> int:
+        """Everything of that home; how many rows. Its files, wherever they are, stay."""
+        slugs = list(projects.others().filter(home=home).values_list("slug", flat=True))
+        count = sum(ranges.delete(table._default_manager.filter(home=home)) for table in TABLES)
+        for table in (models.Chat, models.InvalidEntry):
+            count += ranges.delete(table._default_manager.filter(project__in=slugs))
+        queues = [homes.queue(name, home) for name in (runs.QUEUE, delivery.QUEUE)]
+        count += ranges.delete(OrmQ.objects.filter(key__in=queues))
+        return count + ranges.delete(projects.others().filter(home=home))
+
+
+def _homes(table: type[Model]) -> Iterable[str]:
+    """Those of others that its rows name."""
+    if not homes.home():
+        return []
+    rows = table._default_manager.exclude(homes.adoptable()).order_by()
+    return rows.values_list("home", flat=True).distinct()
+
+
+def _named(slugs: list[str]) -> str:
+    return f" ({', '.join(sorted(slugs)[:10])}{', …' if len(slugs) > 10 else ''})" if slugs else ""

@@ -19,7 +19,7 @@ from workspace.engines.base import Args, End, Engine, EngineError, Event, Job, N
 from workspace.engines.control import Control, Stopped
 
 DONE, ORPHANED, LOCKED, KNOWN, UNREADABLE, UNWRITABLE = 0, 1, 3, 4, 5, 6
-FILE_BYTES, LOG_BYTES = 4 * 1024**3, 1024 * 1024
+FILE_BYTES = 4 * 1024**3
 NEEDS_ENGINE = (
     "No engine can run this message: {reason}. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a "
     "local model (SVC_LOCAL_MODEL_URL), configure an ACP agent, or write the prompt as a runbook."
@@ -69,18 +69,17 @@ def _protect() -> None:
 
 
 class Log:
-    """stdout and stderr of the turn: the first 1 MiB, secrets as ***."""
+    """stdout and stderr of the turn, secrets as ***; whoever keeps them bounds them (output.py)."""
 
     encoding = "utf-8"
 
     def __init__(self, secrets: tuple[str, ...]) -> None:
-        self.secrets, self.left = secrets, LOG_BYTES
+        self.secrets = secrets
 
     def write(self, text: str) -> int:
-        data = scrubbed(text, self.secrets).encode(errors="replace")[: self.left]
-        self.left -= len(data)
-        if data:
-            os.write(2, data)
+        rest = scrubbed(text, self.secrets).encode(errors="replace")
+        while rest:
+            rest = rest[os.write(2, rest) :]
         return len(text)
 
     def flush(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Watch
 from tests.service import Service, until
@@ -69,6 +69,26 @@ def test_home_says_what_matters_and_lists_projects_by_area(page: Page) -> None:
     expect(now).to_contain_text("nope.txt")
     expect(now.get_by_role("link", name="VAT")).to_be_visible()
     expect(now).to_contain_text("Marl · at 03:00, every day")
+
+
+def test_projects_of_other_machines_stand_below_with_where_they_live(page: Page) -> None:
+    def with_others(route: Route) -> None:
+        answer = route.fetch()
+        away = {"url": "http://beta.example:8000", "node": "beta"}
+        others = [
+            {"slug": "tide", "name": "Tide tables", "alive": True, **away},
+            {"slug": "reef", "name": "Reef", "alive": False, **away, "url": None},
+        ]
+        route.fulfill(response=answer, json=answer.json() | {"elsewhere": others})
+
+    page.route("**/api/projects", with_others)
+    page.goto("/")
+    away = page.get_by_role("region", name="On other machines")
+
+    there = away.get_by_role("link", name="Tide tables")
+    expect(there).to_have_attribute("href", "http://beta.example:8000/projects/tide")
+    expect(away.get_by_role("listitem").nth(1)).to_contain_text("gone")
+    expect(away.get_by_role("img", name="Its machine is gone")).to_be_visible()
 
 
 def test_projects_are_filtered_by_state_and_by_words_and_the_address_keeps_it(page: Page) -> None:

@@ -9,6 +9,7 @@ from django.contrib.auth import get_user_model
 from django_q.models import OrmQ
 from django_q.tasks import async_task
 
+from config.kernel.web import admin as kernel_admin
 from tests.workspace.api.conftest import Api
 from workspace import admin, models
 from workspace.access.principals import User
@@ -110,3 +111,42 @@ def test_what_waits_for_a_worker_is_named_without_its_payload(api):
 
     assert b"workspace.tasks.sweep" in page.content
     assert waiting.payload.encode() not in row.content
+
+
+def audited(count: int, outcome: str = "ok") -> None:
+    models.AuditEntry.objects.bulk_create(
+        models.AuditEntry(time=NOW, outcome=outcome, peer="::1", request_id=f"req_{outcome}")
+        for _ in range(count)
+    )
+
+
+def test_a_list_counts_and_pages_so_many_rows_and_says_that_there_are_more(api, monkeypatch):
+    audited(61)
+    page = "/admin/workspace/auditentry/"
+
+    assert b"61 audit entries" in api.get(page, Accept="text/html").content
+    monkeypatch.setattr(kernel_admin, "MOST", 60)
+    shown = api.get(page, Accept="text/html").content
+    assert b"more than 60 audit entries" in shown
+    assert (b"?p=2" in shown, b"?p=3" in shown) == (True, False)
+
+
+def test_words_are_looked_for_among_the_newest_rows(api, monkeypatch):
+    audited(1, outcome="old")
+    audited(2)
+    found = "/admin/workspace/auditentry/?q=req_old"
+
+    assert b"1 audit entry" in api.get(found, Accept="text/html").content
+    monkeypatch.setattr(kernel_admin, "LOOKED", 2)
+    assert b"0 audit entries" in api.get(found, Accept="text/html").content
+
+
+def test_filters_offer_the_values_that_occur(api):
+    audited(2, outcome="denied")
+    audited(1, outcome="ok")
+
+    shown = api.get("/admin/workspace/auditentry/", Accept="text/html").content
+
+    assert b"?outcome=denied" in shown
+    assert b"?outcome=ok" in shown
+    assert b"?outcome=error" not in shown

@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from django.db import connections, transaction
+from django.db import OperationalError, connections, transaction
 from django_q.conf import Conf
 
 from tests.service import until
@@ -77,3 +77,21 @@ def test_a_task_is_taken_once_by_many():
         thread.join(20)
 
     assert len(taken) == len(set(taken)) == 20
+
+
+def test_a_pusher_outlasts_a_database_that_is_gone(monkeypatch):
+    monkeypatch.setattr(Conf, "POLL", 1)
+    broker = WakingBroker("test-gone")
+    with monkeypatch.context() as outage:
+        outage.setattr(broker, "_take", gone)
+        assert broker.dequeue() is None
+
+    WakingBroker("test-gone").enqueue("task")
+
+    taken = until(broker.dequeue)
+    assert taken is not None
+    assert taken[0][1] == "task"
+
+
+def gone() -> None:
+    raise OperationalError("the database is gone")

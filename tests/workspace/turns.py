@@ -14,6 +14,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from workspace import ids
 from workspace.chats import transcript
 from workspace.engines import policy, procs, tools
@@ -153,6 +155,11 @@ def until(read: Callable[[], Any], seen: Callable[[Any], bool]) -> Any:
             return found
         select.select([], [], [], 0.01)
     raise AssertionError(f"not seen within {DEADLINE_S} s: {read()}")
+
+
+def pss_mb(pid: int) -> float:
+    """MiB that a process holds, its share of what it shares."""
+    return float(psutil.Process(pid).memory_full_info().pss) / 2**20
 
 
 def kinds(records: list[dict[str, Any]]) -> list[str]:

@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from config.kernel.jsonio import clean
+from config.kernel.storage import homes, ranges
 from workspace import ids
 from workspace.models import AuditEntry, ClientUse
 
@@ -147,7 +148,7 @@ def _write(entries: list[Entry]) -> None:
 
 def _insert(entries: list[Entry]) -> None:
     """Plain rows: making a model of each would cost more than many a call it writes down."""
-    columns = (*COLUMNS, "count")
+    columns = (*COLUMNS, "count", "home")
     marks = ", ".join(["%s"] * len(columns))
     table = AuditEntry._meta.db_table
     sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
@@ -157,7 +158,7 @@ def _insert(entries: list[Entry]) -> None:
 
 def _row(entry: Entry) -> tuple[Any, ...]:
     time, *rest = (getattr(entry, column) for column in COLUMNS)
-    return (connection.ops.adapt_datetimefield_value(time), *rest, 1)
+    return (connection.ops.adapt_datetimefield_value(time), *rest, 1, homes.home())
 
 
 def _line(entry: Entry) -> logging.LogRecord:
@@ -175,7 +176,7 @@ def _line(entry: Entry) -> logging.LogRecord:
 
 def _fold(fold: Refused, count: int, request_id: str) -> None:
     columns = asdict(fold)
-    present = AuditEntry.objects.filter(**columns, client="")
+    present = AuditEntry.objects.filter(homes.mine(), **columns, client="")
     if not present.update(count=F("count") + count):
         AuditEntry.objects.create(**columns, request_id=request_id, count=count)
 
@@ -192,7 +193,8 @@ def _word(call: Call, key: str, *arguments: str) -> str:
 
 def prune(*, days: int) -> int:
     """Forget rows older than that; how many they were."""
-    return AuditEntry.objects.filter(time__lt=datetime.now(UTC) - timedelta(days=days)).delete()[0]
+    before = datetime.now(UTC) - timedelta(days=days)
+    return ranges.delete(AuditEntry.objects.filter(homes.adoptable(), time__lt=before))
 
 
 LEDGER = Ledger()

@@ -11,6 +11,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from config.kernel.storage import database
 from config.kernel.web import rest
 from workspace import projects
 from workspace.api import chatbodies as bodies
@@ -207,4 +208,4 @@ def _with_files(slug: str, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _queue(session_id: str) -> Any:
-    return queue.view(queue.active_rows(session_id))
+    return queue.view(database.unless_gone(lambda: queue.active_rows(session_id), list))

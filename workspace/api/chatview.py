@@ -6,29 +6,40 @@ A whole page of chats costs three queries and no file.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
 
 from config.kernel.logs import timestamp
+from config.kernel.storage import database
 from workspace.chats.turns.endings import SENTENCES
 from workspace.models import Chat, Run, Turn
 from workspace.triggers.entries.schema import agent_name
 
 LIVE = Q(state__in=("running", "queued", "held"))
+STATES = ("running", "queued", "held", "failed")  # of both
 UNWRITTEN = Q(state="failed", reason=SENTENCES["storage_full"])
+FIRED = ("chat", "tools", "mode", "model", "max_turns", "run__trigger_type", "run__cause")
 USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "totalTokens")
 
 
 def views(rows: Sequence[Chat]) -> list[dict[str, Any]]:
-    """These chats, in this order."""
-    ids = [row.id for row in rows]
+    """These chats, in this order; while the database is gone, as their files alone tell."""
+    turns, firings = database.unless_gone(lambda: _of_turns(rows), lambda: ({}, {}))
+    return [_view(row, turns.get(row.id, []), firings.get(row.id)) for row in rows]
+
+
+def _of_turns(rows: Sequence[Chat]) -> tuple[dict[str, list[Turn]], dict[str, Turn]]:
+    """By chat: its turns that have not ended well, and the newest that a trigger fired."""
     turns: dict[str, list[Turn]] = {}
-    for turn in Turn.objects.filter(LIVE | UNWRITTEN, chat__in=ids).order_by("id"):
+    ids = [row.id for row in rows]
+    # No order is asked for: an index would be walked for it, past every turn that ended well.
+    found = Turn.objects.filter(LIVE | UNWRITTEN, chat__in=ids, state__in=STATES).order_by()
+    for turn in sorted(found, key=attrgetter("id")):
         turns.setdefault(turn.chat, []).append(turn)
     fired = {row.id for row in rows if row.trigger}
-    firings = {turn.chat: turn for turn in _firings(fired)}
-    return [_view(row, turns.get(row.id, []), firings.get(row.id)) for row in rows]
+    return turns, {turn.chat: turn for turn in _firings(fired)}
 
 
 def view(row: Chat) -> dict[str, Any]:
@@ -36,9 +47,11 @@ def view(row: Chat) -> dict[str, Any]:
 
 
 def _firings(ids: set[str]) -> list[Turn]:
-    """The newest fired turn of each of these chats comes last."""
-    found = Turn.objects.filter(chat__in=ids, run__isnull=False).select_related("run")
-    return list(found.order_by("id")) if ids else []
+    """The newest fired turn of each of these chats; one that goes on for years has thousands."""
+    fired = Turn.objects.filter(chat=OuterRef("pk"), run__isnull=False).order_by("-id")
+    newest = Chat.objects.filter(pk__in=ids).annotate(fired=Subquery(fired.values("id")[:1]))
+    found = Turn.objects.filter(id__in=newest.order_by().values("fired"))
+    return list(found.select_related("run").only(*FIRED)) if ids else []
 
 
 def _view(row: Chat, turns: list[Turn], firing: Turn | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from config import __version__
 from config.kernel.logs import timestamp
+from config.kernel.storage import ranges
 from config.kernel.web import rest
 from config.kernel.web.places import BadgeList, PlaceList, PlaceQuery, badges, found
 from workspace import demo, projects
@@ -195,6 +196,7 @@ class InstanceViewSet(rest.ViewSet):
         for name, lookup in FILTERS.items():
             if asked.get(name) not in (None, ""):
                 rows = rows.filter(**{lookup: asked[name]})
+        rows = ranges.between(rows, "time", asked.get("since"), asked.get("until"))
         shown, following = page_of(rows, asked["limit"])
         return Response({"entries": [entry(row) for row in shown], "next": following})
 
@@ -227,8 +229,6 @@ FILTERS = {
     "operation": "operation",
     "project": "project",
     "outcome": "outcome",
-    "since": "time__gte",
-    "until": "time__lte",
     "before": "id__lt",
 }
 

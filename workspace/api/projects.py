@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,12 +14,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.kernel.logs import timestamp
+from config.kernel.storage import database
 from config.kernel.web import rest
 from workspace import models, projects
 from workspace.api import shapes
 from workspace.api.answers import documented, perform, principal
 from workspace.operations import REGISTRY
-from workspace.project import Project
+from workspace.project import CHANGELOG, OVERVIEW, Project
 from workspace.schema import KEYS, STATUSES
 from workspace.triggers import pausing
 
@@ -49,6 +50,7 @@ class ProjectPatch(s.Serializer[Any]):
 
 class ProjectList(shapes.Shape):
     projects = shapes.Project(many=True)
+    elsewhere = shapes.Away(many=True)
 
 
 class OneProject(shapes.Warned):
@@ -104,10 +106,11 @@ class ProjectViewSet(rest.ViewSet):
 
     @documented(ProjectList)
     def list(self, request: Request) -> Response:
-        """Every project by slug, broken ones with their error."""
+        """Every project by slug, broken ones with their error; and those of other homes."""
         found = REGISTRY.run("list_projects", principal(request))
         tallies = count()
-        return Response({"projects": [view(project, tallies) for project in found]})
+        here = [view(project, tallies) for project in found.here]
+        return Response({"projects": here, "elsewhere": [*map(asdict, found.elsewhere)]})
 
     @documented(OneProject, status=201, errors=(409,), body=NewProject)
     def create(self, request: Request) -> Response:
@@ -126,8 +129,8 @@ class ProjectViewSet(rest.ViewSet):
         project = projects.get(slug)
         answer = {
             "project": view(project, count(slug)),
-            "overview": projects.document_text(project, "OVERVIEW.md"),
-            "changelog": projects.document_text(project, "CHANGELOG.md"),
+            "overview": projects.document_text(project, OVERVIEW),
+            "changelog": projects.document_text(project, CHANGELOG),
         }
         return rest.tagged(answer, project.etag)
 
@@ -154,8 +157,14 @@ class Tallies:
     fires: dict[str, datetime]  # the next time of any trigger
 
 
+COUNTS = (
+    "chats", "archived", "running", "waiting", "triggers", "armed", "unread", "invalidTriggers",
+)  # fmt: skip
+
+
 def view(project: Project, tallies: Tallies) -> dict[str, Any]:
     """The Project shape: effective values, what is inherited, live counts."""
+    tallies = _nothing() if project.taken else tallies  # they are those of the other project
     pause = pausing.of(project)
     fires = None if pause else tallies.fires.get(project.slug)
     shown: dict[str, Any] = {"slug": project.slug}
@@ -164,7 +173,7 @@ def view(project: Project, tallies: Tallies) -> dict[str, Any]:
         "repoBacked": project.repo_backed,
         "dir": str(project.dir),
         "workingDir": str(project.working_dir),
-        "hasOverview": (project.dir / "OVERVIEW.md").is_file(),
+        "hasOverview": (project.dir / OVERVIEW).is_file(),
         "inherited": project.inherited,
         "paused": pause.wire() if pause else None,
         "nextRunAt": timestamp(fires) if fires else None,
@@ -183,22 +192,31 @@ def _changed(project: Project, spoken: datetime | None) -> datetime:
 
 
 def count(slug: str | None = None) -> Tallies:
-    """What there is of each kind by project, from the database alone."""
+    """What there is of each kind by project, from the database alone; nothing while it is gone."""
+    return database.unless_gone(lambda: _counted(slug), _nothing)
+
+
+def _nothing() -> Tallies:
+    return Tallies({name: Counter() for name in COUNTS}, spoken={}, fires={})
+
+
+def _counted(slug: str | None) -> Tallies:
     only = Q() if slug is None else Q(project=slug)
     chats = models.Chat.objects.filter(only)
     states = models.TriggerState.objects.filter(only)
     turns = models.Turn.objects.filter(only)
     armed = states.filter(enabled=True, next_at__isnull=False)
-    counts = {
-        "chats": _tally(chats.filter(archived=False)),
-        "archived": _tally(chats.filter(archived=True)),
-        "running": _tally(turns.filter(state="running")),
-        "waiting": _tally(turns.filter(state="queued")),
-        "triggers": _tally(states),
-        "armed": _tally(armed),
-        "unread": _tally(chats.filter(unread=True)),
-        "invalidTriggers": _tally(models.InvalidEntry.objects.filter(only)),
-    }
+    counted = (
+        chats.filter(archived=False),
+        chats.filter(archived=True),
+        turns.filter(state="running"),
+        turns.filter(state="queued"),
+        states,
+        armed,
+        chats.filter(unread=True),
+        models.InvalidEntry.objects.filter(only),
+    )
+    counts = {name: _tally(rows) for name, rows in zip(COUNTS, counted, strict=True)}
     by_project = chats.order_by().values_list("project")
     return Tallies(
         counts,
@@ -208,4 +226,4 @@ def count(slug: str | None = None) -> Tallies:
 
 
 def _tally(rows: QuerySet[Any]) -> Counter[str]:
-    return Counter(dict(rows.order_by().values_list("project").annotate(Count("pk"))))
+    return Counter(dict(rows.order_by().values_list("project").annotate(count=Count("*"))))

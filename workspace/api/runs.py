@@ -27,7 +27,8 @@ class ProjectRunsQuery(Page):
         required=False,
         allow_blank=True,
         max_length=200,
-        help_text="words in the trigger, the reason or the summary",
+        help_text="words in the trigger, the reason or the summary; a page may be short while "
+        "`next` is given",
     )
     since = s.DateTimeField(required=False)
     until = s.DateTimeField(required=False)

@@ -103,6 +103,16 @@ class Project(Shape):
     warnings = s.ListField(child=s.CharField(), required=False)
 
 
+class Away(Shape):
+    """A project that lives in another projects directory, and a host that runs it."""
+
+    slug = s.CharField()
+    name = s.CharField()
+    node = s.CharField(allow_null=True)
+    url = s.CharField(allow_null=True)
+    alive = s.BooleanField(help_text="whether that host is heard of")
+
+
 class RunningTurn(Shape):
     id = s.CharField()
     startedAt = s.CharField(allow_null=True)

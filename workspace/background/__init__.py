@@ -9,11 +9,10 @@ import logging
 import threading
 import time
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connections
+from django.db import OperationalError, connections
 
 from config.kernel.errors import NotFound
 from config.kernel.storage import files, locks
@@ -25,13 +24,12 @@ from workspace.chats import index
 from workspace.chats.search import indexing
 from workspace.chats.turns import recovery
 from workspace.engines import procs
-from workspace.project import FILE
+from workspace.project import DOCUMENTS, FILE
 from workspace.triggers import following, pausing
 
 log = logging.getLogger(__name__)
 
 QUIET_S = 1.0  # a chat whose transcript grows is told about at most this often
-DOCUMENTS = ("OVERVIEW.md", "CHANGELOG.md")
 
 
 class Background:
@@ -39,7 +37,7 @@ class Background:
 
     def __init__(self) -> None:
         self._events = broadcaster("main")
-        self._ledger = Ledger(self._events.publish)
+        self._ledger = Ledger(self._events.publish, healed=self._settle_soon)
         self._watcher = Watcher(folders, self.changed)
         self._told: dict[str, float] = {}
 
@@ -47,6 +45,9 @@ class Background:
         procs.hide_memory()
         self._watcher.start()
         self._ledger.start()
+        self._settle_soon()
+
+    def _settle_soon(self) -> None:
         threading.Thread(target=self._settle, name="settle", daemon=True).start()
 
     def stop(self) -> None:
@@ -87,8 +88,12 @@ class Background:
         return True
 
     def _chat(self, slug: str, session_id: str) -> None:
-        with suppress(NotFound):  # it went: clients are told, the next list is without it
+        try:
             indexing.catch_up(projects.get(slug), session_id)
+        except NotFound:
+            pass  # it went: clients are told, the next list is without it
+        except OperationalError as error:  # clients read files; the search catches up when asked
+            log.warning("a chat is not indexed", extra={"chat": session_id, "why": str(error)})
         self._events.publish("chat", {"project": slug, "sessionId": session_id})
 
 

@@ -28,8 +28,10 @@ Publish = Callable[[str, Mapping[str, Any]], object]
 class Ledger:
     """Publishes `chat` and `run` when a queue or a run is not as it was."""
 
-    def __init__(self, publish: Publish) -> None:
+    def __init__(self, publish: Publish, *, healed: Callable[[], object] = lambda: None) -> None:
         self._publish = publish
+        self._healed = healed  # called when the database is back
+        self._failed = False
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ledger", daemon=True)
         self._turns: dict[str, tuple[str, str, str]] = {}
@@ -56,9 +58,15 @@ class Ledger:
         """Compare with the last look; `silent` only remembers."""
         try:
             turns, runs = self._read()
-        except DatabaseError:
-            log.warning("the ledger was not read", exc_info=True)
+        except DatabaseError as error:
+            if not self._failed:
+                log.warning("the database is gone: rows are not read", extra={"why": str(error)})
+            self._failed = True
             return
+        if self._failed:
+            self._failed = False
+            log.info("the database is back")
+            self._healed()
         chats = {turn[:2] for _, turn in turns.items() ^ self._turns.items()}
         changed = {(key, run[0]) for key, run in runs.items() ^ self._runs.items()}
         self._turns = turns

@@ -17,9 +17,7 @@ from workspace.chats.files import ChatRecord
 from workspace.chats.turns import queue
 from workspace.engines import select
 from workspace.models import Run, Turn
-from workspace.project import Project
-
-CHARACTERS_PER_TOKEN = 4
+from workspace.project import CHANGELOG, CHARACTERS_PER_TOKEN, OVERVIEW, Project
 
 
 class Sender(Protocol):
@@ -234,7 +232,7 @@ def _preloaded(project: Project, prompt: str) -> str:
     """The prompt behind the curated documents that exist, each within its budget."""
     budget = project.effective("curation")
     blocks = []
-    for name, key in (("OVERVIEW.md", "overviewMaxTokens"), ("CHANGELOG.md", "changelogMaxTokens")):
+    for name, key in ((OVERVIEW, "overviewMaxTokens"), (CHANGELOG, "changelogMaxTokens")):
         text = projects.document_text(project, name)
         if text:
             blocks.append(f"## {name}\n\n{text[: budget[key] * CHARACTERS_PER_TOKEN].strip()}\n")

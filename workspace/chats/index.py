@@ -6,6 +6,7 @@ spares a restart from reading every transcript again, and never decides anything
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import threading
@@ -14,13 +15,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 
 from config.kernel.storage import files as kernel_files
 from workspace.chats import files, transcript
 from workspace.chats.turns.endings import STATES, sentence
 from workspace.models import Chat
 from workspace.project import Project
+
+log = logging.getLogger(__name__)
 
 TITLE_MAX = 100
 _MARKS = re.compile(r"\A#!runbook\b|^(`{3,}|~{3,})", re.MULTILINE)
@@ -166,7 +169,12 @@ def _look_at_records(project: Project, folder: _Folder, fd: int) -> None:
 
 def _load(project: Project, folder: _Folder) -> None:
     """What the table remembers; rows that no longer hold are refreshed by whoever looks."""
-    for row in Chat.objects.filter(project=project.slug):
+    try:
+        rows = list(Chat.objects.filter(project=project.slug))
+    except OperationalError as error:
+        rows = []
+        _lags(f"all of {project.slug}", error)
+    for row in rows:
         folder.entries[row.id] = _Entry(row, _parsed(row.record_stat), _parsed(row.transcript_stat))
 
 
@@ -214,7 +222,11 @@ def _refresh(
 
 
 def _remembered(project: Project, session_id: str) -> Chat:
-    row = Chat.objects.filter(id=session_id, project=project.slug).first()
+    try:
+        row = Chat.objects.filter(id=session_id, project=project.slug).first()
+    except OperationalError as error:
+        row = None
+        _lags(session_id, error)
     if row is None:
         absent = _text(ABSENT)
         row = Chat(id=session_id, project=project.slug, record_stat=absent, transcript_stat=absent)
@@ -227,13 +239,23 @@ def _store(row: Chat) -> None:
             row.save()
     except IntegrityError:  # another process met the chat at the same moment
         row.save(force_update=True)
+    except OperationalError as error:
+        _lags(row.id, error)
 
 
 def _forget(folder: _Folder, gone: set[str]) -> None:
     if gone:
         for session_id in gone:
             folder.entries.pop(session_id, None)
-        Chat.objects.filter(id__in=gone).delete()
+        try:
+            Chat.objects.filter(id__in=gone).delete()
+        except OperationalError as error:
+            _lags(", ".join(gone), error)
+
+
+def _lags(chats: str, error: OperationalError) -> None:
+    """The files say it all; the table is brought up by the next look that finds the database."""
+    log.warning("index rows of chats lag", extra={"chats": chats[:200], "why": str(error)})
 
 
 def _read_record(project: Project, row: Chat) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from django.db.models import Count
 
 from config.kernel.errors import Conflict, NotFound
+from workspace import projects
 from workspace.chats import files, index
 from workspace.models import Chat
 from workspace.project import Project
@@ -45,6 +46,7 @@ def _marked(project: Project, session_id: str) -> bool:
 
 
 def counts() -> Mapping[str, int]:
-    """Unread chats by project, from the index alone; only projects that have some."""
-    rows = Chat.objects.filter(unread=True).order_by().values_list("project")
+    """Unread chats by project of this home, from the index alone; only projects that have some."""
+    unread = Chat.objects.filter(unread=True).exclude(project__in=projects.others().values("slug"))
+    rows = unread.order_by().values_list("project")
     return dict(rows.annotate(Count("pk")).order_by("project"))

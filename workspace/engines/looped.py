@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Seque
 from contextlib import AbstractContextManager, aclosing
 
 from workspace.engines import policy, procs
-from workspace.engines.base import Args, End, Engine, Event, Job, Text, Thinking, ToolUse
+from workspace.engines.base import Args, End, Engine, Event, Job, Text, Thinking, ToolUse, TurnIO
 from workspace.engines.control import Control
 from workspace.engines.light_typing import Protocol
 
@@ -24,8 +24,8 @@ FLUSH_S = 0.05
 STOPPED = "the turn was stopped"
 
 
-class Turn(Protocol):
-    """What a turn does without waiting (workspace/turn.py)."""
+class Turn(TurnIO, Protocol):
+    """A turn as its engine sees it, and what it does without waiting (workspace/turn.py)."""
 
     control: Control
 
@@ -39,19 +39,7 @@ class Turn(Protocol):
 
     def call_svc(self, op: str, args: Args, seconds: float) -> tuple[bool, str]: ...
 
-    def wrap(
-        self, argv: list[str], *, writable: Sequence[str] = (), needed: Sequence[str] = ()
-    ) -> list[str]: ...
-
-    def delta(self, block: str, kind: str, text: str) -> None: ...
-
     def flush(self) -> None: ...
-
-    def denial(self, path: str, *, write: bool) -> str | None: ...
-
-    def stoppable(self) -> AbstractContextManager[None]: ...
-
-    def earlier(self) -> Iterator[Args]: ...
 
 
 def perform(engine: Engine, job: Job, turn: Turn) -> End | None:

@@ -15,6 +15,7 @@ from workspace.engines.light_typing import Any, NamedTuple
 ALLOW = ""
 SERVER = "mcp__svc_manage"
 MODES = ("default", "acceptEdits", "bypassPermissions", "plan")
+NETWORK = "network off needs bubblewrap and the runbook or builtin engine"
 _ARMED = (".git", ".svc", ".claude")  # hooks and triggers live there
 
 
@@ -39,6 +40,11 @@ def granted(tool: str, tools: list[str]) -> bool:
         if entry.startswith("mcp__") and entry.endswith("*") and tool.startswith(entry[:-1]):
             return True
     return False
+
+
+def network_refusal(job: Job) -> str | None:
+    """Why an engine that cuts off each command by itself cannot run this turn, or None (11)."""
+    return None if job.network or job.sandbox.mode == "bwrap" else NETWORK
 
 
 def unavailable(job: Job, engine: str, *, without: Collection[str] = ()) -> list[Notice]:

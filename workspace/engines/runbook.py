@@ -44,9 +44,7 @@ class Runbook:
         return None
 
     def preflight(self, job: Job) -> str | None:
-        if not job.network and job.sandbox.mode != "bwrap":
-            return "network off needs bubblewrap and the runbook or builtin engine"
-        return None
+        return policy.network_refusal(job)
 
     def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
         return _Performance(job, io).events()

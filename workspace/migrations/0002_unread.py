@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 def forget_chats(apps, schema_editor):
-    apps.get_model("workspace", "Chat").objects.all().delete()
+    apps.get_model("workspace", "Chat").objects.using(schema_editor.connection.alias).delete()
 
 
 class Migration(migrations.Migration):

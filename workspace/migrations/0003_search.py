@@ -1,9 +1,9 @@
-"""The passages of the search, and SQLite's trigram index of their text."""
+"""The passages of the search, and a trigram index of their text: FTS5 or pg_trgm."""
 
 import django.db.models.deletion
 from django.db import migrations, models
 
-INDEX = """
+FTS5 = """
 CREATE VIRTUAL TABLE workspace_passage_text USING fts5(
     text, content='workspace_passage', content_rowid='id', tokenize='trigram case_sensitive 1'
 );
@@ -15,11 +15,30 @@ CREATE TRIGGER workspace_passage_went AFTER DELETE ON workspace_passage BEGIN
     VALUES ('delete', old.id, old.text);
 END;
 """
-NO_INDEX = """
+NO_FTS5 = """
 DROP TRIGGER workspace_passage_came;
 DROP TRIGGER workspace_passage_went;
 DROP TABLE workspace_passage_text;
 """
+TRIGRAMS = """
+CREATE EXTENSION IF NOT EXISTS pg_trgm;
+CREATE INDEX workspace_passage_text ON workspace_passage USING gin (text gin_trgm_ops);
+"""
+NO_TRIGRAMS = "DROP INDEX workspace_passage_text;"
+
+
+def add_index(apps, schema_editor):
+    _run(schema_editor, sqlite=FTS5, postgresql=TRIGRAMS)
+
+
+def remove_index(apps, schema_editor):
+    _run(schema_editor, sqlite=NO_FTS5, postgresql=NO_TRIGRAMS)
+
+
+def _run(schema_editor, **statements):
+    migrations.RunSQL(statements[schema_editor.connection.vendor]).database_forwards(
+        "workspace", schema_editor, None, None
+    )
 
 
 class Migration(migrations.Migration):
@@ -60,5 +79,5 @@ class Migration(migrations.Migration):
                 ("upto", models.BigIntegerField()),
             ],
         ),
-        migrations.RunSQL(INDEX, NO_INDEX),
+        migrations.RunPython(add_index, remove_index),
     ]

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from workspace import projects
 from workspace.access.principals import Principal
 from workspace.operations.results import present
-from workspace.project import Project
+from workspace.project import Away, Project
 
 
-def list_projects(principal: Principal) -> list[Project]:
-    """Every project this caller reaches, by slug; broken ones too."""
-    return [project for project in projects.all() if principal.reaches(project.slug)]
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The projects with a directory here, and those that live in other homes, by slug."""
+
+    here: list[Project]
+    elsewhere: list[Away]
+
+
+def list_projects(principal: Principal) -> Listing:
+    """Every project this caller reaches; broken ones too."""
+    here = [project for project in projects.listed() if principal.reaches(project.slug)]
+    known = {project.slug for project in here}
+    away = [one for one in projects.elsewhere() if one.slug not in known]
+    return Listing(here, [one for one in away if principal.reaches(one.slug)])
 
 
 def create_project(
@@ -39,8 +51,15 @@ def create_project(
     )
 
 
-def listed(found: list[Project]) -> dict[str, Any]:
-    return {"count": len(found), "projects": [_row(project) for project in found]}
+def listed(found: Listing) -> dict[str, Any]:
+    rows = [_row(project) for project in found.here]
+    shown = {"count": len(rows), "projects": rows, "elsewhere": [*map(_away, found.elsewhere)]}
+    return present(shown, "elsewhere")
+
+
+def _away(one: Away) -> dict[str, Any]:
+    shown = {"slug": one.slug, "name": one.name, "node": one.node, "url": one.url}
+    return present(shown, "node", "url") | {"alive": one.alive}
 
 
 def _row(project: Project) -> dict[str, Any]:

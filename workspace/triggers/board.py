@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import OuterRef, Subquery
 
 from config.kernel.logs import timestamp
 from workspace.models import InvalidEntry, Run, TriggerState
@@ -60,7 +60,7 @@ def read(slug: str, paused: Pause | None) -> Board:
     active = Run.objects.filter(project=slug, status__in=runs.ACTIVE).exclude(trigger="")
     queued: dict[str, int] = {}
     running = set()
-    for name, status in active.values_list("trigger", "status"):
+    for name, status in active.order_by().values_list("trigger", "status"):
         if status == "running":
             running.add(name)
         else:
@@ -70,11 +70,14 @@ def read(slug: str, paused: Pause | None) -> Board:
 
 
 def _last(slug: str) -> dict[str, Run]:
-    """The newest firing of each trigger that happened; a skipped one did not."""
-    happened = Run.objects.filter(project=slug).exclude(status="skipped").exclude(trigger="")
-    newest = happened.order_by().values("trigger").annotate(newest=Max("id"))
-    ids = [row["newest"] for row in newest]
-    return {run.trigger: run for run in Run.objects.filter(id__in=ids)}
+    """The newest firing of each trigger that happened; a skipped one did not.
+
+    One look into an index for each trigger: their runs are too many to be grouped."""
+    happened = Run.objects.filter(project=slug).exclude(status="skipped")
+    newest = happened.filter(trigger=OuterRef("name")).order_by("-id").values("id")[:1]
+    rows = TriggerState.objects.filter(project=slug).order_by()
+    ids = rows.annotate(newest=Subquery(newest)).values_list("newest", flat=True)
+    return {run.trigger: run for run in Run.objects.filter(id__in=[one for one in ids if one])}
 
 
 def next_runs(state: TriggerState) -> list[str]:

@@ -36,7 +36,7 @@ def chat_archived(record: ChatRecord, principal: chats.Sender) -> None:
             fired.append(run)
     for run in fired:
         if run.status == "queued":
-            runs.deliver(run.id)
+            runs.deliver(run)
 
 
 def _name(record: ChatRecord) -> str:

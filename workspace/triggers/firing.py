@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from config.kernel.errors import Conflict, NotFound, SvcError
-from config.kernel.storage import locks
+from config.kernel.storage import database, homes, locks
 from workspace import ids, projects
 from workspace.chats import chats
 from workspace.chats import files as chat_files
@@ -100,6 +100,7 @@ def fire(
     """Record a firing that no clock asked for. Queued, or skipped with its reason."""
     now = datetime.now(UTC)
     with transaction.atomic():
+        database.alone("trigger", project.slug, trigger.name)  # it counts before it adds
         run = new_run(
             project.slug,
             trigger,
@@ -172,8 +173,8 @@ def start(run_id: str, *, spawn_cap: int | None = None) -> Outcome:
 
 
 def _claim(run_id: str) -> Run | None:
-    """Whoever sets the lease starts the run; everybody else leaves it alone."""
-    free = runs.waiting().filter(id=run_id)
+    """Whoever of its home sets the lease starts the run; everybody else leaves it alone."""
+    free = runs.waiting().filter(homes.mine(), id=run_id)
     if not free.update(lease_until=datetime.now(UTC) + LEASE):
         return None
     return runs.get(run_id)

@@ -13,7 +13,8 @@ def follow(turn: Turn) -> None:
     of a person's turn may begin a pass."""
     problem = ""
     if turn.state == "done" and turn.run is not None and turn.run.kind == passes.KIND:
-        problem = passes.apply(turn) if turn.run.status in runs.ACTIVE else ""
+        waits = turn.run.status in runs.ACTIVE or turn.unclosed
+        problem = passes.apply(turn) if waits else ""
     runs.follow(turn, problem=problem)
     if turn.state == "done" and turn.run_id is None and turn.sender.get("kind") in PEOPLE:
         passes.consider(turn.project)

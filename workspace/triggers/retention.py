@@ -6,14 +6,19 @@ from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 
-from workspace.models import AuditEntry, Run, Turn
+from config.kernel.storage import homes, ranges
+from workspace.access import audit
+from workspace.models import Run, Turn
 from workspace.triggers import runs
 
 
 def prune() -> None:
-    """Older rows go; never a queued or running one, and never a message that still waits."""
-    now = datetime.now(UTC)
+    """Older rows of this home go; never a queued or running one, never a message that still waits,
+    and never a turn whose transcript lacks its end."""
+    now, ours = datetime.now(UTC), homes.adoptable()
     before = now - timedelta(days=settings.SVC.run_days)
-    Run.objects.filter(queued_at__lt=before).exclude(status__in=runs.ACTIVE).delete()
-    Turn.objects.filter(created__lt=before, state__in=runs.ENDED).delete()
-    AuditEntry.objects.filter(time__lt=now - timedelta(days=settings.SVC.audit_days)).delete()
+    over = Run.objects.filter(ours, queued_at__lt=before).exclude(status__in=runs.ACTIVE)
+    ranges.delete(over)
+    ended = Turn.objects.filter(ours, created__lt=before, state__in=runs.ENDED, unclosed=False)
+    ranges.delete(ended)
+    audit.prune(days=settings.SVC.audit_days)

@@ -7,11 +7,12 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Min, Q, QuerySet
 from django_q.tasks import async_task
 
 from config.kernel.errors import NotFound, printable
 from config.kernel.logs import timestamp
+from config.kernel.storage import database, homes, ranges
 from workspace.chats.turns import endings, queue
 from workspace.chats.turns.delivery import OnChange
 from workspace.models import Run, TriggerState, Turn
@@ -31,6 +32,7 @@ STATUS = {
 INTERRUPTED = "the server stopped while this run was in progress"
 REMOVED = "its trigger was removed"
 SUMMARY = 300
+LOOKED = 2500  # runs that one page is looked for in: there is no index of their words
 QUEUE = "svc"  # named, because a worker of `turns` would otherwise hand over to its own queue
 
 
@@ -56,7 +58,8 @@ def list(  # noqa: A001 - runs.list() reads as it should
 ) -> tuple[builtins.list[Run], str | None]:
     """Newest first, and what to pass as `before` for the next page (None on the last).
 
-    `q`: words that stand in the trigger's name, the reason or the summary, all of them.
+    `q`: words that stand in the trigger's name, the reason or the summary, all of them. A page
+    looks through LOOKED runs for them, so it may be short, or empty, and have a next one.
     `since` and `until` are about when a run was queued.
     """
     wanted = {
@@ -65,18 +68,26 @@ def list(  # noqa: A001 - runs.list() reads as it should
         "status": status,
         "cause": cause,
         "client": client,
-        "queued_at__gte": since,
-        "queued_at__lte": until,
         "id__lt": before,
     }
     rows = Run.objects.filter(**{key: value for key, value in wanted.items() if value})
-    for word in (q or "").split():
+    rows = ranges.between(rows, "queued_at", since, until)
+    rows = rows.order_by("-id")
+    words = (q or "").split()
+    rows, looked = _looked_at(rows) if words else (rows, None)
+    for word in words:
         rows = rows.filter(
             Q(trigger__icontains=word) | Q(reason__icontains=word) | Q(summary__icontains=word)
         )
-    found = [*rows.order_by("-id")[: limit + 1]]
+    found = [*rows[: limit + 1]]
     page = found[:limit]
-    return page, page[-1].id if len(found) > limit else None
+    return page, page[-1].id if len(found) > limit else looked
+
+
+def _looked_at(rows: QuerySet[Run]) -> tuple[QuerySet[Run], str | None]:
+    """The first LOOKED of them, and the last of these where more follow."""
+    around = [*rows.values_list("id", flat=True)[LOOKED - 1 : LOOKED + 1]]
+    return (rows.filter(id__gte=around[0]), around[0]) if around[1:] else (rows, None)
 
 
 def view(run: Run) -> dict[str, Any]:
@@ -152,8 +163,11 @@ def _mirror(turn: Turn, problem: str) -> None:
         values["started_at"] = turn.started
     found = _facts(turn)
     word = found.pop("word", "")
-    if finish(turn.run_id or "", status=status, **(values | found)) and status == "failed":
-        _remember_error(turn.run_id or "", f"{word}: {values['reason']}" if word else None)
+    if finish(turn.run_id or "", status=status, **(values | found)):
+        if status == "failed":
+            _remember_error(turn.run_id or "", f"{word}: {values['reason']}" if word else None)
+    elif turn.unclosed:  # another host ended it without the transcript, which says what was
+        Run.objects.filter(id=turn.run_id).update(status=status, **(values | found))
 
 
 def _reason(turn: Turn, status: str) -> str:
@@ -234,22 +248,29 @@ def waiting() -> Any:
     return Run.objects.filter(status="queued", session_id="", lease_until=None)
 
 
-def deliver(run_id: str) -> None:
-    """Hand a queued run to the workers. More than one delivery is harmless."""
-    async_task("workspace.tasks.start_run", run_id, cluster=QUEUE, task_name=run_id, save=False)
+def deliver(run: Run) -> None:
+    """Hand a queued run to the workers of its home. More than one delivery is harmless."""
+    cluster = homes.queue_for(QUEUE, run.home)
+    async_task("workspace.tasks.start_run", run.id, cluster=cluster, task_name=run.id, save=False)
+
+
+def hand_over(task: str) -> None:
+    """Have a chore of this home done: the name of a function of workspace.tasks."""
+    cluster = homes.queue(QUEUE)
+    async_task(f"workspace.tasks.{task}", cluster=cluster, task_name=task, save=False)
 
 
 def _release_waiting(run: Run) -> None:
     """`overlap: queue`: the oldest run that waits behind this one starts now."""
     behind = waiting().filter(project=run.project, trigger=run.trigger).order_by("id").first()
     if behind is not None:
-        deliver(behind.id)
+        deliver(behind)
 
 
 def _release_events(chat: str) -> None:
     """Runs that waited for the end of the turn of the chat they are about."""
-    for run in waiting().filter(event__sessionId=chat):
-        deliver(run.id)
+    for run in waiting().alias(about=database.text_at("event__sessionId")).filter(about=chat):
+        deliver(run)
 
 
 def cancel(run_id: str) -> bool:
@@ -263,7 +284,8 @@ def cancel(run_id: str) -> bool:
 
 def cancel_queued(project: str, trigger: str) -> None:
     """What a removed trigger leaves in the queue never starts (workspace.md 8.3, 5 and 6)."""
-    for run in Run.objects.filter(project=project, trigger=trigger, status="queued"):
+    queued = Run.objects.filter(homes.mine(), project=project, trigger=trigger, status="queued")
+    for run in queued:
         turn = Turn.objects.filter(run=run).first()
         if turn is None:
             finish(run.id, status="cancelled", reason=REMOVED)
@@ -278,20 +300,20 @@ def _removed(turn: Turn) -> None:
 
 def recover(now: datetime, on_change: OnChange = follow) -> int:
     """After a crash: starts that were lost are interrupted, ended turns are mirrored, and what
-    nobody began is delivered again. Returns how many runs became interrupted."""
+    nobody began is delivered again. Returns how many runs of this home became interrupted."""
     interrupted = 0
     lost = Q(status="queued", session_id="", lease_until__lt=now)
-    for run_id in Run.objects.filter(lost).values_list("id", flat=True):
+    for run_id in Run.objects.filter(homes.mine(), lost).values_list("id", flat=True):
         interrupted += finish(run_id, status="interrupted", reason=INTERRUPTED)
-    for turn in Turn.objects.filter(run__status__in=ACTIVE, state__in=ENDED):
+    for turn in Turn.objects.filter(homes.mine(), run__status__in=ACTIVE, state__in=ENDED):
         on_change(turn)
         interrupted += turn.state == "interrupted"
-    for run_id in _first_waiting():
-        deliver(run_id)
+    for run in _first_waiting():
+        deliver(run)
     return interrupted
 
 
-def _first_waiting() -> builtins.list[str]:
-    """Of each trigger the oldest run that nobody has begun to start."""
-    rows = waiting().order_by("-id").values_list("project", "trigger", "id")
-    return [*{(project, trigger): run_id for project, trigger, run_id in rows}.values()]
+def _first_waiting() -> QuerySet[Run]:
+    """Of each trigger of this home the oldest run that nobody has begun to start."""
+    triggers = waiting().filter(homes.mine()).order_by().values("project", "trigger")
+    return Run.objects.filter(id__in=triggers.annotate(oldest=Min("id")).values("oldest"))

@@ -13,9 +13,11 @@ from typing import Any
 
 import yaml
 from django.db import connections
+from django_q.brokers import get_broker
 from django_q.models import OrmQ
 from django_q.signing import SignedPackage
 
+from config.kernel.storage import homes
 from tests.service import until
 from workspace import projects
 from workspace.access import turns
@@ -132,10 +134,11 @@ def ended(process: BaseProcess, seconds: float = 60) -> None:
 
 def serve(nothing_more: Event | None = None) -> None:
     """A django-q2 worker as far as turns see it: take, run, acknowledge, until all is done."""
-    broker = WakingBroker("turns")
+    broker = get_broker(homes.queue("turns"))
+    take = broker._take if isinstance(broker, WakingBroker) else broker.dequeue  # without the nap
     while True:
         over = nothing_more is None or nothing_more.is_set()
-        for key, package in broker._take():
+        for key, package in take() or ():
             task = SignedPackage.loads(package)
             worker.run(*task["args"])
             broker.acknowledge(key)
@@ -146,7 +149,8 @@ def serve(nothing_more: Event | None = None) -> None:
 def delivered() -> list[str]:
     """The turns that wait in the cluster's queue, in order."""
     rows: list[Mapping[str, Any]] = [
-        SignedPackage.loads(row.payload) for row in OrmQ.objects.filter(key="turns").order_by("id")
+        SignedPackage.loads(row.payload)
+        for row in OrmQ.objects.filter(key=homes.queue("turns")).order_by("id")
     ]
     return [row["args"][0] for row in rows]
 

@@ -32,6 +32,7 @@ sys.exit(turn.main(sys.argv))
 """
 SPEAK = 'io.delta("b1", "text", "Half of "); io.delta("b1", "text", "it")\n'
 WAIT = "await asyncio.sleep(600)\n"
+IN = 'def enter(): open(job.cwd + "/in", "w").close()\n'
 ASK = (
     'yield ToolUse("Bash", "c1", {"command": "x"})\n'
     'denied = await io.gate("Bash", {"command": "x"}, "c1")\n'
@@ -111,58 +112,48 @@ def test_stop_keeps_what_was_said_closes_calls_and_kills_what_runs(world, reason
     assert procs.tagged(str(world.root)) == {}
 
 
-def test_a_stop_while_one_of_our_tools_works_ends_the_turn(world):
-    block = 'with io.stoppable():\n    open("in", "w").close(); time.sleep(600)\n'
-    running = play(world, "os.chdir(job.cwd)\n" + block)
+def stopped_inside(world: World, body: str, *, signalled: bool = True) -> str:
+    """The status of a turn that is stopped once its body has made the file "in"."""
+    running = play(world, IN + body)
     running.until(lambda records: (world.project / "in").exists())
+    running.stop(signalled=signalled)
+    return str(ended(running)[-1]["status"])
 
-    running.stop(signalled=False)
 
-    assert ended(running)[-1]["status"] == "stopped"
+def test_a_stop_while_one_of_our_tools_works_ends_the_turn(world):
+    works = "with io.stoppable():\n    enter(); time.sleep(600)\n"
+
+    assert stopped_inside(world, works, signalled=False) == "stopped"
 
 
 def test_an_engine_that_waits_for_its_child_to_end_need_not_wait(world):
     waiting = (
         "child = await asyncio.create_subprocess_exec('sleep', '600')\n"
-        'open(job.cwd + "/in", "w").close()\n'
+        "enter()\n"
         "try:\n    await asyncio.sleep(600)\n"
         'finally:\n    await child.wait(); open(job.cwd + "/closed", "w").close()\n'
     )
-    running = play(world, waiting)
-    running.until(lambda records: (world.project / "in").exists())
 
-    running.stop()
-
-    assert ended(running)[-1]["status"] == "stopped"
+    assert stopped_inside(world, waiting) == "stopped"
     assert (world.project / "closed").exists()
 
 
 def test_an_engine_that_does_not_close_is_left_behind(world):
     stubborn = (
-        'open(job.cwd + "/in", "w").close()\n'
-        "try:\n    await asyncio.sleep(600)\n"
-        "finally:\n    await asyncio.sleep(600)\n"
+        "enter()\ntry:\n    await asyncio.sleep(600)\nfinally:\n    await asyncio.sleep(600)\n"
     )
-    running = play(world, stubborn)
-    running.until(lambda records: (world.project / "in").exists())
 
-    running.stop()
-
-    assert ended(running)[-1]["status"] == "stopped"
+    assert stopped_inside(world, stubborn) == "stopped"
 
 
 def test_a_stop_that_makes_the_engine_fail_is_still_a_stop(world):
     failing = (
-        'open(job.cwd + "/in", "w").close()\n'
+        "enter()\n"
         "try:\n    await asyncio.sleep(600)\n"
         'except asyncio.CancelledError:\n    raise BaseExceptionGroup("x", [OSError("gone")])\n'
     )
-    running = play(world, failing)
-    running.until(lambda records: (world.project / "in").exists())
 
-    running.stop()
-
-    assert ended(running)[-1]["status"] == "stopped"
+    assert stopped_inside(world, failing) == "stopped"
 
 
 def test_the_end_of_the_turns_time_ends_it(world):

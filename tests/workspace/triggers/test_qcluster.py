@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import signal
-import sqlite3
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,20 +56,17 @@ class Cluster:
         return top
 
     def runs(self) -> list[tuple[Any, ...]]:
-        with contextlib.closing(sqlite3.connect(self.service.data / "svc.sqlite3")) as database:
-            return database.execute(
-                "SELECT status, scheduled_for, reason FROM workspace_run ORDER BY id"
-            ).fetchall()
+        query = "SELECT status, scheduled_for, reason FROM workspace_run ORDER BY id"
+        return self.service.rows(query)
 
     def statuses(self) -> list[str]:
         return [status for status, *_ in self.runs()]
 
     def idle(self) -> bool:
         """Nothing is due, waits or runs, and every task has been acknowledged."""
-        with contextlib.closing(sqlite3.connect(self.service.data / "svc.sqlite3")) as database:
-            count = "SELECT count(*) FROM django_q_ormq"
-            due = "SELECT count(*) FROM workspace_triggerstate WHERE [when] != 'interval 10d'"
-            left = [database.execute(query).fetchone()[0] for query in (count, due)]
+        count = "SELECT count(*) FROM django_q_ormq"
+        due = """SELECT count(*) FROM workspace_triggerstate WHERE "when" != 'interval 10d'"""
+        left = [self.service.rows(query)[0][0] for query in (count, due)]
         return not any(left) and not {"queued", "running"} & {*self.statuses()}
 
     def said(self) -> str:
@@ -151,6 +147,23 @@ def test_a_killed_supervisor_leaves_no_process(cluster):
     assert left == []
 
 
+TOLD_EARLY = """
+import os, signal
+from workspace.triggers.schedule.cluster import TurnKeeper
+class Early(TurnKeeper):
+    def start(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return super().start()
+Early().serve()
+"""
+
+
+def test_a_cluster_that_is_told_to_stop_before_it_has_started_stops(cluster):
+    ended = cluster.service.run("shell", "-c", TOLD_EARLY)
+
+    assert ended.returncode == 0
+
+
 def test_a_cluster_that_cannot_stop_is_killed_and_leaves_no_process(cluster):
     top = cluster.start()
     until(lambda: len(top.children(recursive=True)) > 12, seconds=20, what="all workers")
@@ -163,6 +176,18 @@ def test_a_cluster_that_cannot_stop_is_killed_and_leaves_no_process(cluster):
 
     assert left == []
     assert "does not stop, it is killed" in cluster.said()
+
+
+def test_a_ticker_that_cannot_stop_ends_with_the_service(tmp_path):
+    with Service(tmp_path) as running:
+        (cluster,) = [one for one in running.family()[0].children() if "qcluster" in one.cmdline()]
+        until(lambda: len(cluster.children()) == 3, seconds=30, what="three children")
+        until(lambda: len(cluster.children(recursive=True)) > 12, seconds=20, what="all workers")
+        (ticker,) = [one for one in cluster.children() if not one.children()]
+        ticker.suspend()
+
+        running.stop()  # which asserts that nothing of it is left
+        assert not ticker.is_running()
 
 
 def test_idle_workers_that_are_killed_are_replaced_and_keep_no_task(cluster):

@@ -155,6 +155,21 @@ def test_lists_are_newest_first_filtered_and_paged(world):
     assert runs.list(project="beta") == ([], None)
 
 
+def test_words_are_looked_for_page_by_page_in_so_many_runs(world, monkeypatch):
+    monkeypatch.setattr(runs, "LOOKED", 3)
+    for number in range(8):
+        stored(world, number, reason="no login" if number in (0, 4) else "")
+
+    pages: list[list[str]] = []
+    before = None
+    while not pages or before:
+        page, before = runs.list(q="login no", before=before)
+        pages.append([run.id[-1] for run in page])
+
+    assert pages == [[], ["4"], ["0"]]
+    assert [run.id[-1] for run in runs.list(q="login", limit=1, before=f"run_{5:026}")[0]] == ["4"]
+
+
 def test_recovery_interrupts_lost_starts_and_mirrors_ended_turns_and_redelivers(world, started):
     _, turn = started
     now = datetime.now(UTC)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import OperationalError
 from django_q.models import OrmQ
 
+from config.kernel.storage import homes
 from tests.workspace.triggers.world import NOON, schedule
 from workspace.models import Run, Turn
 from workspace.triggers import firing, runs
 from workspace.triggers.entries import files
+from workspace.triggers.schedule import claims
 
 MINUTE = timedelta(minutes=1)
 
@@ -49,7 +52,7 @@ def test_a_due_trigger_is_claimed_once_and_handed_to_the_workers(world):
 
     run = world.runs()[0]
     assert told(world) == [("interval", "queued", 1)]
-    assert OrmQ.objects.filter(key="svc").count() >= 1
+    assert OrmQ.objects.filter(key=homes.queue("svc")).count() >= 1
     assert (run.agent_name, run.actor, run.missed) == ("trigger-alpha-t", {"kind": "system"}, None)
 
 
@@ -304,3 +307,43 @@ def test_a_failing_step_is_logged_and_the_loop_goes_on(world, monkeypatch, caplo
     assert "scheduler step failed" in caplog.text
     with pytest.raises(StopIteration):
         next(steps)
+
+
+@pytest.mark.parametrize(
+    ("rule", "runs_then"),
+    [("once", [("catch-up", "queued", 10)]), ("skip", [("catch-up", "skipped", 10)])],
+)
+def test_what_was_due_while_the_database_was_gone_follows_the_catch_up_rule_once(
+    world, monkeypatch, rule, runs_then
+):
+    """The ticker lives on and tries every two seconds; that is not serving."""
+    ticker = serve(world, entry("t", more=f", catchUp: {rule}"))
+    with monkeypatch.context() as outage:
+        outage.setattr(claims, "claim_due", gone)
+        for _ in range(300):
+            with pytest.raises(OperationalError):
+                advance(world, ticker, seconds=2)
+
+    advance(world, ticker, seconds=2)
+    ticker.step()
+
+    assert told(world) == runs_then
+    assert world.runs()[0].missed == {"once": 9, "skip": 10}[rule]
+
+
+def test_what_was_due_in_a_short_outage_fires_late(world, monkeypatch):
+    ticker = serve(world, entry("t", more=", catchUp: skip"))
+    world.clock.step(seconds=50)
+    ticker.step()
+    with monkeypatch.context() as outage:
+        outage.setattr(claims, "claim_due", gone)
+        with pytest.raises(OperationalError):
+            advance(world, ticker, seconds=12)
+
+    advance(world, ticker, seconds=2)
+
+    assert told(world) == [("interval", "queued", 1)]
+
+
+def gone(**_: object) -> None:
+    raise OperationalError("the database is gone")

@@ -72,7 +72,8 @@ def search(
     terms = terms_of(query)
     complete = indexing.catch_up_all(among, within_s=CATCH_UP_S)
     try:
-        found = store.find(terms, project=only, before=before, limit=limit + 1)
+        away = [*projects.others().values_list("slug", flat=True)]
+        found = store.find(terms, project=only, without=away, before=before, limit=limit + 1)
     except store.TooLong:
         reason = "is found too often to be looked for; add a rarer word"
         raise Invalid([Problem("q", reason)]) from None

@@ -56,6 +56,12 @@ class Watch:
                 if not channel.watchers:
                     del self._channels[path]
 
+    @property
+    def clients(self) -> int:
+        """How many streams of chats are open."""
+        with self._lock:
+            return sum(len(channel.watchers) for channel in self._channels.values())
+
     def _tick(self) -> None:
         if not self._ticking:
             self._ticking = True

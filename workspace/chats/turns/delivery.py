@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 from django_q.tasks import async_task
 
 from config.kernel.process import bell
+from config.kernel.storage import homes
 from workspace.models import Turn
 
+QUEUE = "turns"
 CHANGES = "changes"  # the bell of whoever tells clients that a queue changed
 OnChange = Callable[[Turn], None]
 
@@ -35,11 +37,13 @@ def deliver(chat: str, *, again: bool = False) -> None:
     rows = Turn.objects.filter(chat=chat)
     if rows.filter(state="running").exists():
         return
-    first = rows.filter(state="queued").order_by("id").values_list("id", "delivered").first()
-    if first is not None and (again or first[1] is None):
-        hand_over(first[0])
+    first = rows.filter(state="queued").order_by("id").only("id", "home", "delivered").first()
+    if first is not None and (again or first.delivered is None):
+        hand_over(first)
 
 
-def hand_over(turn_id: str) -> None:
-    Turn.objects.filter(id=turn_id).update(delivered=datetime.now(UTC))
-    async_task("workspace.tasks.run_turn", turn_id, cluster="turns", task_name=turn_id, save=False)
+def hand_over(turn: Turn) -> None:
+    """To the workers of the turn's home."""
+    Turn.objects.filter(id=turn.id).update(delivered=datetime.now(UTC))
+    cluster = homes.queue_for(QUEUE, turn.home)
+    async_task("workspace.tasks.run_turn", turn.id, cluster=cluster, task_name=turn.id, save=False)

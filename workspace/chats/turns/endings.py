@@ -14,6 +14,7 @@ from typing import Any
 from django.db import transaction
 
 from config.kernel.errors import SvcError
+from config.kernel.storage import homes
 from workspace import projects
 from workspace.chats import files, transcript
 from workspace.chats.turns.delivery import OnChange, announce, deliver
@@ -50,8 +51,12 @@ def sentence(end: Mapping[str, Any]) -> str:
     return str(end.get("text") or SENTENCES.get(str(reason), str(reason)))[:500]
 
 
-def settle(turn_id: str, end: Mapping[str, Any], on_change: OnChange) -> bool:
-    """Move the running row to where `end` says, once; then hold what waits, or start it."""
+def settle(
+    turn_id: str, end: Mapping[str, Any], on_change: OnChange, *, unclosed: bool = False
+) -> bool:
+    """Move the running row to where `end` says, once; then hold what waits, or start it.
+
+    `unclosed`: the transcript lacks the end, `complete` is to write it."""
     state = STATES.get(str(end.get("status")), "failed")
     with transaction.atomic():
         moved = Turn.objects.filter(id=turn_id, state="running").update(
@@ -60,6 +65,7 @@ def settle(turn_id: str, end: Mapping[str, Any], on_change: OnChange) -> bool:
             finished=datetime.now(UTC),
             lease_until=None,
             token_hash="",
+            unclosed=unclosed,
         )
         if not moved:
             return False
@@ -84,7 +90,8 @@ def tell(on_change: OnChange, turn: Turn) -> None:
 def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text: str = "") -> bool:
     """End a turn whose process is gone. False when another writer holds the chat.
 
-    What the transcript says of the end goes before `status`.
+    What the transcript says of the end goes before `status`. A host that cannot reach it ends the
+    row alone: the next one that can does the rest (`complete`).
     """
     turn = Turn.objects.filter(id=turn_id, state="running").first()
     if turn is None:
@@ -96,7 +103,28 @@ def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text
         return False
     except (transcript.StorageError, SvcError) as error:
         log.warning("transcript not closed: %s", error, extra={"turn": turn_id})
+        return settle(turn_id, end, on_change, unclosed=not homes.is_mine(turn.home))
     return settle(turn_id, end, on_change)
+
+
+def complete(turn: Turn, on_change: OnChange) -> bool:
+    """Write the end of a turn that another host ended without its transcript; what the transcript
+    says holds. False when it cannot be written now."""
+    end: Mapping[str, Any] = {"status": "interrupted", "reason": "worker_lost", "text": None}
+    try:
+        end = close(turn, end)
+    except (transcript.Busy, transcript.StorageError):
+        return False
+    except SvcError as error:  # the chat went meanwhile
+        log.warning("transcript not closed: %s", error, extra={"turn": turn.id})
+    state = STATES.get(str(end.get("status")), "failed")
+    left = Turn.objects.filter(id=turn.id, unclosed=True)
+    if not left.update(state=state, reason=sentence(end)):
+        return False
+    tell(on_change, Turn.objects.get(id=turn.id))
+    left.update(unclosed=False)
+    deliver(turn.chat, again=True)
+    return True
 
 
 def close(turn: Turn, end: Mapping[str, Any]) -> Mapping[str, Any]:

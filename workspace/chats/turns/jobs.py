@@ -59,8 +59,6 @@ def job_for(turn: Turn, *, token: str = "", registry: Registry | None = None) ->
     )
     _pin(project, record, choice)
     cfg = select.engine_cfg(choice.engine)
-    if "data" in cfg:
-        Path(cfg["data"]).mkdir(mode=0o700, parents=True, exist_ok=True)
     return Job(
         turn=turn.id,
         chat=turn.chat,

@@ -18,12 +18,13 @@ from django.db import transaction
 
 from config.kernel.errors import Conflict, Invalid, NotFound, Problem
 from config.kernel.logs import timestamp
+from config.kernel.storage import database, homes
 from workspace import ids, projects
 from workspace.chats import files, transcript
 from workspace.chats.turns import endings
 from workspace.chats.turns.delivery import OnChange, announce, deliver, ignore
 from workspace.chats.turns.endings import tell
-from workspace.models import Chat, Run, Turn
+from workspace.models import Run, Turn
 from workspace.project import Project
 
 WAITING = ("queued", "held")
@@ -100,7 +101,7 @@ def send(
 
 def hold_chat(chat: str) -> None:
     """Until the transaction ends, nobody else puts a message into this chat or deletes it."""
-    list(Chat.objects.select_for_update().filter(id=chat).values_list("id"))
+    database.alone("chat", chat)
 
 
 def _insert(turn: Turn) -> Queued:
@@ -131,8 +132,9 @@ def _behind(last: str | None) -> str:
 
 
 def _slot_free(chat: str) -> bool:
-    """Whether the instance runs fewer chats than it may, this one not counted."""
-    others = Turn.objects.filter(state__in=ACTIVE).exclude(chat=chat)
+    """Whether this host runs fewer chats than it may, as if it ran all of its home; this one is not
+    counted."""
+    others = Turn.objects.filter(homes.mine(), state__in=ACTIVE).exclude(chat=chat)
     return others.values("chat").distinct().count() < settings.SVC.running_turns
 
 
@@ -235,7 +237,8 @@ def answer(*, project: Project, chat: str, call: str, allow: bool) -> None:
     files.read(project, chat)
     question = _question(str(files.transcript_path(project, chat)), call)
     with transaction.atomic():
-        turn = Turn.objects.filter(chat=chat, state="running", id=question.get("turn")).first()
+        running = Turn.objects.filter(chat=chat, state="running", id=question.get("turn"))
+        turn = running.select_for_update().first()
         answered = turn is not None and any(given["call"] == call for given in turn.answers)
         if turn is None or question.get("state") != "asked" or answered:
             raise Conflict(f"permission {call[:100]} is not pending", code="not_pending")

@@ -7,24 +7,30 @@ delivered again; processes, directories and logs without a running turn go.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import secrets
 import shutil
+import socket
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 
 import psutil
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
+from django_q.models import OrmQ
 
 from config.kernel.errors import SvcError
+from config.kernel.storage import homes
 from workspace.chats import transcript
-from workspace.chats.turns import endings, jobs
+from workspace.chats.turns import delivery, endings, jobs
 from workspace.chats.turns.delivery import OnChange, hand_over, ignore
 from workspace.engines import procs
-from workspace.models import Turn
+from workspace.models import Run, Turn
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +43,8 @@ def sweep(on_change: OnChange = ignore) -> int:
     """Every step of the sweep; how many turns were found interrupted."""
     running = Turn.objects.filter(state="running").values_list("id", flat=True)
     recovered = sum(revisit(turn_id, on_change) for turn_id in running)
+    for turn in Turn.objects.filter(homes.mine(), unclosed=True):
+        endings.complete(turn, on_change)
     kill_strays()
     remove_scratch()
     redeliver()
@@ -44,16 +52,43 @@ def sweep(on_change: OnChange = ignore) -> int:
 
 
 def new_claim() -> str:
-    """Whose a turn is: process group (a clean stop ends its turns), worker, and a random part."""
-    return f"{os.getpgrp()}-{os.getpid()}-{secrets.token_hex(6)}"
+    """Whose a turn is: server, process group (a clean stop ends its turns), worker, a random part.
+
+    At most 32 characters.
+    """
+    return f"{claims_of(os.getpgrp())}{os.getpid()}-{secrets.token_hex(3)}"
+
+
+def claims_of(group: int) -> str:
+    """How the claims of a process group begin."""
+    return f"{_here()}-{group}-"
+
+
+@cache
+def _here() -> str:
+    """This data directory on this machine: process ids of others mean nothing here."""
+    return hashlib.sha256(f"{socket.gethostname()}:{settings.DATA_DIR}".encode()).hexdigest()[:8]
+
+
+def adopt(slugs: Iterable[str]) -> None:
+    """Make ours what is from before the database had homes: rows of these projects, and tasks."""
+    if homes.home():
+        for name in ("svc", delivery.QUEUE):
+            OrmQ.objects.filter(key=name).update(key=homes.queue(name))
+        for model in (Turn, Run):
+            rows = model._default_manager.filter(home="", project__in=list(slugs))
+            rows.update(home=homes.home())
 
 
 def _lost(turn: Turn) -> bool:
-    """Whether nobody runs the turn any more: its worker is dead, or its lease is over."""
-    worker = turn.claim.split("-")[1:2]
-    if worker and worker[0].isdigit() and not psutil.pid_exists(int(worker[0])):
+    """Whether nobody runs the turn any more: its worker is dead, or its lease is over. For those of
+    another home a lease more: the hosts that have the transcript go first."""
+    server, _, worker = turn.claim.partition("-")
+    pid = worker.split("-")[1:2]
+    if server == _here() and pid and not psutil.pid_exists(int(pid[0])):
         return True
-    return turn.lease_until is None or turn.lease_until < datetime.now(UTC)
+    patience = timedelta(seconds=0 if homes.is_mine(turn.home) else LEASE_S)
+    return turn.lease_until is None or turn.lease_until + patience < datetime.now(UTC)
 
 
 def revisit(turn_id: str, on_change: OnChange) -> bool:
@@ -122,13 +157,13 @@ def redeliver() -> None:
     late = datetime.now(UTC) - timedelta(seconds=REDELIVER_S)
     chat = Turn.objects.filter(chat=OuterRef("chat"))
     waiting = (
-        Turn.objects.filter(state="queued")
+        Turn.objects.filter(homes.mine(), state="queued")
         .filter(Q(delivered=None) | Q(delivered__lt=late))
         .exclude(Exists(chat.filter(state="running")))
         .exclude(Exists(chat.filter(state="queued", id__lt=OuterRef("id"))))
     )
-    for turn_id in waiting.values_list("id", flat=True):
-        hand_over(turn_id)
+    for turn in waiting.only("id", "home"):
+        hand_over(turn)
 
 
 def remove_logs() -> None:

@@ -16,13 +16,16 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
+from django.db.models import Q
 
 from config.kernel.errors import SvcError
 from config.kernel.mcp.operations import Registry
+from config.kernel.storage import homes
 from workspace.access import turns
 from workspace.chats.turns import endings, jobs, recovery
 from workspace.chats.turns.delivery import OnChange, ignore
+from workspace.chats.turns.output import Output
 from workspace.engines import procs
 from workspace.engines import select as engines
 from workspace.engines.base import Job
@@ -32,6 +35,7 @@ log = logging.getLogger(__name__)
 
 LEASE_S, RENEW_S, LOOK_S = 30, 10, 0.25
 GRACE_S = 5.0  # between asking a turn process to stop and killing its tree
+SETTLE_S, AGAIN_S = 120, 1.0
 LATE_S = 2.0  # the turn process ends itself in time; past this the worker does it
 ANSWERED, LOCKED, KNOWN, UNREADABLE, UNWRITABLE = 0, 3, 4, 5, 6
 STOPPED = {"user": "stopped", "timeout": "timeout", "shutdown": "interrupted"}
@@ -59,11 +63,12 @@ def run(turn_id: str, *, registry: Registry | None = None, on_change: OnChange =
 
 
 def claim(turn_id: str, token_hash: str) -> Turn | None:
-    """Make the row ours: only a queued one, first of its chat, with no other turn running."""
+    """Make the row ours: only a queued one of this home, first of its chat, with no other turn
+    running."""
     now = datetime.now(UTC)
     try:
         with transaction.atomic():
-            turn = Turn.objects.filter(id=turn_id, state="queued").first()
+            turn = Turn.objects.filter(homes.mine(), id=turn_id, state="queued").first()
             if turn is None or _someone_before(turn):
                 return None
             turn.state, turn.claim = "running", recovery.new_claim()
@@ -82,7 +87,9 @@ def claim(turn_id: str, token_hash: str) -> Turn | None:
 
 
 def _someone_before(turn: Turn) -> bool:
-    return Turn.objects.filter(chat=turn.chat, state="queued", id__lt=turn.id).exists()
+    """An earlier message, or a turn whose end has to be written first."""
+    waiting = Q(state="queued", id__lt=turn.id)
+    return Turn.objects.filter(waiting | Q(unclosed=True), chat=turn.chat).exists()
 
 
 def _supervise(turn: Turn, token: str, registry: Registry | None, on_change: OnChange) -> None:
@@ -97,14 +104,18 @@ def _supervise(turn: Turn, token: str, registry: Registry | None, on_change: OnC
     if job is None or refusal:
         _end(turn, ("error", "refused"), on_change, text=refusal or "")
         return
+    watch = None
     try:
-        watch = Watch(turn, job, around)
-        code = watch.until_end()
+        with Output(around.log) as output:
+            try:
+                watch = Watch(turn, job, around, output.into)
+                code = watch.until_end()
+            finally:  # and nobody prints any more
+                procs.kill_tree(below=[os.getpid()])
     except Exception:
         log.exception("turn process lost", extra={"turn": turn.id})
         code, watch = -1, None
     finally:
-        procs.kill_tree(below=[os.getpid()])
         around.remove()
     if job.engine and job.engine != "runbook":
         _remember(turn, job.engine)
@@ -128,8 +139,21 @@ def _finish(turn: Turn, code: int, why: str, on_change: OnChange) -> None:
 
 
 def _end(turn: Turn, verdict: tuple[str, str], on_change: OnChange, text: str = "") -> None:
+    """Settle the row; a database that is gone is waited for, and after SETTLE_S left to the sweep.
+
+    The end itself is in the transcript already, so whoever settles it tells the same.
+    """
     status, reason = verdict
-    endings.recover(turn.id, status=status, reason=reason, on_change=on_change, text=text)
+    deadline = time.monotonic() + SETTLE_S
+    while True:
+        try:
+            endings.recover(turn.id, status=status, reason=reason, on_change=on_change, text=text)
+            return
+        except (OperationalError, InterfaceError) as error:
+            if time.monotonic() > deadline:
+                raise
+            log.warning("the end of a turn waits for the database: %s", error)
+            time.sleep(AGAIN_S)
 
 
 def _put_back(turn: Turn, on_change: OnChange) -> None:
@@ -143,19 +167,18 @@ def _put_back(turn: Turn, on_change: OnChange) -> None:
 class Watch:
     """A turn process and its row: stops and answers go in, the exit code comes out."""
 
-    def __init__(self, turn: Turn, job: Job, around: jobs.Surroundings) -> None:
+    def __init__(self, turn: Turn, job: Job, around: jobs.Surroundings, output: int) -> None:
         self.turn = turn
         self.why = ""  # why the worker ended it, when it did
         self._answered = 0
         self._kill_at = float("inf")
         self._renew_at = time.monotonic() + RENEW_S
         self._late_at = time.monotonic() + job.turn_seconds + LATE_S
-        with around.log.open("ab") as output:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "workspace.turn", turn.chat, turn.id],
-                cwd=settings.BASE_DIR, env=dict(around.environ), start_new_session=True,
-                stdin=subprocess.PIPE, stdout=output, stderr=output, bufsize=0,
-            )  # fmt: skip
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "workspace.turn", turn.chat, turn.id],
+            cwd=settings.BASE_DIR, env=dict(around.environ), start_new_session=True,
+            stdin=subprocess.PIPE, stdout=output, stderr=output, bufsize=0,
+        )  # fmt: skip
         self._pidfd = os.pidfd_open(self._process.pid)
         self._tell(job.to_json())
 

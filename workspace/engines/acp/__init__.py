@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 
+from workspace.engines import policy
 from workspace.engines.acp import agents
 from workspace.engines.base import Event, Job, Probe, TurnIO
 from workspace.engines.light_typing import Any
@@ -47,7 +48,7 @@ class Acp:
         if job.mode == "plan" and job.sandbox.mode != "bwrap":
             return 'the engine "acp" cannot hold plan mode without a sandbox'
         if not job.network:
-            return "network off needs bubblewrap and the runbook or builtin engine"
+            return policy.NETWORK
         return agents.choose(job.model, job.engine_cfg["settings"])[1]
 
     def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:

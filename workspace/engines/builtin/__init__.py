@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from importlib import metadata, util
 
+from workspace.engines import policy
 from workspace.engines.base import End, Event, Job, Probe, TurnIO
 from workspace.engines.builtin import servers
 from workspace.engines.light_typing import Any
@@ -28,6 +29,8 @@ class Builtin:
         if not all(util.find_spec(package) for package in PACKAGES):
             return Probe(False, MISSING)
         version = metadata.version("pydantic-ai-slim")
+        if wrong := servers.unusable(cfg):
+            return Probe(False, f"not usable: {wrong}", version)
         if servers.hosted(cfg):
             return Probe(True, version=version)
         served = servers.served(cfg)
@@ -39,9 +42,7 @@ class Builtin:
         return servers.default_model(cfg)
 
     def preflight(self, job: Job) -> str | None:
-        if not job.network and job.sandbox.mode != "bwrap":
-            return "network off needs bubblewrap and the runbook or builtin engine"
-        return None
+        return policy.network_refusal(job) or servers.unusable(job.engine_cfg)
 
     async def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
         server, model = servers.read(job.model or "", job.engine_cfg)

@@ -19,7 +19,7 @@ from workspace.engines.base import End
 from workspace.engines.builtin import servers
 from workspace.engines.light_typing import Any
 
-REQUEST_S, RETRIES = 120.0, 2
+RETRIES = 2
 URLS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
 _CHARACTERS = 500
 
@@ -58,7 +58,7 @@ def _model(server: str, name: str, cfg: Mapping[str, Any], client: httpx2.AsyncC
 def settings(cfg: Mapping[str, Any]) -> ModelSettings:
     """How each request is made. `timeout` bounds each wait for the server, not a long answer."""
     return {
-        "timeout": float(cfg.get("settings", {}).get("requestSeconds") or REQUEST_S),
+        "timeout": servers.request_seconds(cfg),
         "max_retries": RETRIES,
         "cache": True,  # what the conversation repeats is paid for once, where a provider can
     }

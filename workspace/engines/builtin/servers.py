@@ -10,9 +10,10 @@ from workspace.engines.keys import ANTHROPIC, OPENAI
 from workspace.engines.light_typing import Any
 
 LOCAL_URL = "http://127.0.0.1:11434/v1"
-PROBE_S = 0.2
+PROBE_S, REQUEST_S = 0.2, 120.0
 KEYS = {"anthropic": ANTHROPIC, "openai": OPENAI}
 DEFAULTS = {"anthropic": "claude-sonnet-5-5", "openai": "gpt-6.1-sol"}
+MOST_S = 86400  # a day
 _LISTED_BYTES = 1024 * 1024
 
 
@@ -56,6 +57,29 @@ def lacking(server: str, model: str, cfg: Mapping[str, Any]) -> str | None:
     if server in KEYS and server not in hosted(cfg):
         return f"the model {server}:{model} needs {KEYS[server]}"
     return None
+
+
+def request_seconds(cfg: Mapping[str, Any]) -> float:
+    """engines.builtin.requestSeconds, the seconds a server may be silent; 0 when it is no time."""
+    given = cfg.get("settings", {}).get("requestSeconds")
+    if given is None:
+        return REQUEST_S
+    try:
+        seconds = 0.0 if isinstance(given, bool) else float(given)
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+    return seconds if 0 < seconds <= MOST_S else 0.0
+
+
+def unusable(cfg: Mapping[str, Any]) -> str | None:
+    """What is wrong with the settings of the engine, None when they can be used."""
+    if request_seconds(cfg):
+        return None
+    given = str(cfg["settings"]["requestSeconds"])[:100]
+    return (
+        f"engines.builtin.requestSeconds has to be a number of seconds above 0 and up to {MOST_S}, "
+        f'not "{given}"; leave it out for {REQUEST_S:.0f}'
+    )
 
 
 def served(cfg: Mapping[str, Any]) -> list[str] | None:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 
+from workspace.engines import policy
 from workspace.engines.base import Event, Job, Probe, TurnIO
 from workspace.engines.light_typing import Any
-
-NETWORK = "network off needs bubblewrap and the runbook or builtin engine"
 
 
 class Claude:
@@ -32,7 +31,7 @@ class Claude:
         from workspace.engines.claude import setup
 
         if not job.network:
-            return NETWORK
+            return policy.NETWORK
         return setup.bad_model(job.model)
 
     def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:

@@ -26,16 +26,15 @@ ISOLATION = "isolation is not available; leave it out"
 async def run(job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
     """Once more, told the earlier messages, when the conversation is not known after all."""
     place = setup.Place(job)
-    attempt = Attempt(job, io, place, memory.choose(job, io, place.store))
-    async with aclosing(attempt.events()) as events:
-        async for event in events:
-            yield event
-    if attempt.unknown:
-        start = memory.replay(job, io, place.store, lost=True)
+    start = memory.choose(job, io, place.store)
+    while True:
         attempt = Attempt(job, io, place, start)
         async with aclosing(attempt.events()) as events:
             async for event in events:
                 yield event
+        if not attempt.unknown:  # a replay resumes nothing: there is no third attempt
+            break
+        start = memory.replay(job, io, place.store, lost=True)
     yield attempt.messages.end(attempt.failure, attempt.complaint)
 
 

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 
-from workspace.engines import catalogue
+from workspace.engines import catalogue, policy
 from workspace.engines.base import (
     Args,
     End,
@@ -97,7 +97,7 @@ class Messages:
         return [
             name
             for name in dict.fromkeys(self.job.tools or [])
-            if name not in there and name not in withheld and not name.startswith("mcp__svc_manage")
+            if name not in there and name not in withheld and not name.startswith(policy.SERVER)
         ]
 
     def _delta(self, event: Mapping[str, Any]) -> None:

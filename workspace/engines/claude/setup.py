@@ -115,8 +115,10 @@ class Place:
         self.job = job
         self.root = Path(job.run_dir)
         self.config = self.root / "claude-config"
-        self.store = Path(job.engine_cfg["data"]) / job.project
-        self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        data = Path(job.engine_cfg["data"])
+        self.store = data / job.project
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.store.mkdir(mode=0o700, exist_ok=True)
         self.config.mkdir(mode=0o700)
         (self.config / "projects").symlink_to(self.store)
         self.login = self._login()

@@ -9,12 +9,16 @@ import gc
 import sys
 from typing import Any
 
+from django.conf import settings
 from django.db import connections
 from django_q.management.commands.qcluster import Command as Stock
 
-from config.kernel.process import bell
+from config.kernel.process import bell, release
 from config.kernel.process.supervise import Supervisor
+from config.kernel.storage import database
 from workspace.triggers.schedule import alive
+
+PATIENCE_S = 20  # with a database that says nothing; most of a turn's lease
 
 
 class Command(Stock):  # type: ignore[misc]
@@ -25,21 +29,32 @@ class Command(Stock):  # type: ignore[misc]
         if options["run_once"] or options["cluster_name"]:
             super().handle(*args, **options)
         else:
+            release.refuse_newer(settings.DATA_DIR)
             sys.exit(_supervise())
 
 
 def _supervise() -> int:
     """Load everything once, then keep the three forks alive until told to stop."""
     from workspace import tasks  # noqa: F401 - loaded here, shared by every fork
-    from workspace.triggers.schedule.cluster import Fork, serve_queue, serve_turns, tick
+    from workspace.triggers.schedule.cluster import (
+        FORKS_STOP_S,
+        Fork,
+        serve_queue,
+        serve_turns,
+        tick,
+    )
 
+    database.reach()
+    database.give_up_after(PATIENCE_S)
     alive.hold()
     connections.close_all()
     gc.collect()
     gc.freeze()  # a collection in a fork would copy every page it shares with us
     children = {"queue": serve_queue, "turns": serve_turns, "ticker": tick}
     try:
-        return Supervisor([Fork(name, target=run) for name, run in children.items()]).run()
+        return Supervisor(
+            [Fork(name, target=run) for name, run in children.items()], FORKS_STOP_S
+        ).run()
     finally:
         alive.facts().unlink(missing_ok=True)
         bell.ring("*")  # the pipes of those who slept here are nobody's now

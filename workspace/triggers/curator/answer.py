@@ -15,8 +15,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from workspace.project import CHARACTERS_PER_TOKEN
+
 TAGS = ("<overview>", "</overview>", "<changelog>", "</changelog>")
-CHARACTERS_PER_TOKEN = 4
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 

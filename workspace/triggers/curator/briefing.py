@@ -7,11 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from config.kernel.errors import NotFound
+from config.kernel.storage import database
 from workspace.chats.turns import endings
 from workspace.models import Turn
-from workspace.project import Project
-from workspace.triggers.curator import documents
-from workspace.triggers.curator.answer import CHARACTERS_PER_TOKEN
+from workspace.project import CHANGELOG, CHARACTERS_PER_TOKEN, OVERVIEW, Project
 
 PEOPLE = ("user", "client")
 ENDED = ("done", "failed", "stopped", "interrupted")
@@ -43,11 +42,11 @@ def prompt(project: Project, extra: str, seen: dict[str, bytes | None], turns: l
     """The message of a pass. `extra`: the afterTurn trigger's own instructions."""
     budget = project.effective("curation")
     task = TASK.format(name=project.name, overview=_characters(budget["overviewMaxTokens"]))
-    overview = _text(seen[documents.OVERVIEW])
+    overview = _text(seen[OVERVIEW])
     if len(overview) > SHOWN:
-        text = f"{documents.OVERVIEW} has more than {SHOWN} characters; the curator leaves it alone"
+        text = f"{OVERVIEW} has more than {SHOWN} characters; the curator leaves it alone"
         raise TooLong(text)
-    changelog = _text(seen[documents.CHANGELOG])[: _characters(budget["changelogMaxTokens"])]
+    changelog = _text(seen[CHANGELOG])[: _characters(budget["changelogMaxTokens"])]
     parts = [
         task,
         extra.strip(),
@@ -72,12 +71,13 @@ def _part(name: str, text: str) -> str:
 
 def turns_since(project: str, since: datetime | None) -> list[Turn]:
     """Turns of people that ended, the newest last."""
-    rows = Turn.objects.filter(
-        project=project, run=None, state__in=ENDED, sender__kind__in=PEOPLE, finished__isnull=False
-    )
+    ended = Turn.objects.filter(project=project, run=None, state__in=ENDED, finished__isnull=False)
+    rows = ended.alias(by=database.text_at("sender__kind")).filter(by__in=PEOPLE)
     if since is not None:
         rows = rows.filter(finished__gt=since)
-    return [*rows.order_by("-id")[:MOST_TURNS]][::-1]
+    newest: list[Turn] = []
+    newest += rows.order_by("-id")[:MOST_TURNS]
+    return newest[::-1]
 
 
 def news(turns: list[Turn]) -> str:

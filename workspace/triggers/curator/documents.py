@@ -1,4 +1,4 @@
-"""The two documents: read before a pass, written after it, through the kernel's writer.
+"""The two documents: written after a pass, through the kernel's writer.
 
 OVERVIEW.md is replaced only as it was read: what a person wrote meanwhile stays. In CHANGELOG.md
 entries are added to the file as it is now, nothing of it is touched.
@@ -12,19 +12,11 @@ import re
 
 from config.kernel.errors import Conflict
 from config.kernel.storage import files, paths
-from workspace.project import Project
+from workspace.project import CHANGELOG, OVERVIEW, Project
 
-OVERVIEW, CHANGELOG = "OVERVIEW.md", "CHANGELOG.md"
-MOST = 4 * 1024 * 1024
 TITLE = b"# Changelog\n\n"
 _DATED = re.compile(rb"^## \d{4}-\d{2}-\d{2}[ \t]*\r?$", re.M)
 _TITLE = re.compile(rb"\A(?:\xef\xbb\xbf)?# [^\n]*(?:\n[ \t\r]*)*(?:\n|\Z)")
-
-
-def read(project: Project, name: str) -> bytes | None:
-    """The document as it is now, None where there is none. Raises what paths and files raise."""
-    found = files.read(paths.inside(project.dir, name), limit=MOST, within=project.dir)
-    return found.data if found else None
 
 
 def digest(data: bytes | None) -> str:

@@ -17,7 +17,7 @@ from workspace import ids, projects
 from workspace.chats import chats
 from workspace.chats.turns import endings
 from workspace.models import Run, Turn
-from workspace.project import Project
+from workspace.project import CHANGELOG, DOCUMENTS, OVERVIEW, Project
 from workspace.triggers import pausing, runs
 from workspace.triggers.curator import answer, briefing, documents
 from workspace.triggers.entries import files, prompts
@@ -110,21 +110,19 @@ def _start(project: Project, run: Run) -> None:
     except SvcError as error:
         runs.finish(run.id, status="failed", reason=error.text[:500])
     except (OSError, paths.UnsafePath):
-        reason = f"{documents.OVERVIEW} or {documents.CHANGELOG} cannot be read"
+        reason = f"{OVERVIEW} or {CHANGELOG} cannot be read"
         runs.finish(run.id, status="failed", reason=reason)
 
 
 def _queue(project: Project, run: Run) -> None:
     trigger = _customised(project)
     extra = prompts.read(trigger, project.working_dir) if trigger else ""
-    seen = {
-        name: documents.read(project, name) for name in (documents.OVERVIEW, documents.CHANGELOG)
-    }
+    seen = {name: projects.document(project, name) for name in DOCUMENTS}
     completed = _last(project.slug, status="completed")
     turns = briefing.turns_since(project.slug, completed.queued_at if completed else None)
     prompt = briefing.prompt(project, extra, seen, turns)
     model = (trigger.run.model if trigger else None) or ""
-    firing = _firing(project, run, documents.digest(seen[documents.OVERVIEW]))
+    firing = _firing(project, run, documents.digest(seen[OVERVIEW]))
     chat = chats.open_for(firing, project=project, prompt=prompt, model=model).id
     with transaction.atomic():
         mine = Run.objects.filter(id=run.id, status="queued", session_id="")
@@ -168,7 +166,7 @@ def apply(turn: Turn) -> str:
     except SvcError as error:
         return error.text
     except (OSError, paths.UnsafePath):
-        return f"{documents.OVERVIEW} or {documents.CHANGELOG} cannot be written"
+        return f"{OVERVIEW} or {CHANGELOG} cannot be written"
     return ""
 
 

@@ -14,6 +14,7 @@ from django.db import transaction
 
 from config.kernel.errors import NotFound
 from config.kernel.process import bell
+from config.kernel.storage import database, homes
 from workspace import projects
 from workspace.models import InvalidEntry, TriggerState
 from workspace.project import Project
@@ -28,28 +29,37 @@ log = logging.getLogger(__name__)
 BELL = "ticker"
 _COLUMNS = (
     "legacy", "type", "enabled", "when", "armed_at", "next_at", "catch_up", "last_error",
-    "agent_name",
+    "agent_name", "home",
 )  # fmt: skip
 
 
 def sync(slug: str, *, now: datetime) -> TriggerSet:
-    """Arm, re-arm and disarm the triggers of one project; what its file holds now."""
+    """Arm, re-arm and disarm the triggers of one project; what its file holds now.
+
+    projects.Taken, and nothing changes, when another home has the project.
+    """
     with transaction.atomic():
+        database.alone("arming", slug)
         project = _current(slug)
         entries = files.read(project) if project else TriggerSet()
-        rows = {row.name: row for row in TriggerState.objects.filter(project=slug)}
+        stored = TriggerState.objects.select_for_update().filter(project=slug)
+        rows = {row.name: row for row in (stored if project else stored.filter(homes.mine()))}
         if project is not None and project.error:
             _suspend(rows, project)
         else:
             _reconcile(slug, rows, entries, now)
-            _record_invalid(slug, entries)
+            if project is not None or projects.away(slug) is None:
+                _record_invalid(slug, entries)
     bell.ring(BELL)
     return entries
 
 
 def _current(slug: str) -> Project | None:
+    """None once its directory is gone, also when it lives in another home since."""
     try:
         return projects.get(slug)
+    except projects.Taken:
+        raise
     except NotFound:
         return None
 
@@ -92,6 +102,7 @@ def _arm(row: TriggerState, trigger: Trigger, now: datetime) -> None:
     row.legacy, row.type = trigger.legacy, trigger.type
     row.enabled, row.when = trigger.enabled, trigger.when.when
     row.catch_up, row.agent_name = trigger.catch_up, agent_name(row.project, trigger.name)
+    row.home = homes.home()
     if not (trigger.enabled and isinstance(trigger.when, Schedule)):
         row.armed_at = row.next_at = None
     elif fresh:

@@ -14,6 +14,7 @@ from datetime import datetime
 
 from django.db import connection, transaction
 
+from config.kernel.storage import homes
 from workspace.models import Run, TriggerState
 from workspace.triggers import admission, firing
 from workspace.triggers.entries.schema import Trigger
@@ -39,10 +40,11 @@ class Claimed:
 
 
 def claim_due(*, now: datetime, serving_since: datetime, find: Find, paused: Paused) -> Claimed:
-    """Claim what is due at `now`, oldest first, at most BATCH; call again while rows came back."""
+    """Claim what of this home is due at `now`, oldest first, at most BATCH; call again while rows
+    came back."""
     with transaction.atomic():
-        due = TriggerState.objects.filter(enabled=True, next_at__lte=now).order_by("next_at")
-        rows = list(due.select_for_update(skip_locked=True)[:BATCH])
+        due = TriggerState.objects.filter(homes.mine(), enabled=True, next_at__lte=now)
+        rows = list(due.order_by("next_at").select_for_update(skip_locked=True)[:BATCH])
         claimed = Claimed(rows=len(rows))
         if rows:
             firings = _claim(rows, claimed, find, now, serving_since)

@@ -20,26 +20,32 @@ from django_q.conf import Conf
 
 from config.kernel.process import bell
 from config.kernel.process.supervise import Child
+from config.kernel.storage import homes
+from workspace.chats.turns import delivery, recovery
 from workspace.engines import procs
 from workspace.models import Turn
+from workspace.triggers import runs
 from workspace.triggers.schedule import arming
 from workspace.triggers.schedule.clock import Clock
 from workspace.triggers.schedule.primitives import Flag, shared_value
 from workspace.triggers.schedule.taskqueue import TaskQueue
-from workspace.triggers.schedule.ticker import Ticker, hand_over_sweep
+from workspace.triggers.schedule.ticker import Ticker
 
 log = logging.getLogger(__name__)
 
-TURNS = "turns"
 STOP_S = 7.0  # longer than a turn gets to end, shorter than the supervisor waits
+FORKS_STOP_S = 7.5  # of the supervisor of the forks, which is one below another
 _fork = get_context("fork")
 
 
 class TurnKeeper(Cluster):  # type: ignore[misc]
     """A stock cluster that asks its turns to end when it is told to stop (engine.md 3.4)."""
 
+    _told = False
+
     def stop(self) -> bool:
-        if not self.sentinel.is_alive():
+        self._told = True
+        if self.sentinel is None or not self.sentinel.is_alive():
             return False
         log.info("cluster %s stopping", Conf.CLUSTER_NAME)
         late = threading.Timer(STOP_S, kill_group)
@@ -58,6 +64,8 @@ class TurnKeeper(Cluster):  # type: ignore[misc]
         stock.Sentinel = Guard
         stock.Queue, stock.Event, stock.Value = TaskQueue, Flag, shared_value
         self.start()
+        if self._told:  # by a signal that came before there was anything to stop
+            self.stop()
         while self.sentinel.is_alive():
             self.sentinel.join()
 
@@ -68,9 +76,9 @@ class Guard(stock.Sentinel):  # type: ignore[misc]
     def reincarnate(self, process: Any) -> None:
         died = process in self.pool and process.exitcode not in (None, 0)
         super().reincarnate(process)
-        if died and Conf.CLUSTER_NAME == TURNS:
+        if died and homes.queue(delivery.QUEUE) == Conf.CLUSTER_NAME:
             try:
-                hand_over_sweep()
+                runs.hand_over("sweep")
             except Exception:  # the ticker's next sweep finds the turn
                 log.exception("the sweep after the death of a worker was not handed over")
 
@@ -83,7 +91,9 @@ def kill_group() -> None:
 
 def end_turns(group: int) -> int:
     """Ask the running turns of one process group to end; their workers look four times a second."""
-    mine = Turn.objects.filter(state="running", claim__startswith=f"{group}-", stop="")
+    mine = Turn.objects.filter(
+        state="running", claim__startswith=recovery.claims_of(group), stop=""
+    )
     return mine.update(stop="shutdown")
 
 
@@ -94,7 +104,7 @@ def serve_queue() -> None:
 
 def serve_turns() -> None:
     """The queue of turns."""
-    become(TURNS)
+    become(homes.queue(delivery.QUEUE))
     TurnKeeper().serve()
 
 

@@ -12,11 +12,11 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from django.conf import settings
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models import Min
-from django_q.tasks import async_task
 
-from config.kernel.storage import files
+from config.kernel.storage import files, homes
+from workspace import projects
 from workspace.chats.turns import recovery
 from workspace.models import InvalidEntry, Run, TriggerState
 from workspace.project import FILE
@@ -46,6 +46,7 @@ class Ticker:
         self.clock = time
         self.entries: dict[str, TriggerSet] = {}
         self.stats: dict[str, str] = {}
+        self.taken: set[str] = set()  # projects that another home has: asked for at every look
         self.serving_since = self.seen = time.now()
         self.looked = self.chored = self.pruned = datetime.min.replace(tzinfo=self.seen.tzinfo)
         self.caught_up = 0
@@ -64,12 +65,13 @@ class Ticker:
     def start(self) -> None:
         """Arm what the files say, recover what the last stop left, catch up; say so once."""
         self.look(self.clock.now())
+        recovery.adopt(self.stats)
         interrupted = recovery.sweep(on_change=following.follow) + self.chores(self.clock.now())
         self.claim(self.clock.now())
         log.info(
             "scheduler: %d armed, %d invalid, %d catch-up, %d interrupted by the last stop",
-            TriggerState.objects.exclude(next_at=None).count(),
-            InvalidEntry.objects.count(),
+            TriggerState.objects.filter(homes.mine()).exclude(next_at=None).count(),
+            InvalidEntry.objects.filter(project__in=self.entries).count(),
             self.caught_up,
             interrupted,
         )
@@ -78,16 +80,17 @@ class Ticker:
         now = self.clock.now()
         if abs(now - self.seen) > STALLED:
             self.serving_since = now
-        self.seen = now
         if abs(now - self.looked) >= LOOK:
             self.look(now)
         self.claim(self.clock.now())
         if abs(now - self.chored) >= CHORES:
             self.chores(now)
-        return self._next_step(now)
+        due = self._next_step(now)
+        self.seen = now  # of a step that did its work: without its database nothing is served
+        return due
 
     def _next_step(self, now: datetime) -> datetime:
-        armed = TriggerState.objects.filter(enabled=True, next_at__isnull=False)
+        armed = TriggerState.objects.filter(homes.mine(), enabled=True, next_at__isnull=False)
         due: datetime | None = armed.aggregate(due=Min("next_at"))["due"]
         return min(due or now + LOOK, now + LOOK)
 
@@ -98,7 +101,7 @@ class Ticker:
         for slug in [*stats, *(self.stats.keys() - stats.keys())]:
             if stats.get(slug) != self.stats.get(slug):
                 self._sync(slug, now)
-        self.stats = stats
+        self.stats = {slug: stat for slug, stat in stats.items() if slug not in self.taken}
         self._forget_vanished(set(stats), now)
 
     def _stats(self) -> dict[str, str]:
@@ -112,14 +115,24 @@ class Ticker:
     def _forget_vanished(self, slugs: set[str], now: datetime) -> None:
         """Rows of projects that went while no ticker ran; only the first look can find any."""
         if self.entries.keys() - slugs or not self.chored.year > 1:
-            known = TriggerState.objects.order_by().values_list("project", flat=True).distinct()
+            ours = TriggerState.objects.filter(homes.mine()).order_by()
+            known = ours.values_list("project", flat=True).distinct()
             for slug in {*known, *self.entries} - slugs:
                 self._sync(slug, now)
                 self.entries.pop(slug, None)
 
     def _sync(self, slug: str, now: datetime) -> None:
+        before = set(self.taken)
+        self.taken.discard(slug)
         try:
             self.entries[slug] = arming.sync(slug, now=now)
+        except projects.Taken as error:
+            self.entries.pop(slug, None)
+            self.taken.add(slug)
+            if slug not in before:
+                log.warning(error.text)
+        except OperationalError:
+            raise  # not of this project: all of the look is done again
         except Exception:
             log.exception("arming %s failed", slug)
 
@@ -148,11 +161,11 @@ class Ticker:
         if queued:
             with transaction.atomic():
                 for run in queued:
-                    runs.deliver(run.id)
+                    runs.deliver(run)
 
     def _refresh(self, now: datetime) -> None:
         """Look once more at the files of what is about to fire."""
-        due = TriggerState.objects.filter(enabled=True, next_at__lte=now)
+        due = TriggerState.objects.filter(homes.mine(), enabled=True, next_at__lte=now)
         for slug in due.order_by().values_list("project", flat=True).distinct():
             stat = files.stat_of(settings.PROJECTS_DIR / slug / FILE)
             if stat is None or stat != self.stats.get(slug):
@@ -163,13 +176,8 @@ class Ticker:
         """What keeps the ledgers true: lost starts, lost turns, old rows."""
         self.chored = now
         interrupted = runs.recover(now, following.follow)
-        hand_over_sweep()
+        runs.hand_over("sweep")  # what a crash left behind is put right soon (engine.md 3.3)
         if now - self.pruned >= timedelta(days=1):
             self.pruned = now
-            async_task("workspace.tasks.prune", cluster=runs.QUEUE, task_name="prune", save=False)
+            runs.hand_over("prune")
         return interrupted
-
-
-def hand_over_sweep() -> None:
-    """Have what a crash left behind put right soon (engine.md 3.3)."""
-    async_task("workspace.tasks.sweep", cluster=runs.QUEUE, task_name="sweep", save=False)

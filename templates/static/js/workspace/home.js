@@ -7,6 +7,7 @@ import { action } from "../kit/palette.js";
 import { page, problem } from "../kit/parts.js";
 import { onChange } from "../kit/shell.js";
 import { attempt } from "../kit/toast.js";
+import { elsewhere } from "./home/elsewhere.js";
 import { welcome } from "./home/first.js";
 import { nowColumn } from "./home/now.js";
 import { projectList } from "./home/projects.js";
@@ -37,13 +38,14 @@ const makeButton = button("New project", {
   onclick: () => make(),
 });
 const list = projectList();
+const away = elsewhere();
 const now = nowColumn();
 
 const make = () => newProject(form);
 const toggle = (event) => pause(event, { on: !state.paused, after: load });
 
 async function load() {
-  const [{ projects }, { paused }, { runs, next: more }] = await Promise.all([
+  const [{ projects, elsewhere: others }, { paused }, { runs, next: more }] = await Promise.all([
     get("/api/projects"),
     get("/api/pause"),
     get(
@@ -56,7 +58,7 @@ async function load() {
   ]);
   const names = Object.fromEntries(projects.map(({ slug, name }) => [slug, name]));
   const [running, next] = await Promise.all([busyChats(projects), nextTimes(projects)]);
-  draw({ projects, paused, failed: { runs, more: more !== null }, running, next, names });
+  draw({ projects, others, paused, failed: { runs, more: more !== null }, running, next, names });
 }
 
 /** What runs and waits, of the projects that have any. */
@@ -94,8 +96,8 @@ async function nextTimes(projects) {
     .slice(0, SHOWN);
 }
 
-function draw({ projects, paused, failed, running, next, names }) {
-  if (projects.length === 0) {
+function draw({ projects, others, paused, failed, running, next, names }) {
+  if (projects.length + others.length === 0) {
     if (!page().querySelector("#first")) fill(page(), welcome(form, make));
     return;
   }
@@ -109,6 +111,7 @@ function draw({ projects, paused, failed, running, next, names }) {
       projects.some(({ counts }) => counts.triggers),
     );
   list.update(projects);
+  away.update(others);
   now.update({ failed, running, next, names, paused });
 }
 
@@ -131,7 +134,7 @@ function frame() {
     ),
     form,
     banner,
-    h("div", { class: "with-aside" }, list.node, now.node),
+    h("div", { class: "with-aside" }, h("div", {}, list.node, away.node), now.node),
   );
 }
 

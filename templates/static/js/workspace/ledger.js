@@ -113,11 +113,7 @@ export function ledger({ route, filters, idOf, row, items, none, label }) {
     shown.update(all, { now });
     const filtered = Object.values(fields()).some(Boolean);
     fill(trouble);
-    fill(
-      nothing,
-      all.length === 0 &&
-        empty(filtered ? "Nothing fits these filters." : none, filtered && clear()),
-    );
+    fill(nothing, all.length === 0 && empty(filtered ? unfit() : none, filtered && clear()));
     fill(
       foot,
       state.next &&
@@ -126,6 +122,11 @@ export function ledger({ route, filters, idOf, row, items, none, label }) {
         }),
     );
   }
+
+  const unfit = () =>
+    state.next
+      ? "Nothing recent fits these filters; older lines may."
+      : "Nothing fits these filters.";
 
   const clear = () =>
     button("Clear the filters", {

@@ -104,6 +104,38 @@ def test_a_server_that_does_not_answer_in_time_is_a_failure(talk, stub):
     assert end(talk.run()) == ("error", "api_error")
 
 
+NO_TIMES = ["soon", "", True, 0, -1, float("nan"), 10**400, 86401, [5], {}]
+
+
+@pytest.mark.parametrize("given", NO_TIMES, ids=lambda given: str(given)[:9])
+def test_a_time_that_is_none_makes_the_engine_unusable_and_is_named(given):
+    found = ENGINE.probe(config(OPENAI_API_KEY=KEY) | {"settings": {"requestSeconds": given}})
+
+    assert not found.available
+    assert (found.reason or "").startswith(
+        "not usable: engines.builtin.requestSeconds has to be a number of seconds above 0 and up "
+        f'to 86400, not "{str(given)[:100]}"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"), [(None, 120), ("30", 30), (0.5, 0.5), (86400, 86400)]
+)
+def test_a_time_in_seconds_is_what_the_server_gets(given, seconds):
+    settings = {"settings": {"requestSeconds": given}}
+
+    assert servers.request_seconds(settings) == seconds
+    assert ENGINE.probe(config(OPENAI_API_KEY=KEY) | settings).available
+
+
+def test_a_turn_with_a_time_that_is_none_is_refused_before_the_model_is_asked(talk, stub):
+    talk.settings = {"requestSeconds": "soon"}
+    records = talk.run()
+    assert end(records) == ("error", "refused")
+    assert "engines.builtin.requestSeconds" in records[-1]["text"]
+    assert stub.asked == []
+
+
 def test_a_model_whose_key_is_gone_needs_an_engine_and_gets_no_other(hosted, stub):
     hosted.keys = {"ANTHROPIC_API_KEY": KEY}
     records = hosted.run()

@@ -10,7 +10,15 @@ from typing import Any
 import pytest
 
 from tests.promises.rings import SLOW
-from tests.promises.test_t7_tools_are_limited import CLASSES, LISTS, MODES, NOTEBOOK, SVC, effects
+from tests.promises.test_t7_tools_are_limited import (
+    CLASSES,
+    LISTS,
+    MODES,
+    NOTEBOOK,
+    SVC,
+    allowed_to_model,
+    effects,
+)
 from tests.stubs import openai
 from tests.stubs.openai import Reply, text, use
 from tests.workspace.engines.builtin.talk import end, notices, of, result
@@ -242,17 +250,6 @@ def calls_of_all(url: str) -> list[dict[str, Any]]:
     return [use(tool, args) for tool, args in calls.items()]
 
 
-def allowed(tool: str, mode: str, tools: list[str] | None) -> bool:
-    """The rows of engine.md 6 for an unattended turn that has a model, said once more."""
-    kind = "T" if tool == "Task" else CLASSES[tool]
-    if tools is not None and tool not in tools:
-        return False
-    if mode == "plan":
-        return kind in "RP" or (kind == "N" and tools is not None)
-    by_mode = {"default": "RPT", "acceptEdits": "RPET", "bypassPermissions": "RPEXNST"}[mode]
-    return tools is not None or kind in by_mode
-
-
 @pytest.mark.promise("T7")
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("mode", MODES)
@@ -271,7 +268,7 @@ def test_only_what_list_and_mode_allow_has_an_effect(talk, stub, world, tools, m
         fields["engine_cfg"] |= {"tools": {"web": web}}
         records = world.run("Go on", **fields)
 
-    expected = {tool for tool in CLASSES if allowed(tool, mode, tools)}
+    expected = {tool for tool in CLASSES if allowed_to_model(tool, mode, tools)}
     uses = {record["call"]: record["tool"] for record in of(records, "tool_use")}
     results = {uses[record["call"]]: record["text"] for record in of(records, "tool_result")}
     traced = effects(world, calls, results) | ({"Task"} if any(map(in_task, stub.asked)) else set())

@@ -4,7 +4,6 @@ around it.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from tests.service import until as within
 from tests.stubs import anthropic, openai
 from tests.stubs.openai import text, use
 from tests.workspace.engines.builtin.talk import Talk, end, of
-from tests.workspace.turns import until
+from tests.workspace.turns import pss_mb, until
 from workspace.chats import transcript
 from workspace.engines import procs
 
@@ -61,13 +60,6 @@ def test_a_stop_while_the_model_is_silent_ends_at_once(talk, stub, world):
     assert running.end()[0] == 0
     assert time.monotonic() - began < 6
     assert end(world.records()) == ("stopped", "user")
-
-
-def pss_mb(pid: int) -> float:
-    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    found = re.search(r"^Pss: +(\d+)", rollup, re.MULTILINE)
-    assert found
-    return int(found[1]) / 1024
 
 
 @pytest.mark.parametrize("model", ["local:m", "anthropic:claude-sonnet-5-5"])

@@ -97,3 +97,13 @@ def test_what_is_no_name_of_a_model_is_refused(tmp_path, model):
 )
 def test_names_of_models_are_taken(tmp_path, model):
     assert ENGINE.preflight(job(World(tmp_path), model=model)) is None
+
+
+def test_conversations_are_kept_where_only_the_service_user_looks(tmp_path):
+    own = cfg(tmp_path) | {"data": str(tmp_path / "engines" / "claude")}
+
+    place = setup.Place(World(tmp_path).job("Go", engine_cfg=own))
+
+    assert place.store == tmp_path / "engines/claude/alpha"
+    modes = [path.stat().st_mode & 0o777 for path in (place.store, place.store.parent)]
+    assert modes == [0o700, 0o700]

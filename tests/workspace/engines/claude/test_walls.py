@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.promises.rings import SLOW
-from tests.promises.test_t7_tools_are_limited import CLASSES, MODES, NOTEBOOK, SVC
+from tests.promises.test_t7_tools_are_limited import CLASSES, MODES, NOTEBOOK, SVC, allowed_to_model
 from tests.stubs.anthropic import Asked, Block, Reply, text, use
 from tests.workspace.engines.claude.conftest import Desk, Record, ended, of, results
 from tests.workspace.engines.manage import manage
@@ -32,17 +32,6 @@ async def gate(*given):
     raise RuntimeError("the gate is broken")
 looped._Performance.gate = gate
 """
-
-
-def permitted(tool: str, mode: str, tools: Tools) -> bool:
-    """The rows of engine.md 6 for an unattended turn that has a model, said once more."""
-    kind = "T" if tool == "Task" else CLASSES[tool]
-    if tools is not None and tool not in tools:
-        return False
-    if mode == "plan":
-        return kind in "RP" or (kind == "N" and tools is not None)
-    by_mode = {"default": "RPT", "acceptEdits": "RPET", "bypassPermissions": "RPEXNST"}[mode]
-    return tools is not None or kind in by_mode
 
 
 def prepare(project: Path, who: str) -> None:
@@ -118,7 +107,7 @@ def effects(project: Path, who: str, calls: list[tuple[str, Any]], told: list[Re
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(("tools", "mode"), EVERY if SLOW else FEW, ids=str)
 def test_only_what_list_and_mode_allow_has_an_effect(desk: Desk, tools: Tools, mode: str):
-    allowed = {tool for tool in CLASSES if permitted(tool, mode, tools)}
+    allowed = {tool for tool in CLASSES if allowed_to_model(tool, mode, tools)}
     with manage({"read_chat": "{}", "create_chat": "{}"}) as (svc, calls):
         for op in ("read_chat", "create_chat"):  # what the service itself withholds
             listed = tools is None or f"{SVC}{op}" in tools

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 from config.kernel.process import tree
 from tests.stubs.anthropic import text, use
 from tests.workspace.engines.claude.conftest import Desk, of
+from tests.workspace.turns import pss_mb
 from workspace.engines import procs
 
 TURN_MB, PROGRAM_MB = 90, 260
-
-
-def pss_mb(pid: int) -> float:
-    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    found = re.search(r"^Pss: +(\d+)", rollup, re.MULTILINE)
-    assert found
-    return int(found[1]) / 1024
 
 
 def test_a_turn_keeps_within_its_memory(desk: Desk):

@@ -198,9 +198,16 @@ function step(areas, by) {
   rows[Math.max(0, Math.min(rows.length - 1, to))]?.focus();
 }
 
+/** An error of the file begins with its line; else its name belongs to a project elsewhere. */
+const unread = (error) => /^(line|cannot be read)/.test(error);
+
 function lookOf(project) {
   const { error, counts, status } = project;
-  if (error) return { ...stateOf("invalid"), word: "Its file cannot be read" };
+  if (error)
+    return {
+      ...stateOf("invalid"),
+      word: unread(error) ? "Its file cannot be read" : "It cannot be used here",
+    };
   if (counts.running) return stateOf("running");
   if (counts.waiting) return stateOf("queued");
   return LOOKS[status] ?? (held(project) ? stateOf("paused") : stateOf("quiet"));
@@ -208,7 +215,7 @@ function lookOf(project) {
 
 function row(project) {
   const { slug, name, summary, error } = project;
-  const why = error && `project.yaml, ${error}`; // begins with its line
+  const why = error && (unread(error) ? `project.yaml, ${error}` : error);
   return h(
     "li",
     {},
