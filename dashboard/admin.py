@@ -12,7 +12,7 @@ __all__ = ("site",)  # filled by this module's import
 
 @admin.register(models.Slug, site=site)
 class Slugs(Inspection):
-    list_display = ("slug", "state", "since", "reason", "observed_id", "removed_at")
+    list_display = ("slug", "node", "state", "since", "reason", "observed_id", "removed_at")
     search_fields = ("slug", "observed_id")
 
 

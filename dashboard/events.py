@@ -111,6 +111,10 @@ class Telling:
     def config(self) -> None:
         self._later("config", "")
 
+    def nodes(self) -> None:
+        """Another node came, went or is another."""
+        self._later("nodes", "")
+
     def reboot(self, ids: Sequence[str]) -> None:
         """The lost-at-reboot notice changed; empty when it is cleared."""
         STANDING.lost = list(ids)

@@ -12,11 +12,13 @@ from django.db import models
 class Slug(models.Model):
     """A name that has a history: its last state, and how often it is probed (`interval`, ms).
 
-    `observed_id` binds a discovered app to its listener; `removed_at` is when the app went, and
-    90 days later its history goes too.
+    `node` is the id of the node whose app it is, "" in SQLite (history/scope.py). `observed_id`
+    binds a discovered app to its listener; `removed_at` is when the app went, and 90 days later its
+    history goes too.
     """
 
-    slug = models.CharField(max_length=63, unique=True)
+    node = models.CharField(max_length=64, blank=True, default="")
+    slug = models.CharField(max_length=63)
     observed_id = models.CharField(max_length=14, blank=True)
     state = models.CharField(max_length=10, blank=True)
     since = models.BigIntegerField(null=True)
@@ -25,7 +27,8 @@ class Slug(models.Model):
     removed_at = models.BigIntegerField(null=True)
 
     class Meta:
-        ordering = ("slug",)
+        ordering = ("slug", "node")
+        constraints = (models.UniqueConstraint(fields=("node", "slug"), name="dashboard_slug_key"),)
 
     def __str__(self) -> str:
         return self.slug

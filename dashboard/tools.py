@@ -132,6 +132,11 @@ OPERATIONS = (
         "get_lost", operations.get_lost, "What ran before the last reboot and does not run now.",
     ),
     _read(
+        "list_nodes", operations.list_nodes,
+        "The other machines on the same PostgreSQL and Redis: whether each is heard, its dashboard "
+        "and how many of its apps are in each state.",
+    ),
+    _read(
         "list_removed", operations.list_removed,
         "Files of apps and groups that were removed and can be brought back.",
     ),

@@ -67,6 +67,7 @@ urlpatterns = [
     path("api/lost/<str:id>/restart", lost({"post": "restart"})),
     path("api/lost/<str:id>/service", lost({"post": "keep"})),
     path("api/lost/<str:id>/dismiss", lost({"post": "dismiss"})),
+    path("api/nodes", instance({"get": "nodes"})),
     path("api/removed", removed({"get": "list"})),
     path("api/removed/restore", removed({"post": "restore"})),
     path("llms.txt", guide({"get": "llms"})),

@@ -76,8 +76,6 @@ def told(error: Exception, context: dict[str, Any]) -> Response:
         response.data["error"] = wrong_method(request, response["Allow"])
     elif response.data["error"] == "internal error":
         response.data = internal(request).body()
-    elif response.status_code == 503:
-        response["Retry-After"] = "1"
     return response
 
 

@@ -19,7 +19,7 @@ from dashboard.api.base import ME, ViewSet, documented, known, tagged, unchanged
 
 @extend_schema(tags=["dashboard"])
 class InstanceViewSet(ViewSet):
-    """`/api/health`, `/api/state`, `/api/config`."""
+    """`/api/health`, `/api/state`, `/api/config`, `/api/nodes`."""
 
     @documented(shapes.Health)
     def health(self, request: Request) -> Response:
@@ -36,6 +36,11 @@ class InstanceViewSet(ViewSet):
         if request.accepted_renderer.format != "json":
             return Response(jsonio.loads(body), headers=headers)
         return HttpResponse(body, content_type=answers.JSON.decode(), headers=headers)
+
+    @documented(shapes.NodeList)
+    def nodes(self, request: Request) -> Response:
+        """This node and the others on its PostgreSQL and Redis; `heard` while the Redis answers."""
+        return Response(operations.list_nodes(ME))
 
     @documented(PlaceList, query=PlaceQuery)
     def places(self, request: Request) -> Response:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Coroutine
 from typing import Any, TypeVar
 
 from config.kernel.errors import Unavailable
+from config.kernel.process import nodes
 from config.kernel.storage.watch import Watcher
 from config.kernel.waits import happened
 from dashboard.daemon import ending, views
@@ -67,6 +68,7 @@ class Daemon:
         self._present = Present(self._facts, frozenset(own_ports), open_files)
         self._tasks = Tasks(self._present.views.bump)
         self._facts.faults = self._tasks.errors
+        self._unfollow: Callable[[], None] = lambda: None
 
     # From any thread but the daemon's own.
 
@@ -158,6 +160,10 @@ class Daemon:
         """How many apps need attention."""
         return self._present.views.attention()
 
+    def counts(self) -> dict[str, int]:
+        """How many apps are in each state."""
+        return self._present.views.counts()
+
     def groups(self) -> list[dict[str, Any]]:
         return self._present.views.groups()
 
@@ -214,6 +220,7 @@ class Daemon:
         present.turn("scan")
         STANDING.on_join = self._joined
         self.loaded.set()
+        self._unfollow = nodes.follow(lambda: self._loop.soon(self.telling.nodes))
         if watched():
             self.telling.apps("resync")  # whoever came early has been refused everything
         self._tasks.start(
@@ -260,6 +267,7 @@ class Daemon:
         facts, present = self._facts, self._present
         by = asyncio.get_running_loop().time() + END_S
         self.loaded.clear()
+        self._unfollow()
         STANDING.on_join = lambda: None
         await ending.close({"tasks": self._tasks.close}, by - CLOSE_S)
         await ending.close(

@@ -81,6 +81,11 @@ class Views:
         apps = self.facts.census.apps.values()
         return sum(records.needs_attention(app, self._health(app)) for app in apps)
 
+    def counts(self) -> dict[str, int]:
+        """How many apps are in each state."""
+        apps = self.facts.census.apps.values()
+        return records.counts((app, self._health(app).state) for app in apps)
+
     def observed(self) -> dict[str, Any]:
         """`{observed, ignored, ignoreEtag, scannedAt, partial}` (7.2)."""
         census, seen, files = self.facts.census, self.facts.seen, self.facts.loaded

@@ -23,6 +23,7 @@ class Live:
     observed: list[Record]
     groups: list[Record]
     lost: Record | None
+    nodes: list[Record]
     errors: list[Record]
 
 
@@ -37,6 +38,7 @@ def gather(caller: Local, base: str) -> Live:
         observed=[one for one in operations.list_observed(caller)["observed"] if not one["hidden"]],
         groups=operations.list_bookmarks(caller)["groups"],
         lost=operations.get_lost(caller)["lost"],
+        nodes=operations.list_nodes(caller)["nodes"],
         errors=apps["fileErrors"],
     )
 

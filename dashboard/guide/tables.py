@@ -28,6 +28,12 @@ def lost(notice: Record | None) -> str:
     return _table(head, (_lost(one) for one in (notice or {}).get("items", ())))
 
 
+def nodes(found: Iterable[Record]) -> str:
+    """The other machines, each with a dashboard of its own."""
+    head = ("machine", "heard", "dashboard", "apps", "version")
+    return _table(head, (_node(one) for one in found))
+
+
 def errors(found: Iterable[Record]) -> str:
     head = ("file", "line", "level", "message")
     rows = ((code(e["file"]), code(e["line"]), e["level"], text(e["message"], 200)) for e in found)
@@ -70,6 +76,12 @@ def _app(one: Record) -> Sequence[str]:
         text((identity.get("git") or {}).get("branch")),
         code(_command(one)),
     )
+
+
+def _node(one: Record) -> Sequence[str]:
+    heard = "yes" if one["alive"] else f"not since {one['goneSince']}"
+    counts = ", ".join(f"{count} {text(state)}" for state, count in one["apps"].items() if count)
+    return (text(one["name"]), heard, code(one["dashboard"]), counts, text(one["version"]))
 
 
 def _listener(one: Record) -> Sequence[str]:

@@ -30,6 +30,7 @@ def agent_guide(live: Live) -> str:
         apps=tables.apps(live.apps),
         observed=tables.observed(live.observed),
         lost=tables.lost(live.lost),
+        nodes=tables.nodes(live.nodes) if live.nodes else "",
         errors=tables.errors(live.errors),
         app_notes=tables.app_notes(live.apps),
         notes=live.config["agentGuide"]["notes"],

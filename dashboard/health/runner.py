@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -59,6 +60,7 @@ class Runner:
         self._open, self._connecting = Gate(OPEN), Gate(CONNECTING)
         self._since: float | None = None  # when it began to run
         self._slept = clock.asleep()
+        self.asked: Counter[str] = Counter()  # probes since it was made, by what they found
 
     def watch(
         self, slug: str, target: Target, policy: Policy, known: Known | None = None
@@ -99,6 +101,10 @@ class Runner:
         """The next probe of the app also reads title, headers and body."""
         if slug in self._apps:
             self._apps[slug].page = True
+
+    def states(self) -> Counter[str]:
+        """How many apps are in each state."""
+        return Counter(app.record.state for app in self._apps.values())
 
     def record(self, slug: str) -> Record | None:
         app = self._apps.get(slug)
@@ -193,6 +199,7 @@ class Runner:
         if result is None:
             self._plan(app)
             return
+        self.asked[result.kind] += 1
         app.silent = result.kind in {Kind.TIMEOUT, Kind.DNS}
         app.winner = result.addr or app.winner
         self._take(app, Probed(result))

@@ -1,10 +1,14 @@
-"""Deleting what history no longer keeps, a chunk at a time, so that no writer waits for long."""
+"""Deleting what the history of this node no longer keeps.
+
+A chunk at a time, so that no writer waits for long."""
 
 from __future__ import annotations
 
 from django.db.models import Model, QuerySet
 
+from config.kernel.storage import ranges
 from dashboard import models
+from dashboard.history import scope
 from dashboard.history.timeline import DAY, HOUR
 
 CHUNK = 20_000
@@ -16,13 +20,13 @@ def prune(now: float, *, raw_hours: float = 24, days: float = 90) -> tuple[list[
     ts = round(now * 1000)
     old_samples = int(ts - raw_hours * HOUR - HOUR)
     old = int(ts - days * DAY - HOUR)
-    every = models.Slug.objects.order_by().values("pk")  # names the first column of the index
+    every = scope.mine().order_by().values("pk")  # names the first column of the index
     rows = (
         _delete(models.Sample.objects.filter(app__in=every, ts__lt=old_samples))
         + _delete(models.Hour.objects.filter(app__in=every, hour__lt=old // HOUR))
         + _delete(models.Edge.objects.filter(app__in=every, ts__lt=old))
     )
-    gone = models.Slug.objects.filter(removed_at__lt=ts - REMOVED_MS)
+    gone = scope.mine().filter(removed_at__lt=ts - REMOVED_MS)
     names = list(gone.values_list("slug", flat=True))
     for table in (models.Sample, models.Hour, models.Edge):
         rows += _delete(table.objects.filter(app__in=gone.order_by().values("pk")))
@@ -30,9 +34,4 @@ def prune(now: float, *, raw_hours: float = 24, days: float = 90) -> tuple[list[
 
 
 def _delete(rows: QuerySet[Model]) -> int:
-    """Chunk by chunk, each a transaction of its own."""
-    deleted = 0
-    table = rows.model._default_manager
-    while keys := list(rows.order_by().values_list("pk", flat=True)[:CHUNK]):
-        deleted += table.filter(pk__in=keys).delete()[0]
-    return deleted
+    return ranges.delete(rows, chunk=CHUNK)

@@ -15,7 +15,7 @@ from typing import Any
 
 from django.db import DatabaseError, connection
 
-from dashboard.history import store
+from dashboard.history import scope, store
 from dashboard.history.hours import Hour
 from dashboard.history.pruning import prune
 from dashboard.history.states import Kept, kept
@@ -56,6 +56,7 @@ class Recorder:
 
         Raises DatabaseError; it may then be called again.
         """
+        scope.adopt()
         pasts = store.pasts()
         for past in pasts:
             track = self._tracks[past.slug] = Track(past.standing.interval)

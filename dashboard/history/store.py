@@ -12,9 +12,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import F, Model, OuterRef, Q, Subquery, Sum
+from django.db.models import F, Model, OuterRef, Q, QuerySet, Subquery, Sum
 
 from dashboard import models
+from dashboard.history import scope
 from dashboard.history.hours import Hour, of_row
 from dashboard.history.states import Kept
 from dashboard.history.track import RECENT, Check, Reading
@@ -76,7 +77,7 @@ class Batch:
 
 # What a row holds, in this order, and which of it is its key.
 _TABLES: dict[type[Model], tuple[tuple[str, ...], tuple[str, ...]]] = {
-    models.Slug: (("slug", *(one.name for one in fields(Standing))), ("slug",)),
+    models.Slug: (("node", "slug", *(one.name for one in fields(Standing))), ("node", "slug")),
     models.Hour: (("id", "app_id", *Hour(0).row()), ("app_id", "hour")),
     models.Sample: (("app_id", "ts", "state", "us", "status", "ok"), ("app_id", "ts")),
     models.Edge: (("app_id", "ts", "from_state", "to_state", "reason"), ("app_id", "ts")),
@@ -112,12 +113,13 @@ def write(batch: Batch) -> None:
 
 def _ids(batch: Batch) -> dict[str, int]:
     """The ids of all slugs named, asked anew each time: rows may have been pruned."""
-    _put(models.Slug, [(slug, *astuple(one)) for slug, one in batch.slugs.items()])
+    node = scope.here()
+    _put(models.Slug, [(node, slug, *astuple(one)) for slug, one in batch.slugs.items()])
     names = batch.names()
-    rows = models.Slug.objects.filter(slug__in=names).order_by().values_list("slug", "pk")
+    rows = scope.mine().filter(slug__in=names).order_by().values_list("slug", "pk")
     found = dict(rows)
     if lost := names - found.keys():
-        _put(models.Slug, [(slug, *astuple(Standing())) for slug in lost])
+        _put(models.Slug, [(node, slug, *astuple(Standing())) for slug in lost])
         found = dict(rows.all())
     return found
 
@@ -156,9 +158,9 @@ def _quoted(names: tuple[str, ...]) -> str:
 
 
 def pasts() -> list[Past]:
-    """Every slug that has a history."""
+    """Every slug of this node that has a history."""
     last = models.Sample.objects.filter(app=OuterRef("pk")).order_by("-ts")
-    rows = models.Slug.objects.values_list(
+    rows = scope.mine().values_list(
         "pk",
         "slug",
         Subquery(last.values("ts")[:1]),
@@ -183,7 +185,7 @@ def recent(app_id: int) -> list[Check]:
 
 def hours_since(hour: int) -> Iterator[tuple[str, Hour]]:
     """The stored hours of every slug from `hour` on."""
-    every = models.Slug.objects.order_by().values("pk")  # names the first column of the index
+    every = scope.mine().order_by().values("pk")  # names the first column of the index
     rows = models.Hour.objects.filter(app__in=every, hour__gte=hour).select_related("app")
     for row in rows.order_by():
         yield row.app.slug, of_row(row)
@@ -194,7 +196,7 @@ def hours_of(keys: Iterable[Key]) -> dict[Key, Hour]:
     wanted = set(keys)
     names, numbers = {slug for slug, _ in wanted}, {number for _, number in wanted}
     rows = models.Hour.objects.filter(
-        app__in=models.Slug.objects.filter(slug__in=names), hour__in=numbers
+        app__in=scope.mine().filter(slug__in=names), hour__in=numbers
     ).select_related("app")
     found = {(row.app.slug, row.hour): row for row in rows}
     return {key: of_row(row) for key, row in found.items() if key in wanted}
@@ -212,13 +214,13 @@ def totals(end: int, through: int) -> Totals:
         sums[f"good_{window}"] = Sum(F("up") + F("degraded"), filter=inside, default=0)
         sums[f"bad_{window}"] = Sum("down", filter=inside, default=0)
     rows: Iterable[Any] = (
-        models.Hour.objects.filter(hour__gte=end - max(UPTIME_HOURS.values()), hour__lt=through)
+        _hours(end - max(UPTIME_HOURS.values()), through)
         .order_by()
         .annotate(number=F("app_id") + 0)
         .values("number")
         .annotate(**sums)
     )
-    names = dict(models.Slug.objects.values_list("pk", "slug"))
+    names = dict(scope.mine().values_list("pk", "slug"))
     return {
         names[row["number"]]: {
             window: (row[f"good_{window}"], row[f"bad_{window}"]) for window in UPTIME_HOURS
@@ -226,3 +228,9 @@ def totals(end: int, through: int) -> Totals:
         for row in rows
         if row["number"] in names
     }
+
+
+def _hours(first: int, end: int) -> QuerySet[models.Hour]:
+    """The stored hours of this node; in SQLite all are its own, and its index is not to be used."""
+    rows = models.Hour.objects.filter(hour__gte=first, hour__lt=end)
+    return rows.filter(app__in=scope.mine().order_by().values("pk")) if scope.here() else rows

@@ -14,7 +14,7 @@ from django.db.models import Aggregate, CharField, F, Max, Min, Sum
 
 from config.kernel.errors import Invalid
 from dashboard import models
-from dashboard.history import raw
+from dashboard.history import raw, scope
 from dashboard.history.figures import Figures
 from dashboard.history.hist import Histogram, unpack
 from dashboard.history.states import COLUMNS, COUNTED
@@ -69,7 +69,7 @@ def history(slug: str, window: str = "24h", *, now: float) -> dict[str, Any]:
     ts = math.floor(now * 1000)
     end = -(-ts // plan.rounding) * plan.rounding
     start = end - plan.buckets * plan.size
-    app = models.Slug.objects.filter(slug=slug).first()
+    app = scope.mine().filter(slug=slug).first()
     if app is None:
         buckets = [Figures() for _ in range(plan.buckets)]
     elif plan.source == "raw":

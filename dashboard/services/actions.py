@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from config.kernel.errors import SvcError
 from dashboard.services import errors
+
+log = logging.getLogger(__name__)
 
 MOST_WAITING = 8
 
@@ -95,6 +99,8 @@ class Queue:
                 one.done.cancel()
                 raise
             except Exception as error:
+                if not isinstance(error, SvcError):  # a fault of ours; perhaps nobody waits for it
+                    log.exception("%s of %s failed", one.action, self.slug)
                 if not one.done.done():
                     one.done.set_exception(error)
             else:

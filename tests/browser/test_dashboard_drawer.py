@@ -131,7 +131,7 @@ def test_the_overview_tells_what_it_is_and_where_its_file_lies(
     page: Page, shared_service: Served, context: BrowserContext
 ) -> None:
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    app = shared_service.app("press")
+    app = until(lambda: known(shared_service, "press"), seconds=20, what="who listens is known")
     found = drawer(page, "press")
 
     expect(found.locator("strong")).to_have_text("paper")
@@ -143,6 +143,12 @@ def test_the_overview_tells_what_it_is_and_where_its_file_lies(
     found.get_by_role("button", name="Copy the path of its file").click()
     expect(page.get_by_text("Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == str(path)
+
+
+def known(served: Served, slug: str) -> dict[str, Any]:
+    """The App once a scan has seen who listens, {} until then."""
+    found = served.app(slug)
+    return found if found.get("identity") else {}
 
 
 def last_bucket(served: Served, slug: str) -> dict[str, Any]:
@@ -201,6 +207,25 @@ def test_every_tab_fits_and_has_no_axe_violation(look: BrowserContext, axe: str)
     if page.viewport_size and page.viewport_size["width"] < 720:
         assert page.locator("#main").evaluate("node => node.inert")
     assert wrong == {}
+
+
+OFF = """facts => [...facts].filter(one => one.lastChild.matches("button")).map(one => {
+  const { top, height } = one.lastChild.getBoundingClientRect();
+  const text = document.createRange();
+  text.selectNodeContents(one.firstChild);
+  const line = text.getClientRects()[0];
+  return Math.abs(top + height / 2 - line.top - line.height / 2);
+})"""
+
+
+def test_what_copies_a_fact_stands_on_its_first_line(look: BrowserContext) -> None:
+    found = drawer(look.new_page(), "press")
+    expect(found.get_by_role("button", name="Copy the path of its file")).to_be_attached()
+
+    off = found.locator(".fact").evaluate_all(OFF)
+
+    assert len(off) >= 2
+    assert max(off) <= 4, off
 
 
 def test_a_found_app_gets_its_file_from_the_drawer(page: Page, shared_service: Served) -> None:

@@ -38,7 +38,7 @@ async def test_the_python_client_connects_lists_calls_and_leaves(endpoints: list
                 __version__,
             )
             tools = (await client.list_tools()).tools
-            assert len(tools) == 26
+            assert len(tools) == 27
             assert tools[0].name == "find_app"
 
             guide = await client.call_tool("get_guide", {})
@@ -78,6 +78,6 @@ def test_the_javascript_client_connects_lists_calls_and_leaves(endpoints: list[s
         seen = json.loads(ran.stdout)
         assert seen["server"] == {"name": "svc-dashboard", "version": __version__}
         assert seen["capabilities"] == {"tools": {}}
-        assert len(seen["tools"]) == 26
+        assert len(seen["tools"]) == 27
         assert seen["called"]["structuredContent"] == {"groups": []}
         assert seen["unknown"]["isError"] is True

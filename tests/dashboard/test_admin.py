@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dashboard.history.scope import here
 from dashboard.models import Edge, Hour, Sample, Slug
 from tests.workspace.api.conftest import Api
 from workspace.access.principals import User
@@ -13,7 +14,7 @@ TABLES = ("dashboard/slug", "dashboard/sample", "dashboard/hour", "dashboard/edg
 
 @pytest.fixture
 def api(db) -> Api:
-    app = Slug.objects.create(slug="shop")
+    app = Slug.objects.create(node=here(), slug="shop")
     Sample.objects.create(app=app, ts=1, state=3)
     Hour.objects.create(app=app, hour=1)
     Edge.objects.create(app=app, ts=1, from_state="up", to_state="down")

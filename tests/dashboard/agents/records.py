@@ -46,5 +46,7 @@ def live(value: str, *, url: str = "http://localhost:3000/", **config: Any) -> L
         ],
         lost={"items": [{"id": "o-0123456789ab", "name": value, "port": 1, "cwd": f"/{value}",
                          "command": [value], "blocked": value}]},
+        nodes=[{"name": value, "alive": False, "goneSince": "2026-11-20T11:00:00.000Z",
+                "dashboard": url, "version": value, "apps": {value: 1}}],
         errors=[{"file": "apps/x.yaml", "line": 3, "level": "error", "message": value}],
     )  # fmt: skip

@@ -28,6 +28,7 @@ READS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("list_bookmarks", {"group": "docs"}, "/api/bookmarks/docs"),
     ("list_removed", {}, "/api/removed"),
     ("get_lost", {}, "/api/lost"),
+    ("list_nodes", {}, "/api/nodes"),
     ("get_config", {}, "/api/config"),
 )
 REFUSALS: tuple[tuple[str, dict[str, Any], str, str, Any], ...] = (
@@ -181,6 +182,7 @@ def test_the_list_is_the_contracts_and_takes_under_6000_tokens(agent: Agent):
     assert reads == {
         "list_apps", "get_app", "app_history", "app_logs", "list_observed", "list_bookmarks",
         "get_lost", "get_config", "get_guide", "find_app", "wait_for_app", "scan", "list_removed",
+        "list_nodes",
     }  # fmt: skip
     assert {tool["name"] for tool in tools} - reads == {
         "put_app", "patch_app", "remove_app", "service", "claim", "ignore", "put_bookmarks",
@@ -211,7 +213,7 @@ def test_writing_tools_come_and_go_with_the_setting(running: Service, agent: Age
 
     path.write_text(f"{before}mcp: {{writes: false}}\n")
     try:
-        until(lambda: len(agent.tools()) == 13, what="the writing tools to go")
+        until(lambda: len(agent.tools()) == 14, what="the writing tools to go")
         hidden = agent.tool("put_app", slug="hidden", config={})
         assert hidden["isError"] is True
         assert hidden["content"][0]["text"] == "Unknown tool: put_app"
@@ -219,7 +221,7 @@ def test_writing_tools_come_and_go_with_the_setting(running: Service, agent: Age
         until(lambda: "writing tools are off" in agent.told("get_guide")["text"], what="a word")
     finally:
         path.write_text(before)
-    until(lambda: len(agent.tools()) == 26, what="the writing tools to come back")
+    until(lambda: len(agent.tools()) == 27, what="the writing tools to come back")
 
 
 def test_a_wait_ends_with_the_state_and_is_honest_when_it_does_not_come(agent: Agent):

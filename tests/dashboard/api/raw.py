@@ -44,6 +44,7 @@ ROUTES = (  # section 20, in its order
     ("POST", "/api/lost/x/service"),
     ("POST", "/api/lost/x/dismiss"),
     ("POST", "/api/lost/dismiss"),
+    ("GET", "/api/nodes"),
     ("GET", "/api/removed"),
     ("POST", "/api/removed/restore"),
     ("GET", "/api/places"),

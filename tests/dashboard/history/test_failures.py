@@ -22,6 +22,9 @@ from dashboard.models import Edge, Hour, Sample
 from tests.dashboard.history.world import NOON, probes, started
 from tests.service import ROOT, until
 
+pytestmark = pytest.mark.skipif(
+    connection.vendor != "sqlite", reason="shows SQLite's lock and SQLite's file"
+)
 stored = pytest.mark.django_db(transaction=True)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.history import pruning
+from dashboard.history.scope import here
 from dashboard.history.windows import history
 from dashboard.models import Edge, Hour, Sample, Slug
 from tests.dashboard.history.world import NOON, probes, started
@@ -14,7 +15,7 @@ DAY = 86_400
 
 
 def test_each_table_keeps_what_was_promised_and_an_hour_more():
-    app = Slug.objects.create(slug="shop")
+    app = Slug.objects.create(node=here(), slug="shop")
     for age in (DAY, DAY + 3599, DAY + 3601, 3 * DAY):
         Sample.objects.create(app=app, ts=(NOON - age) * 1000, state=3)
     for age in (90 * DAY, 90 * DAY + 3600, 90 * DAY + 7201):
@@ -26,7 +27,7 @@ def test_each_table_keeps_what_was_promised_and_an_hour_more():
 
 
 def test_the_retention_is_the_users():
-    app = Slug.objects.create(slug="shop")
+    app = Slug.objects.create(node=here(), slug="shop")
     Sample.objects.create(app=app, ts=(NOON - 3 * 3600) * 1000, state=3)
     Hour.objects.create(app=app, hour=NOON // 3600 - 26)
 
@@ -35,7 +36,7 @@ def test_the_retention_is_the_users():
 
 def test_a_chunk_is_all_that_one_statement_deletes(monkeypatch, django_assert_max_num_queries):
     monkeypatch.setattr(pruning, "CHUNK", 10)
-    app = Slug.objects.create(slug="shop")
+    app = Slug.objects.create(node=here(), slug="shop")
     Sample.objects.bulk_create(Sample(app=app, ts=number, state=3) for number in range(95))
     Sample.objects.create(app=app, ts=NOON * 1000, state=3)
     with django_assert_max_num_queries(60) as queries:

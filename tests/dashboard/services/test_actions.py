@@ -16,6 +16,7 @@ import pytest
 from config.kernel.errors import Conflict, NotFound
 from config.kernel.storage.files import CannotWrite
 from dashboard.services import record
+from dashboard.services.actions import Outcome, Queue
 from dashboard.services.definition import Ready, Service
 from dashboard.services.state import Limits
 from tests.dashboard.services.world import Scene, alive, log_of, python, server
@@ -417,3 +418,13 @@ def test_a_stop_signal_ignored_by_us_is_heard_by_the_service():
     )
 
     assert told.stdout == "130\n"
+
+
+async def test_a_fault_in_what_nobody_waits_for_is_logged(caplog):
+    async def fails() -> Outcome:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await Queue("shop").put("retry", fails)
+
+    assert "retry of shop failed" in caplog.text

@@ -320,7 +320,7 @@ DAEMON = """
 import asyncio, os, sys
 from pathlib import Path
 from django.conf import settings
-settings.configure(DATA_DIR=Path(sys.argv[1]))
+settings.configure(DATA_DIR=Path(sys.argv[1]), SVC_HOME="")
 from dashboard.services.definition import Ready, Service
 from dashboard.services.state import World
 from dashboard.services.supervise import Supervisor

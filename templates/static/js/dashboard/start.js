@@ -23,6 +23,7 @@ import { Selection } from "./grid/selection.js";
 import { Services, usual } from "./grid/services.js";
 import { Head } from "./head.js";
 import { Lost } from "./lost.js";
+import { Nodes } from "./nodes.js";
 import { Observed, shown } from "./observed.js";
 import { Pictures } from "./pictures.js";
 import { route } from "./route.js";
@@ -77,6 +78,7 @@ const bookmarks = new Bookmarks({
   edit: drawer.edit,
   taken: (letter) => commands.letters.has(letter),
 });
+const nodes = new Nodes();
 const lost = new Lost(() => {
   draw();
   board.want("lost");
@@ -134,6 +136,7 @@ function draw({ anew = false } = {}) {
   first(apps.length, fitting.length);
   observed.draw(state, (row) => head.fits(row.name, String(row.port), row.process, row.about));
   bookmarks.draw(state.bookmarks, (link) => head.fits(link.name, link.url, link.group, link.tags));
+  nodes.draw(({ name, version }) => head.fits(name, version));
   const open = board.find(drawer.current());
   if (open) drawer.refresh(open);
 }
@@ -192,6 +195,7 @@ function by(column) {
 }
 
 function heard(event) {
+  if (event.type === "nodes") return nodes.again();
   if (event.type === "bookmarks") bookmarks.again();
   board.heard(event);
   drawer.heard(event);
@@ -203,14 +207,19 @@ async function whereabouts() {
   draw();
 }
 
+function greeted() {
+  nodes.again();
+  board.want("state");
+}
+
 menu(document.getElementById("new"), () => commands.created());
 drawer.onMove(() => draw());
 fill(
   page(),
   ...[head.node, announcer.node, at.notices, pictures.node, at.welcome, at.none],
   h("div", { class: "waits" }, grid.waiting),
-  ...[grid.node, observed.node, bookmarks.node, selection.bar],
+  ...[grid.node, observed.node, bookmarks.node, nodes.node, selection.bar],
 );
 const stop = late(grid.node, "tiles");
 board.want("state").then(whereabouts);
-follow(route("events"), { hello: () => board.want("state"), change: heard });
+follow(route("events"), { hello: greeted, change: heard });

@@ -1,0 +1,49 @@
+"""Whose history it is: in a database that nodes share, each dashboard reads and writes its own."""
+
+from __future__ import annotations
+
+from django.db import connection
+from django.db.models import Count, QuerySet
+
+from config.kernel.process import nodes
+from config.kernel.storage import ranges
+from dashboard.models import Slug
+
+
+def here() -> str:
+    """The `node` of this dashboard's rows: "" in SQLite, whose only node this is."""
+    return "" if connection.vendor == "sqlite" else nodes.me()
+
+
+def mine() -> QuerySet[Slug]:
+    """The slugs of this node. What hangs on them is its own as well."""
+    return Slug.objects.filter(node=here())
+
+
+def adopt() -> None:
+    """Take rows that a move between SQLite and PostgreSQL, or an upgrade, left to nobody.
+
+    Each is taken by one node; a slug that has a history here keeps it.
+    """
+    node = here()
+    left = Slug.objects.filter(node="") if node else Slug.objects.exclude(node="")
+    if not node and left.exists():  # of which this file may hold those of other nodes too
+        left = left.filter(node=nodes.me())
+    left.exclude(slug__in=mine().order_by().values("slug")).update(node=node)
+
+
+class Rows:
+    """Histories of other nodes: one of settings.SVC_ELSEWHERE, for `manage.py forget`."""
+
+    def found(self) -> dict[str, str]:
+        """By node: how many apps have a history, in words."""
+        counts = _others().order_by().values_list("node").annotate(count=Count("*"))
+        return {node: f"the history of {count} apps" for node, count in counts}
+
+    def forget(self, node: str) -> int:
+        """Everything of that node; how many rows."""
+        return ranges.delete(_others().filter(node=node))
+
+
+def _others() -> QuerySet[Slug]:
+    return Slug.objects.exclude(node__in=("", here())) if here() else Slug.objects.none()

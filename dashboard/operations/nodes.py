@@ -1,0 +1,52 @@
+"""This node and the others on its PostgreSQL and Redis, each with a dashboard of its own."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from django.conf import settings
+
+from config import __version__
+from config.kernel.logs import timestamp
+from config.kernel.process import nodes
+from config.kernel.web.hosts import allowed
+from dashboard.daemon import current, ownport
+from dashboard.operations.caller import Local, Record
+
+
+def list_nodes(caller: Local) -> Record:
+    """`heard` is false while the Redis does not answer; `nodes` are the others, by name."""
+    return {
+        "node": {"id": nodes.me(), "name": nodes.name(), "version": __version__},
+        "heard": nodes.heard(),
+        "nodes": [_wire(one) for one in nodes.others()],
+    }
+
+
+def _wire(one: nodes.Node) -> Record:
+    """`goneSince`: when it was last heard, by the clock of this machine; null while it is."""
+    seen = timestamp(datetime.fromtimestamp(one.seen, UTC))
+    return {
+        "id": one.id,
+        "name": one.name,
+        "url": one.url or None,
+        "dashboard": one.dashboard or (f"{one.url.rstrip('/')}/dashboard/" if one.url else None),
+        "version": one.version,
+        "alive": one.alive,
+        "goneSince": None if one.alive else seen,
+        "apps": dict(one.apps),
+    }
+
+
+def apps() -> dict[str, int]:
+    """How many apps are in each state, for the other nodes; Unavailable while the daemon loads."""
+    daemon = current()
+    return daemon.ask(daemon.counts)
+
+
+def address() -> str:
+    """Where people of other machines open this dashboard: its fronted host; "" without one."""
+    fronted = current().config.fronted
+    hosts = ownport.names(settings.SVC, fronted.host)
+    names = [host for host in hosts if not allowed(host)]  # apps.localhost is theirs there
+    return f"{fronted.scheme}://{names[0]}/" if names else ""
