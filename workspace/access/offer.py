@@ -1,0 +1,101 @@
+"""A token for a management client, and the lines that let it in (spec 2.1, 7.3).
+
+Nothing here is stored: whoever asked sees the token once, and the service keeps its digest.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from config.kernel.errors import Invalid, Problem, printable
+from workspace.access.clients import BLOCK, Management
+from workspace.access.entries import PREFIX
+
+SECRET_BYTES = 24
+_CLIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_INSTANCE = re.compile(r"[A-Za-z0-9._~-][A-Za-z0-9._~_-]{0,63}")  # as a bearer may hold it
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What one client needs; `config` is {} when the service knows it already."""
+
+    client: str
+    token: str
+    variable: str
+    url: str
+    config: dict[str, Any]
+
+    def pasted(self) -> str:
+        """The YAML for svc.config.yaml."""
+        return yaml.safe_dump(self.config, sort_keys=False, allow_unicode=True, width=1000)
+
+    def connect(self) -> dict[str, str]:
+        """By program; the token stays in its variable. As the page /clients shows them."""
+        url, name = f"{self.url}/mcp", self.variable
+        server = {"url": url, "headers": {"Authorization": f"Bearer ${{env:{name}}}"}}
+        listing = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}'
+        media = "application/json"
+        return {
+            "Claude Code": f"claude mcp add --transport http svc {url} "
+            f'--header "Authorization: Bearer ${name}"',
+            "Cursor": json.dumps({"mcpServers": {"svc": server}}, indent=2),
+            "curl": f'curl {url} -H "Authorization: Bearer ${name}" \\\n'
+            f'  -H "Content-Type: {media}" -H "Accept: {media}, text/event-stream" \\\n'
+            f"  -d '{listing}'",
+        }
+
+
+def make(
+    client: str,
+    found: Management,
+    *,
+    url: str,
+    projects: Sequence[str] = (),
+    allow: Sequence[str] = (),
+) -> Offer:
+    """A fresh token for the client; `url` is the service's where the file names none.
+
+    Invalid for a client or an instance that a token or a variable cannot name.
+    """
+    if not _CLIENT.fullmatch(client):
+        raise Invalid([Problem("client", "must be letters, digits, - and _", "laptop")])
+    instance = found.instance_id or _of_this_machine()
+    if not _INSTANCE.fullmatch(instance):
+        why = f'"{printable(instance)}" cannot be part of a token; use letters, digits, - and .'
+        raise Invalid([Problem(f"{BLOCK}.instanceId", why, "desk")])
+    refs = {one.client_id: one.ref for one in found.dropped}
+    refs |= {one.client_id: one.ref for one in found.clients}
+    variable = (refs.get(client) or "").removeprefix("env:")
+    missing: dict[str, Any] = {} if found.public_url else {"publicUrl": url}
+    if not found.instance_id:
+        missing["instanceId"] = instance
+    if not variable:
+        variable = f"SVC_TOKEN_{client.upper().replace('-', '_')}"
+        missing["clients"] = {client: _entry(variable, projects, allow)}
+    return Offer(
+        client=client,
+        token=f"{PREFIX}{instance}_{secrets.token_hex(SECRET_BYTES)}",
+        variable=variable,
+        url=found.public_url or url,
+        config={BLOCK: missing} if missing else {},
+    )
+
+
+def _entry(variable: str, projects: Sequence[str], allow: Sequence[str]) -> Mapping[str, Any]:
+    entry: dict[str, Any] = {"auth": {"type": "token", "ref": f"env:{variable}"}}
+    scope = {key: list(value) for key, value in (("projects", projects), ("allow", allow)) if value}
+    return entry | ({"scope": scope} if scope else {})
+
+
+def _of_this_machine() -> str:
+    """A name for an instance that has none yet."""
+    return re.sub(r"[^a-z0-9]+", "-", socket.gethostname().lower()).strip("-")[:16] or "home"
