@@ -7,6 +7,7 @@ import pytest
 from bench import trigger_bench
 from tests.promises.machine import Lateness
 from tests.promises.rings import ring
+from tests.service import stores
 
 HOPS = 3  # the ticker, its thread and the database each wait for a processor
 
@@ -16,7 +17,7 @@ def test_a_thousand_armed_triggers_are_claimed_on_time():
     count = ring(fast=1000, slow=10_000)
 
     with Lateness() as machine:
-        late = trigger_bench.measured(count, 60.0, float(ring(fast=4, slow=60)))
+        late = trigger_bench.measured(count, 60.0, float(ring(fast=4, slow=60)), stores())
 
     assert len(late) >= count * ring(fast=6, slow=95) // 100
     assert min(late) >= 0  # never early

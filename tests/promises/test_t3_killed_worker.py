@@ -6,14 +6,18 @@ import os
 import signal
 import time
 from collections import Counter
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import psutil
 import pytest
 from django.db import connections
 
-from tests.promises.rings import ring, seeded
+from tests.promises.rings import SLOW, ring, seeded
+from tests.service import until
 from tests.workspace.triggers.conftest import utc  # noqa: F401 - the zone of the host
+from tests.workspace.triggers.test_qcluster import Cluster
 from tests.workspace.triggers.world import World
 from workspace.chats.turns import delivery, endings, recovery, worker
 from workspace.models import Run, TriggerState, Turn
@@ -90,7 +94,7 @@ def recover() -> None:
 def test_every_nominal_time_ends_completed_or_interrupted_exactly_once(
     settings, tmp_path: Path, monkeypatch
 ):
-    monkeypatch.setattr(delivery, "hand_over", lambda turn_id: None)  # the workers are ours
+    monkeypatch.setattr(delivery, "hand_over", lambda turn: None)  # the workers are ours
     monkeypatch.setattr(runs, "deliver", lambda run_id: None)
     settings.PROJECTS_DIR = tmp_path
     world = World(tmp_path)
@@ -110,6 +114,47 @@ def test_every_nominal_time_ends_completed_or_interrupted_exactly_once(
     work_off()
 
     check(world, kills + 1)
+
+
+@pytest.mark.promise("T3")
+@pytest.mark.service
+@pytest.mark.skipif(not SLOW, reason="leases and redelivery take minutes: the slow ring")
+def test_clusters_killed_whole_end_every_run_once_and_run_no_turn_twice(tmp_path: Path):
+    """Two real clusters share the queues of the store; one dies at any moment, another comes."""
+    clusters, random = Cluster(tmp_path), seeded()
+    fired = clusters.service.projects / "alpha" / "fired.txt"
+    clusters.write("1s", 'echo "$SVC_TURN_ID" >> fired.txt')
+    running = [clusters.start(), clusters.start()]
+    try:
+        for _ in range(ring(fast=2, slow=60)):
+            time.sleep(random.uniform(0, 2))  # the moment of the kill is what is random here
+            dying = running.pop(random.randrange(2))
+            kill_whole(dying)
+            running.append(clusters.start())
+        clusters.write("10d", "true")
+        until(clusters.idle, seconds=300, what="every run has ended")
+    finally:
+        clusters.close()
+
+    statuses = Counter(clusters.statuses())
+    print(statuses)
+    assert set(statuses) <= {"completed", "interrupted", "skipped"}
+    assert statuses["completed"]
+    times = [time for status, time, _ in clusters.runs() if status != "skipped"]
+    assert len(times) == len(set(times))
+    turns = Counter(fired.read_text().split())
+    assert set(turns.values()) == {1}
+    ended = "SELECT count(*) FROM workspace_turn WHERE state = 'done'"
+    assert clusters.service.rows(ended) == [(statuses["completed"],)]
+    assert statuses["completed"] <= len(turns)
+
+
+def kill_whole(top: psutil.Process) -> None:
+    family = [top, *top.children(recursive=True)]
+    for process in family:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(family, timeout=10)
 
 
 def check(world: World, times: int) -> None:

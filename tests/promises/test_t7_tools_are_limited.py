@@ -35,6 +35,13 @@ def allowed(tool: str, mode: str, tools: list[str] | None) -> bool:
     return tools is not None or kind in by_mode
 
 
+def allowed_to_model(tool: str, mode: str, tools: list[str] | None) -> bool:
+    """The same for a turn that has a model: it may have tasks wherever it may spawn."""
+    if tool == "Task":
+        return mode != "plan" and (tools is None or tool in tools)
+    return allowed(tool, mode, tools)
+
+
 def steps(url: str) -> str:
     calls: dict[str, tuple[str, str]] = {
         "Read": ("file_path=known.txt", ""),
