@@ -49,7 +49,7 @@ def main() -> list[Figure]:
             return [
                 *_starts(service),
                 *_burst(service),
-                *_reads(service),
+                *reads(service),
                 *_fork(service),
                 *_stream(service),
             ]
@@ -121,12 +121,13 @@ def _burst(service: Service) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _reads(service: Service) -> list[Figure]:
+def reads(service: Service) -> list[Figure]:
     """S3: both tools beside the same call on nothing, over one kept connection."""
     folder = service.projects / "alpha" / ".chats"
+    folder.mkdir(exist_ok=True)
     for number in range(CHATS - len(list(folder.glob("*.yaml")))):
-        _written(folder, f"Chat {number}", turns=2)
-    long = _written(folder, "Long", turns=20)
+        written(folder, f"Chat {number}", turns=2)
+    long = written(folder, "Long", turns=20)
     endpoint = Endpoint(service)
     service.http.post("/api/projects", json={"name": "Empty"}).raise_for_status()
     blank = _chat(service)
@@ -153,7 +154,7 @@ def _reads(service: Service) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _written(folder: Path, name: str, *, turns: int) -> str:
+def written(folder: Path, name: str, *, turns: int) -> str:
     """A chat as files only, as one that was copied in."""
     chat = ids.session_id()
     with transcript.Writer(str(folder / f"{chat}.jsonl")) as writer:

@@ -4,15 +4,14 @@ holds in memory (row 4), and how soon it is over once it was stopped (row 6). Ne
 
 from __future__ import annotations
 
-import re
 import tempfile
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 from bench.figures import Figure, bounded, percentile
 from config.kernel.process import tree
 from tests.workspace.engines.conformance.drivers import ALL, Driver, Say, driving
+from tests.workspace.turns import pss_mb
 from workspace.engines import procs
 
 MOST_MB = {"claude": 90, "builtin": 120, "acp": 60}
@@ -41,8 +40,8 @@ def _turns(driver: Driver) -> list[Figure]:
         running.until(lambda _: bool(_live(driver)))
         pid = running.child.pid
         parents = {one: process.parent for one, process in procs.scan().items()}
-        held.append(_pss_mb([pid]))
-        below.append(_pss_mb(tree.descendants(parents, {pid}) - {pid}))
+        held.append(pss_mb(pid))
+        below.append(sum(map(pss_mb, tree.descendants(parents, {pid}) - {pid})))
         began = time.perf_counter()
         running.stop()
         running.end()
@@ -62,11 +61,3 @@ def _live(driver: Driver) -> bytes:
     """What a watcher of the running turn has been shown."""
     path = driver.world.transcript.with_suffix(".live")
     return path.read_bytes() if path.exists() else b""
-
-
-def _pss_mb(pids: Iterable[int]) -> float:
-    found = 0
-    for pid in pids:
-        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-        found += int(re.findall(r"^Pss: +(\d+)", rollup, re.MULTILINE)[0])
-    return found / 1024

@@ -5,6 +5,7 @@ from __future__ import annotations
 import selectors
 import socket
 import time
+from collections.abc import Callable
 
 from bench.figures import Figure
 from tests.wire import Wire, chunked, read_answer, request
@@ -12,18 +13,24 @@ from tests.wire import Wire, chunked, read_answer, request
 CLIENTS = 1000
 EVENTS = 30
 CONNECT_S, P99_MS = 2.0, 120.0
-ASK = request("GET /events HTTP/1.0\nAccept: text/event-stream")
 
 
 def main() -> list[Figure]:
     wire = Wire()
     try:
-        began = time.perf_counter()
-        streams = connect(wire.port)
-        took = time.perf_counter() - began
-        late = sorted(publish(wire.port, streams) for _ in range(EVENTS))
+        return streamed(wire.port, "/events", lambda streams: publish(wire.port, streams))
     finally:
         wire.close()
+
+
+def streamed(
+    port: int, path: str, publish: Callable[[selectors.DefaultSelector], float]
+) -> list[Figure]:
+    """Connect all to `path`; `publish` tells how long an event took to the last of them."""
+    began = time.perf_counter()
+    streams = connect(port, path)
+    took = time.perf_counter() - began
+    late = sorted(publish(streams) for _ in range(EVENTS))
     for stream in list(streams.get_map().values()):
         stream.fileobj.close()  # type: ignore[union-attr]
     p99 = late[int(len(late) * 0.99)] * 1000
@@ -42,12 +49,13 @@ def main() -> list[Figure]:
     ]
 
 
-def connect(port: int) -> selectors.DefaultSelector:
+def connect(port: int, path: str) -> selectors.DefaultSelector:
     """Open all streams at once; each has had its greeting."""
     streams = selectors.DefaultSelector()
+    ask = request(f"GET {path} HTTP/1.0\nAccept: text/event-stream")
     for _ in range(CLIENTS):
         client = socket.create_connection(("127.0.0.1", port), timeout=30)
-        client.sendall(ASK)
+        client.sendall(ask)
         streams.register(client, selectors.EVENT_READ)
     each_reads(streams, b"event: hello")
     return streams

@@ -9,7 +9,9 @@ from math import ceil
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`ours` and `peer` carry their unit; `ratio` is ours to the peer, `ok` whether it holds."""
+    """`ours` and `peer` carry their unit; `ratio` is ours to the peer, `ok` whether it holds.
+
+    Figures with a `mode` are shown side by side with the same figure in other modes."""
 
     id: str
     what: str
@@ -18,6 +20,7 @@ class Figure:
     ratio: float | None
     target: str
     ok: bool
+    mode: str = ""
 
 
 def compared(
@@ -65,7 +68,16 @@ def percentile(values: Iterable[float], share: float) -> float:
 
 
 def table(figures: Iterable[Figure]) -> str:
-    """The figures as a Markdown table."""
+    """The figures as a Markdown table; those measured in several modes as another one."""
+    found = list(figures)
+    plain = [figure for figure in found if not figure.mode]
+    modes = list(dict.fromkeys(figure.mode for figure in found if figure.mode))
+    parts = [_plain(plain)] if plain or not modes else []
+    parts += [_side_by_side(found, modes)] if modes else []
+    return "\n\n".join(parts)
+
+
+def _plain(figures: Iterable[Figure]) -> str:
     lines = ["| id | what | ours | floor or peer | ratio | target | held |", "|" + "---|" * 7]
     for figure in figures:
         ratio = "" if figure.ratio is None else f"{figure.ratio:.2f}"
@@ -75,3 +87,21 @@ def table(figures: Iterable[Figure]) -> str:
             f" | {figure.target} | {held} |"
         )
     return "\n".join(lines)
+
+
+def _side_by_side(figures: Iterable[Figure], modes: list[str]) -> str:
+    """A row for each figure; what missed its target is bold, what has a peer tells the ratio."""
+    rows: dict[tuple[str, str, str], dict[str, Figure]] = {}
+    for figure in figures:
+        if figure.mode:
+            rows.setdefault((figure.id, figure.what, figure.target), {})[figure.mode] = figure
+    lines = [f"| id | what | target | {' | '.join(modes)} |", "|" + "---|" * (3 + len(modes))]
+    for key, found in rows.items():
+        cells = [_cell(found[mode]) if mode in found else "" for mode in modes]
+        lines.append(f"| {' | '.join([*key, *cells])} |")
+    return "\n".join(lines)
+
+
+def _cell(figure: Figure) -> str:
+    ratio = "" if figure.ratio is None else f" : {figure.peer} = {figure.ratio:.2f}"
+    return f"{figure.ours}{ratio}" if figure.ok else f"**{figure.ours}{ratio}**"

@@ -16,13 +16,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench import node
 from bench.figures import Figure, compared
+from bench.stores.cpu import spent
 
 ROOT = Path(__file__).resolve().parent.parent
 TOKEN = "svc_bench_" + "0123456789abcdef" * 3
@@ -38,10 +39,11 @@ class Server:
     pid: int
     port: int
     tool: str
+    beside: Callable[[], Iterable[int]] = tuple  # processes that work for it
 
     def cpu_s(self) -> float:
         fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(") ", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        return (int(fields[11]) + int(fields[12])) / TICKS + spent(self.beside())
 
     def request(self, method: str) -> bytes:
         params = {"name": self.tool, "arguments": {"project": "alpha"}}
@@ -60,7 +62,9 @@ class Server:
 
 
 @contextmanager
-def ours() -> Iterator[Server]:
+def ours(
+    environment: Mapping[str, str] | None = None, beside: Callable[[], Iterable[int]] = tuple
+) -> Iterator[Server]:
     """The service with one project and one client that may list."""
     with tempfile.TemporaryDirectory(prefix="svc-bench-") as folder:
         data = Path(folder)
@@ -74,14 +78,14 @@ def ours() -> Iterator[Server]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
         environ = kept | {
             "SVC_DATA_DIR": folder, "SVC_PORT": str(port), "SVC_REVIEW_PORT": "off",
-            "SVC_DASHBOARD_PORT": "off", "BENCH": TOKEN,
+            "SVC_DASHBOARD_PORT": "off", "BENCH": TOKEN, **(environment or {}),
         }  # fmt: skip
         manage = [sys.executable, str(ROOT / "manage.py")]
         subprocess.run([*manage, "migrate", "-v0"], env=environ, check=True, cwd=ROOT)
         command = [*manage, "runserver", "--noreload"]
         with _running(command, environ, data / "log") as process:
             _wait(port)
-            yield Server(process.pid, port, "list_projects")
+            yield Server(process.pid, port, "list_projects", beside)
 
 
 @contextmanager
@@ -184,8 +188,12 @@ def measure(servers: list[Server], method: str) -> list[Measured]:
 
 def main() -> list[Figure]:
     """Measure and compare. Raises bench.node.NoNode where there is no peer."""
+    return beside_peer(ours())
+
+
+def beside_peer(started: AbstractContextManager[Server]) -> list[Figure]:
     figures = []
-    with ours() as us, peer() as them:
+    with started as us, peer() as them:
         for method in ("tools/list", "tools/call"):
             mine, theirs = measure([us, them], method)
             what = f"/mcp {method}, CPU per request"

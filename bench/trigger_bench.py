@@ -12,10 +12,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import quantiles
 from typing import TYPE_CHECKING
+
+import psutil
 
 from bench.figures import Figure
 
@@ -24,12 +28,24 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 COUNT, SPREAD_S, WATCH_S = 1000, 60.0, 15.0
+ARMED_S = 500  # triggers whose grids are moved in a second, at the very least
 P50_MS, P99_MS = 50.0, 500.0
 
 
-def lateness(count: int, spread: float, watch: float, projects: Path) -> list[float]:
-    """Milliseconds of lateness of each firing within the first `watch` seconds, where `count`
-    triggers are armed and become due evenly over `spread` seconds."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a ticker took to arm them all (s), for a step with nothing due (ms), in memory (MB),
+    and how late each claim was (ms)."""
+
+    armed_s: float
+    step_ms: float
+    memory_mb: float
+    late_ms: list[float]
+
+
+def lateness(count: int, spread: float, watch: float, projects: Path) -> Measured:
+    """A ticker beside `count` triggers that become due evenly over `spread` seconds, for the
+    first `watch` of them."""
     from workspace.models import TriggerState
     from workspace.triggers import runs
     from workspace.triggers.schedule.clock import Clock
@@ -38,10 +54,16 @@ def lateness(count: int, spread: float, watch: float, projects: Path) -> list[fl
     _write(count, projects)
     handed: dict[str, float] = {}
     ticker = Ticker(Clock())
+    began = time.perf_counter()
     ticker.look(datetime.now(UTC))
-    start = datetime.now(UTC) + timedelta(seconds=1)
+    armed = time.perf_counter() - began
+    ticker.step()
+    began = time.perf_counter()
+    ticker.step()
+    step = (time.perf_counter() - began) * 1000
+    start = datetime.now(UTC) + timedelta(seconds=1 + count / ARMED_S)
     _arm(list(TriggerState.objects.order_by("name")), start, spread)
-    deliver, runs.deliver = runs.deliver, lambda run: handed.setdefault(run, time.time())  # type: ignore[assignment]
+    deliver, runs.deliver = runs.deliver, lambda run: handed.setdefault(run.id, time.time())  # type: ignore[assignment]
     try:
         ticker.serving_since = datetime.now(UTC)
         end = start + timedelta(seconds=watch)
@@ -50,7 +72,8 @@ def lateness(count: int, spread: float, watch: float, projects: Path) -> list[fl
             time.sleep(max(0.0, (due - datetime.now(UTC)).total_seconds()))
     finally:
         runs.deliver = deliver
-    return _late(handed)
+    memory = psutil.Process().memory_full_info().uss / 1e6
+    return Measured(armed, step, memory, _late(handed))
 
 
 def _late(handed: dict[str, float]) -> list[float]:
@@ -96,15 +119,23 @@ def middle_and_tail(late: list[float]) -> tuple[float, float]:
     return cuts[49], cuts[98]
 
 
-def measured(count: int, spread: float, watch: float) -> list[float]:
-    """In a process of its own, on a fresh data directory."""
+def measured(
+    count: int, spread: float, watch: float, stores: Mapping[str, str] | None = None
+) -> list[float]:
+    """The lateness alone, in a process of its own; `stores` as variables, else SQLite."""
+    return ticked(count, spread, watch, stores).late_ms
+
+
+def ticked(
+    count: int, spread: float, watch: float, stores: Mapping[str, str] | None = None
+) -> Measured:
+    """In a process of its own, on a fresh data directory; `stores` as variables, else SQLite."""
     with tempfile.TemporaryDirectory() as folder:
         kept = {key: value for key, value in os.environ.items() if not key.startswith("SVC_")}
-        env = kept | {"SVC_DATA_DIR": folder, "SVC_LOG_LEVEL": "error"}
+        env = kept | {"SVC_DATA_DIR": folder, "SVC_LOG_LEVEL": "error", **(stores or {})}
         argv = [sys.executable, "-m", "bench.trigger_bench", str(count), str(spread), str(watch)]
         done = subprocess.run(argv, cwd=ROOT, env=env, stdout=subprocess.PIPE, check=True)
-        late: list[float] = json.loads(done.stdout)
-    return late
+    return Measured(**json.loads(done.stdout))
 
 
 def _child(count: int, spread: float, watch: float) -> None:
@@ -116,7 +147,7 @@ def _child(count: int, spread: float, watch: float) -> None:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0)
-    print(json.dumps(lateness(count, spread, watch, settings.PROJECTS_DIR)))
+    print(json.dumps(asdict(lateness(count, spread, watch, settings.PROJECTS_DIR))))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.figures import Figure, compared
-from tests.workspace.turns import BASE, World, book, fence, until
+from tests.workspace.turns import BASE, World, book, fence, pss_mb, until
 from workspace.chats import transcript
 from workspace.engines import procs, sandbox
 
@@ -87,14 +87,13 @@ def _memory(world: World) -> Figure:
     running = world.start(world.job(book(fence("Bash", "echo > begun; sleep 600"))))
     begun = world.project / "begun"
     until(begun.exists, bool)
-    rollup = Path(f"/proc/{running.child.pid}/smaps_rollup").read_text()
+    held = pss_mb(running.child.pid)
     running.stop()
     running.end()
     begun.unlink()
-    size = next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
     return Figure(
-        "E4", "PSS of a runbook turn process", f"{size / 1024:.1f} MB", "40 MB",
-        size / 1024 / 40, "<= 40 MB", size < 40 * 1024,
+        "E4", "PSS of a runbook turn process", f"{held:.1f} MB", "40 MB",
+        held / 40, "<= 40 MB", held < 40,
     )  # fmt: skip
 
 
