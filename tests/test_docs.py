@@ -14,6 +14,8 @@ from dashboard.files.schema.config import DEFAULTS
 from dashboard.management.verbs import VERBS
 from dashboard.tools import REGISTRY as DASHBOARD_REGISTRY
 from review.tools import REGISTRY as REVIEW_REGISTRY
+from tests.promises.manifest import PROMISES
+from tests.test_cases import functions_of
 from workspace.operations import REGISTRY
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -150,6 +152,30 @@ def test_every_tool_and_its_arguments_are_in_the_mcp_reference(page, registry):
             missing.append((operation.name, ""))
 
     assert missing == []
+
+
+def test_every_failure_names_the_test_that_makes_it_happen():
+    rows = [line for line in DOCS["failures.md"].splitlines() if line.startswith("| ")]
+    shown = [re.search(r"`(tests/[\w/]+\.py)::(\w+)` \|$", row) for row in rows]
+    heads = {"| failure | what you see | what is kept | shown by |", "| --- | --- | --- | --- |"}
+
+    unnamed = {row for row, found in zip(rows, shown, strict=True) if found is None}
+    assert unnamed == heads
+    assert [found[0] for found in shown if found and found[2] not in functions_of(found[1])] == []
+
+
+def test_every_promise_by_store_names_its_test_and_what_was_shown_in_each_mode():
+    rows = re.findall(r"^\| ([A-Z]\d+) \| (.+) \|$", DOCS["promises-by-store.md"], re.MULTILINE)
+    names = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", "".join(row for _, row in rows))
+    benches = re.findall(r"`make bench ARGS=(\w+)`", "".join(row for _, row in rows))
+    cells = [cell for _, row in rows for cell in row.split(" | ")[2:]]
+
+    assert [(file, name) for file, name in names if name not in functions_of(file)] == []
+    assert [one for one in benches if not (ROOT / f"bench/{one}_bench.py").is_file()] == []
+    assert len(names) + len(benches) == len(rows) > 15
+    assert {one.id for one in PROMISES} >= {promise for promise, row in rows if "tests/" in row}
+    assert {row.count(" | ") for _, row in rows} == {4}
+    assert [cell for cell in cells if not re.match(r"(not shown|fast|slow|measured)\b", cell)] == []
 
 
 def test_links_between_the_pages_lead_somewhere():
