@@ -193,13 +193,22 @@ class Unit:
             self.state.record = found or known
             again = known.reason == "restarting" and self.state.declared
             self.queue.put("again", self._restart if again else self._stop)
-        elif found is None:
-            await self.life.over(known)
-        else:
+        elif found is not None:
             self.state.record = found
             self.state.become("running", "ok")
             self.life.watch(found)
             await self.life.save()
+        elif self.state.declared and await self._never_ran(known):
+            self.state.status = "stopped"  # nothing ended that could be told
+            self._retry()
+        else:
+            await self.life.over(known)
+
+    async def _never_ran(self, known: Record) -> bool:
+        """A daemon was killed when it had said what it would start, and before it did."""
+        if known.pid:
+            return False
+        return await asyncio.to_thread(records.exit_of, self.slug, known.run) is None
 
     async def _port_is_held(self) -> bool:
         port = self.state.service.port if self.state.service else None

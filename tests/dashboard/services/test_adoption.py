@@ -186,6 +186,33 @@ async def test_a_daemon_killed_before_it_wrote_the_pid_finds_the_run_by_its_mark
     assert not alive(pid or 0)
 
 
+async def test_a_start_that_a_kill_of_the_daemon_cut_short_is_finished(scene: Scene):
+    await scene.begin(shop=UP)
+    await scene.supervisor.act("shop", "start")
+    await scene.supervisor.act("shop", "stop")
+    intent = replace(recorded(), run="f" * 32, pid=0, started=0, leader=0, leader_started=0)
+    record.save("shop", replace(intent, status="starting", reason="restarting"))
+
+    await scene.again(shop=UP)
+    await scene.becomes("running")
+
+    assert not any(change.status == "failed" for change in scene.changes)
+    assert scene.view()["pid"] == recorded().pid
+
+
+async def test_a_command_that_ended_before_its_pid_was_written_is_not_run_again(scene: Scene):
+    await scene.begin(shop=Service("exit 3", ready=Ready(log="up")))
+    await scene.supervisor.act("shop", "start")
+    await scene.becomes("failed")
+    intent = replace(recorded(), pid=0, started=0, leader=0, leader_started=0)
+    record.save("shop", replace(intent, status="starting"))
+
+    await scene.again(shop=UP)
+
+    assert scene.view()["status"] == "failed"
+    assert scene.view()["lastExit"]["code"] == 3
+
+
 async def test_a_stop_that_a_kill_of_the_daemon_cut_short_is_finished(scene: Scene):
     await scene.begin(shop=UP)
     pid = (await scene.supervisor.act("shop", "start")).pid or 0
