@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.test_dashboard import opened, tile, web_server
 from tests.dashboard.served import Dev, Served
@@ -84,8 +84,21 @@ def test_the_banner_of_a_broken_file_copies_its_path_and_opens_its_text(
 ) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     path = shared_service.declare("vault", "name: Vault\nport: 1\nport: 2\n")
-    opened(page)
-    page.get_by_role("button", name="Copy the path of apps/vault.yaml").click()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/dashboard/api/config", hold)
+    with page.expect_request("**/dashboard/api/config"):
+        opened(page)
+    copying = page.get_by_role("button", name="Copy the path of apps/vault.yaml")
+    expect(page.get_by_role("button", name="Open editor: apps/vault.yaml")).to_be_visible()
+    expect(copying).to_have_count(0)  # it would copy a path that is none
+    held[0].continue_()
+
+    copying.click()
+
     expect(page.get_by_text(f"Copied: {path}")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == str(path)
 

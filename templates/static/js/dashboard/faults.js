@@ -15,7 +15,8 @@ export function editable(file) {
   return kind ? [kind, name] : single ? [single, single] : null;
 }
 
-/** `home`: the directory the files are in; `edit(kind, name)` opens the editor. */
+/** `home`: the directory the files are in, "" while it is not known; `edit(kind, name)` opens the
+ * editor. */
 export function faults(list, { home, edit }) {
   const errors = list.filter(({ level }) => level === "error");
   const first = [...errors, ...list.filter(({ level }) => level !== "error")];
@@ -66,13 +67,14 @@ function fault({ file, line, message, level }, home, edit) {
             "aria-label": `Open editor: ${file}`,
             onclick: () => edit(...place),
           }),
-        button("", {
-          icon: "copy",
-          kind: "s ghost only",
-          "aria-label": `Copy the path of ${file}`,
-          title: path,
-          onclick: () => copy(path, `Copied: ${path}`),
-        }),
+        home &&
+          button("", {
+            icon: "copy",
+            kind: "s ghost only",
+            "aria-label": `Copy the path of ${file}`,
+            title: path,
+            onclick: () => copy(path, `Copied: ${path}`),
+          }),
       ),
   );
 }
