@@ -5,6 +5,7 @@ Used by the MCP benchmark (its peer) and by the test with the SDK's own client.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -26,13 +27,15 @@ def folder() -> Path:
         raise NoNode("node and npm are not installed (Debian: apt-get install nodejs npm)")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or tempfile.gettempdir())
     where = cache / f"svc-mcp-sdk-{SDK['@modelcontextprotocol/sdk']}-{os.getuid()}"
-    if not (where / "installed").exists():
-        _install(where)
+    where.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (where / "lock").open("w") as lock:  # tests run side by side
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (where / "installed").exists():
+            _install(where)
     return where
 
 
 def _install(where: Path) -> None:
-    where.mkdir(parents=True, exist_ok=True, mode=0o700)
     package = {"private": True, "type": "module", "dependencies": SDK}
     (where / "package.json").write_text(json.dumps(package))
     command = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent"]
