@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -62,16 +63,22 @@ def work_off() -> None:
         worker.run(turn_id, on_change=runs.follow)
 
 
-def killed_after(seconds: float) -> None:
-    """A worker process that gets SIGKILL while it does its work."""
+def forked(work: Callable[[], None]) -> int:
+    """A worker process: what a worker makes of its process would stay with the tests."""
     connections.close_all()
     pid = os.fork()
     if pid == 0:
         os.setsid()
         try:
-            one_worker()
+            work()
         finally:
             os._exit(0)
+    return pid
+
+
+def killed_after(seconds: float) -> None:
+    """A worker process that gets SIGKILL while it does its work."""
+    pid = forked(one_worker)
     time.sleep(seconds)  # the moment of the kill is what is random here
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
@@ -109,9 +116,9 @@ def test_every_nominal_time_ends_completed_or_interrupted_exactly_once(
         if number % 6 == 0:
             recover()
     due_now()
-    one_worker()
+    os.waitpid(forked(one_worker), 0)
     recover()
-    work_off()
+    os.waitpid(forked(work_off), 0)
 
     check(world, kills + 1)
 
