@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import pwd
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from config.kernel import zones
 from config.kernel.web.hosts import host_of
+from config.network import BadNetwork, NetworkSetting, read
 
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 WHOLE = re.compile(r"-?[0-9]{1,18}")
@@ -86,6 +89,15 @@ def label(name: str, value: object) -> str:
     return found
 
 
+def zone(name: str, value: object) -> str:
+    """The name of a time zone, or nothing."""
+    found = text(name, value)
+    try:
+        return zones.named(found).key if found else ""
+    except zones.BadZone:
+        raise refusal(name, found, f"the name of a time zone, e.g. {zones.EXAMPLE}") from None
+
+
 def person(name: str, value: object) -> tuple[str, str]:
     """Id and name of a person: `id`, or `Name <id>`; an id of 1 to 128 printable characters."""
     found = PERSON.fullmatch(value.strip()) if isinstance(value, str) else None
@@ -117,6 +129,20 @@ def peers(name: str, value: object) -> tuple[str, ...]:
                 name, entry, f"an IP address, a CIDR or one of {', '.join(PEERS)}"
             ) from None
     return found
+
+
+def users(name: str, value: object) -> frozenset[int] | None:
+    """Users of this machine by uid or name; None for `*`, everybody."""
+    found = words(name, value)
+    return None if "*" in found else frozenset(_uid(name, entry) for entry in found)
+
+
+def _uid(name: str, entry: str) -> int:
+    try:
+        return int(entry) if entry.isascii() and entry.isdecimal() else pwd.getpwnam(entry).pw_uid
+    except KeyError:
+        allowed = "uids or names of users of this machine, or * for all of them"
+        raise refusal(name, entry, allowed) from None
 
 
 def hosts(name: str, value: object) -> tuple[str, ...]:
@@ -188,3 +214,26 @@ def mapping(name: str, value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise refusal(name, value, "a mapping")
     return value
+
+
+def network(name: str, value: object) -> NetworkSetting:
+    """What commands of turns may reach, of the whole instance."""
+    try:
+        return read(value)
+    except BadNetwork as error:
+        raise OptionError(f"{name}: {error}") from None
+
+
+def refuse_together(values: Mapping[str, Any]) -> None:
+    """Settings that are wrong only beside one another."""
+    tls = [values[name] is not None for name in ("tls_port", "tls_cert", "tls_key")]
+    if any(tls) and not all(tls):
+        raise OptionError(
+            "SVC_TLS_PORT, SVC_TLS_CERT and SVC_TLS_KEY go together; give all three or none"
+        )
+    if values["redis_url"] and not values["database_url"]:
+        raise OptionError("SVC_REDIS_URL goes with SVC_DATABASE_URL: tasks are about shared rows")
+    if values["auth_mode"] == "jwt" and not values["auth_jwks_url"]:
+        raise OptionError(
+            'SVC_AUTH_JWKS_URL has the value ""; allowed: the URL of the signing keys'
+        )

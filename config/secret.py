@@ -6,6 +6,8 @@ import os
 import secrets
 from pathlib import Path
 
+from config.kernel.storage import opening
+
 
 def read_or_make(data_dir: Path) -> str:
     """The secret of this data directory. Two first starts at once agree: link() lets one win."""
@@ -21,4 +23,4 @@ def read_or_make(data_dir: Path) -> str:
             pass  # another process was first; its secret is the secret
         finally:
             draft.unlink()
-    return path.read_text()
+    return opening.contents(path).decode()

@@ -20,11 +20,9 @@ def database(url: str, data_dir: Path) -> dict[str, Any]:
 
 
 def _sqlite(data_dir: Path) -> dict[str, Any]:
-    path = data_dir / "svc.sqlite3"
-    path.touch(mode=0o600)  # SQLite gives its side files the same mode
     return {
-        "ENGINE": "django.db.backends.sqlite3",
-        "NAME": path,
+        "ENGINE": "config.kernel.storage.sqlite",  # makes no file: see make() in database.py
+        "NAME": data_dir / "svc.sqlite3",
         "CONN_MAX_AGE": None,
         "OPTIONS": {
             "timeout": 20,

@@ -20,6 +20,7 @@ from review.files import expect
 
 FOLDER = "assets"
 LIMIT = 5 * 1024 * 1024
+SERVED = 16 * 1024 * 1024  # of one that was put there by hand
 TYPES = {
     ".png": "image/png",
     ".jpg": "image/jpeg",
@@ -79,7 +80,7 @@ def read(slug: str, name: str) -> bytes:
     """The image of this name. An SVG that was put there by hand is checked as an upload is."""
     path = find(slug, name)
     try:
-        found = files.read(path, within=path.parent.parent)
+        found = files.read(path, limit=SERVED, within=path.parent.parent)
     except (OSError, UnsafePath):
         found = None
     if found is None or (path.suffix == ".svg" and svg_fault(found.data)):

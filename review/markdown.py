@@ -24,6 +24,8 @@ from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 
+from config.kernel.jsonio import visible
+
 ASSET = re.compile(
     r"/api/projects/[A-Za-z0-9][A-Za-z0-9._-]{0,127}/assets/[0-9a-f]{64}\.[a-z]{3,4}"
 )
@@ -63,7 +65,7 @@ CLEANER = nh3.Cleaner(
 
 def html(text: str | None, *, mount: str = "") -> str:
     """The text as HTML. `mount` is put before the addresses of images kept here ("/review")."""
-    plain = (text or "").encode(errors="replace").decode()
+    plain = visible((text or "").encode(errors="replace").decode())
     if len(plain) > LONGEST:
         return f"<pre>{escape(plain)}</pre>"
     return CLEANER.clean(_parser().render(plain, {"mount": mount, "left": COLOURED}))

@@ -20,7 +20,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 MISSING = "PostgreSQL is not installed: apt-get install postgresql"
-QUICK = ("fsync=off", "full_page_writes=off", "max_connections=200")  # a commit is in the kernel
+QUICK = ("fsync=off", "full_page_writes=off", "max_connections=200", "TimeZone=UTC")
 
 _chosen: Cluster | None = None
 

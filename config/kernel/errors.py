@@ -135,6 +135,10 @@ class Unavailable(SvcError):
     code = "unavailable"
 
 
+class DatabaseGone(OperationalError):
+    """Its file is no longer there, or another is in its place."""
+
+
 def translate(error: Exception) -> SvcError:
     """Any exception as the SvcError that tells a caller no more than it may know."""
     match error:
@@ -150,6 +154,11 @@ def translate(error: Exception) -> SvcError:
             return NotFound("not found")
         case drf.ValidationError():
             return Invalid(list(_problems("", error.detail)))
+        case DatabaseGone():
+            return Unavailable(
+                "The database was removed while the service ran; nothing was stored. Put the file "
+                "back, or stop and start the service, which makes a new one from the files"
+            )
         case OperationalError() | InterfaceError():
             return Unavailable("The database cannot be used at the moment; try again soon")
         case _:

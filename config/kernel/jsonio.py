@@ -13,8 +13,11 @@ from typing import Any, Never
 
 import orjson
 
+from config.kernel.errors import Invalid
+
 DEPTH = 100
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 class JsonError(ValueError):
@@ -45,6 +48,13 @@ def loads(data: bytes, *, depth: int = DEPTH) -> Any:
 def clean(text: str) -> str:
     """The text with every lone surrogate as U+FFFD."""
     return _SURROGATE.sub("\ufffd", text)
+
+
+def visible(text: str) -> str:
+    """The text with each control that turns the order of what follows as its name, `«U+202E»`: for
+    whoever reads it, seen and not obeyed.
+    """
+    return _TURNING.sub(lambda found: f"«U+{ord(found[0]):04X}»", text)
 
 
 def nesting(data: bytes, *, limit: int) -> int:
@@ -95,3 +105,10 @@ def _plain(value: Any) -> Any:
             return [_plain(inner) for inner in value]
         case _:
             return value
+
+
+def text_or_null(name: str, value: Any) -> str | None:
+    """A field that is a text, cleaned, or nothing."""
+    if not isinstance(value, str | None):
+        raise Invalid(f'"{name}" must be a string or null')
+    return value if value is None else clean(value)

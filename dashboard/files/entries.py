@@ -133,8 +133,6 @@ def entry(place: Place, data: bytes | None, before: Entry | None = None) -> Entr
     if data is None:  # only single files can be missing and still have a value
         parsed, _ = READERS[place.kind]({}, slug=place.name)
         return Entry(place, place.file, tags.ABSENT, {}, parsed)
-    if before is None and place.single:
-        before = entry(place, None)
     made = Entry(place, place.file, tags.of(data))
     try:
         found = read(place, data)
@@ -166,7 +164,9 @@ def broken(
 
 
 def _lent(made: Entry, before: Entry | None) -> Entry:
-    """The entry with what was last read well."""
+    """The entry with what was last read well; a single file then has its defaults."""
+    if before is None and made.place.single:
+        before = entry(made.place, None)
     if before is None:
         return made
     return replace(made, value=before.value, parsed=before.parsed)

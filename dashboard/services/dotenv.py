@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import errno
 import re
 from pathlib import Path
+
+from config.kernel.storage import opening
 
 LIMIT = 256 * 1024
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -28,12 +30,11 @@ class Unreadable(ValueError):
 def read(path: Path) -> dict[str, str]:
     """The variables of the file, the last of a name wins. Unreadable with a sentence."""
     try:
-        with open(path, "rb", opener=_opener) as file:
-            data = file.read(LIMIT + 1)
+        data = opening.contents(path, limit=LIMIT)
     except OSError as error:
-        raise Unreadable(f"{path} cannot be read: {os.strerror(error.errno or 0)}") from None
-    if len(data) > LIMIT:
-        raise Unreadable(f"{path} is larger than 256 KiB")
+        if error.errno == errno.EFBIG:
+            raise Unreadable(f"{path} is larger than 256 KiB") from None
+        raise Unreadable(f"{path} cannot be read: {error.strerror}") from None
     try:
         return parse(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -60,8 +61,3 @@ def _value(match: re.Match[str]) -> str:
     if match["double"] is not None:
         return re.sub(r"\\(.)", lambda m: ESCAPES.get(m[1], m[0]), match["double"])
     return match["single"] if match["single"] is not None else match["plain"] or ""
-
-
-def _opener(path: str, flags: int) -> int:
-    """A FIFO with nobody at its other end must not hold us."""
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from config.kernel.errors import Invalid
+from config.kernel.storage import opening
 from dashboard.services import places
 
 MOST_LINES, DEFAULT_LINES = 5000, 200
@@ -203,7 +204,7 @@ def _bytes(parts: list[Part], start: int, end: int) -> bytes:
     for part in parts:
         low, high = max(start, part.start), min(end, part.end)
         if low < high:
-            with part.path.open("rb") as file:
+            with opening.reading(part.path) as file:
                 file.seek(low - part.start)
                 found.append(file.read(high - low))
     return b"".join(found)

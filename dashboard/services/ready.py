@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import re
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+from dashboard.health.address import Itself, addresses
+from dashboard.health.target import Target
 from dashboard.services import logs
 from dashboard.services.definition import Ready, Service
 from dashboard.services.system.clock import Clock
 
+log = logging.getLogger(__name__)
 LOOK_S = 0.1
 ALIVE_S = 1.0  # what a command has to live when nothing else can be asked
 ANSWER_S = 5.0
@@ -35,10 +39,14 @@ async def wait(slug: str, service: Service, *, since: int, clock: Clock) -> None
         return
     if ready.log is not None:
         await _line(slug, ready.log, since, clock)
-    while ready.port is not None and not await _accepts(ready.port):
-        await clock.sleep(LOOK_S)
-    while ready.http is not None and not await _answers(ready.http, service.port):
-        await clock.sleep(LOOK_S)
+    try:
+        while ready.port is not None and not await _accepts(ready.port):
+            await clock.sleep(LOOK_S)
+        while ready.http is not None and not await _answers(ready.http, service.port):
+            await clock.sleep(LOOK_S)
+    except Itself as error:
+        log.warning("%s is never ready by its service.ready: %s", slug, error)
+        await asyncio.Event().wait()
 
 
 async def _line(slug: str, text: str, since: int, clock: Clock) -> None:
@@ -84,7 +92,7 @@ async def _answers(target: str, port: int | None) -> bool:
 
 async def _asked(host: str, port: int, request: bytes | None) -> bytes | None:
     """The first line of the answer, b"" when nothing was asked; None when nobody answers."""
-    for address in ("127.0.0.1", "::1") if host == "localhost" else (host,):
+    for address in await _addresses(host, port):
         with contextlib.suppress(OSError, TimeoutError, ValueError):
             async with asyncio.timeout(ANSWER_S):
                 reader, writer = await asyncio.open_connection(address, port)
@@ -96,3 +104,14 @@ async def _asked(host: str, port: int, request: bytes | None) -> bytes | None:
                 finally:
                     writer.close()
     return None
+
+
+async def _addresses(host: str, port: int) -> list[str]:
+    """Where to ask; Itself where that is this service."""
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            return await addresses(Target(host=host, port=port))
+    except Itself:
+        raise
+    except (OSError, ValueError):  # a timeout too
+        return []

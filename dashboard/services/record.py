@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from config.kernel.logs import timestamp
-from config.kernel.storage import files
+from config.kernel.storage import files, opening
 from dashboard.services import places
 from dashboard.services.system.processes import Family
 
@@ -86,9 +86,8 @@ def exit_of(slug: str, run: str) -> Exit | None:
     """What the wrapper of this run wrote when its command ended; None when it wrote nothing."""
     path = places.exit_file(slug)
     try:
-        with path.open("rb") as file:
-            match = EXIT.fullmatch(file.read(64))
-            at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        match = EXIT.fullmatch(opening.contents(path))
+        at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except OSError:
         return None
     if match is None or match[1].decode() != run:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from config.kernel.storage import opening
 from config.kernel.storage.syscalls import UNSUPPORTED
 from dashboard.services import logs, places
 
@@ -109,7 +110,7 @@ def _collapse(fd: int, size: int) -> bool:
 
 def _same_head(one: Path, other: Path, size: int) -> bool:
     try:
-        with one.open("rb") as a, other.open("rb") as b:
+        with opening.reading(one) as a, opening.reading(other) as b:
             while size > 0:
                 part = a.read(min(CHUNK, size))
                 if part != b.read(len(part)):

@@ -150,7 +150,7 @@ def _rename(slug: str, old: str, new: str) -> None:
         files.lock(f"file:{os.path.realpath(path)}"),
         Folder.open(path.parent) as folder,
     ):
-        expect(path, path.with_name(old).read_bytes() if new == FILE else None)
+        expect(path, folder.contents(old) if new == FILE else None)
         folder.move(old, new)
         folder.sync()
 

@@ -70,5 +70,10 @@ def listed(folder: Path) -> list[str]:
         return []
 
 
+def project(slug: str) -> Path:
+    """The folder that no link leads a file of the project out of; it may be a link itself."""
+    return root() / slug
+
+
 def root() -> Path:
     return Path(settings.PROJECTS_DIR)

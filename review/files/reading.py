@@ -13,6 +13,7 @@ from typing import Any
 
 from config.kernel.storage import files, yamlio
 from config.kernel.storage.mirror import Mirror, Mirrored
+from config.kernel.storage.paths import UnsafePath
 from review import caches
 from review.files import backups, places
 from review.files.places import KINDS, PROJECT, REPO, SHA_FILE
@@ -73,6 +74,7 @@ MIRROR = Mirror(
     key="key",
     keys=_keys,
     locate=lambda key: places.path(*key.split("/")),
+    within=lambda key: places.project(key.split("/")[0]),
     read=load,
     limit=LIMIT,
     grace_s=files.SETTLE_S,
@@ -140,16 +142,16 @@ _young: dict[str, tuple[str, str]] = {}  # stat and hash of files that were youn
 def stamp(slug: str, repo: str) -> str:
     """Changes when project.yaml or any review or PR file of this repo does; parses nothing."""
     folder = f"{places.root()}/{slug}"  # text: the list of projects asks this of all of them
-    marks = [_mark(f"{folder}/{PROJECT}")]
+    marks = [_mark(f"{folder}/{PROJECT}", folder)]
     for kind in KINDS if REPO.fullmatch(repo) else ():
         with contextlib.suppress(OSError), os.scandir(f"{folder}/{kind}/{repo}") as entries:
             marks += sorted(
-                _mark(entry.path) for entry in entries if SHA_FILE.fullmatch(entry.name)
+                _mark(entry.path, folder) for entry in entries if SHA_FILE.fullmatch(entry.name)
             )
     return hashlib.sha256("\n".join(marks).encode()).hexdigest()
 
 
-def _mark(file: str) -> str:
+def _mark(file: str, folder: str) -> str:
     """A file's name and stat, and its hash while, and since, a stat could hide a change."""
     try:
         found = os.stat(file)  # noqa: PTH116 - thousands of them are looked at
@@ -158,16 +160,16 @@ def _mark(file: str) -> str:
     stat = f"{found.st_mtime_ns}:{found.st_size}:{found.st_ino}"
     known = _young.get(file)
     if time.time() - found.st_mtime < YOUNG_S:
-        known = _young[file] = (stat, _hash(file))
+        known = _young[file] = (stat, _hash(file, folder))
     elif known is None or known[0] != stat:
         _young.pop(file, None)
         return f"{file} {stat}"
     return f"{file} {stat} {known[1]}"
 
 
-def _hash(file: str) -> str:
+def _hash(file: str, folder: str) -> str:
     try:
-        found = files.read(Path(file), limit=LIMIT)
-    except OSError as error:
-        return f"error {error.errno}"
+        found = files.read(Path(file), limit=LIMIT, within=Path(folder))
+    except (OSError, UnsafePath) as error:
+        return f"error {error}"
     return found.etag if found else "none"

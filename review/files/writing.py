@@ -14,6 +14,7 @@ from typing import Any
 
 from config.kernel.errors import Conflict, NotFound, SvcError
 from config.kernel.storage import files, yamlio
+from config.kernel.storage.paths import UnsafePath, leads_out
 from review import caches
 from review.files import backups, places
 from review.files.places import PROJECT
@@ -45,9 +46,14 @@ def change(parts: Sequence[str], edit: files.Edit, *, backup: bool = False) -> N
         if not os.path.isdir(target.parent):  # noqa: PTH112 - no error is one of ours
             if apply(None) is None:
                 return  # and no folder is made for nothing
+            if leads_out(places.project(parts[0]), target.parent):
+                raise UnsafePath(f"{name} leaves its folder")
             with files.writing(name):
                 target.parent.mkdir(parents=True, exist_ok=True)
-        files.change(target, apply, mode=0o666)
+        files.change(target, apply, mode=0o666, within=places.project(parts[0]))
+    except UnsafePath as error:
+        text = f"{name} is behind a link that leads out of the project; nothing was changed."
+        raise Conflict(text, code="invalid_file") from error
     except files.CannotWrite as error:
         reason = getattr(error.__cause__, "strerror", None) or str(error)
         raise SvcError(f"Cannot write {name}: {reason}") from error

@@ -29,7 +29,13 @@ def fresh(folder: Path) -> Mirror[Project]:
     def keys() -> Iterator[str]:
         return (path.stem for path in folder.glob("*.yaml"))
 
-    return Mirror(model=Project, key="slug", keys=keys, locate=lambda key: folder / f"{key}.yaml")
+    return Mirror(
+        model=Project,
+        key="slug",
+        keys=keys,
+        locate=lambda key: folder / f"{key}.yaml",
+        within=lambda _key: folder,
+    )
 
 
 def test_a_row_is_made_changed_and_dropped_with_its_file(mirror: Mirror[Project], tmp_path: Path):
@@ -179,7 +185,12 @@ def test_what_a_file_means_can_be_told_by_its_reader(tmp_path: Path):
         return document.texts(), document
 
     mirror = Mirror(
-        model=Project, key="slug", keys=list, locate=lambda k: tmp_path / f"{k}.yaml", read=read
+        model=Project,
+        key="slug",
+        keys=list,
+        locate=lambda k: tmp_path / f"{k}.yaml",
+        within=lambda _key: tmp_path,
+        read=read,
     )
     (tmp_path / "a.yaml").write_bytes(b"name: 012\n")
     (tmp_path / "b.yaml").write_bytes(b"{}\n")

@@ -33,6 +33,7 @@ class Elements(HTMLParser):
     ("text", "shown"),
     [
         ("plain", "<p>plain</p>\n"),
+        ("a\u202eb `c\u2066`", "<p>a«U+202E»b <code>c«U+2066»</code></p>\n"),
         ("*a* **b** ~~c~~ `d`", "<p><em>a</em> <strong>b</strong> <s>c</s> <code>d</code></p>\n"),
         ("# Title", "<h1>Title</h1>\n"),
         ("a\\\nb", "<p>a<br>\nb</p>\n"),

@@ -267,8 +267,8 @@ def test_an_editors_save_that_slips_in_is_kept(home: Path):
 
 
 def test_a_symlinked_file_is_written_through(home: Path, tmp_path: Path):
-    target = put(tmp_path / "elsewhere" / "r.yaml", b"a: 1\n")
     link = files.path(*FILE)
+    target = put(link.parents[2] / "elsewhere" / "r.yaml", b"a: 1\n")
     link.parent.mkdir(parents=True)
     link.symlink_to(target)
 

@@ -23,7 +23,7 @@ from typing import IO
 
 import orjson
 
-from config.kernel.storage import homes
+from config.kernel.storage import homes, opening
 from config.kernel.storage.copies import Database
 from config.kernel.storage.drafts import PREFIX
 
@@ -62,7 +62,7 @@ def write(plan: Plan, archive: Path, *, version: str) -> Report:
                 _add_bytes(tar, MANIFEST, orjson.dumps({"format": FORMAT, "version": version}))
                 _add_database(tar, plan, archive.parent, report)
                 if plan.config.is_file():
-                    _add_file(tar, CONFIG, plan.config, report)
+                    _add_file(tar, CONFIG, plan.config, plan.config.resolve().parent, report)
                 for name, folder in plan.folders.items():
                     _add_folder(tar, name, folder, report, skip={archive, draft})
                 _add_bytes(tar, END, b"")
@@ -88,7 +88,7 @@ def _add_database(tar: tarfile.TarFile, plan: Plan, folder: Path, report: Report
         report.notes += plan.database.save(copy)
         if copy.is_file():
             copy.chmod(0o600)
-            _add_file(tar, DATABASE, copy, report)
+            _add_file(tar, DATABASE, copy, Path(scratch), report)
 
 
 def _add_folder(
@@ -100,7 +100,7 @@ def _add_folder(
         if path in skip or of_home(relative):
             continue
         try:
-            _add(tar, relative, path, report)
+            _add(tar, relative, path, folder, report)
         except FileNotFoundError:
             continue  # went away meanwhile
         except OSError as error:
@@ -129,7 +129,7 @@ def _walk(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
             ]
 
 
-def _add(tar: tarfile.TarFile, name: str, path: Path, report: Report) -> None:
+def _add(tar: tarfile.TarFile, name: str, path: Path, root: Path, report: Report) -> None:
     found = path.lstat()
     info = tarfile.TarInfo(name)
     info.mode, info.mtime = modes.S_IMODE(found.st_mode), int(found.st_mtime)
@@ -140,16 +140,18 @@ def _add(tar: tarfile.TarFile, name: str, path: Path, report: Report) -> None:
         info.type = tarfile.DIRTYPE
         tar.addfile(info)
     elif modes.S_ISREG(found.st_mode):
-        _add_file(tar, name, path, report)
+        _add_file(tar, name, path, root, report)
     else:
         report.left_out.append(f"{path}: a socket, pipe or device")
 
 
-def _add_file(tar: tarfile.TarFile, name: str, path: Path, report: Report) -> None:
+def _add_file(tar: tarfile.TarFile, name: str, path: Path, root: Path, report: Report) -> None:
     """One file as long as it was when reading ended; it may grow or shrink meanwhile."""
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(fd, "rb") as stream, tempfile.SpooledTemporaryFile(SPOOL) as spool:
-        found = os.fstat(fd)
+    with (
+        opening.reading(path, within=root) as stream,
+        tempfile.SpooledTemporaryFile(SPOOL) as spool,
+    ):
+        found = os.fstat(stream.fileno())
         _copy(stream, spool, found.st_size)
         info = tarfile.TarInfo(name)
         info.size, info.mode, info.mtime = (

@@ -19,6 +19,7 @@ from django.db import connection, connections, transaction
 from config.kernel.errors import Conflict, Invalid
 from config.kernel.process import nodes
 from config.kernel.storage import database, homes, moving
+from config.kernel.storage.sqlite.base import uri
 from config.options import OptionError
 
 ROWS, COPY = "default", "copy"
@@ -55,7 +56,7 @@ class SqliteFile:
         if not self.path.is_file():
             return []
         with (
-            contextlib.closing(sqlite3.connect(self.path, timeout=20)) as source,
+            contextlib.closing(sqlite3.connect(uri(self.path), uri=True, timeout=20)) as source,
             contextlib.closing(sqlite3.connect(copy)) as target,
         ):
             source.backup(target)

@@ -9,11 +9,11 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.management import call_command
@@ -26,6 +26,7 @@ from django.db.models.functions import Cast
 
 from config import __version__
 from config.kernel.process import hub
+from config.kernel.storage.sqlite.base import uri
 from config.options import OptionError
 
 log = logging.getLogger(__name__)
@@ -61,6 +62,8 @@ def reach() -> None:
     deadline = time.monotonic() + ANSWER_S
     if connection.vendor == "postgresql":
         _until(deadline, _try_postgresql, f"{name()} does not answer", "SVC_DATABASE_URL")
+    if gone():
+        raise OptionError(f"{name()} is not there: `manage.py up` or `manage.py migrate` makes it")
     try:
         connection.ensure_connection()
     except OperationalError as error:
@@ -154,6 +157,21 @@ def alone(*what: str) -> None:
             )
 
 
+def make(chosen: Mapping[str, Any] | None = None) -> None:
+    """The empty file of SQLite where there is none, for this user alone; its side files get the
+    same mode. Whoever starts or rebuilds the service does this, no connection ever does.
+
+    `chosen`: the settings of another database than that of the service."""
+    chosen = chosen or connection.settings_dict
+    if "sqlite" in chosen["ENGINE"]:
+        Path(chosen["NAME"]).touch(mode=0o600)
+
+
+def gone() -> bool:
+    """Whether the file of SQLite is not there. Asks no database."""
+    return connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists()
+
+
 def look() -> State:
     """Compare the migrations of the code with those the database has seen."""
     reach()
@@ -193,7 +211,7 @@ def _keep_copy(path: Path) -> None:
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     copy = folder / f"before-migrate-{stamp}.sqlite3"
     copy.touch(mode=0o600)
-    source, target = sqlite3.connect(path), sqlite3.connect(copy)
+    source, target = sqlite3.connect(uri(path), uri=True), sqlite3.connect(uri(copy), uri=True)
     try:
         source.backup(target)
     finally:

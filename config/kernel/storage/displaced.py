@@ -99,7 +99,7 @@ def _look(left: Left) -> None:
 
 def _resolve(folder: Folder, left: Left) -> None:
     stat = os.stat(left.spare.name, dir_fd=folder.fd, follow_symlinks=False)
-    data = left.spare.read_bytes()
+    data = folder.contents(left.spare.name)
     if data == left.was:
         folder.remove(left.spare.name)
     elif left.rounds < ROUNDS and (not data or time.time() - stat.st_mtime < QUIET_S):

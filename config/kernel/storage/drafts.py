@@ -12,6 +12,7 @@ import hashlib
 import logging
 import os
 import secrets
+import stat as modes
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,10 +20,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from config.kernel.storage import syscalls
+from config.kernel.storage import opening, syscalls
 
 log = logging.getLogger(__name__)
 
+LIMIT = 64 * 1024 * 1024  # bytes of a file that is written, put back or merged
 PREFIX = ".svc-tmp-"
 SHORT = 16  # hex characters of a hash in a name
 
@@ -102,10 +104,16 @@ class Folder:
         except OSError as error:
             if error.errno not in syscalls.NO_LINKS:
                 raise
-            source = syscalls.again(syscalls.open_at, old, os.O_RDONLY, self.fd)
-            with os.fdopen(source, "rb") as stream:
-                mode = os.fstat(source).st_mode & 0o7777
-                Draft.compose(self, new, stream.read(), mode, exact=True)
+            mode = os.stat(old, dir_fd=self.fd, follow_symlinks=False).st_mode & 0o7777
+            Draft.compose(self, new, self.contents(old), mode, exact=True)
+
+    def contents(self, name: str) -> bytes:
+        """The bytes of a regular file directly in here. OSError for anything else."""
+        fd = syscalls.again(syscalls.open_at, name, os.O_RDONLY | os.O_NONBLOCK, self.fd)
+        try:
+            return opening.whole(fd, LIMIT)
+        finally:
+            os.close(fd)
 
 
 class Draft:
@@ -180,9 +188,12 @@ def sweep(directories: Iterable[Path], *, older_than_s: float = 60) -> list[Path
 
 def _orphaned(folder: Folder, name: str, older_than_s: float) -> bool:
     try:
-        age = time.time() - os.stat(name, dir_fd=folder.fd, follow_symlinks=False).st_ctime
+        found = os.stat(name, dir_fd=folder.fd, follow_symlinks=False)
     except OSError:
         return False
+    if not modes.S_ISREG(found.st_mode):  # none of ours, whatever its name says
+        return False
+    age = time.time() - found.st_ctime
     pid = name.removeprefix(PREFIX).split("-", 1)[0]
     return age >= older_than_s or not (pid.isdigit() and _alive(int(pid)))
 
@@ -206,6 +217,7 @@ def _discard(folder: Folder, name: str) -> None:
 
 
 def _hash(folder: Folder, name: str) -> str:
-    fd = syscalls.again(syscalls.open_at, name, os.O_RDONLY | os.O_NONBLOCK, folder.fd)
-    with os.fdopen(fd, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    try:
+        return hashlib.sha256(folder.contents(name)).hexdigest()
+    except OSError:  # no draft of ours is so large: whatever it is, it is kept
+        return ""

@@ -8,7 +8,6 @@ back and the edit is done again on it; what cannot be merged stays beside the fi
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import logging
 import os
@@ -20,8 +19,8 @@ from functools import partial
 from pathlib import Path
 
 from config.kernel.errors import Conflict, Stale, Unavailable
-from config.kernel.storage import displaced, locks, syscalls
-from config.kernel.storage.drafts import PREFIX, Draft, Folder, draft_name, sweep
+from config.kernel.storage import displaced, locks, opening, syscalls
+from config.kernel.storage.drafts import LIMIT, PREFIX, Draft, Folder, draft_name, sweep
 from config.kernel.storage.paths import UnsafePath, contains
 
 __all__ = [
@@ -31,7 +30,7 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
-LIMIT = 64 * 1024 * 1024
+READ = 8 * 1024 * 1024  # bytes of a file whose reader names no limit
 TRIES = 5
 SETTLE_S = 0.5  # a file this young may be in the middle of an editor's save
 Edit = Callable[[bytes | None], bytes | None]
@@ -65,20 +64,18 @@ def stat_of(path: Path) -> str | None:
         return None
 
 
-def read(path: Path, *, limit: int = LIMIT, within: Path | None = None) -> Snapshot | None:
+def read(path: Path, *, limit: int = READ, within: Path | None = None) -> Snapshot | None:
     """The file as it is now, None when absent. OSError when unreadable, no file or over `limit`.
 
-    `within` is checked on what was opened, so a symlink swapped in meanwhile leads nowhere.
+    UnsafePath when a link leads out of `within`. See opening.py for what is never opened.
     """
     try:
-        if not modes.S_ISREG(path.stat().st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+        fd = opening.regular(path, within=within)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except opening.Outside:
+        raise UnsafePath(f"{path.name} leaves its folder") from None
     try:
-        if within is not None and not contains(within, _opened(fd, path)):
-            raise UnsafePath(f"{path.name} leaves its folder")
         return _snapshot(fd, limit)
     finally:
         os.close(fd)
@@ -286,9 +283,7 @@ def _snapshot(fd: int, limit: int) -> Snapshot:
     """All bytes of an open regular file, read until they hold still."""
     for _ in range(TRIES):
         before = os.fstat(fd)
-        if not modes.S_ISREG(before.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file")
-        data = _all(fd, limit)
+        data = opening.whole(fd, limit)
         if _stat_text(os.fstat(fd)) == _stat_text(before):
             break
     return Snapshot(data, _etag(data), _stat_text(before), modes.S_IMODE(before.st_mode))
@@ -297,16 +292,6 @@ def _snapshot(fd: int, limit: int) -> Snapshot:
 def _written(draft: Draft) -> Snapshot:
     mode = modes.S_IMODE(draft.stat.st_mode)
     return Snapshot(draft.data, _etag(draft.data), _stat_text(draft.stat), mode)
-
-
-def _all(fd: int, limit: int) -> bytes:
-    parts, offset = [], 0
-    while part := os.pread(fd, 1 << 20, offset):
-        parts.append(part)
-        offset += len(part)
-        if offset > limit:
-            raise OSError(errno.EFBIG, f"larger than {limit} bytes")
-    return b"".join(parts)
 
 
 def _etag(data: bytes) -> str:

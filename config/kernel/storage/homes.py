@@ -15,6 +15,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import Q
 
+from config.kernel.storage import opening
 from config.readers import OptionError
 
 FOLDER, FILE = ".svc", "home"  # below the projects directory; never part of a backup
@@ -64,7 +65,7 @@ def read_or_make(projects_dir: Path) -> str:
         if not path.exists():
             path.parent.mkdir(exist_ok=True, mode=0o755)
             _make(path)
-        text = path.read_bytes()[:1024].decode("ascii", "replace").strip()
+        text = opening.contents(path).decode("ascii", "replace").strip()
     except OSError as error:
         raise OptionError(
             f"{path} cannot be read or made: {error.strerror}; hosts on one database know each "

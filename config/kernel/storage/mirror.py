@@ -17,12 +17,14 @@ from typing import Any, Generic, Literal, TypeVar
 from django.db import OperationalError, connection, models, transaction
 
 from config.kernel.storage import files, homes, yamlio
+from config.kernel.storage.paths import UnsafePath
 
 log = logging.getLogger(__name__)
 
 M = TypeVar("M", bound=models.Model)
 Read = Callable[[str, bytes], tuple[dict[str, Any], yamlio.Document]]
 Told = tuple[str, str, str, str, str]  # what a row says: path, stat, etag, error, home
+LEADS_OUT = "cannot be read: a link leads out of the project; put the file itself there"
 CHUNK = 200  # rows of one query: SQLite bounds its parameters
 RACY_NS = 50_000_000  # a file changed this recently may change again without a new stat
 
@@ -50,11 +52,13 @@ class Change:
 
 
 class Mirror(Generic[M]):
-    """`keys` lists the files there are, `locate` names the file of a key.
+    """`keys` lists the files there are, `locate` names the file of a key, `within` the folder that
+    no link may lead it out of.
 
     `read` makes the data from a key and its bytes, or raises YamlError; without it, data is the
-    mapping they hold. A file that was good and is now broken or empty may be in the middle of a
-    save: for `grace_s` after that it is read again, before it counts as what it seems.
+    mapping they hold, merge keys applied. A file that was good and is now broken or empty may be in
+    the middle of a save: for `grace_s` after that it is read again, before it counts as what it
+    seems.
 
     The model has the columns `path stat etag data error error_line home`, and `key` as its key.
     """
@@ -66,6 +70,7 @@ class Mirror(Generic[M]):
         key: str,
         keys: Callable[[], Iterable[str]],
         locate: Callable[[str], Path],
+        within: Callable[[str], Path],
         read: Read | None = None,
         limit: int = 1 << 20,
         grace_s: float = 0,
@@ -74,6 +79,7 @@ class Mirror(Generic[M]):
         self.key = key
         self.keys = keys
         self.locate = locate
+        self.within = within
         self.limit = limit
         self.grace_s = grace_s
         self._data_of = read or self._mapping
@@ -174,7 +180,9 @@ class Mirror(Generic[M]):
 
     def _read(self, key: str, path: Path, stat: str, known: Mirrored | None) -> Mirrored | None:
         try:
-            snapshot = files.read(path, limit=self.limit)
+            snapshot = files.read(path, limit=self.limit, within=self.within(key))
+        except UnsafePath:
+            return self._broken(Mirrored(key, path, stat), LEADS_OUT, 1)
         except OSError as error:
             return self._broken(Mirrored(key, path, stat), f"cannot be read: {error.strerror}", 1)
         if snapshot is None:
@@ -204,9 +212,10 @@ class Mirror(Generic[M]):
 
     def _mapping(self, _key: str, data: bytes) -> tuple[dict[str, Any], yamlio.Document]:
         document = yamlio.parse(data, limit=self.limit)
-        if not isinstance(document.value, dict | None):
+        value = document.merged()
+        if not isinstance(value, dict | None):
             raise yamlio.YamlError("the file must hold a mapping", 1, 1)
-        return document.value or {}, document
+        return value or {}, document
 
     def _broken(self, read: Mirrored, error: str, line: int) -> Mirrored:
         known = self._known.get(read.key)

@@ -49,4 +49,15 @@ def contains(root: Path, path: Path) -> bool:
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR}:
             return False
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+    return not leads_out(root, path)
+
+
+def leads_out(root: Path, path: Path) -> bool:
+    """Whether links lead the path, which may not be there, out of `root`."""
+    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+
+
+def own_folder(root: Path, folder: Path) -> bool:
+    """Whether a folder directly in an own one is followed: if it is a link, only one to below
+    `root`. Cheap where it is none."""
+    return not folder.is_symlink() or contains(root, folder)

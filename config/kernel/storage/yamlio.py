@@ -5,7 +5,7 @@ Nothing here touches a file: text in, values or text out. files.py reads and wri
 
 from config.kernel.storage.yaml.edits import same
 from config.kernel.storage.yaml.errors import NotSpliceable, YamlError
-from config.kernel.storage.yaml.nodes import Document
+from config.kernel.storage.yaml.nodes import MERGE, Document
 from config.kernel.storage.yaml.reader import parse
 from config.kernel.storage.yaml.recent import clear as forget_recent
 from config.kernel.storage.yaml.recent import parse as parse_recent
@@ -14,6 +14,6 @@ from config.kernel.storage.yaml.scalars import Block, Quoted
 from config.kernel.storage.yaml.splice import merge_entry, remove_entry, set_entry
 
 __all__ = [
-    "Block", "Document", "NotSpliceable", "Quoted", "YamlError", "dump",
+    "MERGE", "Block", "Document", "NotSpliceable", "Quoted", "YamlError", "dump",
     "forget_recent", "merge_entry", "parse", "parse_recent", "remove_entry", "same", "set_entry",
 ]  # fmt: skip

@@ -309,6 +309,16 @@ def test_pipes_folders_loops_and_dangling_links_are_errors_and_stop_nothing(home
     assert len(store.problems()) == 4
 
 
+@pytest.mark.parametrize("name", ["config", "ignore"])
+def test_a_single_file_that_could_never_be_read_has_its_defaults(home: Home, name: str):
+    (home.path / f"{name}.yaml").mkdir(parents=True)
+
+    found = store.config() if name == "config" else store.ignore()
+
+    assert found.error
+    assert found.parsed is not None
+
+
 def test_a_folder_that_cannot_be_read_is_told_and_the_apps_run_on(home: Home):
     home.write("apps/shop.yaml", "port: 3000\n")
     assert store.apps()["shop"].parsed.port == 3000

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -19,6 +20,8 @@ from dashboard.services import record
 from dashboard.services.actions import Outcome, Queue
 from dashboard.services.definition import Ready, Service
 from dashboard.services.state import Limits
+from tests.dashboard.health.servers import Server
+from tests.dashboard.itself import itself  # noqa: F401 - fixture
 from tests.dashboard.services.world import Scene, alive, log_of, python, server
 from tests.service import free_port
 
@@ -302,6 +305,25 @@ async def test_a_service_that_never_gets_ready_is_told_as_late(turned: Scene):
     told = await starting
 
     assert (told.ok, told.reason) == (False, "start-timeout")
+
+
+@pytest.mark.parametrize("ready", ["port", "http"])
+async def test_the_service_itself_makes_nothing_ready_and_hears_nothing(
+    turned: Scene,
+    itself: Server,  # noqa: F811
+    ready: str,
+    caplog,
+):
+    url = f"http://127.0.0.1:{itself.port}/"
+    wanted = Ready(port=itself.port) if ready == "port" else Ready(http=url)
+    await turned.begin(shop=Service("sleep 60", ready=replace(wanted, timeout=4)))
+
+    starting = asyncio.create_task(turned.supervisor.act("shop", "start"))
+    await turned.until(lambda: "is this service itself" in caplog.text, what="the reason")
+    await turned.turned_until("running")
+
+    assert (await starting).reason == "start-timeout"
+    assert itself.heard == []
 
 
 async def test_a_start_is_answered_after_ten_seconds_whatever_comes(turned: Scene):

@@ -143,7 +143,7 @@ def test_an_environment_file_that_cannot_be_read_is_named(tmp_path: Path):
     (tmp_path / "bytes").write_bytes(b"A=\xff")
     said = {}
 
-    for name in ("missing", "huge", "bytes"):
+    for name in ("missing", "huge", "bytes", "pipe"):
         with pytest.raises(dotenv.Unreadable) as refused:
             dotenv.read(tmp_path / name)
         said[name] = str(refused.value)
@@ -151,7 +151,7 @@ def test_an_environment_file_that_cannot_be_read_is_named(tmp_path: Path):
     assert "No such file" in said["missing"]
     assert "larger than 256 KiB" in said["huge"]
     assert "not UTF-8" in said["bytes"]
-    assert dotenv.read(tmp_path / "pipe") == {}
+    assert "not a regular file" in said["pipe"]
 
 
 async def test_a_service_sees_its_own_variables_and_none_of_the_servers(

@@ -40,6 +40,7 @@ class Command(BaseCommand):
         if state.pending:
             raise OptionError(f"{database.name()} is not migrated yet; run manage.py migrate first")
         try:
+            database.make(target)
             moved = moving.move(target)
         except SvcError as error:
             raise OptionError(error.text) from None

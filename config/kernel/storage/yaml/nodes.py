@@ -8,6 +8,7 @@ from typing import Any
 
 SIZE, NODES = 1 << 20, 20_000
 SCALAR, MAP, SEQ, ALIAS = "scalar", "map", "seq", "alias"
+MERGE = "<<"
 
 
 class Node:
@@ -81,6 +82,14 @@ class Document:
         """
         return _built(self.root, {}, texts=True)
 
+    def merged(self) -> Any:
+        """The value with every merge key (a plain `<<`) applied, as in YAML 1.1: what a mapping
+        says itself wins, then the first of those it names. One that names none stays as it is.
+        """
+        if MERGE not in self.text:
+            return self.value
+        return _built(self.root, {}, texts=False, merges=True)
+
     def node(self, *path: str | int) -> Node | None:
         """The node at the path of keys and indexes."""
         found = self._entry(path)
@@ -112,15 +121,33 @@ def most_nodes(limit: int) -> int:
     return max(NODES, limit // 50)
 
 
-def _built(node: Node, done: dict[int, Any], *, texts: bool) -> Any:
+def _built(node: Node, done: dict[int, Any], *, texts: bool, merges: bool = False) -> Any:
     """The value of a node, anew; `done` holds the collections an alias may stand for."""
     if node.kind == ALIAS and node.target is not None:
         target = node.target
-        return done[id(target)] if id(target) in done else _built(target, done, texts=texts)
+        if id(target) not in done:
+            done[id(target)] = _built(target, done, texts=texts, merges=merges)
+        return done[id(target)]
     if node.kind == MAP:
-        done[id(node)] = {key.value: _built(one, done, texts=texts) for key, one in node.pairs}
+        pairs = ((key, _built(one, done, texts=texts, merges=merges)) for key, one in node.pairs)
+        value = {key.value: one for key, one in pairs}
+        done[id(node)] = _mixed(node, value) if merges else value
     elif node.kind == SEQ:
-        done[id(node)] = [_built(item, done, texts=texts) for item in node.items]
+        done[id(node)] = [_built(item, done, texts=texts, merges=merges) for item in node.items]
     else:
         return node.text if texts and node.text is not None else node.value
     return done[id(node)]
+
+
+def _mixed(node: Node, value: dict[str, Any]) -> dict[str, Any]:
+    """The mapping with what its merge key names; what that holds is mixed already."""
+    merge = node.get(MERGE)
+    if merge is None or merge[0].style:  # in quotes it is a key like any other
+        return value
+    named = value[MERGE] if isinstance(value[MERGE], list) else [value[MERGE]]
+    if not all(isinstance(one, dict) for one in named):
+        return value
+    found: dict[str, Any] = {}
+    for one in reversed(named):
+        found |= one
+    return found | {key: own for key, own in value.items() if key != MERGE}

@@ -16,7 +16,7 @@ from config.kernel.storage.yaml import recent, render
 from config.kernel.storage.yaml.edits import Edits, same
 from config.kernel.storage.yaml.errors import NotSpliceable, YamlError
 from config.kernel.storage.yaml.layout import HEADER, Layout
-from config.kernel.storage.yaml.nodes import ALIAS, MAP, SCALAR, SEQ, SIZE, Document, Node
+from config.kernel.storage.yaml.nodes import ALIAS, MAP, MERGE, SCALAR, SEQ, SIZE, Document, Node
 from config.kernel.storage.yaml.reader import BOM
 
 Path = tuple[str | int, ...]
@@ -203,7 +203,7 @@ def _check(layout: Layout, document: Document, path: Path, *, shared: bool) -> N
         if below is None:
             return
         node = below
-    if document.aliased or "<<" in document.text:
+    if document.aliased or MERGE in document.text:
         for inner in node.walk():
             _refuse_shared(layout, inner)
 
@@ -218,6 +218,6 @@ def _below(node: Node, part: str | int) -> Node | None:
 def _refuse_shared(layout: Layout, node: Node) -> None:
     if node.kind == ALIAS:
         raise layout.refuse("this is an alias of something written elsewhere", node)
-    merge = node.get("<<")
+    merge = node.get(MERGE)
     if merge and not merge[0].style:  # in quotes it is a key like any other
         raise layout.refuse("a merge key mixes in what is written elsewhere", merge[0])

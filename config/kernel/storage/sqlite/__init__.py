@@ -1,0 +1,1 @@
+"""SQLite as the service uses it: Django's own backend, and a file that only the start makes."""
