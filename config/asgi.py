@@ -18,9 +18,11 @@ django.setup(set_prefix=False)
 from channels.routing import URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.urls import re_path as django_route  # noqa: E402
+from django.utils.module_loading import import_string  # noqa: E402
 
 from config.kernel.web.answers import App, no_route, nothing_here  # noqa: E402
 from config.kernel.web.bridge import DjangoApp  # noqa: E402
+from config.kernel.web.connections import local  # noqa: E402
 from config.kernel.web.entrance import Entrance, authenticator, by_name, exactly, lazily  # noqa: E402
 from config.kernel.web.events import EventStream  # noqa: E402
 from config.kernel.web.guard import (  # noqa: E402
@@ -60,16 +62,21 @@ DASHBOARD = Words(
     cross_site_code="cross_site",
 )
 MIB = 1024 * 1024
+NO_LOGIN = SVC.auth_mode == "none"
+USERS = local.users(SVC)
 IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"))
 
 
 def main_rules() -> Rules:
-    """workspace.md 12.2: only this machine in mode none, unless the operator lifted it."""
+    """Only this machine's user in mode none, unless the operator lifted it or has a proxy here,
+    which has a user of its own and knows whom it serves."""
+    proxy = NO_LOGIN and import_string(settings.SVC_PROXIED)()
     public = SVC.management_api.get("publicUrl") if isinstance(SVC.management_api, dict) else None
     host = origin_host("/".join(str(public).split("/")[:3]))
     return Rules(
         limit=4 * MIB,
-        local=SVC.auth_mode == "none" and not SVC.allow_open,
+        local=NO_LOGIN and not SVC.allow_open,
+        users=USERS if NO_LOGIN and not proxy else None,
         hosts=frozenset(name.lower() for name in SVC.allowed_hosts),
         origins=frozenset({host} if host else ()),
         proxied=True,
@@ -84,7 +91,10 @@ uploads = replace(
     rules,
     limit=10 * MIB,
     media=ANY,  # the bytes tell what a file is
-    words=Words(size="The file is larger than 10 MiB"),
+    words=Words(
+        size="The file is larger than 10 MiB",
+        media="Send a file of another page as application/octet-stream, not as a form sends it.",
+    ),
 )
 
 here_only = Rules(
@@ -117,9 +127,11 @@ unrouted = URLRouter([machine, re_path(r"", Guard(no_route, rules, authenticate)
 main = exactly(routes, unrouted)
 
 
-def review(authenticate: Authenticate | None = None, *, proxied: bool) -> App:
-    """The review part, on its own port or under its mount (contract review.md 9)."""
-    rules = Rules(limit=MIB, proxied=proxied, words=REVIEW)
+def review(
+    authenticate: Authenticate | None, users: frozenset[int] | None, *, proxied: bool
+) -> App:
+    """The review part, on its own port or under its mount."""
+    rules = Rules(limit=MIB, users=users, proxied=proxied, words=REVIEW)
     words = replace(
         REVIEW, size="Image is larger than 5 MB", media="Unsupported image type: {value}"
     )
@@ -135,16 +147,19 @@ def review(authenticate: Authenticate | None = None, *, proxied: bool) -> App:
             re_path(r"^api/events$", inside(lazily("review.events.stream"))),
             re_path(r"^api/projects/(?P<slug>[^/]+)/assets$",
                     inside(lazily("review.api.uploads.upload"), images)),
+            re_path(r"^static/", Guard(django_app, rules)),
             re_path(r"", inside(django_app)),
         ]
     )  # fmt: skip
     return exactly(routes, inside(django_app))
 
 
-def dashboard(authenticate: Authenticate | None = None, *, proxied: bool) -> App:
-    """The dashboard part, on its own port or under its mount (contract dashboard.md 4)."""
+def dashboard(
+    authenticate: Authenticate | None, users: frozenset[int] | None, *, proxied: bool
+) -> App:
+    """The dashboard part, on its own port or under its mount."""
     fronted = by_name(settings.SVC_FRONTED)
-    rules = Rules(limit=256 * 1024, also=fronted, proxied=proxied, words=DASHBOARD)
+    rules = Rules(limit=256 * 1024, users=users, also=fronted, proxied=proxied, words=DASHBOARD)
     calls = replace(rules, limit=ENDLESS, media=ANY)  # the endpoint answers for its own bodies
 
     def inside(app: App, by: Rules = rules) -> Guard:
@@ -154,16 +169,24 @@ def dashboard(authenticate: Authenticate | None = None, *, proxied: bool) -> App
         [
             re_path(r"^mcp$", inside(lazily("dashboard.consumers.DashboardEndpoint"), calls)),
             re_path(r"^api/events$", inside(lazily("dashboard.events.STREAM"))),
+            re_path(r"^static/", Guard(django_app, rules)),
             re_path(r"", inside(django_app)),
         ]
     )
     return exactly(routes, inside(django_app))
 
 
+# Who has no login to ask for asks for the user; the parts' own ports may stay without one.
+own = (None, USERS) if local.login_free(SVC) else (authenticate, None)
+mounted = (authenticate, USERS if NO_LOGIN else None)
 application = Entrance(
-    {"main": main, "review": review(proxied=True), "dashboard": dashboard(proxied=True)},
     {
-        "review": review(authenticate, proxied=False),
-        "dashboard": dashboard(authenticate, proxied=False),
+        "main": main,
+        "review": review(*own, proxied=True),
+        "dashboard": dashboard(*own, proxied=True),
+    },
+    {
+        "review": review(*mounted, proxied=False),
+        "dashboard": dashboard(*mounted, proxied=False),
     },
 )

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from config import readers, unknown
-from config.kernel.storage import yamlio
+from config.kernel.storage import opening, yamlio
+from config.network import NetworkSetting
 from config.readers import OptionError, refusal
 
 __all__ = ["OPTIONS", "Option", "OptionError", "Options", "load"]
@@ -130,6 +131,20 @@ class Options:
         "Extra Host and Origin names",
         env="SVC_ALLOWED_HOSTS",
         key="allowedHosts",
+    )
+    local_users: frozenset[int] | None = option(
+        readers.users,
+        frozenset(),
+        "Further users of this machine who are served without a login",
+        env="SVC_LOCAL_USERS",
+        key="localUsers",
+    )
+    local_ports: str = option(
+        readers.one_of("guarded", "open"),
+        "guarded",
+        "Whether review and dashboard ask for the login of the main port",
+        env="SVC_LOCAL_PORTS",
+        key="auth.localPorts",
     )
     auth_mode: str = option(
         readers.one_of("none", "trusted-header", "jwt"),
@@ -272,6 +287,9 @@ class Options:
         env="SVC_LOCAL_MODEL_URL",
         key="localModelUrl",
     )
+    timezone: str = option(
+        readers.zone, "", "Zone cron patterns are read in", env="SVC_TIMEZONE", key="timezone"
+    )
     scheduler: bool = option(
         readers.boolean, True, "Off: `up` starts no qcluster", env="SVC_SCHEDULER", key="scheduler"
     )
@@ -313,6 +331,9 @@ class Options:
     audit_days: int = option(
         readers.whole(1), 30, "Days an audit row is kept", key="retention.auditDays"
     )
+    network: NetworkSetting = option(
+        readers.network, NetworkSetting(), "What turns may reach", key="engines.network"
+    )
     engines: Mapping[str, Any] = option(readers.mapping, {}, "Per-engine settings", key="engines")
     tools: Mapping[str, Any] = option(readers.mapping, {}, "Per-tool settings", key="tools")
     management_api: Any = option(
@@ -339,14 +360,14 @@ def load(environ: Mapping[str, str]) -> Options:
     if values["projects_dir"] == Path():
         values["projects_dir"] = data_dir / "projects"
     values["tls_host"] = values["tls_host"] or values["host"]
-    _check_together(values)
+    readers.refuse_together(values)
     known = {option.key for option in OPTIONS.values() if option.key}
     return Options(data_dir, config_file, tuple(unknown.warnings(tree, known)), given, **values)
 
 
 def read_file(path: Path) -> dict[str, Any]:
     try:
-        tree = yamlio.parse(path.read_bytes()).value
+        tree = yamlio.parse(opening.contents(path)).value
     except yamlio.YamlError as error:
         raise OptionError(f"{path}:{error.line}:{error.column}: {error.reason}") from None
     except OSError as error:
@@ -367,17 +388,3 @@ def _value(option: Option, environ: Mapping[str, str], tree: Mapping[str, Any]) 
     if node is None or option.key is None:
         return option.default
     return option.read(option.key, node)
-
-
-def _check_together(values: Mapping[str, Any]) -> None:
-    tls = [values[name] is not None for name in ("tls_port", "tls_cert", "tls_key")]
-    if any(tls) and not all(tls):
-        raise OptionError(
-            "SVC_TLS_PORT, SVC_TLS_CERT and SVC_TLS_KEY go together; give all three or none"
-        )
-    if values["redis_url"] and not values["database_url"]:
-        raise OptionError("SVC_REDIS_URL goes with SVC_DATABASE_URL: tasks are about shared rows")
-    if values["auth_mode"] == "jwt" and not values["auth_jwks_url"]:
-        raise OptionError(
-            'SVC_AUTH_JWKS_URL has the value ""; allowed: the URL of the signing keys'
-        )

@@ -8,6 +8,16 @@ from pathlib import Path
 from config import __version__, options, readers, secret, stores
 from config.kernel.storage import homes
 
+
+class Unsaid(str):
+    """A value that libraries read, and that Django believes not to be given."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 SVC = options.load(os.environ)
 DATA_DIR = readers.made("SVC_DATA_DIR", SVC.data_dir)
@@ -20,7 +30,7 @@ SECRET_KEY = secret.read_or_make(DATA_DIR)
 DEBUG = False
 ALLOWED_HOSTS = ["*"]  # the guard decides, on every surface, before Django (kernel/web/guard.py)
 USE_TZ = True
-TIME_ZONE = "UTC"
+TIME_ZONE = Unsaid("UTC")  # given, it would become the TZ of this process and all it starts
 APPEND_SLASH = False
 ROOT_URLCONF = "config.urls.main"
 ASGI_APPLICATION = "config.asgi.application"
@@ -138,12 +148,14 @@ Q_CLUSTER = {
 }
 
 SVC_AUTHENTICATE = "workspace.access.browser.authenticate"  # scope -> principal or Refusal
+SVC_PROXIED = "workspace.access.clients.proxied_here"  # () -> whether a proxy here is named
 SVC_FRONTED = "dashboard.api.hosts.fronted"  # () -> further host names of the dashboard
 SVC_DOCTOR = [  # () -> findings, after the kernel's own
     "config.kernel.process.postgres.check",
     "config.kernel.process.installation.check",
     "workspace.doctor.check",
 ]
+SVC_WARNINGS = "workspace.engines.select.warnings"  # () -> what stands on every page, of any part
 SVC_METRICS = [  # () -> metrics, for GET /metrics
     "config.kernel.process.vitals.measure",
     "workspace.metrics.measure",

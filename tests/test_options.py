@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from config import options
+from config.network import NetworkSetting
 
 
 @pytest.fixture
@@ -36,6 +37,19 @@ def test_a_blank_variable_counts_as_unset(data):
     assert load(data, SVC_PORT="  ").port == 8000
 
 
+def test_local_users_are_uids_and_names(data):
+    assert load(data).local_users == frozenset()
+    assert load(data, SVC_LOCAL_USERS="1001, nobody, root").local_users == frozenset(
+        {1001, 65534, 0}
+    )
+    assert load(data, "localUsers: [7, root]").local_users == frozenset({7, 0})
+    assert load(data, SVC_LOCAL_USERS="*").local_users is None
+    assert refused(data, SVC_LOCAL_USERS="nobody,no such user") == (
+        'SVC_LOCAL_USERS has the value "no such user"; '
+        "allowed: uids or names of users of this machine, or * for all of them"
+    )
+
+
 @pytest.mark.parametrize("word", ["1", "true", "YES", "on"])
 def test_booleans_have_four_spellings_of_true(data, word):
     assert load(data, SVC_HOOKS_MCP=word).hooks_mcp is True
@@ -50,7 +64,9 @@ def test_booleans_have_four_spellings_of_true(data, word):
         ("SVC_SELF_MCP", "maybe", "1, true, yes, on, 0, false, no, off"),
         ("SVC_HOST", "example.org", "an IP address of this machine, e.g. 127.0.0.1 or ::1"),
         ("SVC_REVIEW_PORT", "closed", "a port from 0 to 65535, or off"),
+        ("SVC_LOCAL_PORTS", "closed", "guarded, open"),
         ("SVC_MAX_RUNNING_TURNS", "0", "a whole number from 1 to 64"),
+        ("SVC_TIMEZONE", "Berlin", 'the name of a time zone, e.g. "Europe/Berlin"'),
     ],
 )
 def test_a_value_outside_its_set_names_the_variable_the_value_and_the_set(
@@ -170,3 +186,46 @@ def test_every_setting_reads_its_own_default_back(data):
             assert getattr(load(data, **{option.env: str(option.default)}), name) == getattr(
                 loaded, name
             )
+
+
+def test_the_network_of_turns_is_a_word_or_a_map(data):
+    assert load(data).network == NetworkSetting()
+    assert load(data, "engines: {network: off}").network == NetworkSetting("off")
+    text = "engines:\n  network: {hostPorts: [5432], allow: ['*.GitHub.com', 10.1.2.3/8], deny: []}"
+    asked = NetworkSetting(None, (5432,), ("*.github.com", "10.0.0.0/8"), ())
+    assert load(data, text).network == asked
+    assert load(data, text).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ("false", 'false is not one of off, guarded, host; "off" is the word for no network'),
+        ("no", '"no" is not one of off, guarded, host; "off" is the word for no network'),
+        ("open", '"open" is not one of off, guarded, host'),
+        ("[5432]", "a list is not one of off, guarded, host"),
+        ("{mode: {}}", "a map is not one of off, guarded, host"),
+        ("{ports: []}", '"ports" is not one of its keys: mode, hostPorts, allow, deny'),
+        ("{hostPorts: 5432}", "hostPorts must be a list of at most 200 entries"),
+        ("{hostPorts: [0]}", "hostPorts: 0 is not a port, a whole number from 1 to 65535"),
+        ("{hostPorts: ['1']}", 'hostPorts: "1" is not a port, a whole number from 1 to 65535'),
+        ("{hostPorts: [true]}", "hostPorts: true is not a port, a whole number from 1 to 65535"),
+        ("{allow: a.org}", "allow must be a list of at most 200 entries"),
+        ("{allow: [443]}", "allow: 443 is not a host in quotes"),
+        ("{allow: ['https://a.org']}", '"https://a.org" has a scheme: give the host alone'),
+        ("{allow: ['a.org:443']}", '"a.org:443" has a port or brackets'),
+        ("{deny: ['[::1]']}", '"[::1]" has a port or brackets'),
+        ("{deny: ['a.*.org']}", '"a.*.org" has a star where none can be'),
+        ("{deny: ['*']}", '"*" has a star where none can be'),
+        ("{deny: [a.org/x]}", '"a.org/x" is neither a network like 10.0.0.0/8 nor a host name'),
+        ("{deny: [10.0.0.0/33]}", '"10.0.0.0/33" is neither a network'),
+        ("{deny: [bücher.de]}", "has letters outside ASCII: give the form that is looked up"),
+        ("{deny: ['127.1']}", '"127.1" is not a host name, *.name, an IP address or a network'),
+        ("{deny: [a..b]}", '"a..b" is not a host name'),
+        ("{deny: ['fe80::1%eth0']}", '"fe80::1%eth0" is not a host name'),
+    ],
+)
+def test_a_network_nobody_can_read_stops_the_start_with_the_reason(data, written, reason):
+    text = refused(data, f"engines: {{network: {written}}}")
+    assert text.startswith("engines.network: ")
+    assert reason in text

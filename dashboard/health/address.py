@@ -8,6 +8,7 @@ import ipaddress
 import socket
 import threading
 
+from config.kernel.web import hosts, surfaces
 from dashboard.health.target import EVERYWHERE, Target
 
 LOOKUPS = 32  # names being resolved at once; getaddrinfo cannot be interrupted
@@ -25,19 +26,35 @@ class Forbidden(OSError):
     """Every address of the host is one that probes never go to."""
 
 
-async def addresses(target: Target) -> list[str]:
-    """The addresses of the target, in the order to try. Unresolved or Forbidden when there is none.
+class Itself(Forbidden):
+    """It is one of this service's own listeners, which would answer itself with its own rights."""
 
-    Loopback names never reach a resolver (RFC 6761), so that no answer can move them elsewhere.
+
+async def addresses(target: Target) -> list[str]:
+    """The addresses of the target, in the order to try.
+
+    Unresolved, Forbidden or Itself when there is none.
     """
-    host = target.host.lower().removesuffix(".")
-    if host == "localhost" or host in EVERYWHERE or host.endswith(".localhost"):
-        return ["127.0.0.1", "::1"]
-    found = [host] if _literal(host) else await _lookup(host)
+    found = await _found(target.host.lower().removesuffix("."))
     allowed = [address for address in dict.fromkeys(found) if not forbidden(address)]
     if not allowed:
         raise Forbidden(f"{found[0]} is never probed: it is no address of an app")
-    return allowed
+    others = [address for address in allowed if not _itself(address, target.port)]
+    if not others:
+        raise Itself(f"{target.host}:{target.port} is this service itself: it is not probed")
+    return others
+
+
+async def _found(host: str) -> list[str]:
+    """Loopback names never reach a resolver (RFC 6761): no answer can move them elsewhere."""
+    if host == "localhost" or host in EVERYWHERE or host.endswith(".localhost"):
+        return ["127.0.0.1", "::1"]
+    return [host] if _literal(host) else await _lookup(host)
+
+
+def _itself(address: str, port: int) -> bool:
+    """Whether this process listens there, in whatever form the address is written."""
+    return port in surfaces.ports().values() and hosts.leads_here(hosts.ip(address))
 
 
 def forbidden(address: str) -> bool:

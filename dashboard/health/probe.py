@@ -18,7 +18,7 @@ from dataclasses import replace
 import psutil
 
 from dashboard.health import clock, http
-from dashboard.health.address import Forbidden, Unresolved, addresses
+from dashboard.health.address import Forbidden, Itself, Unresolved, addresses
 from dashboard.health.connect import CONNECT_S, connect, streams
 from dashboard.health.result import Kind, Page, Result, judge
 from dashboard.health.target import Target
@@ -52,6 +52,8 @@ async def probe(
         return replace(blank, error=f"{target.host} was not resolved in {target.timeout:g} s")
     except Unresolved as error:
         return replace(blank, error=str(error))
+    except Itself as error:
+        return replace(blank, kind=Kind.NO_PROBE, error=str(error))
     except Forbidden as error:
         return replace(blank, kind=Kind.REFUSED, error=str(error))
     if prefer in found:

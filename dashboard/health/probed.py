@@ -19,10 +19,11 @@ from dashboard.health.judgement import (
 )
 from dashboard.health.moves import moved, restored, settled
 from dashboard.health.record import Policy, Port, Reason, Record, State
-from dashboard.health.result import Result
+from dashboard.health.result import Kind, Result
 
 # Reasons a failing probe does not talk over: what is known is more than "it does not answer".
 _KNOWN_BETTER = frozenset({Reason.USER, Reason.EXITED, Reason.CRASH_LOOP})
+_KNOWN_UNASKED = _KNOWN_BETTER | {Reason.BACKOFF}
 
 
 def after(record: Record, result: Result, now: Moment, policy: Policy) -> Record:
@@ -35,6 +36,8 @@ def after(record: Record, result: Result, now: Moment, policy: Policy) -> Record
     record = replace(restored(record), seen_at=now.mono)
     if record.port is Port.STRANGER:
         return record  # who answered was not this app (T13)
+    if result.kind is Kind.NO_PROBE:
+        return _unasked(record, result, now)
     record = replace(record, tally=counted(record.tally, result, policy))
     match record.state:
         case State.UNKNOWN:
@@ -46,6 +49,13 @@ def after(record: Record, result: Result, now: Moment, policy: Policy) -> Record
         case State.UP | State.DEGRADED:
             return _running(record, result, now, policy)
     return _resting(record, result, now, policy)
+
+
+def _unasked(record: Record, result: Result, now: Moment) -> Record:
+    """Nothing was asked, so nothing is known but what its service has told."""
+    if record.reason in _KNOWN_UNASKED and not record.undecided:
+        return record
+    return moved(record, State.UNKNOWN, Reason.NO_PROBE, now, message=said(result))
 
 
 def _first(record: Record, result: Result, now: Moment, policy: Policy) -> Record:

@@ -28,6 +28,7 @@ class Kind(StrEnum):
     TIMEOUT = "timeout"
     DNS = "dns"
     EXITED = "exited"
+    NO_PROBE = "no-probe"  # nothing was asked: it is this service itself
 
 
 FINE = frozenset({Kind.OK, Kind.REDIRECT, Kind.AUTH})

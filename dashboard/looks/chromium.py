@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import json
 import os
 import shutil
 import signal
+import socket
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import psutil
+
+from config.kernel.web import surfaces
 from dashboard.files import places
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
@@ -35,6 +40,11 @@ _NEVER = (
     "100.100.100.200", "168.63.129.16", "192.0.0.192", "[fd00:ec2::254*",
     "metadata.google.internal",
 )  # fmt: skip
+# How any machine calls itself.
+_HERE = (
+    "localhost", "*.localhost", "127.*", "[::1]", "[::ffff:7f*]", "[::]", "[::ffff:0:0]",
+    "0.0.0.0",  # noqa: S104 - a name for the machine, nothing is bound
+)  # fmt: skip
 # the pipe is descriptors 3 and 4 of the browser; ours are its standard input and output
 _SHELL = 'exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null'
 
@@ -51,9 +61,21 @@ def found(command: str | None) -> str | None:
 
 
 def _flags() -> tuple[str, ...]:
-    never = ", ".join(f"MAP {one} ~NOTFOUND" for one in _NEVER)
+    never = ", ".join(f"MAP {one} ~NOTFOUND" for one in (*_NEVER, *_own()))
     root = ("--no-sandbox",) if os.geteuid() == 0 else ()
     return (*_FLAGS, f"--host-resolver-rules={never}", *root)
+
+
+def _own() -> list[str]:
+    """This service's own listeners, by the names and addresses that this machine has now."""
+    hosts = {*_HERE, socket.gethostname().lower()}
+    for one in (one for found in psutil.net_if_addrs().values() for one in found):
+        if one.family == socket.AF_INET:
+            high, low = divmod(int(ipaddress.IPv4Address(one.address)), 1 << 16)
+            hosts |= {one.address, f"[::ffff:{high:x}:{low:x}]"}
+        elif one.family == socket.AF_INET6:
+            hosts.add(f"[{one.address.partition('%')[0]}]")
+    return [f"{host}:{port}" for port in set(surfaces.ports().values()) for host in sorted(hosts)]
 
 
 class Browser:

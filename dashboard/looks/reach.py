@@ -44,6 +44,8 @@ async def addresses(target: Target, *, private: bool) -> list[str]:
         raise Refused(f"port {target.port} belongs to another protocol")
     try:
         found = await address.addresses(target)
+    except address.Itself as error:
+        raise Refused(str(error)) from error
     except address.Forbidden as error:
         raise Refused(f"{target.host} is never asked for an icon") from error
     allowed = [one for one in found if private or is_public(one)]

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
+from config.kernel.storage import opening
+
 CONNECT_S, ANSWER_S = 5.0, 150.0  # an action waits for readiness, which may take two minutes
 STARTING_S, PAUSE_S = 10.0, 0.5
 DEFAULT_PORT = 4255
@@ -35,7 +37,7 @@ def base_url(environ: Mapping[str, str], data_dir: Path) -> str:
     if given := environ.get("SVC_DASHBOARD_URL", "").strip():
         return given.rstrip("/")
     try:
-        ports = dict(json.loads((data_dir / "state" / "server.json").read_bytes())["ports"])
+        ports = dict(json.loads(opening.contents(data_dir / "state" / "server.json"))["ports"])
     except (OSError, ValueError, LookupError, TypeError):
         ports = {}
     if "dashboard" not in ports and "main" in ports:

@@ -88,11 +88,14 @@ def test_a_call_is_answered_in_two_pieces_and_whatever_needs_no_tool_in_one(mana
     assert pieces == [1, 1, 2]  # the headers of a call leave before its tool runs
 
 
-def test_host_and_origin_make_no_difference_on_mcp_and_discovery(managed: Service):
-    foreign = {"host": "evil.example", "origin": "https://evil.example"}
+def test_a_foreign_origin_is_refused_on_mcp_and_a_foreign_host_makes_no_difference(
+    managed: Service,
+):
+    host, page = {"host": "evil.example"}, {"origin": "https://evil.example"}
 
-    assert post(managed, request("ping"), **foreign).status_code == 200
-    found = managed.http.get(W, headers=foreign)
+    assert post(managed, request("ping"), **host).status_code == 200
+    assert post(managed, request("ping"), **page).status_code == 403
+    found = managed.http.get(W, headers={**host, **page})
     assert found.json()["resource"] == "https://svc.example.com/base/mcp"
     for path in (f"{W}/mcp", f"/base{W}", f"/base{W}/mcp", f"{W}/base/mcp"):
         assert managed.http.get(path).json() == found.json()

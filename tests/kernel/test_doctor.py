@@ -25,6 +25,31 @@ def test_a_healthy_service_has_no_fault(stopped_service):
     assert last == ("no faults" if not faults else "1 fault")  # of a disk that is full
 
 
+@pytest.mark.parametrize(
+    ("env", "level", "text"),
+    [
+        ({"TZ": "Asia/Tokyo"}, "ok", "Asia/Tokyo, the host's (TZ)"),
+        (
+            {"TZ": "Asia/Tokyo", "SVC_TIMEZONE": "Europe/Berlin"},
+            "ok",
+            "Europe/Berlin, as the configuration says; the host's is Asia/Tokyo",
+        ),
+        (
+            {"TZ": "Nowhere"},
+            "hint",
+            'UTC: "Nowhere" names no time zone; UTC is used; '
+            "name one with `timezone:` in svc.config.yaml",
+        ),
+    ],
+)
+def test_the_time_zone_is_named_with_who_said_it(stopped_service, env, level, text):
+    stopped_service.env |= env
+
+    (found,) = [one for one in stopped_service.findings() if one["subject"] == "time zone"]
+
+    assert (found["level"], found["text"]) == (level, text)
+
+
 def test_a_server_that_hangs_is_a_fault(stopped_service):
     stopped_service.start()
     pid = stopped_service.pid

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from config.kernel.web.answers import Refusal
-from config.kernel.web.guard import Guard, Rules, Words
+from config.kernel.web.guard import ANY, Guard, Rules, Words
 
 STRICT = Rules(limit=1000, words=Words(peer_code="host_not_allowed", cross_site_code="cross_site"))
 OPEN = Rules(
@@ -50,6 +50,7 @@ class Exchange:
         headers: dict[str, str] | list[tuple[str, str]] = LOCAL,
         *,
         peer: str | None = "127.0.0.1",
+        uid: int | None = None,
         body: list[bytes] | None = None,
     ) -> tuple[int, str]:
         """(status, code of the error body)."""
@@ -60,6 +61,7 @@ class Exchange:
             "path": "/api/x",
             "headers": [(name.encode(), value.encode("latin1")) for name, value in pairs],
             "client": [peer, 1] if peer else None,
+            "peer_uid": uid,
         }
         pieces = list(body or [b""])
         sent: list[dict[str, Any]] = []
@@ -72,7 +74,9 @@ class Exchange:
             sent.append(message)
 
         await self.guard(scope, receive, keep)
-        return sent[0]["status"], json.loads(sent[1]["body"]).get("code", "")
+        told = json.loads(sent[1]["body"])
+        self.told = told.get("error", "")
+        return sent[0]["status"], told.get("code", "")
 
 
 async def judged(rules: Rules, *args: Any, **kwargs: Any) -> tuple[int, str]:
@@ -160,6 +164,87 @@ async def test_json_with_any_parameters_passes(kind):
 
 async def test_delete_needs_no_content_type():
     assert await judged(STRICT, "DELETE", LOCAL) == (200, "")
+
+
+FORMS = ["", "text/plain", "Text/Plain; a=b", "multipart/form-data", "x, text/plain"]
+FORMS += ["application/x-www-form-urlencoded;charset=utf-8"]
+
+
+@pytest.mark.parametrize("kind", FORMS)
+@pytest.mark.parametrize(
+    "page",
+    [
+        {"origin": "http://localhost:3000"},
+        {"origin": "http://a.localhost:8000"},
+        {"origin": "http://localhost"},
+        {"sec-fetch-site": "same-site"},
+        {"sec-fetch-site": "Same-Site"},
+        {"sec-fetch-site": "x", "origin": "http://localhost:8000"},
+    ],
+    ids=str,
+)
+async def test_a_foreign_page_s_empty_write_names_json_as_any_other(page, kind):
+    rules = Rules(limit=1000, json_always=False)
+    headers = LOCAL | page | ({"content-type": kind} if kind else {})
+
+    assert await judged(rules, "POST", headers) == (415, "unsupported_media_type")
+    assert await judged(rules, "POST", headers | JSON) == (200, "")
+    assert await judged(rules, "DELETE", headers) == (200, "")
+
+
+@pytest.mark.parametrize("kind", FORMS[:4])
+async def test_a_foreign_page_s_file_has_a_type_that_no_form_sends(kind):
+    rules = Rules(limit=1000, media=ANY)
+    headers = LOCAL | ({"content-type": kind} if kind else {})
+    named = LOCAL | {"content-type": "application/octet-stream"}
+    page = {"origin": "http://localhost:3000"}
+
+    assert await judged(rules, "POST", headers | page) == (415, "unsupported_media_type")
+    assert await judged(rules, "POST", named | page) == (200, "")
+    assert await judged(rules, "POST", headers) == (200, "")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        {},
+        {"sec-fetch-site": "none"},
+        {"origin": "http://localhost:8000"},
+        {"origin": "HTTP://LOCALHOST:8000", "sec-fetch-site": "same-origin"},
+    ],
+    ids=str,
+)
+async def test_the_port_s_own_page_and_a_program_may_leave_the_type_of_nothing_away(page):
+    rules = Rules(limit=1000, json_always=False)
+
+    assert await judged(rules, "POST", LOCAL | page) == (200, "")
+    assert (await judged(rules, "POST", LOCAL | page | {"content-length": "2"}))[0] == 415
+
+
+@pytest.mark.parametrize(
+    ("uid", "code", "told"),
+    [
+        (0, "", ""),
+        (1000, "", ""),
+        (1001, "user_not_allowed", "uid 1001"),
+        (None, "user_not_allowed", "cannot be told"),
+    ],
+)
+async def test_only_these_users_of_this_machine_are_served(uid, code, told):
+    rules = Rules(limit=1000, users=frozenset({0, 1000}))
+    exchange = Exchange(rules)
+
+    assert await exchange.send(uid=uid) == (403 if code else 200, code)
+    assert told in exchange.told
+    assert await judged(Rules(limit=1000), uid=uid) == (200, "")
+
+
+async def test_a_unix_socket_is_this_machine_when_its_user_is_known():
+    rules = Rules(limit=1000, users=frozenset({1000}))
+
+    assert await judged(rules, uid=1000, peer=None) == (200, "")
+    assert await judged(rules, uid=1001, peer=None) == (403, "user_not_allowed")
+    assert await judged(rules, peer=None) == (403, "peer_not_allowed")
 
 
 async def test_an_encoded_body_is_refused():

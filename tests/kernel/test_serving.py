@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 import pytest
 
 from config.kernel.web import serving
+from config.kernel.web.connections import local, peers
 
 ONLY_MCP = (
     "{} is bound with auth mode none: other machines reach only /mcp, discovery and health; "
@@ -25,6 +27,8 @@ class Settings:
     tls_port: int | None = None
     auth_mode: str = "none"
     allow_open: bool = False
+    local_users: frozenset[int] | None = frozenset()
+    local_ports: str = "guarded"
 
 
 @pytest.mark.parametrize(
@@ -48,3 +52,31 @@ class Settings:
 )
 def test_every_address_that_others_can_reach_is_warned_about(settings: Settings, lines: list[str]):
     assert serving.exposed(settings) == lines
+
+
+@pytest.mark.parametrize(
+    ("settings", "lines"),
+    [
+        (Settings(), []),
+        (Settings(auth_mode="jwt"), []),
+        (Settings(local_ports="open"), []),
+        (Settings(local_users=None), [local.EVERYBODY]),
+        (Settings(auth_mode="jwt", local_users=None), []),
+        (Settings(auth_mode="jwt", local_ports="open"), [local.LOGIN_FREE]),
+        (
+            Settings(auth_mode="trusted-header", local_ports="open", local_users=None),
+            [local.LOGIN_FREE, local.EVERYBODY],
+        ),
+    ],
+)
+def test_whoever_is_served_without_a_login_is_said(settings: Settings, lines: list[str]):
+    assert local.warnings(settings) == lines
+
+
+def test_root_and_the_service_s_own_user_are_always_served(monkeypatch):
+    monkeypatch.setattr(peers, "ASKED", True)
+    assert local.users(Settings()) == frozenset({0, os.geteuid()})
+    assert local.users(Settings(local_users=frozenset({33}))) == frozenset({0, os.geteuid(), 33})
+    assert local.users(Settings(local_users=None)) is None
+    monkeypatch.setattr(peers, "ASKED", False)
+    assert local.users(Settings()) is None

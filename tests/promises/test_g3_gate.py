@@ -105,6 +105,7 @@ def test_an_image_over_five_megabytes_is_refused_before_six_have_come(gated: Ser
     (project / "project.yaml").write_text("title: Pictures\n")
     length = "Transfer-Encoding: chunked" if chunks else f"Content-Length: {IMAGE + 1}"
     head = f"POST /api/projects/pictures/assets HTTP/1.1\n{length}\nContent-Type: image/png"
+    head += "\nX-Forwarded-User: ada"
     with socket.create_connection(("127.0.0.1", gated.ports["review"]), timeout=10) as connection:
         connection.sendall(request(head))
         if chunks:

@@ -19,7 +19,8 @@ from dashboard.health.probe import probe
 from dashboard.health.target import Target
 from dashboard.looks import fetch
 from dashboard.looks.fetch import NoAnswer, Refused, Rules
-from tests.dashboard.health.servers import Handler, answers, drips, hangs, serving
+from tests.dashboard.health.servers import Handler, Server, answers, drips, hangs, serving
+from tests.dashboard.itself import WAYS, itself  # noqa: F401 - fixture
 
 T = TypeVar("T")
 WAIT_S = 0.4
@@ -92,6 +93,24 @@ async def test_no_answer_holds_a_client_or_leads_it_elsewhere(
     assert took < WAIT_S + 3
     assert peak < 10_000_000
     assert set(connected) == {"127.0.0.1"}
+
+
+@pytest.mark.promise("G9")
+@pytest.mark.parametrize("ask", CLIENTS)
+@pytest.mark.parametrize("host", WAYS)
+async def test_the_service_itself_is_never_asked_directly_or_by_a_redirect(
+    itself: Server,  # noqa: F811
+    host: str,
+    ask: Callable[[str, int], Awaitable[None]],
+):
+    there = f"[{host}]" if ":" in host else host
+    away = answers(302, headers=f"Location: http://{there}:{itself.port}/\r\n")
+    async with serving(away) as server:
+        await ask("127.0.0.1", server.port)
+        await ask(host if ask is probed else there, itself.port)
+
+        assert len(server.heard) == 1
+    assert itself.heard == []
 
 
 @pytest.mark.promise("G9")

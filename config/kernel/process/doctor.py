@@ -24,9 +24,12 @@ from django.db import connection
 from django.utils.module_loading import import_string
 
 from config import __version__
+from config.kernel import zones
 from config.kernel.process.singleton import Instance
 from config.kernel.storage import database
+from config.kernel.storage.sqlite.base import uri
 from config.kernel.web import listeners
+from config.kernel.web.connections import local, peers
 from config.kernel.web.serving import listeners as wanted
 from config.options import OptionError
 
@@ -50,7 +53,8 @@ Check = Callable[[], Iterator[Finding]]
 
 def examine() -> Iterator[Finding]:
     """Every check in turn; one that fails itself is a fault like any other."""
-    checks: list[Check] = [configuration, data_directory, data_base, ports, server, machine]
+    checks: list[Check] = [configuration, data_directory, data_base, ports, callers]
+    checks += [server, machine, time_zone]
     for check in [*checks, *(import_string(name) for name in settings.SVC_DOCTOR)]:
         try:
             yield from check()
@@ -83,6 +87,9 @@ def data_directory() -> Iterator[Finding]:
 
 
 def data_base() -> Iterator[Finding]:
+    if database.gone():
+        yield _no_file()
+        return
     try:
         state = database.look()
         state.refuse_newer()
@@ -97,8 +104,15 @@ def data_base() -> Iterator[Finding]:
         yield Finding(OK, "database", f"{database.name()}, up to date")
 
 
+def _no_file() -> Finding:
+    if Instance(settings.DATA_DIR, "server").holder() is None:
+        return Finding(HINT, "database", f"{database.name()} is not made yet (manage.py up does)")
+    text = f"{database.name()} was removed while the service runs: stop and start the service"
+    return Finding(FAULT, "database", text)
+
+
 def _sqlite_file(path: Path) -> Iterator[Finding]:
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=20) as opened:
+    with sqlite3.connect(uri(path, "ro"), uri=True, timeout=20) as opened:
         (verdict,) = opened.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         text = (
@@ -118,6 +132,27 @@ def ports() -> Iterator[Finding]:
         else:
             held = f"{one.port} is held by {listeners.holder(one.port)}"
             yield Finding(FAULT if one.required else HINT, f"port {one.name}", held)
+
+
+def callers() -> Iterator[Finding]:
+    """Which users of this machine are served without a login."""
+    options = settings.SVC
+    for text in local.warnings(options):
+        yield Finding(FAULT, "callers", text)
+    if options.auth_mode == "none" and import_string(settings.SVC_PROXIED)():
+        text = "on the main port whoever the proxy of this machine admits, and every user of it"
+        yield Finding(HINT, "callers", f"{text} (managementApi.trustedProxies names loopback)")
+    if not local.login_free(options):
+        yield Finding(OK, "callers", f"whoever signs in, auth mode {options.auth_mode}")
+    elif not peers.ASKED:
+        text = "this system does not tell whose a connection is: every user of it is served"
+        yield Finding(HINT, "callers", f"{text} without a login (SVC_AUTH_MODE)")
+    elif (found := local.users(options)) is not None and peers.way() is None:
+        text = "the kernel does not tell whose a connection is, so none is served: allow netlink"
+        yield Finding(FAULT, "callers", f"{text} sock_diag or /proc, or set SVC_LOCAL_USERS to *")
+    elif found is not None:
+        text = f"of the users of this machine those with uid {', '.join(map(str, sorted(found)))}"
+        yield Finding(OK, "callers", text)
 
 
 def server() -> Iterator[Finding]:
@@ -159,6 +194,19 @@ def machine() -> Iterator[Finding]:
         text = f"{watches} is low: hand edits are then seen by polling, within 5 s"
         yield Finding(HINT, "file watching", text)
     yield Finding(OK, "machine", f"{os.cpu_count()} cores, pid limit {_process_limit()}")
+
+
+def time_zone() -> Iterator[Finding]:
+    """In which zone cron patterns are read that name none, and who said so."""
+    host = zones.host()
+    if chosen := settings.SVC.timezone:
+        text = f"{chosen}, as the configuration says; the host's is {host.name}"
+        yield Finding(OK, "time zone", text)
+    elif host.problem:
+        text = f"{host.name}: {host.problem}; name one with `timezone:` in svc.config.yaml"
+        yield Finding(HINT, "time zone", text)
+    else:
+        yield Finding(OK, "time zone", f"{host.name}, the host's ({host.source})")
 
 
 def _process_limit() -> str:

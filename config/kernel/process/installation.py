@@ -15,6 +15,7 @@ from config import __version__
 from config.kernel.logs import timestamp
 from config.kernel.process import nodes, release, units
 from config.kernel.process.doctor import FAULT, HINT, OK, Finding
+from config.kernel.storage import opening
 
 KEPT_MB = 200  # of logs, more is a hint
 
@@ -53,7 +54,7 @@ def _environment(path: Path) -> Iterator[Finding]:
 def _unit(path: Path) -> Iterator[Finding]:
     """One of ours, for this data directory: whether it would start, and leave the apps alone."""
     try:
-        text = path.read_text()
+        text = opening.contents(path).decode()
     except (OSError, UnicodeDecodeError):
         return
     if not re.search(rf"SVC_DATA_DIR(=|</key>\s*<string>){re.escape(str(settings.DATA_DIR))}[\"<]",

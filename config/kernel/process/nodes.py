@@ -25,6 +25,7 @@ from django.conf import settings
 from config import __version__
 from config.kernel.process import hub
 from config.kernel.process.roll import ID, LONGEST, Node, Roll
+from config.kernel.storage import opening
 from config.kernel.web.late import load
 from config.options import OptionError
 
@@ -252,7 +253,7 @@ def _identity(path: Path) -> str:
         with suppress(FileExistsError):  # another process was first; its id is the id
             os.link(draft, path)
         draft.unlink()
-    found = path.read_text(errors="replace").strip()
+    found = opening.contents(path).decode(errors="replace").strip()
     if not ID.fullmatch(found):
         raise OptionError(f"{path} holds no id of a node: delete it, and a new one is made")
     return found

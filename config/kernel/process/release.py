@@ -12,6 +12,7 @@ from pathlib import Path
 import orjson
 
 from config import __version__
+from config.kernel.storage import opening
 from config.options import OptionError
 
 _VERSION = re.compile(r"(\d{1,6})\.(\d{1,6})(?:\.\d.*)?")
@@ -31,7 +32,7 @@ def stamp(data_dir: Path) -> None:
 def told(data_dir: Path) -> str | None:
     """The version that used it last; None when nothing says so."""
     try:
-        version = orjson.loads(_file(data_dir).read_bytes())["version"]
+        version = orjson.loads(opening.contents(_file(data_dir)))["version"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return version if isinstance(version, str) else None

@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from config.kernel.storage import opening
 from config.options import OptionError
 
 TRIES_S = (0.0, 0.02, 0.1)  # whoever only looks who holds it (`holder`) has it for a moment
@@ -83,7 +84,7 @@ class Instance:
     def _told(self, pid: bytes) -> dict[str, Any]:
         known = {"pid": int(pid)} if pid.strip().isdigit() else {}
         try:
-            told: dict[str, Any] = orjson.loads(self.file.read_bytes())
+            told: dict[str, Any] = orjson.loads(opening.contents(self.file))
         except (OSError, ValueError):
             return known
         return told if told.get("pid") == known.get("pid") else known

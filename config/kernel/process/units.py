@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from config.kernel.errors import Conflict, Invalid, printable
-from config.kernel.storage import files
+from config.kernel.storage import files, opening
 
 STOP_S = 20  # the supervisor is done within 10
 RETRY_S = 5
@@ -197,7 +197,7 @@ def refuse_foreign(path: Path, text: str) -> None:
 
 def _found(path: Path) -> str | None:
     try:
-        return path.read_text()
+        return opening.contents(path).decode()
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:

@@ -1,8 +1,8 @@
 """Who may talk to a surface at all: decided from the headers, before Django and before the body.
 
-Peer, Host, Origin, Sec-Fetch-Site, content type and size (workspace.md 12.2, README 3). It stands
-in place of Django's CSRF and host checks on every surface, the admin included; it never looks at
-what the request is about.
+Peer, its user, Host, Origin, Sec-Fetch-Site, content type and size. It stands in place of Django's
+CSRF and host checks on every surface, the admin included; it never looks at what the request is
+about.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 JSON = frozenset({"application/json"})
 ANY: frozenset[str] = frozenset()  # the app looks at the type itself
 ENDLESS = 1 << 62  # the app limits the body itself
+# what a form or a `no-cors` script of any page may send, and the lack of a type
+FORMS = frozenset({"", "text/plain", "multipart/form-data", "application/x-www-form-urlencoded"})
+OWN_SITES = frozenset({"same-origin", "none"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,14 @@ class Words:
     """The sentences of one surface; `{value}` is what was sent, `{limit}` the rule's."""
 
     peer: str = "This server answers only requests from this machine."
+    user: str = (
+        "This server answers the user who runs it; this connection is of uid {value}. "
+        "Name that user in SVC_LOCAL_USERS to admit them."
+    )
+    unknown: str = (
+        "Which user of this machine sent this cannot be told: the connection was closed too "
+        "early, or this kernel does not say (see `manage.py doctor`)."
+    )
     host: str = 'Host "{value}" is not allowed here; add it to SVC_ALLOWED_HOSTS.'  # {port}: ours
     origin: str = 'A page of "{value}" may not write here.'
     cross_site: str = "A page of another site sent this write; it was refused."
@@ -48,6 +59,7 @@ class Rules:
 
     limit: int  # bytes of a body
     local: bool = True  # peer, Host and Origin must be this machine (or one of `hosts`)
+    users: frozenset[int] | None = None  # of this machine, who are served; None: whoever it is
     hosts: frozenset[str] = frozenset()  # further host names, lower case
     also: Callable[[], Awaitable[Collection[str]]] = nobody  # those that change meanwhile
     origins: frozenset[str] = frozenset()  # further hosts whose pages may write
@@ -98,15 +110,22 @@ async def check_caller(scope: Scope, headers: Headers, rules: Rules) -> None:
     if not rules.local:
         return
     words = rules.words
-    if not loopback((scope.get("client") or ("",))[0]):
+    if not _of_this_machine(scope) or (headers.proxied() and not rules.proxied):
         raise Denied(words.peer, code=words.peer_code)
-    if not rules.proxied and headers.proxied():
-        raise Denied(words.peer, code=words.peer_code)
+    if rules.users is not None and (uid := scope.get("peer_uid")) not in rules.users:
+        text = words.unknown if uid is None else words.user.format(value=uid)
+        raise Denied(text, code="user_not_allowed")
     sent = headers.all(b"host")
     if len(sent) != 1 or not await rules.knows(host_of(sent[0])):
         port = (scope.get("server") or ("", ""))[1]
         text = words.host.format(value=", ".join(sent)[:100], port=port)
         raise Denied(text, code="host_not_allowed")
+
+
+def _of_this_machine(scope: Scope) -> bool:
+    """A unix socket has no address, but the server knows whose it is."""
+    client = scope.get("client")
+    return loopback(client[0]) if client else scope.get("peer_uid") is not None
 
 
 async def _check_origin(headers: Headers, rules: Rules) -> None:
@@ -128,15 +147,29 @@ async def _known_origin(host: str | None, headers: Headers, rules: Rules) -> boo
 
 
 def _check_media(method: str, headers: Headers, rules: Rules) -> None:
-    if method == "DELETE" or not rules.media:
+    """A browser sends a foreign page's write without asking only in the types of a form."""
+    if method == "DELETE":
         return
+    foreign = _foreign(headers)
+    kind = headers.only(b"content-type").partition(";")[0].strip().lower()
     length = headers.only(b"content-length")
     empty = not headers.all(b"transfer-encoding") and length in ("", "0")
-    if empty and not rules.json_always:
+    if empty and not rules.json_always and not foreign:
         return
-    kind = headers.only(b"content-type").partition(";")[0].strip().lower()
-    if kind not in rules.media or headers.all(b"content-encoding"):
+    if rules.media:
+        refused = kind not in rules.media or bool(headers.all(b"content-encoding"))
+    else:
+        refused = foreign and kind in FORMS
+    if refused:
         raise UnsupportedMedia(rules.words.media.format(value=kind[:100]))
+
+
+def _foreign(headers: Headers) -> bool:
+    """Whether a browser may have sent this for a page that is not of this very port."""
+    host = headers.only(b"host").lower()
+    origins = [origin.lower().partition("://")[2] for origin in headers.all(b"origin")]
+    sites = {site.lower() for site in headers.all(b"sec-fetch-site")}
+    return any(origin != host for origin in origins) or not sites <= OWN_SITES
 
 
 def too_large(rules: Rules) -> TooLarge:

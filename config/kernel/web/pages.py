@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.module_loading import import_string
 
 from config import __version__
 from config.kernel.errors import NotFound
 from config.kernel.web import surfaces
+from config.kernel.web.connections import local
 
 THEMES = ("light", "dark")
 View = Callable[..., HttpResponse]
@@ -63,7 +66,7 @@ def page(
     warnings: Sequence[str] = (),
     status: int = 200,
 ) -> HttpResponse:
-    """Render `template` inside the shell of `part`."""
+    """Render `template` inside the shell of `part`; `warnings`: beside those of every page."""
     context: dict[str, Any] = {
         "title": title,
         "crumbs": list(crumbs) or [(title, request.path)],
@@ -103,7 +106,11 @@ def shell(request: HttpRequest, part: str, warnings: Sequence[str]) -> Shell:
             Part(name, label, icon, part_url(request, name)) for name, label, icon in LABELS
         ),
         theme=theme if theme in THEMES else "",
-        warnings=tuple(warnings),
+        warnings=(
+            *local.warnings(settings.SVC),
+            *import_string(settings.SVC_WARNINGS)(),
+            *warnings,
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from io import BytesIO
 from typing import Any, cast
@@ -26,19 +26,19 @@ install_reactor(asyncio.new_event_loop())  # before anything imports the reactor
 
 from daphne.http_protocol import HTTPFactory, WebRequest  # noqa: E402
 from daphne.utils import HEADER_NAME_RE, INVALID_HEADER_VALUE_BYTES  # noqa: E402
-from twisted.internet import defer, tcp  # noqa: E402
+from twisted.internet import defer  # noqa: E402
 from twisted.internet import reactor as installed_reactor  # noqa: E402
 from twisted.logger import STDLibLogObserver, globalLogBeginner  # noqa: E402
 from twisted.web import http as twisted_http  # noqa: E402
 
 from config.kernel.web.answers import JSON, App, Message  # noqa: E402
 from config.kernel.web.body import BUFFER, Body  # noqa: E402
+from config.kernel.web.connections.channel import Channel  # noqa: E402
 
 log = logging.getLogger(__name__)
 http: Any = twisted_http  # Twisted's web part is not typed
 reactor: Any = installed_reactor
 
-DRAIN_S = 1.0  # how long an early answer's connection still swallows the body
 STOP_S = 3.0  # how long a stop waits for requests that are being answered
 CLOSE_S = 10.0  # how long an application may outlive its connection
 
@@ -93,6 +93,7 @@ class Request(WebRequest):  # type: ignore[misc]
             ],
             "client": _address(self.client),
             "server": _address(self.host),
+            "peer_uid": self.channel.peer_uid,
         }
 
     # The body, in
@@ -103,14 +104,14 @@ class Request(WebRequest):  # type: ignore[misc]
     def handleContentChunk(self, data: bytes) -> None:
         self.body.feed(data)
         if self.body.size > BUFFER:
-            self.channel._networkProducer.pauseProducing()
+            self.channel.pause_body()
 
     def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:
         self.body.end()
 
     def _resume_reading(self) -> None:
         if self.channel is not None:
-            self.channel._networkProducer.resumeProducing()
+            self.channel.resume_body()
 
     def _send_continue(self) -> None:
         if self._expected and not self._response_started and self.channel is not None:
@@ -176,88 +177,16 @@ class Request(WebRequest):  # type: ignore[misc]
         self._writable.set()
 
 
-class Channel(http.HTTPChannel):  # type: ignore[misc]
-    """One connection. Ends after an answer that came before its body did."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._draining: Any = None
-        self._held: list[bytes] | None = None
-
-    def allHeadersReceived(self) -> None:
-        request: Any = self.requests[-1]
-        self.persistent = self.checkPersistence(request, self._version)
-        request.gotLength(self.length)
-        request.begin(self._command, self._path, self._version)
-
-    def allContentReceived(self) -> None:
-        if self._draining is not None:
-            self.loseConnection()
-        else:
-            super().allContentReceived()
-
-    def hold(self) -> None:
-        """Keep what is written until `release`: headers, body and end then leave as one. Each
-        write lets go of the interpreter, and a busy server waits long to have it back."""
-        self._held = []
-
-    def release(self) -> None:
-        held, self._held = self._held, None
-        if held:
-            self._send(held[0] if len(held) == 1 else b"".join(held))
-
-    def writeHeaders(self, version: bytes, code: bytes, reason: bytes, headers: Any) -> None:
-        """Twisted's own go around `write`, into the transport's buffer."""
-        pairs = headers.getAllRawHeaders()
-        lines = [b"%b: %b\r\n" % (name, value) for name, values in pairs for value in values]
-        self.write(b"%b %b %b\r\n%b\r\n" % (version, code, reason, b"".join(lines)))
-
-    def write(self, data: bytes) -> None:
-        if self._held is not None:
-            self._held.append(data)
-        else:
-            self._send(data)
-
-    def _send(self, data: bytes) -> None:
-        """Straight into the socket while nothing waits before it: a write that goes through
-        Twisted's buffer costs two more turns of the loop, a thousand times for each event."""
-        transport: Any = self.transport
-        if isinstance(transport, tcp.Connection) and _idle(transport):
-            sent = transport.writeSomeData(data)
-            data = data[sent:] if isinstance(sent, int) else data
-        if data:
-            transport.write(data)
-
-    def writeSequence(self, parts: Iterable[bytes]) -> None:
-        self.write(b"".join(parts))
-
-    def drain(self) -> None:
-        """Swallow what still comes, a second at most: closing at once could lose the answer."""
-        self._draining = self.callLater(DRAIN_S, self.loseConnection)
-
-    def requestDone(self, request: Any) -> None:
-        self.release()  # nothing can be written once this has closed the connection
-        if self._draining is None:
-            super().requestDone(request)
-        else:
-            self.requests.remove(request)
-            self._networkProducer.resumeProducing()
-
-    def connectionLost(self, reason: Any) -> None:
-        if self._draining is not None and self._draining.active():
-            self._draining.cancel()
-        super().connectionLost(reason)
-
-
 class Factory(HTTPFactory):  # type: ignore[misc]
-    """Makes connections; keeps no access log and so no clock of its own."""
+    """Makes connections; keeps no access log."""
+
+    clock = reactor
 
     def buildProtocol(self, addr: Any) -> Channel:
         channel = Channel()
         channel.factory = self
         channel.requestFactory = Request
-        channel.callLater = reactor.callLater
-        channel.timeOut = self.timeOut
+        channel.clock = self.clock
         return channel
 
     def startFactory(self) -> None:
@@ -361,12 +290,6 @@ class Server:
             await asyncio.wait(tasks, timeout=STOP_S)
         for task in tasks:
             task.cancel()
-
-
-def _idle(transport: Any) -> bool:
-    """Whether the connection is whole and nothing waits to be written."""
-    waiting = transport.dataBuffer or transport._tempDataBuffer
-    return bool(transport.connected) and not waiting and not transport.disconnecting
 
 
 def _address(end: Any) -> list[Any] | None:

@@ -21,6 +21,7 @@ from django.utils.module_loading import import_string
 from config import __version__
 from config.kernel.process.singleton import Instance
 from config.kernel.web import surfaces
+from config.kernel.web.connections import local
 from config.kernel.web.hosts import loopback
 from config.kernel.web.late import load
 from config.kernel.web.listeners import Listener, open_ports
@@ -121,7 +122,7 @@ class Serving:
         )
         for line in options.warnings:
             log.warning(line)
-        for line in exposed(options):
+        for line in (*exposed(options), *local.warnings(options)):
             log.warning(line)
 
 

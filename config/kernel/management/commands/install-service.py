@@ -16,6 +16,7 @@ from django.core.management.base import BaseCommand, CommandError
 from config.kernel.errors import SvcError
 from config.kernel.process import units
 from config.kernel.process.units import KINDS, Job, native, place
+from config.kernel.storage import opening
 
 LINGER = Path("/var/lib/systemd/linger")
 WRITTEN = {"SVC_DATA_DIR"}  # into the job; everything else stands in a file
@@ -69,7 +70,7 @@ class Command(BaseCommand):
         if not path.exists():
             self.stdout.write(f"nothing to remove: {path} is not there")
             return
-        units.refuse_foreign(path, path.read_text())
+        units.refuse_foreign(path, opening.contents(path).decode())
         if native() == "systemd":
             self.call("systemctl", "--user", "disable", "--now", job.name)
         else:

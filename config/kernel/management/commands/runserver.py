@@ -52,6 +52,7 @@ class Command(BaseCommand):
 
     def look_at_database(self) -> None:
         release.refuse_newer(settings.DATA_DIR)
+        database.make()
         state = database.look()
         state.refuse_newer()
         if names := ", ".join(state.pending):

@@ -26,6 +26,7 @@ class Command(BaseCommand):
         instance = Instance(settings.DATA_DIR, "up")
         instance.acquire(inheritable=True)  # the lock goes on with the process it becomes
         release.refuse_newer(settings.DATA_DIR)
+        database.make()
         state = database.look()
         state.refuse_newer()
         for line in database.migrate(state):
