@@ -11,10 +11,10 @@ from random import Random
 
 from bench.replay_histories import Branch, Rewritten, Scratch, branches
 from bench.replay_truth import Gone, Truth, Wanted, changed_lines
-from review.git import log, patches
+from review.git import family, log, patches
 from review.git.repository import open_repository
 from review.reviews import carry, placement
-from review.reviews.carry import Matches, Trace
+from review.reviews.carry import Beside, Matches, Trace
 from review.reviews.placement import Placed
 from review.reviews.schema import Comment, Thread, normal_side
 from review.reviews.target import Target
@@ -73,8 +73,12 @@ class _Replay:
         self.truth = Truth(folder, heirs)
 
     def measure(self, chance: Random) -> None:
+        tips = (self.branch.commits[-1], self.done.commits[-1])
+        below = (self.branch.base, self.branch.onto)
         matches = carry.match(
-            list(self._traces(self.branch.commits)), list(self._traces(self.done.commits))
+            list(self._traces(self.branch.commits)),
+            list(self._traces(self.done.commits)),
+            Beside(family.parents(self.repository, tips, below), tips),
         )
         self._count_commits(matches)
         for old in self.branch.commits:

@@ -51,7 +51,7 @@ class PatchRow(models.Model):
     patch_id = models.CharField(max_length=64, blank=True, db_index=True)
     patch_id_u0 = models.CharField(max_length=64, blank=True, db_index=True)
     change_id = models.TextField(blank=True)
-    lines = models.JSONField(default=dict)  # {hash of a changed line: how often}
+    lines = models.JSONField(default=dict)  # {hashes of path and changed line: how often}
 
     class Meta:
         ordering = ("sha",)

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from config.kernel.errors import Invalid, NotFound, SvcError, printable
-from config.kernel.jsonio import clean
+from config.kernel.jsonio import text_or_null
 from config.kernel.mcp.operations import Unrestricted
 from config.kernel.storage.files import CannotWrite
 from review import assets, events, examples, projects
@@ -26,15 +26,14 @@ from review.projects import UNSET
 from review.reviews import records, threads, threads_text
 from review.reviews import viewed as marks
 from review.reviews.target import Target
-from review.stacks import conversations, details, listing, prs
+from review.stacks import contents as texts
+from review.stacks import conversations, details, listing, moving, prs, taking
 from review.stacks import repo as repos
 from review.stacks.values import Item, Repo, Stack
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Record = dict[str, Any]
-
-DIGITS = 6  # of `contents`, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,21 +117,11 @@ def get_commit(
     if path is not None:
         return details.file(project, repo, sha, path)
     try:
-        wanted = _contents(contents)
+        wanted = texts.wanted(contents)
     except Invalid:
         find(project, repo, sha)  # a commit that is not there comes first
         raise
     return details.commit(project, repo, sha, contents=wanted)
-
-
-def _contents(asked: Any) -> Any:
-    """Of which files texts are shown: "all", "none", or the number of files."""
-    if asked in ("all", "none"):
-        return asked
-    digits = str(asked)
-    if digits.isascii() and digits.isdecimal() and len(digits) <= DIGITS:
-        return int(digits)
-    raise Invalid('"contents" must be all, none or a number of files')
 
 
 @told
@@ -291,6 +280,12 @@ def set_pr(caller: Local, *, project: str, repo: str, sha: str, patch: Mapping[s
     return details.pr(project, repo, sha)
 
 
+@told
+def take_over(caller: Local, *, project: str, repo: str, sha: str, old: Any = None) -> Record:
+    """Take over the review and the PR record of a gone commit that became this one."""
+    return taking.take(*find(project, repo, sha), old)
+
+
 def _signed(caller: Local, author: Any) -> Any:
     return caller.author if author is None else author
 
@@ -302,7 +297,7 @@ def _signed(caller: Local, author: Any) -> Any:
 def describe(caller: Local, *, project: str, description: Any = UNSET) -> Record:
     """Set the intro; null or blank removes it."""
     before = projects.get(project).description
-    after = projects.set_description(project, _text_or_null("description", description))
+    after = projects.set_description(project, text_or_null("description", description))
     if after != before:
         events.project(project, "description")
     return {"description": after}
@@ -320,18 +315,17 @@ def annotate(
 ) -> Record:
     """Set the note of a stack; a `title` must still be the stack's."""
     before = _stack(project, repo, n)
-    guard = {} if title is UNSET else {"title": _text_or_null("title", title)}
+    guard = {} if title is UNSET else {"title": text_or_null("title", title)}
     found = projects.get(project)
     projects.set_stack_note(
         found,
         repo,
         before.n,
         [(one.n, one.title, one.entry_index) for one in _stacks(project, repo)],
-        description=_text_or_null("description", description),
+        description=text_or_null("description", description),
         **guard,
     )
-    after = _stack(project, repo, n)
-    if after.description != before.description:
+    if (after := _stack(project, repo, n)).description != before.description:
         events.project(project, "stack")
     return {"n": after.n, "title": after.title, "description": after.description}
 
@@ -342,16 +336,10 @@ def _stacks(slug: str, name: str) -> tuple[Stack, ...]:
 
 
 def _stack(slug: str, name: str, n: str) -> Stack:
-    found = next((one for one in _stacks(slug, name) if str(one.n) == n), None)
-    if found is None:
-        raise NotFound(f"No such stack: {printable(n, 20)}")
-    return found
-
-
-def _text_or_null(name: str, value: Any) -> str | None:
-    if not isinstance(value, str | None):
-        raise Invalid(f'"{name}" must be a string or null')
-    return value if value is None else clean(value)
+    for one in _stacks(slug, name):
+        if str(one.n) == n:
+            return one
+    raise NotFound(f"No such stack: {printable(n, 20)}")
 
 
 @told
@@ -369,8 +357,17 @@ def add_repo(
         project, path=path, range=range, name=name, working_dir=working_dir(project)
     )
     events.project(project, "config")
-    shown = details.project(project)["repos"]
-    return next(one for one in shown if one["name"] == added.name)
+    return details.repo_of(project, added.name)
+
+
+@told
+def move_repo(
+    caller: Local, *, project: str, repo: str, path: Any = None, confirm: Any = None
+) -> Record:
+    """Say where the repository is now; with `confirm`, even one without the reviewed commits."""
+    if moving.move(project, repo, path, confirm=confirm):
+        events.project(project, "config")
+    return details.repo_of(project, repo)
 
 
 @told
@@ -392,7 +389,6 @@ def remove_examples(caller: Local) -> Record:
 @told
 def add_asset(caller: Local, *, project: str, data: bytes, kind: str, alt: str) -> Record:
     """Keep an image; `kind` is its content type."""
-    stored = assets.store(project, data, kind, alt)
-    if stored["created"]:
+    if (stored := assets.store(project, data, kind, alt))["created"]:
         events.project(project, "assets")
     return stored

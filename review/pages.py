@@ -11,6 +11,7 @@ from pathlib import Path
 from django.http import HttpRequest, HttpResponse
 
 from config.kernel.errors import NotFound
+from config.kernel.jsonio import visible
 from config.kernel.web.pages import Crumb, or_missing, page
 from review import projects
 
@@ -39,8 +40,9 @@ def start(request: HttpRequest) -> HttpResponse:
 def project(request: HttpRequest, *, project: str) -> HttpResponse:
     """The stacks of one project."""
     found = projects.get(project)
-    crumbs = [home(request), (found.title, request.path)]
-    return _page(request, "project", title=found.title, crumbs=crumbs, project=project)
+    name = visible(found.title)
+    crumbs = [home(request), (name, request.path)]
+    return _page(request, "project", title=name, crumbs=crumbs, project=project)
 
 
 @or_missing(_missing)
@@ -51,8 +53,9 @@ def commit(request: HttpRequest, *, project: str, repo: str, sha: str) -> HttpRe
     if not SHA.fullmatch(sha):
         raise NotFound(f"{sha} is not the sha of a commit.")
     short = sha[:SHOWN]
-    crumbs = [home(request), (found.title, f"{base(request)}/p/{project}"), (short, request.path)]
-    title = f"{short} · {found.title}"
+    name = visible(found.title)
+    crumbs = [home(request), (name, f"{base(request)}/p/{project}"), (short, request.path)]
+    title = f"{short} · {name}"
     where = {"project": project, "repo": repo, "sha": sha}
     return _page(request, "commit", title=title, crumbs=crumbs, **where)
 

@@ -68,7 +68,7 @@ def sha(path: Path, revision: str) -> str:
 
 
 def stacked(folder: Path) -> tuple[History, History]:
-    """S as main..feature, and rebased as onto..rebased of the same repository."""
+    """S as main..feature, and rebased as onto..rebased of a clone whose branch has moved on."""
     with Import(folder / "s") as made:
         dice = random.Random(50)
         pool = _pool(dice)
@@ -88,7 +88,10 @@ def stacked(folder: Path) -> tuple[History, History]:
             after = step | _headed(step, headed)
             made.commit("rebased", f"Step {number} of the work", after, parent="onto", hour=number)
     work = History.at(folder / "s", "main..feature")
-    rebased = History.at(folder / "s", "onto..rebased")
+    moved = folder / "s-rebased.git"
+    git(folder, "clone", "-q", "--bare", "--shared", str(folder / "s"), str(moved))
+    git(moved, "update-ref", "-d", "refs/heads/feature")
+    rebased = History.at(moved, "onto..rebased")
     return _checked("S", work), _checked("S rebased", rebased)
 
 

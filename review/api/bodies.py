@@ -49,6 +49,12 @@ class PrBody(Shape):
     status = s.ChoiceField(STATUSES, required=False, allow_null=True)
 
 
+class TakeBody(Shape):
+    def get_fields(self) -> dict[str, Any]:
+        """`from` is no name in Python."""
+        return {"from": s.CharField(), **super().get_fields()}
+
+
 class StackNoteBody(Shape):
     description = s.CharField(allow_null=True, allow_blank=True)
     title = s.CharField(required=False, allow_null=True)
@@ -58,6 +64,11 @@ class RepoBody(Shape):
     path = s.CharField(required=False, allow_null=True)
     range = s.JSONField(required=False, allow_null=True)
     name = s.CharField(required=False, allow_null=True)
+
+
+class PathBody(Shape):
+    path = s.CharField()
+    confirm = s.BooleanField(required=False, allow_null=True)
 
 
 class PreviewBody(Shape):

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from config.kernel.errors import Invalid
 from config.kernel.web import rest
 from review import assets, operations
-from review.api import bodies, pictures, queries, shapes
+from review.api import bodies, discussion, pictures, queries, shapes
 from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, mount, person, tagged
 
 
@@ -79,13 +79,19 @@ class CommitViewSet(ViewSet):
         """Change the PR record; null clears a field."""
         return Response(operations.set_pr(person(), patch=rest.body(request), **place))
 
+    @documented(discussion.Taken, body=bodies.TakeBody, errors=(404, 409))
+    def take(self, request: Request, **place: Any) -> Response:
+        """Say that a gone commit became this one: its review and PR record are taken over."""
+        old = rest.body(request).get("from")
+        return Response(operations.take_over(person(), old=old, **place))
+
     @documented(shapes.Viewed, body=bodies.ViewedBody, errors=(404, 409))
     def viewed(self, request: Request, **place: Any) -> Response:
         """Mark a file as viewed, or take the mark off."""
         mark = bodies.all_of(request, "path", "viewed")
         return Response(operations.set_viewed(person(), **mark, **place))
 
-    @documented(shapes.Interdiff, query=queries.Interdiff, errors=(400, 404))
+    @documented(discussion.Interdiff, query=queries.Interdiff, errors=(400, 404))
     def interdiff(self, request: Request, **place: Any) -> Response:
         """What changed between the commit this one was carried from, or `from`, and this one."""
         asked = request.query_params

@@ -1,10 +1,12 @@
-"""The JSON shapes of all threads of a project, beside those of shapes.py."""
+"""The JSON shapes of all threads of a project, and of what is taken over, beside shapes.py."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import serializers as s
 
-from review.api.shapes import Shape, Thread
+from review.api.shapes import Candidate, Shape, Thread
 
 
 class ProjectThread(Thread):
@@ -20,6 +22,8 @@ class StrandedReview(Shape):
     subject = s.CharField(allow_null=True)
     unresolved = s.IntegerField()
     file = s.CharField()
+    reason = s.CharField(required=False)
+    candidates = Candidate(many=True)
     threads = Thread(many=True)
 
 
@@ -34,3 +38,17 @@ class Conversations(Shape):
     threads = ProjectThread(many=True)
     orphaned = StrandedReview(many=True)
     unreadable = Unreadable(many=True)
+
+
+class Taken(Shape):
+    review = s.BooleanField()
+    pr = s.BooleanField()
+
+
+class Interdiff(Shape):
+    to = s.CharField()
+    text = s.CharField(allow_blank=True)
+
+    def get_fields(self) -> dict[str, Any]:
+        """`from` is no name in Python."""
+        return {"from": s.CharField(), **super().get_fields()}

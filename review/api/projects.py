@@ -76,6 +76,12 @@ class ProjectViewSet(ViewSet):
         wanted = bodies.all_of(request, "path", "range", "name")
         return Response(operations.add_repo(person(), project=project, **wanted), status=201)
 
+    @documented(shapes.Repo, body=bodies.PathBody, errors=(400, 404, 409))
+    def move_repo(self, request: Request, **place: Any) -> Response:
+        """Say where a repository is now; `confirm` takes one that holds none of its commits."""
+        wanted = bodies.all_of(request, "path", "confirm")
+        return Response(operations.move_repo(person(), **wanted, **place))
+
     @documented(shapes.Html, body=bodies.PreviewBody, errors=(404,))
     def preview(self, request: Request, project: str) -> Response:
         """Markdown as it will look."""

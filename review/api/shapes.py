@@ -83,12 +83,19 @@ class Range(Shape):
     head_sha = s.CharField(allow_null=True)
 
 
+class Candidate(Shape):
+    sha = s.CharField()
+    by = s.CharField()
+
+
 class Orphan(Shape):
     sha = s.CharField()
     subject = s.CharField(allow_null=True)
     threads = s.IntegerField()
     unresolved = s.IntegerField()
     file = s.CharField(allow_null=True)
+    reason = s.CharField(required=False)
+    candidates = Candidate(many=True)
 
 
 class Stack(Shape):
@@ -108,6 +115,15 @@ class Progress(Shape):
     resolved = s.IntegerField()
     files = s.IntegerField()
     viewed = s.IntegerField()
+
+
+class Proposed(Shape):
+    sha = s.CharField()
+    by = s.CharField()
+    title = s.CharField(allow_null=True)
+    branch = s.CharField(allow_null=True)
+    number = s.IntegerField(allow_null=True)
+    status = s.ChoiceField(STORED, allow_null=True)
 
 
 class Branch(Shape):
@@ -157,6 +173,7 @@ class CommitItem(Shape):
     github = Github(allow_null=True)
     status = s.ChoiceField(STATUSES)
     progress = Progress()
+    proposed = Proposed(allow_null=True)
     landed = Landed(required=False, allow_null=True)
     tip = s.CharField(required=False, allow_null=True)
     parent = s.CharField(required=False, allow_null=True)  # type: ignore[assignment]
@@ -168,6 +185,7 @@ class Repo(Shape):
     path = s.CharField()
     range = Range()
     trunk = s.CharField(allow_null=True)
+    missing = s.BooleanField()
     errors = s.ListField(child=s.CharField())  # type: ignore[assignment]
     warnings = s.ListField(child=s.CharField())
     orphaned = Orphan(many=True)
@@ -240,6 +258,7 @@ class CarriedFrom(Shape):
     by = s.CharField()
     at = s.CharField(allow_null=True)
     also = s.ListField(child=s.CharField())
+    without = s.ListField(child=s.CharField())
 
 
 class Review(Shape):
@@ -274,6 +293,7 @@ class Pr(Shape):
     matched_by = s.CharField(allow_null=True)
     carried_over = s.BooleanField()
     parse_error = s.CharField(allow_null=True)
+    proposed = Proposed(allow_null=True)
 
 
 class File(Shape):
@@ -368,12 +388,3 @@ class StackNote(Shape):
 
 class Html(Shape):
     html = s.CharField(allow_blank=True)
-
-
-class Interdiff(Shape):
-    to = s.CharField()
-    text = s.CharField(allow_blank=True)
-
-    def get_fields(self) -> dict[str, Any]:
-        """`from` is no name in Python."""
-        return {"from": s.CharField(), **super().get_fields()}

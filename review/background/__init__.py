@@ -6,7 +6,6 @@ the API wrote was told by the API; its echo is dropped here by content.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,9 @@ from pathlib import Path
 from django.conf import settings
 
 from config.kernel.errors import NotFound
+from config.kernel.storage import files as kernel_files
 from config.kernel.storage.files import sweep
+from config.kernel.storage.paths import UnsafePath, own_folder
 from config.kernel.storage.watch import Watcher
 from review import caches, events, files, projects
 from review.background.telling import Teller
@@ -102,7 +103,7 @@ class Background:
 
     def _news(self, path: Path) -> bool:
         """Whether the file holds what it did not when last looked at, and nobody here wrote."""
-        etag = _etag(path)
+        etag = _etag(path, files.root() / path.relative_to(files.root()).parts[0])
         before, ours = self._seen.get(path), files.arrived(path, etag)
         self._seen.put(path, etag)
         return not ours and etag != before
@@ -123,11 +124,16 @@ def _review_folders() -> Iterator[Path]:
     yield root
     for slug in filter(files.SLUG.fullmatch, files.listed(root)):
         yield root / slug
-        yield root / slug / "assets"
-        for kind in files.KINDS:
-            folder = root / slug / kind
-            yield folder
-            yield from (folder / repo for repo in files.listed(folder))
+        for name in ("assets", *files.KINDS):
+            folder = root / slug / name
+            if own_folder(root / slug, folder):
+                yield folder
+                yield from _repos(root / slug, folder) if name in files.KINDS else ()
+
+
+def _repos(project: Path, folder: Path) -> Iterator[Path]:
+    below = (folder / repo for repo in files.listed(folder))
+    return (path for path in below if own_folder(project, path))
 
 
 def _ref_folders(path: Path) -> list[Path]:
@@ -153,14 +159,13 @@ def _refs(slug: str, name: str) -> str:
         return ""
 
 
-def _etag(path: Path) -> str:
-    """Of what the file holds, "" when it is not there."""
+def _etag(path: Path, project: Path) -> str:
+    """Of what the file holds, "" when it is not there; what is not read goes by its stat."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        return str(error.errno)
+        found = kernel_files.read(path, limit=files.LIMIT, within=project)
+    except (OSError, UnsafePath) as error:
+        return f"{error} {kernel_files.stat_of(path)}"
+    return found.etag if found else ""
 
 
 def _tell_commits(slug: str, kind: str, name: str, stem: str) -> None:

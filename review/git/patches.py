@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from zlib import crc32
 
 from django.db import OperationalError
@@ -32,15 +33,16 @@ PATCH = (
     "--diff-algorithm=myers",
 )  # fmt: skip
 ID = ("patch-id", "--stable")
-SIGNS = {b"+": 1, b"-": 2}
+SIGNS = {b"+": "+", b"-": "-"}
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
     """A commit's change. Both ids are None for an empty diff.
 
-    `lines` counts the changed lines, by crc32 of their sign and trimmed text, blank ones left
-    out; it is empty for a commit of over 50,000 of them.
+    `lines` counts the changed lines by `<path>:+<text>` and `<path>:-<text>`, the crc32 of the
+    file's old path (of a new file its own) and of the trimmed text. Blank lines are left out; it is
+    empty for a commit of over 50,000.
     """
 
     sha: str
@@ -116,7 +118,10 @@ def _rows(shas: Sequence[str]) -> dict[str, Patch]:
         rows = PatchRow._default_manager.filter(pk__in=shas[start : start + CHUNK])
         for row in rows.values_list("sha", "patch_id", "patch_id_u0", "change_id", "lines"):
             sha, patch_id, patch_id_u0, change_id, lines = row
-            found[sha] = Patch(sha, patch_id or None, patch_id_u0 or None, change_id or None, lines)
+            if all(":" in key for key in islice(lines, 1)):  # else of before lines had a path
+                found[sha] = Patch(
+                    sha, patch_id or None, patch_id_u0 or None, change_id or None, lines
+                )
     return found
 
 
@@ -133,7 +138,11 @@ def _put(patches: Iterable[Patch]) -> None:
     ]
     try:
         PatchRow._default_manager.bulk_create(
-            sorted(rows, key=str), ignore_conflicts=True, batch_size=CHUNK
+            sorted(rows, key=str),
+            update_conflicts=True,
+            unique_fields=["sha"],
+            update_fields=["patch_id", "patch_id_u0", "change_id", "lines"],
+            batch_size=CHUNK,
         )
     except OperationalError as error:  # a full or read-only disk: made again next time
         log.warning("rows of patches lag", extra={"why": str(error)})
@@ -180,17 +189,34 @@ def _read(data: bytes) -> Iterable[tuple[str, str | None, dict[str, int]]]:
 
 
 def _lines(files: Sequence[bytes]) -> dict[str, int]:
-    counted: Counter[bytes] = Counter()
+    found: Counter[str] = Counter()
     for file in files:
-        start = file.find(b"\n@@ ")
-        if start >= 0:
-            counted.update(file[start:].split(b"\n"))
-    found: dict[int, int] = {}
-    for line, times in counted.items():
-        seed = SIGNS.get(line[:1])
-        if seed is not None and (text := line[1:].strip()):
-            key = crc32(text, seed)
-            found[key] = found.get(key, 0) + times
-    if sum(found.values()) > MOST_LINES:
+        header, _, hunks = file.partition(b"\n@@ ")
+        path = f"{crc32(_path(header)):x}"
+        for line, times in Counter([*_moves(header), *hunks.split(b"\n")[1:]]).items():
+            sign = SIGNS.get(line[:1])
+            if sign and (text := line[1:].strip()):
+                found[f"{path}:{sign}{crc32(text):x}"] += times
+    if found.total() > MOST_LINES:
         return {}
-    return {f"{number:x}": times for number, times in found.items()}
+    return dict(found)
+
+
+def _moves(header: bytes) -> Iterable[bytes]:
+    """A new name or mode as lines: a commit may change nothing else."""
+    for line in header.split(b"\n"):
+        for start in (b"rename from ", b"old mode "):
+            if line.startswith(start):
+                yield b"-" + line
+        for start in (b"rename to ", b"new mode "):
+            if line.startswith(start):
+                yield b"+" + line
+
+
+def _path(header: bytes) -> bytes:
+    """The old path of a file, which a rename leaves as it was; of a new file its own."""
+    lines = header.split(b"\n")
+    names = [line[4:] for line in lines if line[:4] in (b"--- ", b"+++ ")]
+    name = next((name for name in names if name != b"/dev/null"), b"")
+    moved = next((line[12:] for line in lines if line.startswith(b"rename from ")), b"")
+    return moved.strip(b'"') or name.strip(b'"\t')[2:]  # behind a/ or b/

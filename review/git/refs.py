@@ -7,16 +7,19 @@ import hashlib
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from config.kernel.storage import opening
 from review import caches
-from review.git import command
+from review.git import command, underway
 from review.git.command import GitError
-from review.git.repository import Repository
+from review.git.repository import LONGEST, Repository, refuse_odd
+from review.git.underway import MARKS, REBASES, Underway
 
-HEADS, REMOTES, TAGS = "refs/heads/", "refs/remotes/", "refs/tags/"
+HEADS, REMOTES, TAGS = underway.HEADS, "refs/remotes/", "refs/tags/"
+STATED = ("HEAD", "packed-refs", "logs/HEAD", "shallow", "config", *MARKS)
 RACY_NS = 50_000_000  # what changed this recently may change again under the same stat
 # Where git looks for a short name, first to last (gitrevisions).
 RULES = (
@@ -37,6 +40,7 @@ class Refs:
 
     `head` is None while HEAD's branch has no commit, `head_ref` is None when HEAD is detached.
     `symbolic`: full name of a symbolic ref -> the ref it stands for (refs/remotes/origin/HEAD).
+    `underway`: what detached HEAD for a while, a rebase or a bisect.
     """
 
     head: str | None
@@ -45,6 +49,13 @@ class Refs:
     upstreams: Mapping[str, str]
     key: str
     symbolic: Mapping[str, str] = field(default_factory=dict)
+    underway: Underway | None = None
+
+    @property
+    def settled(self) -> Refs:
+        """The same with HEAD where it was before what is under way took it."""
+        was = self.underway
+        return replace(self, head=was.sha, head_ref=was.ref) if was else self
 
     def branches_at(self, sha: str) -> list[str]:
         """Short names of the local branches at this commit, sorted."""
@@ -88,6 +99,7 @@ def read(repository: Repository) -> Refs:
     known = _read.get(place)
     if known is not None and known[0] == now:
         return known[1]
+    refuse_odd(file for file, _ in _files(repository))
     found = _ask(repository)
     _read.put(place, (now, found))
     return found
@@ -114,7 +126,7 @@ def watched(repository: Repository) -> list[Path]:
     """The folders whose files tell of moved refs (11.5); those of refs go as deep as they do."""
     found = []
     for base in _bases(repository):
-        found += [base, base / "logs", base / "reftable"]
+        found += [base, base / "logs", base / "reftable", *(base / name for name in REBASES)]
         found += [Path(folder) for folder, _, _ in os.walk(base / "refs")]
     return [folder for folder in found if folder.is_dir()]
 
@@ -125,7 +137,7 @@ def _bases(repository: Repository) -> list[Path]:
 
 def _files(repository: Repository) -> Iterator[tuple[str, os.stat_result]]:
     for base in map(str, _bases(repository)):
-        for name in ("HEAD", "packed-refs", "logs/HEAD", "shallow", "config"):
+        for name in STATED:
             with contextlib.suppress(OSError):
                 yield f"{base}/{name}", os.stat(f"{base}/{name}")  # noqa: PTH116 - hot path
         yield from _below(f"{base}/refs")
@@ -166,8 +178,10 @@ def _ask(repository: Repository) -> Refs:
         if symref:
             symbolic[name] = symref
     head, head_ref = _head(repository, shas)
-    key = hashlib.sha256(repr((head, head_ref, shas, upstreams, symbolic)).encode()).hexdigest()
-    return Refs(head, head_ref, shas, upstreams, key, symbolic)
+    work = underway.read(repository.git_dir, shas) if head_ref is None else None
+    told_all = (head, head_ref, shas, upstreams, symbolic, work)
+    key = hashlib.sha256(repr(told_all).encode()).hexdigest()
+    return Refs(head, head_ref, shas, upstreams, key, symbolic, work)
 
 
 def _commit(repository: Repository, sha: str, kind: str, peeled: str, peeled_kind: str) -> str:
@@ -189,7 +203,8 @@ def _head(repository: Repository, shas: Mapping[str, str]) -> tuple[str | None, 
     """HEAD's commit and branch; from its file, as git wrote it, where it is one of text."""
     path = repository.git_dir / "HEAD"
     try:
-        text = "" if path.is_symlink() else os.fsdecode(path.read_bytes()).strip()
+        data = b"" if path.is_symlink() else opening.contents(path, limit=LONGEST)
+        text = os.fsdecode(data).strip()
     except OSError:
         text = ""
     if text.startswith("ref: refs/") and text != "ref: refs/heads/.invalid":  # a reftable's

@@ -6,15 +6,17 @@ attributes, hooks, remotes and grafts of the reviewed one are not even seen (con
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat as modes
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
+from config.kernel.storage import opening
 from review import caches
 from review.git import command
 from review.git.command import TIMEOUT_S, GitError
@@ -28,6 +30,8 @@ EMPTY_TREE = {
     False: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     True: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
+FIRST_READ = ("HEAD", "config", "config.worktree", "commondir", "shallow", "packed-refs")
+LARGEST, LONGEST = 1 << 20, 8192  # bytes of a configuration, and of a file of one line
 QUESTIONS = (
     "--absolute-git-dir", "--git-common-dir", "--is-shallow-repository", "--show-object-format",
 )  # fmt: skip
@@ -91,7 +95,10 @@ def open_repository(path: Path) -> Repository:
     known = _opened.get(path)
     if known is not None and known[0] == _stamp(known[1]):
         return known[1]
-    repository = _plain(path) or _ask(path)
+    repository = _plain(path)
+    if repository is None:
+        refuse_odd(_first_read(path))
+        repository = _ask(path)
     _opened.put(path, (_stamp(repository), repository))
     return repository
 
@@ -120,7 +127,7 @@ def _plain(path: Path) -> Repository | None:
     try:
         owners = {path.lstat().st_uid, git_dir.lstat().st_uid}
         usual = modes.S_ISDIR(git_dir.lstat().st_mode) and (git_dir / "HEAD").stat().st_size
-        config = (git_dir / "config").read_bytes().lower()
+        config = opening.contents(git_dir / "config", limit=LARGEST, within=git_dir).lower()
         parts = [modes.S_ISDIR((git_dir / name).stat().st_mode) for name in ("objects", "refs")]
     except (OSError, ValueError):
         return None
@@ -132,6 +139,28 @@ def _plain(path: Path) -> Repository | None:
     real = Path(os.path.realpath(git_dir))
     partial = _is_partial(git_dir)
     return Repository(path, real, real, sha256=False, shallow=False, partial=partial)
+
+
+def refuse_odd(files: Iterable[Path | str]) -> None:
+    """GitError when git would wait at a FIFO for ever, or read a device without end."""
+    for file in files:
+        try:
+            found = os.stat(file)  # noqa: PTH116 - all refs are looked at
+        except (OSError, ValueError):
+            continue
+        if not (modes.S_ISREG(found.st_mode) or modes.S_ISDIR(found.st_mode)):
+            raise GitError("unreadable", f"Cannot read {file}: it is not a regular file")
+
+
+def _first_read(path: Path) -> Iterator[Path]:
+    """What git reads of a repository to know it for one, also of a linked worktree."""
+    dot_git = path / ".git"
+    base = dot_git if os.path.lexists(dot_git) else path
+    yield base
+    with contextlib.suppress(OSError, ValueError):
+        told = os.fsdecode(opening.contents(dot_git, limit=LONGEST)).strip()
+        base = path / told.removeprefix("gitdir: ")
+    yield from (base / name for name in FIRST_READ)
 
 
 def _ask(path: Path) -> Repository:

@@ -5,9 +5,17 @@ The file is shared with the workspace part; each writes only its own keys, throu
 
 from review.projects.entries import RepoEntry, StackEntry
 from review.projects.reading import Project, all, get, repo  # noqa: A004 - projects.all()
-from review.projects.writing import UNSET, add_repo, set_description, set_stack_note
+from review.projects.writing import (
+    UNSET,
+    add_repo,
+    repository_at,
+    set_description,
+    set_path,
+    set_stack_note,
+)
 
 __all__ = [
     "UNSET", "Project", "RepoEntry", "StackEntry",
-    "add_repo", "all", "get", "repo", "set_description", "set_stack_note",
+    "add_repo", "all", "get", "repo", "repository_at", "set_description", "set_path",
+    "set_stack_note",
 ]  # fmt: skip

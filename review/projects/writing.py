@@ -11,7 +11,7 @@ from config.kernel.storage import yamlio
 from review import files
 from review.git import ranges, refs
 from review.git.command import GitError
-from review.git.repository import open_repository
+from review.git.repository import Repository, open_repository
 from review.projects import entries
 from review.projects.entries import RepoEntry, StackEntry
 from review.projects.reading import Project, get, repo
@@ -104,6 +104,29 @@ def add_repo(
 
     _change(slug, edit)
     return repo(get(slug), called)
+
+
+def repository_at(project: Project, path: Any) -> Repository:
+    """What stands at a path given for a repo. Invalid where that is no repository."""
+    if path is None or (isinstance(path, str) and not path.strip()):
+        raise Invalid('"path" is required: the folder in which the repository is now')
+    place = _place(project, path, None)
+    _check_repository(place, _shown(place), None)
+    return open_repository(place)
+
+
+def set_path(slug: str, name: str, place: Path) -> None:
+    """Let the repo stand at `place`. It keeps its name, which its reviews are filed under."""
+    project = get(slug)
+
+    def edit(data: bytes) -> bytes:
+        index = _repo_in(data, project, name)[1].index
+        at: Keys = ("repos", index)
+        after = _set(data, (*at, "path"), _shown(place))
+        renamed = entries.repos(_values(after).get("repos"), project.dir)[index].name != name
+        return _set(after, (*at, "name"), name) if renamed else after
+
+    _change(slug, edit)
 
 
 def _change(slug: str, edit: Callable[[bytes], bytes]) -> None:

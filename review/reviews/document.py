@@ -11,7 +11,7 @@ from typing import Any
 from config.kernel.errors import Invalid
 from config.kernel.storage import yamlio
 from review import files
-from review.git import patches
+from review.git import objects, patches
 from review.reviews.carry.traces import CarriedFrom
 from review.reviews.schema import VERSION, Anchor, Comment, Mark, ReviewFile, Thread
 from review.reviews.target import Target
@@ -120,12 +120,13 @@ def mark(value: Mark) -> Tree:
 
 
 def carried_from(value: CarriedFrom) -> Tree:
+    without = {"without": [quoted(sha) for sha in value.without]} if value.without else {}
     return {
         "sha": quoted(value.sha),
         "by": value.by,
         "at": quoted(value.at),
         "also": [quoted(sha) for sha in value.also],
-    }
+    } | without
 
 
 def fingerprint(target: Target) -> Tree:
@@ -141,6 +142,18 @@ def fingerprint(target: Target) -> Tree:
         "patch_id": quoted(patch.patch_id if patch else None),
         "patch_id_u0": quoted(patch.patch_id_u0 if patch else None),
     }
+
+
+def signed(data: bytes, tree: Tree, target: Target) -> bytes:
+    """The file with what recognises the target's commit, unless its `tree` says that already, or
+    the commit is gone itself: then it is too late.
+    """
+    if tree.get("commit") is not None or objects.missing(target.repository, [target.commit.sha]):
+        return data
+    head = {"version": VERSION} if tree.get("version") is None else {}
+    for name, value in (head | {"commit": fingerprint(target)}).items():
+        data = text(data, value, (name,))
+    return data
 
 
 def _present(tree: Mapping[str, Any]) -> Tree:

@@ -54,6 +54,49 @@ def absorbed(source: ReviewFile, sha: str) -> ReviewFile:
     return replace(source, threads=threads)
 
 
+Began = Callable[[Thread], bool]
+
+
+def began_in(source: ReviewFile | None, sha: str, *, but: Iterable[ReviewFile] = ()) -> Began:
+    """Tells whether a thread began on commit `sha`, whose own file is `source`, and not in files
+    that are older."""
+    said = _said([source] if source else []) - _said(but)
+
+    def began(thread: Thread) -> bool:
+        return thread.from_sha == sha or any(_words(one) in said for one in thread.comments)
+
+    return began
+
+
+def _said(files: Iterable[ReviewFile]) -> set[tuple[str, str | None, str]]:
+    return {_words(one) for file in files for thread in file.threads for one in thread.comments}
+
+
+def only(review: ReviewFile, began: Began, *, home: str = "") -> ReviewFile:
+    """The threads that began there, at `home` no longer said to be from it."""
+    threads = (one for one in review.threads if began(one))
+    kept = (replace(one, from_sha=None) if one.from_sha == home else one for one in threads)
+    return ReviewFile(threads=tuple(kept), warnings=review.warnings)
+
+
+def without(review: ReviewFile, began: Began) -> ReviewFile:
+    threads = tuple(one for one in review.threads if not began(one))
+    return review if len(threads) == len(review.threads) else replace(review, threads=threads)
+
+
+def part_stood_for(review: ReviewFile, began: Began, source: ReviewFile, since: str) -> ReviewFile:
+    """`stood_for`, of the threads alone that began on one commit."""
+    own = replace(review, threads=tuple(one for one in review.threads if began(one)))
+    part = stood_for(own, replace(source, extra={}, viewed=review.viewed), since)
+    rest = without(review, began)
+    return replace(rest, threads=(*rest.threads, *part.threads))
+
+
+def _words(comment: Comment) -> tuple[str, str | None, str]:
+    """What tells a comment from all others; an edit changes the body of one that bears a time."""
+    return comment.id, comment.author, comment.created_at or comment.body
+
+
 def _since(own: ReviewFile, known: dict[str, Thread], since: str) -> list[Thread]:
     """The own threads that are younger, and of known ones the comments that are."""
     kept = []

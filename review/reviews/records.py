@@ -125,4 +125,12 @@ def _fingerprint(value: Fingerprint | None) -> Record | None:
 
 
 def _carried_from(value: CarriedFrom | None) -> Record | None:
-    return None if value is None else asdict(value) | {"also": list(value.also)}
+    return (
+        None
+        if value is None
+        else asdict(value)
+        | {
+            "also": list(value.also),
+            "without": list(value.without),
+        }
+    )

@@ -201,7 +201,8 @@ def carried_from(value: Any, warnings: list[str]) -> CarriedFrom | None:
     if sha is None:
         return None
     by, at = fields.text("by") or "", fields.time("at") or ""
-    return CarriedFrom(sha=sha, by=by, at=at, also=fields.hexes("also"))
+    also, without = fields.hexes("also"), fields.hexes("without")
+    return CarriedFrom(sha=sha, by=by, at=at, also=also, without=without)
 
 
 def _viewed(value: Any, sha: str, warnings: list[str]) -> tuple[Mark, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from review.git import log
 from review.git.command import GitError
 from review.reviews import document, joining, schema
 from review.reviews.carry import lineage
-from review.reviews.carry.traces import CarriedFrom, Match
+from review.reviews.carry.traces import CarriedFrom, Match, Part
 from review.reviews.document import Tree
 from review.reviews.schema import ReviewFile
 from review.reviews.target import Target
@@ -27,8 +28,8 @@ from review.reviews.target import Target
 @dataclass(frozen=True, slots=True)
 class Shown:
     """`file` is what was read, `target_file` what a write goes to. `also`: gone commits whose
-    reviews are joined beside that of `matched_from`. With a `parse_error`, what could be read last
-    is shown, and nothing may be written.
+    reviews are joined beside that of `matched_from`; `parts`: files that speak for some of the
+    threads. With a `parse_error`, what could be read last is shown, and nothing may be written.
     """
 
     review: ReviewFile
@@ -40,6 +41,7 @@ class Shown:
     parse_error: str | None = None
     warnings: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    parts: tuple[Read, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +60,17 @@ def shown(target: Target, own: ReviewFile | None = None) -> Shown:
     said = own if own is not None else (mine.review if mine else None)
     match = target.match
     sources = _sources(target, said, match)
-    review = _joined(said, sources, match)
+    review, parts = _shared(target, _joined(said, sources, match))
     carried = said.carried_from if said else None
     if sources and match:
         matched: tuple[str | None, str | None] = (match.sha, match.by)
+    elif parts:
+        matched = (parts[0].sha, "lineage")
     elif carried:
         matched = (carried.sha, carried.by)
     else:
         matched = (match.sha, match.by) if match and said is None else (None, None)
-    file = mine.path if mine else (sources[0].path if sources else None)
+    file = mine.path if mine else next((one.path for one in [*sources, *parts]), None)
     target_file = files.path(*target.parts)
     return Shown(
         review=review,
@@ -74,10 +78,11 @@ def shown(target: Target, own: ReviewFile | None = None) -> Shown:
         target_file=target_file,
         matched_from=matched[0],
         matched_by=matched[1],
-        carried_over=bool(sources) or (file is not None and file != target_file),
-        parse_error=_error(mine, sources),
+        carried_over=bool(sources or parts) or (file is not None and file != target_file),
+        parse_error=_error(mine, [*sources, *parts]),
         warnings=review.warnings,
         also=tuple(one.sha for one in sources if match and one.sha != match.sha),
+        parts=tuple(parts),
     )
 
 
@@ -128,34 +133,91 @@ def _joined(own: ReviewFile | None, sources: Sequence[Read], match: Match | None
         return own or ReviewFile()
     main = [one.review for one in sources if one.sha == match.sha]
     also = [joining.absorbed(one.review, one.sha) for one in sources if one.sha != match.sha]
-    if own is not None and main and match.by == "lineage":
+    if own is not None and main and match.since:
         return joining.joined(joining.stood_for(own, main[0], match.since), also)
     first, *others = [*([own] if own is not None else []), *main, *also]
     review = joining.joined(first, others)
     return review if own is not None else replace(review, carried_from=None)
 
 
+def _shared(target: Target, review: ReviewFile) -> tuple[ReviewFile, list[Read]]:
+    """The review without what is shown elsewhere, and with what other files have of it by now."""
+    spoke = []
+    for part in target.shares.parts:
+        holder, origin = _read(target, part.file), _read(target, part.origin)
+        if holder is None or _spoken(review, holder, part):
+            continue
+        began = joining.began_in(origin.review if origin else None, part.origin)
+        theirs = holder.review
+        if part.file == part.origin:
+            theirs = joining.absorbed(theirs, part.origin)
+        else:
+            home = part.origin if target.commit.sha == part.origin else ""
+            theirs = joining.only(theirs, began, home=home)
+        review = joining.part_stood_for(review, began, theirs, part.since)
+        spoke.append(holder)
+    for sha in sorted(target.shares.elsewhere):
+        review = _without(target, review, sha)
+    return review, spoke
+
+
+def _without(target: Target, review: ReviewFile, sha: str) -> ReviewFile:
+    """The review without the threads that began on `sha`: those of its file that no older file
+    has that stands for this commit."""
+    there = _read(target, sha)
+    shas = [target.commit.sha, *(target.match.shas if target.match else ())]
+    mine = [one for one in map(partial(_read, target), shas) if one is not None]
+    older = [one.review for one in mine if there and _own_age(one) < _own_age(there)]
+    began = joining.began_in(there.review if there else None, sha, but=older)
+    return joining.without(review, began)
+
+
+def _spoken(review: ReviewFile, holder: Read, part: Part) -> bool:
+    """Whether the file has taken over since what the other one says."""
+    carried = review.carried_from
+    taken = carried is not None and holder.sha in (carried.sha, *carried.also)
+    return taken and lineage.age_of(carried) > max(part.since, _own_age(holder))
+
+
+def _own_age(holder: Read) -> str:
+    return lineage.age_of(holder.review.carried_from)
+
+
 def _carried(target: Target, shown: Shown) -> CarriedFrom | None:
     """What the target's file says of where it comes from, once it is written."""
+    made = _came_from(target, shown)
+    if made is None or made is shown.review.carried_from:
+        return made
+    return replace(made, without=tuple(sorted(target.shares.elsewhere)))
+
+
+def _came_from(target: Target, shown: Shown) -> CarriedFrom | None:
     before = shown.review.carried_from
     if not shown.carried_over or shown.matched_from is None:
         return before
-    match = target.match
-    if match is None or match.sha != shown.matched_from:
-        return before
     older = (before.sha, *before.also) if before else ()
-    also = dict.fromkeys(sha for sha in (*shown.also, *older) if sha != match.sha)
     ages = [one.review.carried_from for one in _taken_over(target, shown)]
-    return CarriedFrom(match.sha, match.by, _now_after([*ages, before]), tuple(also))
+    at = _now_after([*ages, before])
+    match, parts = target.match, [one.sha for one in shown.parts]
+    if match is None or match.sha != shown.matched_from:
+        if not parts:
+            return before
+        also = dict.fromkeys(sha for sha in (*parts, *older) if sha != parts[0])
+        return CarriedFrom(parts[0], "lineage", at, tuple(also))
+    if before and match.sha in parts:  # what was joined comes back: what it was joined to stays
+        also = dict.fromkeys(sha for sha in (*parts, *before.also) if sha != before.sha)
+        return CarriedFrom(before.sha, before.by, at, tuple(also))
+    also = dict.fromkeys(sha for sha in (*shown.also, *older) if sha != match.sha)
+    return CarriedFrom(match.sha, match.by, at, tuple(also))
 
 
 def _taken_over(target: Target, shown: Shown) -> list[Read]:
     """The files of others that make up what is shown."""
     match = target.match
     if match is None or not shown.carried_over or shown.matched_from != match.sha:
-        return []
+        return list(shown.parts)
     read = [_read(target, sha) for sha in (match.sha, *shown.also)]
-    return [one for one in read if one is not None]
+    return [*(one for one in read if one is not None), *shown.parts]
 
 
 def _now_after(carried: Sequence[CarriedFrom | None]) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from review.git.commits import Commit
-from review.reviews.carry.traces import Match, Trace
+from review.reviews.carry.traces import Match, Shares, Trace
 
 if TYPE_CHECKING:
     from review.git.repository import Repository
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Target:
     """`commit` is the one listed in the range; `shown_commit` is what is diffed: the landed commit
-    where it landed, else the same. `match` is the gone commit it stands for.
+    where it landed, else the same. `match` is the gone commit it stands for, `shares` what its
+    review has in common with other files.
     """
 
     slug: str
@@ -25,6 +26,7 @@ class Target:
     shown_commit: Commit
     match: Match | None
     trace: Trace
+    shares: Shares = field(default_factory=Shares)
 
     @property
     def parts(self) -> tuple[str, str, str, str]:

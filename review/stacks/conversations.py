@@ -9,7 +9,7 @@ from config.kernel.jsonio import clean
 from review import files, projects
 from review.reviews import records, shown, threads_text
 from review.reviews.target import Target
-from review.stacks import repo, states, wire
+from review.stacks import repo, states, unread, wire
 from review.stacks.values import Item, Repo
 
 Record = dict[str, Any]
@@ -22,7 +22,8 @@ def conversations(
     """`{threads, orphaned, unreadable}` in the order of reading.
 
     Each thread as on its commit, with `repo`, `sha`, `short` and `title` of that. `orphaned`: the
-    reviews no commit stands for, with their threads. `unreadable`: `{repo, sha, file, error}`.
+    reviews no commit stands for, or whose repository cannot be read (`reason`), with their
+    threads. `unreadable`: `{repo, sha, file, error}`.
     """
     found = _reviewed(slug)
     shape: dict[str, Any] = {"html": html, "mount": mount}
@@ -39,18 +40,33 @@ def conversations(
             for one in found
             for orphan in one.orphans
         ],
-        "unreadable": [bad for one in found for item in _items(one) for bad in _broken(one, item)],
+        "unreadable": [bad for one in found for bad in _unreadable(one)],
     }
 
 
 def markdown(slug: str, *, unresolved_only: bool = False) -> str:
     """The threads of all commits as Markdown, commit by commit."""
+    found = _reviewed(slug)
     told = [
         threads_text.markdown(target, unresolved_only=unresolved_only)
-        for one in _reviewed(slug)
+        for one in found
         for _where, target in _discussed(one, unresolved_only=unresolved_only)
     ]
-    return "\n".join(told) or NONE
+    return "\n".join([*told, *map(_left_out, filter(_hidden, found))]) or NONE
+
+
+def _hidden(one: Repo) -> bool:
+    """Whether threads cannot be shown because the repository cannot be read."""
+    return bool(one.errors and one.orphans)
+
+
+def _left_out(one: Repo) -> str:
+    threads = sum(len(orphan.conversations) for orphan in one.orphans)
+    left = sum(orphan.unresolved for orphan in one.orphans)
+    return (
+        f"Repo {one.entry.name} cannot be read ({clean(one.errors[0])}): {threads} threads, "
+        f"{left} unresolved, are not shown.\n"
+    )
 
 
 def _reviewed(slug: str) -> list[Repo]:
@@ -80,6 +96,13 @@ def _discussed(one: Repo, *, unresolved_only: bool = False) -> Iterator[tuple[Re
 def _threads(target: Target, **asked: Any) -> list[Record]:
     found: list[Record] = records.review(target, **asked)["threads"]
     return found
+
+
+def _unreadable(one: Repo) -> Iterator[Record]:
+    if one.errors:
+        yield from unread.broken(one)
+    for item in _items(one):
+        yield from _broken(one, item)
 
 
 def _broken(one: Repo, item: Item) -> Iterator[Record]:

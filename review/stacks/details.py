@@ -90,6 +90,11 @@ def project(slug: str) -> Record:
     return _projects.put(slug, (mark, made))[1]
 
 
+def repo_of(slug: str, name: str) -> Record:
+    """One repo as the project detail has it."""
+    return next(one for one in project(slug)["repos"] if one["name"] == name)
+
+
 def rendered(found: Record, mount: str) -> Record:
     """The project with `description_html` of itself and of each stack, safe on pages there."""
     repos = [
@@ -183,13 +188,20 @@ def interdiff(
         target = _place(project, repo, sha).target
         new = target.commit if path is None else target.shown_commit
         paths = () if path is None else _names(new, path)
-        wanted = old or _compared(target, path)
-        known = ancestry.resolve(target.repository, [wanted.lower()] if wanted.isalnum() else [])
-        if not known:
-            raise NotFound(f"No such commit: {clean(wanted[:64])}")
-        (source,) = known.values()
+        source = _there(target.repository, old or _compared(target, path))
+        if source is None and old is not None:
+            raise NotFound(f"No such commit: {clean(old[:64])}")
+        if source is None or not objects.exists(target.repository, new.sha):
+            gone = "commit this was reviewed on" if source is None else "reviewed commit itself"
+            raise NotFound(f"The {gone} is no longer in the repository: nothing to compare with")
         text = diffs.interdiff(target.repository, source, new.sha, paths)
         return {"from": source, "to": new.sha, "text": clean(text)}
+
+
+def _there(repository: Repository, name: str) -> str | None:
+    """The commit of that full or short sha; what was resolved before may have been pruned."""
+    known = ancestry.resolve(repository, [name.lower()] if name.isalnum() else [])
+    return next((sha for sha in known.values() if objects.exists(repository, sha)), None)
 
 
 def _names(commit: Commit, path: str) -> list[str]:
@@ -333,7 +345,8 @@ def _pr(place: Place) -> Record:
     item = place.item
     name = item.branch["name"] if item.branch else None
     made = prs.record(place.target, item.pr, source_sha=item.pr_source, branch=name)
-    return made | {"landed": item.landed.record if item.landed else None}
+    landed = item.landed.record if item.landed else None
+    return made | {"landed": landed, "proposed": wire.proposed(item)}
 
 
 def _repo(found: Repo) -> Record:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from review.git import ancestry, log, patches
 from review.git.commits import Commit
 from review.git.refs import HEADS
-from review.reviews.carry import Match, Trace
+from review.reviews.carry import Match, Shares, Trace
 from review.stacks import assembly, landing, matching, status
 from review.stacks.assembly import Draft
 from review.stacks.branches import branch
 from review.stacks.landing import Clues, Trunk
 from review.stacks.matching import Found, Scene
 from review.stacks.prs import PrFile
+from review.stacks.states import Proposal
 from review.stacks.values import Item, Landed, Orphan, Repo, Stack
 
 KEPT = 200  # commits that left the range by landing and that no stack lists
@@ -46,6 +47,7 @@ class _Row:
     pr_source: str | None
     match: Match | None
     trace: Trace
+    proposal: Proposal | None
 
 
 class _Filling:
@@ -84,7 +86,8 @@ class _Filling:
         match = self.found.match(commit.sha)
         record, source = self.found.states.record(commit.sha, match, self.listed)
         trace = self.found.traces.get(commit.sha) or Trace(commit.sha)
-        return _Row(commit, record, source, match, trace)
+        proposal = None if source else self.found.states.proposal(match, self.listed)
+        return _Row(commit, record, source, match, trace, proposal)
 
     def _find(self, text: str) -> str | None:
         sha = self.found.full.get(text)
@@ -224,6 +227,8 @@ class _Filling:
             ),
             github=status.github(row.pr.github),
             trace=row.trace,
+            shares=self.found.matches.shares.get(sha, Shares()),
+            proposal=row.proposal,
         )
 
     def _shared(self) -> tuple[str | None, ...]:
@@ -262,6 +267,7 @@ class _Filling:
             subject=commit.subject if commit else known.subject if known else None,
             file=str(state.file),
             conversations=tuple(threads),
+            candidates=self.found.matches.candidates.get(sha, ()),
         )
 
     def _warnings(self, orphans: int) -> list[str]:

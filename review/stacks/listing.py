@@ -122,11 +122,14 @@ def _made(found: Repo) -> Summary:
     follow_ons = {stack.n for stack in found.stacks if stack.follow_on}
     merged = sum(item.status == "merged" for item in found.items)
     follow_on = sum(item.status != "merged" and item.stack in follow_ons for item in found.items)
+    unresolved = sum(unresolved for _, _, unresolved, _ in counts(found, found.items))
+    if found.errors:
+        unresolved = sum(orphan.unresolved for orphan in found.orphans)
     return Summary(
         commits=len(found.items) - merged - follow_on,
         follow_on=follow_on,
         merged=merged,
-        unresolved=sum(unresolved for _, _, unresolved, _ in counts(found, found.items)),
+        unresolved=unresolved,
         modified=max([_head_time(found), *_file_times(found)], default=0.0),
     )
 

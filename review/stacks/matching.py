@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from review.git import ancestry, log, patches
+from review.git import ancestry, family, log, patches
+from review.git.command import GitError
 from review.git.commits import Commit
 from review.git.patches import Patch
 from review.git.ranges import Range
@@ -19,14 +21,15 @@ from review.git.refs import Refs
 from review.git.repository import Repository
 from review.projects.entries import StackEntry
 from review.reviews import carry
-from review.reviews.carry import Match, Matches, Trace
+from review.reviews.carry import Beside, Match, Matches, Trace
 from review.reviews.schema import Fingerprint
 from review.stacks import landing, states
 from review.stacks.landing import Clues, Trunk
 from review.stacks.states import State, States
 
 NOTHING: Mapping[str, Patch] = {}
-CERTAIN = ("lineage", "change-id", "patch-id", "patch-id-u0")  # rungs a landing does not overrule
+CERTAIN = ("lineage", *carry.CERTAIN)  # rungs a landing does not overrule
+BYSTANDERS = 100  # commits beside those that are gone that are looked at, the newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,10 @@ class _Search:
         self.objects = log.listed(scene.repository, ancestry.resolve(scene.repository, old))
         tips = (*scene.range.trunk_shas, scene.refs.branch(scene.range.trunk or ""))
         self.tips = tuple(dict.fromkeys(tip for tip in tips if tip))
+        with ThreadPoolExecutor(1) as aside:
+            used = aside.submit(self._used)
+            self.beside = self._beside()
+            self.used = used.result()
 
     def found(self) -> Found:
         landed = self._surely_landed()
@@ -132,24 +139,58 @@ class _Search:
         change_id = commit.change_id if commit else print_.change_id if print_ else None
         return Clues(sha, change_id=change_id, equal=equal, number=number)
 
+    def _used(self) -> frozenset[str]:
+        tips = family.used_tips(self.scene.repository, self.scene.refs)
+        return ancestry.contained(self.scene.repository, self.objects.keys(), tips)
+
+    def _beside(self) -> Beside:
+        """Which commits stood together: the old ones and all that was ever checked out."""
+        scene = self.scene
+        past = family.past_tips(scene.repository, scene.refs, scene.range.head)
+        tips, alone = [scene.range.head_sha, *past], sorted(self.objects)
+        oldest = scene.commits[0].parents if scene.commits else ()
+        below = [scene.range.base_sha] if scene.range.base_sha else oldest
+        try:
+            found = family.parents(scene.repository, [*tips, *alone], below)
+            return Beside(found, tips, alone)
+        except GitError as error:
+            if error.kind == "timeout":
+                raise
+            return Beside()  # then nobody's neighbours are known
+
     def _ladder(self, sources: Sequence[str]) -> tuple[dict[str, Trace], Matches]:
-        """What the files remember of the old patches is enough where every source finds its commit:
-        only the last rung, similar lines, has to see the patches themselves.
+        """What the files remember of the old patches is enough where every source finds its commit
+        by it. Only the weaker rungs have to see the patches themselves, and what stood beside.
         """
         remembered = {sha: patch for sha in sources if (patch := self._remembered(sha))}
-        traces, matches = self._climbed(sources, remembered)
-        if remembered and matches.orphans:
-            traces, matches = self._climbed(sources, {})
+        traces, matches = self._climbed(sources, remembered, only_certain=True)
+        if matches.orphans:
+            traces, matches = self._climbed(sources, {}, self._bystanders(matches.orphans))
         return traces, matches
 
     def _climbed(
-        self, sources: Sequence[str], remembered: Mapping[str, Patch]
+        self,
+        sources: Sequence[str],
+        remembered: Mapping[str, Patch],
+        bystanders: Sequence[str] = (),
+        *,
+        only_certain: bool = False,
     ) -> tuple[dict[str, Trace], Matches]:
         ranged = [commit.sha for commit in self.scene.commits]
-        traces = self._traces([*sources, *ranged], remembered)
-        return traces, carry.match(
-            [traces[sha] for sha in sources], [traces[sha] for sha in ranged]
-        )
+        traces = self._traces([*sources, *bystanders, *ranged], remembered)
+        gone = [
+            *(traces[sha] for sha in sources),
+            *(replace(traces[sha], bystander=True, carried=None) for sha in bystanders),
+        ]
+        targets = [traces[sha] for sha in ranged]
+        return traces, carry.match(gone, targets, self.beside, only_certain=only_certain)
+
+    def _bystanders(self, gone: Sequence[str]) -> list[str]:
+        """Commits without a review that stood beside these and left the range as well."""
+        here = {*self.old, *(commit.sha for commit in self.scene.commits)}
+        found = [sha for sha in self.beside.neighbours(gone) if sha not in here][:BYSTANDERS]
+        self.objects |= log.listed(self.scene.repository, found)
+        return found
 
     def _remembered(self, sha: str) -> Patch | None:
         """The ids of a commit's patch, as its own file has them."""
@@ -183,6 +224,9 @@ class _Search:
             branch_target=self.scene.refs.branch(branch) if branch else None,
             carried=self.states.carried(sha),
             written=state.written,
+            used=sha in self.used,
+            known=self.beside.knows(sha),
+            watched=self.beside.watched(sha),
         )
 
     def _places(self) -> dict[str, tuple[int, int]]:

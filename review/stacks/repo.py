@@ -19,7 +19,7 @@ from review.git.command import GitError
 from review.git.repository import Repository
 from review.projects import Project, RepoEntry
 from review.reviews.target import Target
-from review.stacks import items
+from review.stacks import items, unread
 from review.stacks.values import Item, Repo
 
 HEX = re.compile("[0-9a-f]{4,64}")
@@ -64,6 +64,8 @@ def find(repo: Repo, sha: str) -> Item:
     """The commit that a full or short sha names. Invalid when it names several, NotFound when none
     that is listed (contract 8.5).
     """
+    if repo.errors:
+        raise _unread(repo, sha)
     wanted = sha.lower()
     if (item := repo.by_sha.get(wanted)) is not None:
         return item
@@ -80,6 +82,13 @@ def find(repo: Repo, sha: str) -> Item:
             f'Short sha "{wanted}" is ambiguous: matches {len(hits)} commits', code="ambiguous_sha"
         )
     return hits[0]
+
+
+def _unread(repo: Repo, sha: str) -> NotFound:
+    """Why no commit of the repo is shown."""
+    cure = " Put it back, or give its new path on the page of the project." if repo.missing else ""
+    text = f"Commit {printable(sha, 7)} of repo {repo.entry.name} cannot be shown: {repo.errors[0]}"
+    return NotFound(text.rstrip(".") + "." + cure, code="unreadable")
 
 
 def _heir(repo: Repo, wanted: str) -> dict[str, str]:
@@ -110,6 +119,7 @@ def target(repo: Repo, item: Item) -> Target:
         shown_commit=item.shown_commit,
         match=item.match,
         trace=item.trace,
+        shares=item.shares,
     )
 
 
@@ -119,12 +129,12 @@ def _key(project: Project, entry: RepoEntry) -> tuple[str, str]:
 
 def _opened(project: Project, entry: RepoEntry) -> tuple[Repository | GitError, str]:
     """The repository, or why there is none, and the stamp of everything below it."""
-    parts = [repr(entry)]
+    parts = [repr(entry), files.stamp(project.slug, entry.name)]
     try:
         if entry.errors:
             raise GitError("failed", entry.errors[0])
         found = repository.open_repository(entry.path)
-        parts += [repr(found), refs.stamp(found), files.stamp(project.slug, entry.name)]
+        parts += [repr(found), refs.stamp(found)]
     except GitError as error:
         return error, _hash([*parts, error.text])
     return found, _hash(parts)
@@ -138,8 +148,10 @@ def _made(
     counts: bool,
 ) -> Repo:
     empty = Repo(project, entry, mark, counted=counts)
+    if entry.errors:
+        return replace(empty, errors=entry.errors)
     if isinstance(opened, GitError):
-        return replace(empty, errors=entry.errors or (opened.text,))
+        return _told(empty, opened)
     try:
         try:
             return _filled(empty, opened)
@@ -151,11 +163,25 @@ def _made(
     except GitError as error:
         # a passing failure is not to be remembered: its stamp is nobody's
         failed = mark if error.kind not in PASSING else ""
-        return replace(empty, stamp=failed, repository=opened, errors=(error.text,))
+        return _told(replace(empty, stamp=failed, repository=opened), error)
+
+
+def _told(empty: Repo, error: GitError) -> Repo:
+    """The repo with why it cannot be read, and with what its files say."""
+    cure = "; a shorter range, such as HEAD~50..HEAD, is faster" if error.kind == "timeout" else ""
+    text = f"{error.text}{cure}"
+    kept = unread.orphans(empty.project.slug, empty.entry.name, text)
+    return replace(empty, errors=(text,), orphans=kept)
 
 
 def _filled(empty: Repo, opened: Repository) -> Repo:
-    pointers = refs.read(opened)
+    pointers, said = refs.read(opened), []
+    if empty.entry.range is None and (work := pointers.underway):
+        pointers = pointers.settled
+        said = [
+            f"A {work.kind} of {ranges.named(work.branch)} is in progress; "
+            "the branch is shown as it was before"
+        ]
     span = ranges.resolve(opened, pointers, empty.entry.range, empty.entry.trunk)
     commits, warnings = log.commits(opened, span, counts=empty.counted)
     base = replace(
@@ -163,7 +189,7 @@ def _filled(empty: Repo, opened: Repository) -> Repo:
         repository=opened,
         refs=pointers,
         range=span,
-        warnings=(*empty.entry.warnings, *warnings),
+        warnings=(*empty.entry.warnings, *said, *warnings),
     )
     return items.filled(base, commits)
 

@@ -15,7 +15,7 @@ from config.kernel.storage.mirror import Mirrored
 from review import files
 from review.files import times
 from review.reviews import schema
-from review.reviews.carry import CarriedFrom, Match
+from review.reviews.carry import FIRM, CarriedFrom, Match
 from review.reviews.schema import Fingerprint, ReviewFile
 from review.stacks import prs
 from review.stacks.prs import PrFile
@@ -41,9 +41,19 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class Proposal:
+    """The PR record of commit `sha`, which may have become this one: not surely enough that its
+    number, branch and title move by themselves."""
+
+    sha: str
+    by: str
+    pr: PrFile
+
+
+@dataclass(frozen=True, slots=True)
 class States:
     """All states by sha. `heirs`: by sha, those whose PR record was made from its record, after
-    that was made itself.
+    that was made itself, and not on a weak likeness.
     """
 
     by_sha: Mapping[str, State] = field(default_factory=dict)
@@ -68,14 +78,23 @@ class States:
         it for the commit's own.
 
         Its own, unless that was taken over by a commit that is gone again (the user went back);
-        else that of the nearest gone commit it stands for.
+        else that of the nearest gone commit it stands for, if it certainly is that commit.
         """
         state = self.get(sha)
         left = self._free(self.heirs.get(sha, ()), listed)
-        found = left or (None if state.pr else self._free(match.shas if match else (), listed))
+        found = left or (None if state.pr else self._free(match.firm if match else (), listed))
         if found is not None:
             return found
         return state.pr or PrFile(), state.pr_name
+
+    def proposal(self, match: Match | None, listed: Collection[str]) -> Proposal | None:
+        """The record of a gone commit that this one perhaps is."""
+        weak = [sha for sha in match.shas if sha not in match.firm] if match else ()
+        found = self._free(weak, listed)
+        if match is None or found is None:
+            return None
+        pr, sha = found
+        return Proposal(sha, match.by if sha == match.sha else "similar", pr)
 
     def _free(self, shas: Iterable[str], listed: Collection[str]) -> tuple[PrFile, str] | None:
         """The first record that is of a gone commit and that none was made from."""
@@ -136,10 +155,15 @@ def _time(found: Mirrored) -> str:
     return times.of(datetime.fromtimestamp(int(found.stat.split(":", 1)[0]) / 1e9, UTC))
 
 
+def _certain(record: PrFile) -> bool:
+    """Whether it was made from another by what is certainly the same commit, or by hand."""
+    return record.carried_from is not None and record.carried_from.by in ("", *FIRM)
+
+
 def _heirs(records: Mapping[str, PrFile]) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[tuple[str, str]]] = {}
     for heir, record in records.items():
-        said = record.carried_from
+        said = record.carried_from if _certain(record) else None
         for source in (said.sha, *said.also) if said else ():
             own = records[source].carried_from if source in records else None
             if said and source != heir and said.at > (own.at if own else ""):

@@ -11,9 +11,10 @@ from review.git.ranges import Range
 from review.git.refs import Refs
 from review.git.repository import Repository
 from review.projects import Project, RepoEntry
-from review.reviews.carry import Match, Trace
+from review.reviews.carry import Candidate, Match, Shares, Trace
 from review.reviews.schema import Thread
 from review.stacks.prs import PrFile
+from review.stacks.states import Proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Landed:
 @dataclass(frozen=True, slots=True)
 class Item:
     """One listed commit. `stack` and `position` count from 1; `pr_source` is the sha whose file
-    holds its PR record, None where there is none.
+    holds its PR record, None where there is none. `proposal`: a record that may be its own.
     """
 
     commit: Commit
@@ -51,6 +52,8 @@ class Item:
     branch: dict[str, Any] | None
     github: dict[str, Any] | None
     trace: Trace
+    shares: Shares = field(default_factory=Shares)
+    proposal: Proposal | None = None
 
     @property
     def title(self) -> str:
@@ -77,22 +80,32 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """Review state of a gone commit that no commit of the range stands for (contract 5.6)."""
+    """Review state of a gone commit that no commit of the range stands for, and the commits it may
+    have become; or, with a `reason`, of a commit whose repository cannot be read.
+    """
 
     sha: str
     subject: str | None
     file: str
     conversations: tuple[Thread, ...]
+    candidates: tuple[Candidate, ...] = ()
+    reason: str | None = None
+
+    @property
+    def unresolved(self) -> int:
+        return sum(not thread.resolved for thread in self.conversations)
 
     @property
     def record(self) -> dict[str, Any]:
-        return {
+        made = {
             "sha": self.sha,
             "subject": self.subject,
             "threads": len(self.conversations),
-            "unresolved": sum(not thread.resolved for thread in self.conversations),
+            "unresolved": self.unresolved,
             "file": self.file,
+            "candidates": [{"sha": one.sha, "by": one.by} for one in self.candidates],
         }
+        return made | ({"reason": self.reason} if self.reason else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +129,8 @@ class Repo:
     stacks: tuple[Stack, ...] = ()
     orphans: tuple[Orphan, ...] = ()
     by_sha: Mapping[str, Item] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> bool:
+        """Whether there is no repository where project.yaml says."""
+        return self.repository is None and not self.entry.errors

@@ -38,6 +38,7 @@ def repo(found: Repo, commits: Iterator[dict[str, Any]]) -> dict[str, Any]:
             "head_sha": span.head_sha if span else None,
         },
         "trunk": span.trunk if span else found.entry.trunk,
+        "missing": found.missing,
         "errors": list(found.errors),
         "warnings": list(found.warnings),
         "orphaned": [orphan.record for orphan in found.orphans],
@@ -80,8 +81,24 @@ def listed(item: Item, short: str, counts: Counts) -> dict[str, Any]:
         "github": item.github,
         "status": item.status,
         "progress": progress(item, counts),
+        "proposed": proposed(item),
     }
     return shown | (landed(item) if item.landed else {})
+
+
+def proposed(item: Item) -> dict[str, Any] | None:
+    """The PR record of a gone commit that may have become this one: a person takes it over."""
+    if item.proposal is None:
+        return None
+    pr = item.proposal.pr
+    return {
+        "sha": item.proposal.sha,
+        "by": item.proposal.by,
+        "title": clean(pr.title) if pr.title else None,
+        "branch": pr.branch,
+        "number": (pr.github or {}).get("number"),
+        "status": pr.status,
+    }
 
 
 def progress(item: Item, counts: Counts) -> dict[str, int]:

@@ -11,9 +11,13 @@ from tests.browser.conftest import Watch
 from tests.browser.stacks import Stacked, stacked
 from tests.browser.toasts import undo
 from tests.review.places import put
+from tests.review.repos import Repo
 from tests.service import Service, until
 
 GONE = "0123456789abcdef0123456789abcdef01234567"
+TURNING = re.compile(".{0,20}[\u202a-\u202e\u2066-\u2069]")
+READ = """document.title + document.body.innerText + [...document.querySelectorAll("*")].map(
+    (node) => (node.getAttribute("title") ?? "") + (node.getAttribute("aria-label") ?? ""))"""
 
 
 @pytest.fixture
@@ -226,6 +230,26 @@ def test_warnings_come_first_and_each_has_its_way_out(page: Page, pay: Stacked) 
     expect(page.get_by_role("button", name="Read it")).to_be_focused()
 
 
+def test_what_a_gone_commit_became_is_said_by_one_press(page: Page, pay: Stacked) -> None:
+    folder = pay.file.parent
+    text = f'commit: {{sha: "{GONE}", subject: "Extract Money"}}\n'
+    put(
+        folder / "reviews" / "app" / f"{GONE}.yaml",
+        f"{text}threads: [{{comments: [{{author: jo, body: Round how?}}]}}]\n".encode(),
+    )
+    put(folder / "prs" / "app" / f"{GONE}.yaml", f"{text}title: Money, extracted\n".encode())
+    page.goto(pay.page)
+    page.get_by_role("button", name="Read it").click()
+    dialog = page.get_by_role("dialog", name="Reviews without a commit")
+    dialog.get_by_role("button", name=f"It became {pay.shas['money'][:7]} Extract Money").click()
+
+    expect(dialog).to_have_count(0)
+    expect(page.get_by_role("button", name="Read it")).to_have_count(0)
+    expect(row(page, "Money, extracted")).to_be_visible()
+    (thread,) = pay.send("GET", pay.c("money", "/review"))["threads"]
+    assert thread["comments"][0]["body"] == "Round how?"
+
+
 def test_a_repository_is_added_and_one_that_is_gone_says_so(page: Page, pay: Stacked) -> None:
     page.goto(pay.page)
     page.get_by_role("button", name="Add a repository").click()
@@ -243,6 +267,91 @@ def test_a_repository_is_added_and_one_that_is_gone_says_so(page: Page, pay: Sta
 
     expect(page.get_by_role("alert").first).to_contain_text("app cannot be shown.")
     expect(page.get_by_role("alert").first).to_contain_text(f"~/code/{pay.slug}")
+
+
+def test_a_moved_repository_keeps_its_threads_and_is_given_its_new_path(
+    page: Page, pay: Stacked, watch: Watch, axe: str
+) -> None:
+    watch.meant += ["400", "409"]
+    pay.thread("store", "Is this safe?", path="store.py", line=3)
+    new = pay.repo.path.rename(pay.repo.path.with_name(f"{pay.slug}-new"))
+    other = Repo(pay.repo.path.with_name(f"{pay.slug}-other"))
+    other.commit({"a": "1\n"}, "Something else")
+    page.goto(pay.page)
+
+    threads = page.get_by_role("region", name="Open threads")
+    expect(threads).to_contain_text("1 open thread of app cannot be placed. No such directory: ")
+    threads.get_by_role("button", name="Read it").click()
+    expect(page.get_by_role("dialog", name="Threads of app")).to_contain_text("Is this safe?")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("alert")).to_contain_text("Its 1 thread is kept.")
+    page.get_by_role("button", name="Give the new path of app").click()
+    form = page.get_by_role("form", name="Where app is now")
+    path = form.get_by_label("Folder of the repository")
+    expect(path).to_have_value(f"~/code/{pay.slug}")
+    expect(path).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(form.get_by_role("alert")).to_have_text(f"Not a git repository: ~/code/{pay.slug}")
+    path.fill(str(other.path))
+    page.keyboard.press("Enter")
+    expect(form.get_by_role("alert")).to_contain_text("it may be another repository.")
+    expect(form.get_by_role("alert")).not_to_contain_text("confirm")
+    page.evaluate(axe)
+    assert page.evaluate("axe.run('dialog')")["violations"] == []
+    form.get_by_role("button", name="Use it all the same").click()
+    expect(form).to_have_count(0)
+    told = page.get_by_role("alert")
+    expect(told.filter(has_text="app cannot be shown. Unknown revision: ")).to_be_visible()
+    assert pay.get()["repos"][0]["path"] == str(other.path)
+
+    page.get_by_role("button", name="Give the new path of app").click()
+    path.fill(f"~/code/{pay.slug}-new")
+    form.get_by_role("button", name="Use it", exact=True).click()
+    expect(row(page, "Store refunds")).to_contain_text("1 unresolved")
+    expect(threads.get_by_role("link", name="Is this safe?")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    assert pay.get()["repos"][0]["path"] == str(new)
+
+
+def test_a_commit_of_a_moved_repository_names_the_missing_directory(
+    page: Page, pay: Stacked, watch: Watch
+) -> None:
+    watch.meant.append("404")
+    pay.repo.path.rename(pay.repo.path.with_name(f"{pay.slug}-new"))
+
+    page.goto(pay.commit_page("store"))
+
+    told = page.get_by_role("alert")
+    expect(told).to_contain_text(f"No such directory: {pay.repo.path}. Put it back")
+    told.get_by_role("link", name="Open the project").click()
+    expect(page.get_by_role("button", name="Give the new path of app")).to_be_visible()
+
+
+def test_what_turns_the_order_of_text_is_seen_and_not_obeyed(page: Page, pay: Stacked) -> None:
+    code = 'ok = 1\rbad()\nif "user\u202e \u2066# check\u2069 \u2066":\n'
+    pay.shas["more"] = pay.repo.commit({"evil\u202e.py": code}, "trojan \u202esubject")
+    pay.write(repos=_with(pay, "more"), title="Pay\u202elist")
+    until(lambda: pay.service.http.get(pay.c("more")).status_code == 200)
+    pay.thread("more", "Why \u202eso?")
+    pay.send("PUT", pay.c("store", "/pr"), title="PR \u2067title")
+    page.goto(pay.commit_page("more"))
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("trojan «U+202E»subject")
+    expect(page.get_by_role("link", name="Pay«U+202E»list")).to_be_visible()
+    expect(page.get_by_text("Why «U+202E»so?")).to_be_visible()
+    signs = page.locator(".diff .odd")
+    expect(signs).to_have_count(5)
+    told = signs.evaluate_all("nodes => nodes.map(({ dataset }) => dataset.code)")
+    assert told == ["CR", "U+202E", "U+2066", "U+2069", "U+2066"]
+    assert TURNING.findall(page.evaluate(READ)) == []
+
+    page.goto(pay.page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Pay«U+202E»list")
+    expect(page.get_by_role("link", name="PR «U+2067»title")).to_be_visible()
+    expect(page.get_by_role("link", name="trojan «U+202E»subject")).to_be_visible()
+    page.goto("/review/")
+    expect(page.get_by_role("link", name="Pay«U+202E»list")).to_be_visible()
+    assert TURNING.findall(page.evaluate(READ)) == []
 
 
 def test_the_page_with_open_forms_fits_and_has_no_axe_violation(

@@ -149,7 +149,7 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{API}test_projects.py::test_a_broken_project_is_listed_and_read_but_not_written",
     ),
     "R34": (
-        f"{API}test_broken_files.py::test_a_linked_review_file_is_written_through_its_link",
+        f"{API}test_broken_files.py::test_a_review_file_linked_within_its_project_is_written_through_its_link",
         f"{API}test_broken_files.py::"
         "test_a_folder_that_is_read_only_is_told_and_heals_without_a_restart",
         f"{THREADS}what_the_disk_refuses_is_told_and_changes_nothing",

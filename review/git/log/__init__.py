@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from config.kernel.storage import opening
 from review import caches
 from review.git import objects, output
 from review.git.command import GitError
@@ -14,6 +15,7 @@ from review.git.ranges import Range, named, unknown
 from review.git.repository import Repository
 
 MOST = 2000
+SHALLOW = 8 << 20  # bytes: 200,000 commits at the edge of a clone
 WALK = ("log", "--pretty=raw", "--parents", "-z", "--no-color", "--topo-order", "--reverse")
 FILES = (
     "--raw", "--no-abbrev", "-M", "-l1000", "--diff-merges=first-parent", "--no-ext-diff",
@@ -163,9 +165,10 @@ def boundary(repository: Repository) -> frozenset[str]:
     if not repository.shallow:
         return frozenset()
     try:
-        return frozenset((repository.common_dir / "shallow").read_text().split())
+        told = opening.contents(repository.common_dir / "shallow", limit=SHALLOW)
     except OSError:
         return frozenset()
+    return frozenset(told.decode("ascii", "replace").split())
 
 
 def _warnings(

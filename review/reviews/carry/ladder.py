@@ -1,22 +1,38 @@
 """The rungs of carry-over, from a shared change id down to similar lines (contract 5).
 
 Pure and independent of the order of its input. A rung pairs what it can tell apart; what it
-cannot is left to the rungs below and warned of if none of them can either.
+cannot is left to the rungs below and warned of if none of them can either. No rung pairs commits
+that stood in one range: there they were two.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from review.reviews.carry.similar import contained, overlaps
-from review.reviews.carry.traces import Trace
+from review.reviews.carry.beside import Beside
+from review.reviews.carry.similar import (
+    Lines,
+    added,
+    akin,
+    common,
+    holds,
+    net,
+    overlap,
+    shared,
+    undoing,
+    without,
+)
+from review.reviews.carry.traces import CERTAIN, Trace
 
 Key = Callable[[Trace], Hashable]
 PREFIX = re.compile(r"(?:(?:fixup|squash|amend)!\s*)+")
-SAME, OTHER, CONTAINED = 0.6, 0.4, 0.8  # least overlap, most of the runner-up, least containment
+SAME, OTHER = 0.6, 0.4  # least overlap, most of the runner-up
+SUM = 0.8  # least overlap of a commit and of those that were folded into it, taken together
+FOLDED = 60  # most sources that are tried in one fold
+USED = ("change-id", "patch-id")  # the rungs of a commit that a branch still leads to
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,49 +48,140 @@ class Ladder:
     """Climbs down from `change-id`. `settled` commits have a source already: nothing as weak as an
     equal subject or similar lines gives them another.
 
-    `found` leads from a commit to its sources, best first, `by` to the rung of the best.
+    `found` leads from a commit to its sources, best first, `by` from a source to its rung.
     """
 
     def __init__(
-        self, sources: Iterable[Trace], targets: Iterable[Trace], settled: Collection[str] = ()
+        self,
+        sources: Iterable[Trace],
+        targets: Iterable[Trace],
+        settled: Collection[str] = (),
+        beside: Beside | None = None,
     ) -> None:
         self.sources = {trace.sha: trace for trace in sorted(sources, key=_newest, reverse=True)}
         self.targets = {trace.sha: trace for trace in sorted(targets, key=_newest, reverse=True)}
         self.settled = settled
+        self.beside = beside or Beside()
         self.found: dict[str, list[str]] = {}
         self.by: dict[str, str] = {}
+        self.absorbed: set[str] = set()
         self.ties: list[Tie] = []
-        self._gone: set[str] = set()  # sources that are matched
 
     def climb(self) -> None:
-        self._equal("change-id", lambda trace: trace.change_id)
-        self._equal("patch-id", lambda trace: trace.patch_id)
-        self._equal("patch-id-u0", lambda trace: trace.patch_id_u0, one_commit=False)
+        self.climb_certain()
         self._author_date()
         self._branch()
         self._subject(lambda trace: trace.subject)
         self._subject(lambda trace: PREFIX.sub("", trace.subject, count=1))
         self._similar()
 
+    def climb_certain(self) -> None:
+        self._equal("change-id", lambda trace: trace.change_id)
+        self._equal("patch-id", lambda trace: trace.patch_id)
+        self._equal("patch-id-u0", lambda trace: trace.patch_id_u0, one_commit=False)
+
     def absorb(self, targets: Iterable[Trace]) -> None:
-        """Squash: what is left and contained in exactly one commit joins its sources."""
-        hits = contained(self.open_sources(), list(targets), CONTAINED)
-        for source, (_, target) in sorted(hits.items(), key=lambda hit: (-hit[1][0], hit[0])):
-            self._pair("similar", source, target)
+        """Squash: what is left, and is there in exactly one commit, joins its sources."""
+        every = list(targets)
+        self._join_where_alone((to.sha, one) for to in every for one in self._folded(to))
+        self._join_where_alone(self._contained(every))
+
+    def _join_where_alone(self, pairs: Iterable[tuple[str, str]]) -> None:
+        homes: dict[str, list[str]] = defaultdict(list)
+        for target, source in pairs:
+            homes[source].append(target)
+        for source, found in sorted(homes.items()):
+            if len(found) == 1 and not self.sources[source].bystander:
+                self._pair("similar", source, found[0])
+                self.absorbed.add(source)
+
+    def _folded(self, target: Trace) -> list[str]:
+        """The sources that make the target's change together with those it has: each is left out
+        that the sum is as near to the target without."""
+        lines = target.lines or {}
+        paths = target.paths
+        have = [self.sources[sha].lines or {} for sha in self.found.get(target.sha, ())]
+        pool = {
+            one.sha: one.lines
+            for one in self.open_sources()
+            if one.lines and self._may_join(one, target) and one.paths & paths
+        }
+        if not 0 < len(pool) <= FOLDED:
+            return []
+
+        def nearness(left_out: str = "") -> float:
+            some = net([*have, *(own for sha, own in pool.items() if sha != left_out)])
+            return overlap(shared(some, lines), some, lines)
+
+        now = nearness()
+        while pool:
+            ranked = {sha: nearness(sha) for sha in pool}
+            best = max(ranked.values())
+            if best < now:
+                break
+            pool = {sha: own for sha, own in pool.items() if ranked[sha] < best}
+            now = nearness()
+        if now < SUM:
+            return []
+        return [sha for sha in pool if self._is_part(sha, pool, have, lines)]
+
+    def _is_part(
+        self, sha: str, pool: Mapping[str, Lines], have: list[Lines], target: Lines
+    ) -> bool:
+        """Whether its lines are in the target, or were undone by the others."""
+        others = added([*have, *(lines for one, lines in pool.items() if one != sha)])
+        return holds(pool[sha], added([target, undoing(others)]))
+
+    def _contained(self, targets: Iterable[Trace]) -> Iterator[tuple[str, str]]:
+        """What a commit had before it took anything in is no sign that it did, nor what another one
+        brought that stood beside."""
+        fresh = {trace.sha: self._news(trace) for trace in targets}
+        wanted = {one.sha: one.lines for one in self.open_sources() if one.lines}
+        found: dict[str, list[str]] = defaultdict(list)
+        for (source, target), _ in common(wanted, fresh):
+            traces = self.sources[source], self.targets.get(target) or Trace(target)
+            if holds(wanted[source], fresh[target]) and self._may_join(*traces):
+                found[target].append(source)
+        for target, sources in found.items():
+            for source in sources:
+                rivals = [wanted[one] for one in sources if self.beside.met(one, source)]
+                left = without(fresh[target], added(rivals)) if rivals else fresh[target]
+                if holds(wanted[source], left):
+                    yield target, source
 
     def open_sources(self) -> list[Trace]:
-        return [trace for sha, trace in self.sources.items() if sha not in self._gone]
+        return [trace for sha, trace in self.sources.items() if sha not in self.by]
 
     def open_targets(self) -> list[Trace]:
         return [trace for sha, trace in self.targets.items() if sha not in self.found]
 
-    def _unsettled(self) -> list[Trace]:
-        return [trace for trace in self.open_targets() if trace.sha not in self.settled]
+    def may(self, by: str, source: Trace, target: Trace) -> bool:
+        """Whether the rung may lead from one to the other at all."""
+        if self.beside.met(source.sha, target.sha):
+            return False
+        if source.used:
+            return by in USED
+        if by == "author-date" and not source.watched:
+            return _near(source, target)
+        return source.known or by in CERTAIN
+
+    def _news(self, target: Trace) -> Lines:
+        """The lines of a commit that those it is known to have been did not have."""
+        lines: Lines = target.lines or {}
+        for source in self.found.get(target.sha, ()):
+            lines = without(lines, self.sources[source].lines or {})
+        return lines
+
+    def _may_join(self, source: Trace, target: Trace) -> bool:
+        """Not where the same change stood beside it: that commit took nothing in."""
+        same = (one for one in self.found.get(target.sha, ()) if self.by[one] in CERTAIN[1:])
+        return self.may("similar", source, target) and not any(
+            self.beside.met(source.sha, one) for one in same
+        )
 
     def _pair(self, by: str, source: str, target: str) -> None:
-        self._gone.add(source)
+        self.by[source] = by
         self.found.setdefault(target, []).append(source)
-        self.by.setdefault(target, by)
 
     def _equal(self, by: str, key: Key, *, one_commit: bool = True) -> None:
         for sources, targets in _groups(self.open_sources(), self.open_targets(), key):
@@ -84,24 +191,47 @@ class Ladder:
         self, by: str, sources: list[Trace], targets: list[Trace], *, one_commit: bool
     ) -> None:
         """Pair equals by place, then what is left over alone. Where `one_commit` is certain, any
-        number of sources are old versions of the only commit they fit, the newest first."""
-        if one_commit and len(targets) == 1:
+        number of sources that never met are old versions of the only commit they fit, the newest
+        first."""
+        fits = {one.sha: [to for to in targets if self.may(by, one, to)] for one in sources}
+        sources = [one for one in sources if fits[one.sha]]
+        if one_commit and len(targets) == 1 and not self._any_met(sources):
             for source in sorted(sources, key=lambda one: one.place != targets[0].place):
                 self._pair(by, source.sha, targets[0].sha)
             return
         if len(sources) > 1 or len(targets) > 1:
             for left, right in _groups(sources, targets, lambda trace: trace.place):
-                if len(left) == len(right) == 1:
+                if len(left) == len(right) == 1 and right[0] in fits[left[0].sha]:
                     self._pair(by, left[0].sha, right[0].sha)
-        sources = [trace for trace in sources if trace.sha not in self._gone]
-        targets = [trace for trace in targets if trace.sha not in self.found]
-        if len(sources) == len(targets) == 1:
-            self._pair(by, sources[0].sha, targets[0].sha)
-        elif sources and targets:
-            self.ties.append(Tie(by, _shas(sources), _shas(targets)))
+        self._share_rest(by, sources, fits)
+
+    def _share_rest(self, by: str, sources: list[Trace], fits: Mapping[str, list[Trace]]) -> None:
+        sources, targets = self._still_open(sources, [to for one in fits.values() for to in one])
+        open_fits = {
+            one.sha: [to.sha for to in fits[one.sha] if to.sha not in self.found] for one in sources
+        }
+        wanted = Counter(sha for found in open_fits.values() for sha in found)
+        alone = {
+            source: found[0]
+            for source, found in open_fits.items()
+            if len(found) == 1 and wanted[found[0]] == 1
+        }
+        for source, target in alone.items():
+            self._pair(by, source, target)
+        left = [one for one in sources if one.sha not in alone and open_fits[one.sha]]
+        if left:
+            self.ties.append(Tie(by, _shas(left), tuple(dict.fromkeys(_shas(targets)))))
+
+    def _any_met(self, sources: Sequence[Trace]) -> bool:
+        return any(
+            self.beside.met(one.sha, other.sha)
+            for n, one in enumerate(sources)
+            for other in sources[:n]
+        )
 
     def _author_date(self) -> None:
-        """Scripted commits share their second: then the subject decides."""
+        """Scripted commits share their second: then subject and lines decide. Where nobody shares
+        the second, a commit may have been rewritten whole under its subject, or but for a line."""
 
         def key(trace: Trace) -> Hashable:
             return (trace.author.casefold(), trace.authored) if _dated(trace) else None
@@ -109,15 +239,29 @@ class Ladder:
         for sources, targets in self._all_groups(key):
             left, right = self._still_open(sources, targets)
             if len(sources) == len(targets) == len(left) == len(right) == 1:
-                self._pair("author-date", left[0].sha, right[0].sha)
+                (source,), (target,) = left, right
+                near = source.subject == target.subject or _touching(source, target)
+                if near and self.may("author-date", source, target):
+                    self._pair("author-date", source.sha, target.sha)
                 continue
-            for same, alike in _groups(left, right, lambda trace: trace.subject):
-                self._share("author-date", same, alike, one_commit=True)
+            for named, alike in _groups(left, right, lambda trace: trace.subject):
+                every = [one for one in (*sources, *targets) if one.subject == named[0].subject]
+                sure = [
+                    one
+                    for one in named
+                    if any(_near(one, target) for target in alike)
+                    or (len(every) == 2 and _no_other(one, alike[0], sources))
+                ]
+                self._share("author-date", sure, alike, one_commit=True)
 
     def _branch(self) -> None:
         pointed = [trace for trace in self.open_sources() if trace.branch_target]
         for target in self.open_targets():
-            sources = [trace for trace in pointed if trace.branch_target == target.sha]
+            sources = [
+                trace
+                for trace in pointed
+                if trace.branch_target == target.sha and akin(trace.lines, target.lines)
+            ]
             if sources:
                 self._share("branch", sources, [target], one_commit=False)
 
@@ -126,13 +270,29 @@ class Ladder:
             left, right = self._still_open(sources, targets)
             right = [trace for trace in right if trace.sha not in self.settled]
             if len(sources) == len(targets) == len(left) == len(right) == 1:
-                self._pair("subject", left[0].sha, right[0].sha)
+                (source,), (target,) = left, right
+                if self.may("subject", source, target) and akin(source.lines, target.lines):
+                    self._pair("subject", source.sha, target.sha)
             elif left and right:
                 self.ties.append(Tie("subject", _shas(left), _shas(right)))
 
     def _similar(self) -> None:
         """Pairs that are each other's best, each with no other candidate near."""
-        shares = overlaps(self.open_sources(), self._unsettled())
+        sources = {
+            one.sha: one.lines
+            for one in self.open_sources()
+            if one.lines and one.known and not one.used
+        }
+        targets = {
+            one.sha: one.lines
+            for one in self.open_targets()
+            if one.lines and one.sha not in self.settled
+        }
+        shares = {
+            (source, target): overlap(count, sources[source], targets[target])
+            for (source, target), count in common(sources, targets)
+            if not self.beside.met(source, target)
+        }
         best: dict[str, list[tuple[float, str]]] = defaultdict(list)
         for (source, target), share in shares.items():
             best[f"s{source}"].append((share, target))
@@ -153,7 +313,7 @@ class Ladder:
         self, sources: Sequence[Trace], targets: Sequence[Trace]
     ) -> tuple[list[Trace], list[Trace]]:
         return (
-            [trace for trace in sources if trace.sha not in self._gone],
+            [trace for trace in sources if trace.sha not in self.by],
             [trace for trace in targets if trace.sha not in self.found],
         )
 
@@ -177,6 +337,26 @@ def _newest(trace: Trace) -> tuple[str, str, str]:
 
 def _dated(trace: Trace) -> bool:
     return bool(trace.author and trace.authored)
+
+
+def _no_other(source: Trace, target: Trace, sources: Iterable[Trace]) -> bool:
+    """Whether they share a file, and none of the others is there in the target."""
+    others = (one for one in sources if one.sha != source.sha)
+    return bool(source.paths & target.paths) and not any(
+        akin(one.lines, target.lines) for one in others
+    )
+
+
+def _touching(source: Trace, target: Trace) -> bool:
+    """Whether they have a changed line in common, or both change nothing."""
+    if not source.lines and not target.lines:
+        return True
+    return shared(source.lines or {}, target.lines or {}) > 0
+
+
+def _near(source: Trace, target: Trace) -> bool:
+    """Whether one is there in the other, or both change nothing."""
+    return akin(source.lines, target.lines) or source.lines == target.lines
 
 
 def _shas(traces: Iterable[Trace]) -> tuple[str, ...]:

@@ -1,55 +1,94 @@
-"""How much two commits have in common, by the hashes of their changed lines (contract 5)."""
+"""How much two commits have in common, by the hashes of their changed lines.
+
+A line counts for two commits only where both change it in the same file.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-
-from review.reviews.carry.traces import Trace
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 
 EVERYWHERE = 50  # a line that more commits change tells none of them apart
+TINY = 3  # a commit of fewer changed lines is found in another one whole or not at all
+CONTAINED = 0.5  # least share of a larger one
+
+Lines = Mapping[str, int]  # how often each line occurs
 Pair = tuple[str, str]  # sha of the source, sha of the target
 
 
-def overlaps(sources: Sequence[Trace], targets: Sequence[Trace]) -> dict[Pair, float]:
-    """2·common/(a+b) of every pair that shares a line."""
-    left, right = _sizes(sources), _sizes(targets)
-    return {
-        (source, target): 2 * count / (left[source] + right[target])
-        for (source, target), count in _common(sources, targets)
-    }
+def overlap(common: int, left: Lines, right: Lines) -> float:
+    """2·common/(a+b)."""
+    return 2 * common / ((size(left) + size(right)) or 1)
 
 
-def contained(
-    sources: Sequence[Trace], targets: Sequence[Trace], least: float
-) -> dict[str, tuple[float, str]]:
-    """The sources of whose lines exactly one target has at least this share: share and target."""
-    sizes = _sizes(sources)
-    hits: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    for (source, target), count in _common(sources, targets):
-        if count >= least * sizes[source]:
-            hits[source].append((count / sizes[source], target))
-    return {source: found[0] for source, found in hits.items() if len(found) == 1}
+def holds(wanted: Lines, there: Lines) -> bool:
+    """Whether enough of a commit's lines are there to say that it is: half of all, and half of
+    those it adds, for the lines it removes others remove as well."""
+    total, common = size(wanted), shared(wanted, there)
+    if total < TINY:
+        return 0 < total == common
+    news = {line: count for line, count in wanted.items() if ":-" not in line}
+    return common >= CONTAINED * total and shared(news, there) >= CONTAINED * size(news)
 
 
-def _sizes(traces: Iterable[Trace]) -> dict[str, int]:
-    return {trace.sha: sum((trace.lines or {}).values()) for trace in traces}
+def akin(left: Lines | None, right: Lines | None) -> bool:
+    """Whether one of two commits is there in the other."""
+    if not left or not right:
+        return False
+    few, many = sorted((left, right), key=size)
+    return holds(few, many)
 
 
-def _common(sources: Sequence[Trace], targets: Sequence[Trace]) -> Iterator[tuple[Pair, int]]:
+def size(lines: Lines) -> int:
+    return sum(lines.values())
+
+
+def shared(left: Lines, right: Lines) -> int:
+    few, many = sorted((left, right), key=len)
+    return sum(min(count, many[line]) for line, count in few.items() if line in many)
+
+
+def without(lines: Lines, others: Lines) -> Lines:
+    """The lines that are not among the others."""
+    return {line: left for line, n in lines.items() if (left := n - others.get(line, 0)) > 0}
+
+
+def net(several: Iterable[Lines]) -> Lines:
+    """The change that these make together: what one adds and another removes is none."""
+    every = added(several)
+    return without(every, undoing(every))
+
+
+def added(several: Iterable[Lines]) -> Lines:
+    every: Counter[str] = Counter()
+    for lines in several:
+        every.update(lines)
+    return every
+
+
+def opposite(line: str) -> str:
+    """The removal of an added line, the addition of a removed one."""
+    path, _, text = line.partition(":")
+    return f"{path}:{'-' if text.startswith('+') else '+'}{text[1:]}"
+
+
+def undoing(lines: Lines) -> Lines:
+    """The change that would undo it."""
+    return {opposite(line): count for line, count in lines.items()}
+
+
+def common(
+    sources: Mapping[str, Lines], targets: Mapping[str, Lines]
+) -> Iterator[tuple[Pair, int]]:
     """How many lines each pair shares that shares one which is not everywhere: other pairs are
     alike in what all commits are alike in, and comparing all of them would take minutes."""
-    wanted = {line for source in sources for line in source.lines or ()}
+    wanted = {line for lines in sources.values() for line in lines}
     having: dict[str, list[str]] = defaultdict(list)
-    by_sha = {target.sha: target.lines or {} for target in targets} if wanted else {}
-    for sha, lines in by_sha.items():
+    for sha, lines in targets.items():
         for line in filter(wanted.__contains__, lines):
             having[line].append(sha)
-    for source in sources:
-        mine = source.lines or {}
+    for source, mine in sources.items():
         found = (having[line] for line in mine if line in having)
         near = {sha for shas in found if len(shas) <= EVERYWHERE for sha in shas}
         for sha in sorted(near):
-            few, many = sorted((mine, by_sha[sha]), key=len)
-            common = sum(min(count, many[line]) for line, count in few.items() if line in many)
-            yield (source.sha, sha), common
+            yield (source, sha), shared(mine, targets[sha])

@@ -59,6 +59,8 @@ class Page:
 
     def text(self) -> bytes:
         """The bytes with the changes spliced in: of the least part that holds all of them."""
+        if not self.touched:  # the takeover alone, which they hold already
+            return self.data
         path = _common(self.touched)
         value: Any = self.tree
         for part in path:

@@ -21,8 +21,8 @@ def write(target: Target, operation: Operation, *, backup: bool = False) -> bool
 
     It may be called several times, each time on what the file holds then. A file that is not
     there yet, or that has not taken over the review it is shown with, holds that first. Missing
-    ids are written down and anchors renewed along the way. `backup` keeps the text before.
-    Conflict while the file cannot be read.
+    ids are written down, anchors renewed and the commit's fingerprint is added along the way.
+    `backup` keeps the text before. Conflict while the file cannot be read.
     """
     changed = False
 
@@ -36,7 +36,7 @@ def write(target: Target, operation: Operation, *, backup: bool = False) -> bool
             return data
         if data is not None and (backup or page.data != data):
             files.keep(target.parts, data)
-        return page.text()
+        return document.signed(page.text(), page.tree, target)
 
     files.change(target.parts, edit)
     return changed

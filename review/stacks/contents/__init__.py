@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from config.kernel.errors import Invalid
 from config.kernel.jsonio import clean
 from review.git import diffs, objects
 from review.git.commits import SUBMODULE, Changed, Commit
@@ -16,11 +17,22 @@ from review.git.diffs import Edit
 from review.git.repository import Repository
 from review.stacks.contents import generated
 
+DIGITS = 6  # of `contents`, at most
 FEW = 200  # files of a commit all of whose folders are looked at
 
 Record = dict[str, Any]
 Edits = dict[str, tuple[Edit, ...]]
 Told = Iterator[tuple[str, tuple[Edit, ...]]]
+
+
+def wanted(asked: Any) -> Any:
+    """Of which files texts are shown: "all", "none", or the number of files."""
+    if asked in ("all", "none"):
+        return asked
+    digits = str(asked)
+    if digits.isascii() and digits.isdecimal() and len(digits) <= DIGITS:
+        return int(digits)
+    raise Invalid('"contents" must be all, none or a number of files')
 
 
 class Files:

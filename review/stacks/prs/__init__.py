@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from config.kernel.errors import Conflict
 from review import files
 from review.files import times
 from review.files.fields import Fields, scalar
 from review.reviews import document
-from review.reviews.carry import CarriedFrom
+from review.reviews.carry import PERSON, CarriedFrom
 from review.reviews.schema import VERSION, Fingerprint, carried_from, fingerprint
 from review.reviews.target import Target
 from review.stacks import status
@@ -120,6 +121,24 @@ def set_pr(
     return change.changed
 
 
+def take(target: Target, pr: PrFile, source_sha: str) -> None:
+    """Make the record of another commit this one's, because a person says that it is."""
+
+    def edit(data: bytes | None) -> bytes | None:
+        if data is not None:
+            raise Conflict("This commit has a PR record of its own by now: set its fields instead")
+        tree = {"version": VERSION, "commit": document.fingerprint(target)}
+        source = CarriedFrom(sha=source_sha, by=PERSON, at=times.now_exact())
+        tree["carried_from"] = document.carried_from(source)
+        document.put(tree, "landed", pr.landed)
+        for name in FIELDS:
+            document.put(tree, name, getattr(pr, name))
+        return document.text(None, tree | dict(pr.extra))
+
+    files.check_whole(f"prs/{target.repo}/{source_sha}.yaml", pr.parse_error, pr.version)
+    files.change(parts(target), edit)
+
+
 def parts(target: Target) -> tuple[str, str, str, str]:
     """The record's file, as parts below the projects directory."""
     return (target.slug, "prs", target.repo, f"{target.commit.sha}.yaml")
@@ -170,7 +189,7 @@ class _Change:
             tree = self._taken(tree)
         for name in FIELDS if take else tuple(self.changes):
             document.put(tree, name, getattr(after, name))
-        return document.text(data, tree)
+        return document.signed(document.text(data, tree), tree, self.target)
 
     @property
     def _foreign(self) -> bool:

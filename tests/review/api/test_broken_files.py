@@ -148,8 +148,10 @@ def test_a_folder_that_is_read_only_is_told_and_heals_without_a_restart(
     served.close()
 
 
-def test_a_linked_review_file_is_written_through_its_link(api: Api, pay: Project, tmp_path: Path):
-    target = put(tmp_path / "elsewhere.yaml", b"threads: [] # mine\n")
+def test_a_review_file_linked_within_its_project_is_written_through_its_link(
+    api: Api, pay: Project
+):
+    target = put(pay.file.with_name("elsewhere.yaml"), b"threads: [] # mine\n")
     pay.review().parent.mkdir(parents=True)
     pay.review().symlink_to(target)
 
@@ -157,3 +159,24 @@ def test_a_linked_review_file_is_written_through_its_link(api: Api, pay: Project
 
     assert pay.review().is_symlink()
     assert b"Through" in target.read_bytes()
+
+
+@pytest.mark.parametrize("linked", ["file", "repo", "kind"])
+def test_a_link_out_of_the_project_is_neither_read_nor_written(
+    api: Api, pay: Project, tmp_path: Path, linked: str
+):
+    text = b"threads:\n- id: t1\n  comments:\n  - {id: c1, body: Secret}\n"
+    place = pay.review()
+    outside = put(tmp_path / "outside" / place.parent.name / place.name, text)
+    link = {"file": place, "repo": place.parent, "kind": place.parent.parent}[linked]
+    to = {"file": outside, "repo": outside.parent, "kind": outside.parent.parent}[linked]
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(to)
+
+    shown = api.get(pay.c(0, "/review"))
+    sent = api.post(pay.c(0, "/threads"), {"body": "Through"})
+
+    assert "Secret" not in shown.text
+    assert sent.status_code == 409
+    assert "leads out of the project" in sent.json()["error"]
+    assert outside.read_bytes() == text

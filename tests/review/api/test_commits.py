@@ -207,6 +207,26 @@ def test_what_changed_since_the_commit_it_stands_for(api: Api, pay: Project):
     assert api.get(pay.c(new, "/interdiff?from=--output=x")).status_code == 404
 
 
+def test_a_pruned_commit_cannot_be_compared_with(api: Api, pay: Project):
+    old = pay.shas[2]
+    path = "README.md"
+    api.post(pay.c(old, "/threads"), {"body": "x"})
+    api.put(pay.c(old, "/viewed"), {"path": path, "viewed": True})
+    new = pay.repo.amend({path: "Pay\n\nRetries, three.\n"})
+    api.post(pay.c(new, "/threads"), {"body": "y"})  # from here on its file says what it was
+    pay.repo.git("reflog", "expire", "--expire=now", "--all")
+    pay.repo.git("gc", "-q", "--prune=now")
+
+    answer = api.get(pay.c(new, "/interdiff"))
+    assert (answer.status_code, answer.json()["error"]) == (
+        404,
+        "The commit this was reviewed on is no longer in the repository: nothing to compare with",
+    )
+    assert api.get(pay.c(new, f"/interdiff?path={path}")).status_code == 404
+    named = api.get(pay.c(new, f"/interdiff?from={old}"))
+    assert (named.status_code, named.json()["error"]) == (404, f"No such commit: {old}")
+
+
 def test_what_changed_in_a_file_since_it_was_viewed(api: Api, pay: Project):
     old = pay.shas[2]
     (path,) = [one["path"] for one in api.get(pay.c(old)).json()["files"]]

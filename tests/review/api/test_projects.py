@@ -269,3 +269,33 @@ def test_the_description_is_that_of_this_part_alone(served: Served):
     assert served.mounted.get("/api/docs").status_code == 200
     assert "servers" not in schema
     assert served.mounted.get("/api/schema").json()["servers"] == [{"url": "/review"}]
+
+
+def test_a_moved_repository_is_told_and_given_its_new_path(api: Api, served: Served, pay: Project):
+    api.post(pay.c(0, "/threads"), {"body": "Why?"})
+    old, new = pay.repo.path, pay.repo.path.with_name("elsewhere")
+    before = api.get(pay.p).json()["repos"]
+    route = f"{pay.p}/repos/api/path"
+    old.rename(new)
+
+    (gone,) = api.get(f"{pay.p}/threads").json()["orphaned"]
+    assert gone["reason"] == f"No such directory: {old}"
+    assert "cannot be read" in api.get(f"{pay.p}/threads.md").text
+    for below in ("", "/review", "/pr", "/interdiff"):
+        answer = api.get(pay.c(0, below))
+        assert (answer.status_code, answer.json()["code"]) == (404, "unreadable")
+        assert f"No such directory: {old}." in answer.json()["error"]
+    assert api.put(route, {"path": str(old)}).status_code == 400
+    assert api.put(route, {}).json()["error"].startswith('"path" is required')
+    assert api.put(f"{pay.p}/repos/web/path", {"path": str(new)}).status_code == 404
+    other = Repo(new.with_name("other"))
+    other.commit({"a": "1\n"}, "Something else")
+    refused = api.put(route, {"path": str(other.path)})
+    assert (refused.status_code, refused.json()["code"]) == (409, "other_repository")
+    with served.listening() as events:
+        answer = api.put(route, {"path": str(new)})
+        api.put(route, {"path": str(new)})  # says nothing new
+        told = events.of(pay.slug)
+
+    assert [answer.json()] == [one | {"path": str(new)} for one in before]
+    assert [one["reason"] for one in told if one["reason"] != "git"] == ["config"]

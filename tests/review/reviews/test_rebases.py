@@ -5,88 +5,21 @@ Cases 9, 11-23 of the contract's section 18.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
 
 from config.kernel.errors import Conflict
-from review import caches, projects
-from review.reviews import records, shown, threads, viewed
+from review import caches
+from review.reviews import shown, threads, viewed
 from review.stacks import details
-from review.stacks import repo as repos
-from review.stacks.values import Repo
-from tests.review.places import put
+from tests.review.reviews.desk import LINES, ME, Desk, bodies, changed, ids, source, text
 from tests.review.world import World
 
 pytestmark = pytest.mark.django_db
-
-ME = "ann"
-LINES = [f"line {n} of the file" for n in range(1, 41)]
-
-
-class Desk:
-    """A reviewer at a project whose repo lists `main..topic`."""
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.git = world.repo
-        self.git.commit({"a.py": text(LINES), "b.py": text(LINES), "c.py": text(LINES)}, "Base")
-        self.git.branch("topic")
-        put(
-            world.home / "pay" / "project.yaml",
-            f"repos: [{{name: api, path: {world.repo.path}, range: main..topic}}]\n".encode(),
-        )
-
-    def listed(self) -> Repo:
-        project = projects.get("pay")
-        return repos.load(project, projects.repo(project, "api"))
-
-    def target(self, sha: str):
-        listed = self.listed()
-        return repos.target(listed, repos.find(listed, sha))
-
-    def review(self, sha: str) -> dict[str, Any]:
-        return records.review(self.target(sha))
-
-    def comment(self, sha: str, body: str, path: str | None = None, line: int | None = None) -> str:
-        place = {"path": path, "line": line, "side": "RIGHT"} if path else {}
-        return threads.create(self.target(sha), body=body, author=ME, **place)
-
-    def reply(self, sha: str, tid: str, body: str) -> str:
-        return threads.reply(self.target(sha), tid, body=body, author=ME)
-
-    def moves_on(self, files: Mapping[str, str]) -> list[str]:
-        """main gets a commit, topic is rebased onto it."""
-        self.git.checkout("main")
-        self.git.commit(files, "Mainline moves")
-        self.git.checkout("topic")
-        return self.git.rebase("main")
 
 
 @pytest.fixture
 def desk(world: World) -> Desk:
     return Desk(world)
-
-
-def text(lines: list[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
-
-
-def changed(at: int, to: str, lines: list[str] = LINES) -> str:
-    return text([*lines[: at - 1], to, *lines[at:]])
-
-
-def ids(review: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
-    return [(one["id"], [c["id"] for c in one["comments"]]) for one in review["threads"]]
-
-
-def bodies(review: Mapping[str, Any]) -> list[str]:
-    return [comment["body"] for one in review["threads"] for comment in one["comments"]]
-
-
-def source(review: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    return (review["matched_from"], review["matched_by"], review["carried_over"])
 
 
 def test_a_rebased_commit_shows_the_review_of_the_old_one_and_reading_writes_nothing(desk: Desk):
@@ -189,7 +122,8 @@ def test_commits_of_one_author_second_are_told_apart_by_subject(desk: Desk):
     tids = [desk.comment(sha, f"On part {n}") for n, sha in enumerate(old, 1)]
     desk.git.reset("main")
 
-    new = [desk.git.commit({f"{n}.py": f"new {n}\n"}, f"Part {n}", date=when) for n in (2, 1)]
+    anew = text([*LINES[:20], "and done otherwise"])
+    new = [desk.git.commit({f"{n}.py": anew}, f"Part {n}", date=when) for n in (2, 1)]
 
     assert [ids(desk.review(sha))[0][0] for sha in new] == tids[::-1]
     assert source(desk.review(new[1])) == (old[0], "author-date", True)
@@ -292,7 +226,7 @@ def test_a_fixup_brings_its_threads_along(desk: Desk):
     (new,) = desk.git.rebase_todo("main", [f"pick {one}", f"fixup {fix}"])
 
     review = desk.review(new)
-    assert source(review) == (fix, "subject", True)
+    assert source(review) == (fix, "similar", True)
     assert [t["placement"] for t in review["threads"]] == ["exact"]
 
 

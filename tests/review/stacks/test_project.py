@@ -61,7 +61,7 @@ def test_the_project_detail_is_what_the_contract_shows(pay: Payments, feature: l
             "text": "main..feature", "base": "main", "head": "feature",
             "base_sha": pay.repo.sha("main"), "head_sha": feature[2],
         },
-        "trunk": "main", "errors": [], "warnings": [], "orphaned": [],
+        "trunk": "main", "missing": False, "errors": [], "warnings": [], "orphaned": [],
         "stacks": [
             {
                 "n": 1, "title": "Schema", "color": "#009e73", "description": None,
@@ -80,6 +80,7 @@ def test_the_project_detail_is_what_the_contract_shows(pay: Payments, feature: l
         "position": 1, "stack": 1, "pr_title": "Change a", "unresolved": 1, "branch": None,
         "github": None, "status": "draft",
         "progress": {"threads": 2, "resolved": 1, "files": 1, "viewed": 0},
+        "proposed": None,
     }  # fmt: skip
     assert (commits[1]["position"], commits[1]["stack"], commits[1]["files"]) == (2, 1, 2)
     assert commits[2] | {"authored": ""} == {
@@ -90,6 +91,7 @@ def test_the_project_detail_is_what_the_contract_shows(pay: Payments, feature: l
         "branch": {"name": "feature", "status": "discovered", "discovered": ["feature"]},
         "github": {"number": 7, "url": ""}, "status": "published",
         "progress": {"threads": 0, "resolved": 0, "files": 1, "viewed": 0},
+        "proposed": None,
     }  # fmt: skip
 
 
@@ -129,7 +131,7 @@ def test_a_dropped_commit_leaves_an_orphan_that_comes_back_by_cherry_pick(
     assert repo["orphaned"] == [
         {
             "sha": feature[2], "subject": "Add d", "threads": 2, "unresolved": 2,
-            "file": str(file),
+            "file": str(file), "candidates": [],
         }
     ]  # fmt: skip
     assert repo["warnings"] == ["1 review matches no commit"]
@@ -288,7 +290,9 @@ def test_a_git_that_took_too_long_once_is_asked_again(
         hung.setattr(items, "filled", slow)
         first, tag = pay.shown(), details.etag("pay")
 
-    assert first["errors"] == ["git log took more than 20 seconds"]
+    assert first["errors"] == [
+        "git log took more than 20 seconds; a shorter range, such as HEAD~50..HEAD, is faster"
+    ]
     assert (first["stacks"], first["commits"]) == ([], [])
     assert pay.shown()["errors"] == []
     assert len(pay.shown()["commits"]) == 3

@@ -136,7 +136,7 @@ def test_null_gives_a_field_back_to_the_commit(world: World, sha: str):
 
 
 def test_what_stands_around_the_change_stays_as_it_is(world: World, sha: str):
-    before = "# mine\ntitle: 'Old'   # keep\nmood: no\n\nbranch: x\n"
+    before = "# mine\ncommit: {subject: x}\ntitle: 'Old'   # keep\nmood: no\n\nbranch: x\n"
     world.put(sha, before, "prs")
 
     put(world, sha, branch="topic")
@@ -246,11 +246,11 @@ def test_an_empty_record_removes_its_file_and_keeps_a_backup(world: World, sha: 
 
 
 def test_a_record_that_holds_a_key_of_the_user_is_not_empty(world: World, sha: str):
-    world.put(sha, "title: x\nmood: good\n", "prs")
+    world.put(sha, "commit: {subject: x}\ntitle: x\nmood: good\n", "prs")
 
     put(world, sha, title=None)
 
-    assert world.text(sha, "prs") == "mood: good\n"
+    assert world.text(sha, "prs") == "commit: {subject: x}\nmood: good\n"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -2,6 +2,14 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g; // they reverse what follows them
+
+/** Text in which such a control is seen, as «U+202E», and not obeyed. */
+export const visible = (text) =>
+  text.replace(TURNING, (sign) => `«U+${sign.charCodeAt(0).toString(16).toUpperCase()}»`);
+
+const READ = ["title", "alt", "placeholder"]; // attributes that someone reads, beside aria-…
+
 /** h("a", {class, href, onclick, "aria-label", dataset: {…}}, child, [child, …]) */
 export function h(tag, props, ...children) {
   const node = document.createElement(tag);
@@ -15,13 +23,16 @@ function set(node, name, value) {
   if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
   else if (name === "dataset") Object.assign(node.dataset, value);
   else if (name === "value" || name === "checked" || name === "selected") node[name] = value;
+  else if (typeof value === "string" && (READ.includes(name) || name.startsWith("aria-")))
+    node.setAttribute(name, visible(value));
   else node.setAttribute(name, value === true ? "" : value);
 }
 
 const flat = (children) =>
   children
     .flat(Infinity)
-    .filter((child) => child !== null && child !== undefined && child !== false);
+    .filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => (typeof child === "string" ? visible(child) : child));
 
 function sprite(id, className, viewBox, label) {
   const svg = document.createElementNS(SVG, "svg");

@@ -15,9 +15,20 @@ const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
 
 export const absolute = (iso) =>
   new Date(iso).toLocaleString("en-GB", { ...DAY, year: "numeric", ...CLOCK, second: "2-digit" });
-/** A time as the clock of `timeZone` shows it. */
-export const dayAndTime = (iso, timeZone) =>
-  new Date(iso).toLocaleString("en-GB", { ...DAY, ...CLOCK, timeZone });
+/** The zone to show times in: UTC for one that this browser does not know, or has no name. */
+export function shownZone(zone) {
+  try {
+    new Intl.DateTimeFormat("en-GB", { timeZone: zone });
+    return zone;
+  } catch {
+    return "UTC";
+  }
+}
+/** A time as the clock of a zone shows it. */
+export const dayAndTime = (iso, zone) =>
+  new Date(iso).toLocaleString("en-GB", { ...DAY, ...CLOCK, timeZone: shownZone(zone) });
+/** The same, with the name of the zone. */
+export const inZone = (iso, zone) => `${dayAndTime(iso, zone)} ${shownZone(zone)}`;
 
 export function relative(iso) {
   const seconds = (new Date(iso) - Date.now()) / 1000;
@@ -36,12 +47,13 @@ export function relative(iso) {
   return seconds > 0 ? `in ${words}` : `${words} ago`;
 }
 
-/** A relative time that keeps itself true; the absolute one is its title. */
-export function time(iso, { words = relative } = {}) {
+/** A relative time that keeps itself true; its title is the absolute one, in `zone` if given. */
+export function time(iso, { words = relative, zone = null } = {}) {
   if (!iso) return "";
+  const title = zone ? inZone(iso, zone) : absolute(iso);
   return h(
     "time",
-    { datetime: iso, title: absolute(iso), dataset: words === relative ? { rel: "" } : {} },
+    { datetime: iso, title, dataset: words === relative ? { rel: "" } : {} },
     words(iso),
   );
 }

@@ -18,6 +18,7 @@ const RULES = {
   branch: ["by branch", "The branch of its PR record points here now."],
   subject: ["by subject", "Both have the same subject; the change differs."],
   similar: ["by likeness", "Most of the changed lines are the same."],
+  person: ["by hand", "A person said that this is what it became."],
   lineage: ["by its history", "Its review had been carried over from this commit before."],
 };
 const short = (sha) => sha.slice(0, 7);

@@ -2,7 +2,7 @@
 
 import { get, put } from "../kit/api.js";
 import { plusMinus } from "../kit/bars.js";
-import { fill, h, icon, keep } from "../kit/dom.js";
+import { fill, h, icon, keep, visible } from "../kit/dom.js";
 import { key } from "../kit/keys.js";
 import { action } from "../kit/palette.js";
 import { page, problem } from "../kit/parts.js";
@@ -52,13 +52,15 @@ function headline(project) {
   const open = commits.filter((commit) => commit.status !== "merged");
   const sum = (of) => open.reduce((total, commit) => total + of(commit), 0);
   const full = project.repos.flatMap((repo) => repo.stacks).filter((stack) => stack.commits.length);
-  title.textContent = project.title;
+  title.textContent = visible(project.title);
   if (!open.length)
     return fill(
       summary,
       commits.length
         ? `All ${plural(commits.length, "commit")} merged.`
-        : "No commit is in review.",
+        : project.repos.some((repo) => repo.errors.length)
+          ? "The commits cannot be shown."
+          : "No commit is in review.",
     );
   const size = plusMinus(
     sum((one) => one.additions),
@@ -102,7 +104,7 @@ function draw(project, found) {
   keep(warnings, warningsOf(project, found), (item) => item.key, banner);
   intro.show({ text: project.description, html: project.description_html });
   drawRepos(project.repos);
-  threads.show(found.threads);
+  threads.show(found.threads, found.orphaned);
   picture.show(project);
   repositories.show(project.repos);
 }

@@ -1,6 +1,6 @@
 // The head of a commit: title, status, hash, author, branch, size, message.
 
-import { button, fill, h, icon, mark } from "../../kit/dom.js";
+import { button, fill, h, icon, mark, visible } from "../../kit/dom.js";
 import { copy } from "../../kit/toast.js";
 import { time } from "../../kit/words.js";
 import { size } from "../diff/notes.js";
@@ -31,7 +31,7 @@ export function tellHead() {
   const now = JSON.stringify(shown);
   if (now === said) return;
   said = now;
-  const title = commit.pr.title || commit.subject || "(no subject)";
+  const title = visible(commit.pr.title || commit.subject || "(no subject)");
   node("title").textContent = title;
   node("here").textContent = title;
   document.title = `${title} · ${commit.short}`;

@@ -2,7 +2,7 @@
 // others may do with it.
 
 import { get } from "../../kit/api.js";
-import { button, fill, h, icon } from "../../kit/dom.js";
+import { button, fill, h, icon, visible } from "../../kit/dom.js";
 import { problem } from "../../kit/parts.js";
 import { showSince } from "../carried.js";
 import { at, counts } from "../state.js";
@@ -124,7 +124,8 @@ export class FileView {
     this.folded = folded;
     this.element.classList.toggle("folded", folded);
     this.folder.setAttribute("aria-expanded", String(!folded));
-    this.folder.setAttribute("aria-label", `${folded ? "Unfold" : "Fold"} ${this.path}`);
+    const name = visible(this.path);
+    this.folder.setAttribute("aria-label", `${folded ? "Unfold" : "Fold"} ${name}`);
   }
 
   /** Room for what is not drawn yet, so that little moves when it is. */

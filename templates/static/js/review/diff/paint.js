@@ -4,9 +4,11 @@
 import { CLASSES } from "../../kit/text/tokens.js";
 import { pace } from "./pace.js";
 
-const HIDDEN = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]/; // what can deceive
+// What can deceive: signs that are not seen, and a return in the middle of a line.
+const HIDDEN = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]|\r(?=[^])/;
+const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/; // the order of what follows
 const BLANKS = /[\t\r\u00a0\u2000-\u200a\u202f\u3000\f\v]| +/g;
-const DECEIVERS = new RegExp(HIDDEN.source, "g");
+const DECEIVERS = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad\r]/g;
 const LARGEST = 2 << 20; // characters of a file that is highlighted
 
 export class Painter {
@@ -156,7 +158,7 @@ function shown(sign) {
   const span = document.createElement("span");
   const plain = sign === "\t" || sign[0] === " ";
   span.className = sign === "\t" ? "tab" : plain ? "blank" : "odd";
-  span.textContent = sign;
+  if (!TURNING.test(sign)) span.textContent = sign; // one that stands there would be obeyed
   if (plain) span.dataset.blank = sign === "\t" ? "→" : "·".repeat(sign.length);
   else {
     const code = sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");

@@ -61,7 +61,7 @@ async function send(project, fields, done) {
   }
 }
 
-class Field {
+export class Field {
   constructor(id, name, label, example, hint) {
     this.input = h("input", {
       class: name === "name" ? "input" : "input mono",

@@ -2,7 +2,7 @@
 
 import { put } from "../../kit/api.js";
 import { plusMinus } from "../../kit/bars.js";
-import { fill, h, icon } from "../../kit/dom.js";
+import { fill, h, icon, visible } from "../../kit/dom.js";
 import { plural } from "../../kit/words.js";
 import { commitRow } from "./commitrow.js";
 import { calm } from "../live.js";
@@ -138,7 +138,7 @@ class Card {
 
   show({ repo, stack, commits, title, joint: from }) {
     Object.assign(this, { stack, name: title });
-    this.head.textContent = title;
+    this.head.textContent = visible(title);
     this.dot.style.background = stack.color;
     this.node.querySelector(".stackcard").classList.toggle("follow", Boolean(stack.follow_on));
     this.joint.hidden = !stack.follow_on;

@@ -1,12 +1,17 @@
 // The open threads of a project: where each is, one press away; all of them copied as Markdown.
 
-import { fill, h } from "../../kit/dom.js";
+import { fill, h, keep } from "../../kit/dom.js";
 import { attempt, copy } from "../../kit/toast.js";
+import { plural } from "../../kit/words.js";
 import { calm } from "../live.js";
 import { pageOf, route } from "../route.js";
 import { address, beginning, initials, isAgent } from "../threads/words.js";
+import { readButton } from "./warnings.js";
 
-/** The card. `show(threads)` brings it up to date; `jump(by)` and `outdated()` move the focus. */
+/**
+ * The card. `show(threads, orphaned)` brings it up to date; `jump(by)` and `outdated()` move the
+ * focus.
+ */
 export class ThreadList {
   constructor(project) {
     this.project = project;
@@ -22,11 +27,13 @@ export class ThreadList {
       { class: "nothing soft" },
       "No open thread. What is asked on a commit would be listed here.",
     );
+    this.unplaced = h("div");
     this.node = h(
       "section",
       { class: "card", id: "threads", "aria-label": "Open threads", tabindex: "-1" },
       h("header", {}, h("h2", {}, "Open threads"), this.count, this.copy),
       this.rows,
+      this.unplaced,
       this.none,
     );
     this.update = calm(
@@ -36,11 +43,15 @@ export class ThreadList {
     );
   }
 
-  show(threads) {
-    this.count.hidden = this.copy.hidden = !threads.length;
-    this.none.hidden = threads.length > 0;
-    fill(this.count, String(threads.length));
+  show(threads, orphaned) {
+    const hidden = orphaned.filter(({ reason, unresolved }) => reason && unresolved);
+    const count = hidden.reduce((sum, one) => sum + one.unresolved, threads.length);
+    this.copy.hidden = !threads.length;
+    this.count.hidden = !count;
+    this.none.hidden = count > 0;
+    fill(this.count, String(count));
     this.update(threads);
+    keep(this.unplaced, byRepo(hidden), ({ repo }) => repo, unplaced);
   }
 
   links(all = "a.over") {
@@ -66,6 +77,22 @@ export class ThreadList {
       await copy(await answer.text(), "The open threads are copied");
     });
   }
+}
+
+function byRepo(orphaned) {
+  const names = [...new Set(orphaned.map(({ repo }) => repo))];
+  return names.map((repo) => ({ repo, orphaned: orphaned.filter((one) => one.repo === repo) }));
+}
+
+/** The open threads of a repository that cannot be read: how many, why, and what they say. */
+function unplaced({ repo, orphaned }) {
+  const count = orphaned.reduce((sum, { unresolved }) => sum + unresolved, 0);
+  return h(
+    "div",
+    { class: "nothing soft stack" },
+    h("p", {}, `${plural(count, "open thread")} of ${repo} cannot be placed. `, orphaned[0].reason),
+    h("p", {}, readButton({ orphaned }, `Threads of ${repo}`)),
+  );
 }
 
 function row(project, one) {

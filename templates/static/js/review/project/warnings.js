@@ -1,21 +1,25 @@
 // What is wrong with a project, before anything else: files, branches, reviews without a commit.
 
-import { put } from "../../kit/api.js";
+import { post, put } from "../../kit/api.js";
 import { dialog } from "../../kit/dialog.js";
 import { button, h, icon } from "../../kit/dom.js";
 import { attempt, toast } from "../../kit/toast.js";
 import { plural, time } from "../../kit/words.js";
 import { broken, copyPath, tilde } from "../paths.js";
 import { commitOf } from "../route.js";
+import { titleOf } from "./commitrow.js";
+import { giveButton } from "./elsewhere.js";
 import { sentence } from "./stacks.js";
 import { prose } from "../threads/prose.js";
 import { address, short } from "../threads/words.js";
 
 const FEW = 3; // moved branches that get a line of their own
+const UNKNOWN = /^Unknown revision/; // as of another repository at this path
 const ORPHANS = /^\d+ reviews? match(?:es)? no commit$/;
 
 /** The warnings of a project as items for keep(): {key, tone, …what `banner` draws}. */
-export function warningsOf(project, { unreadable, orphaned }) {
+export function warningsOf(project, { unreadable, orphaned: all }) {
+  const orphaned = all.filter(({ reason }) => !reason); // the others' repository says it
   const several = project.repos.length > 1;
   const where = (repo) => (several ? `${repo.name}: ` : "");
   return [
@@ -31,8 +35,11 @@ export function warningsOf(project, { unreadable, orphaned }) {
       ...repo.errors.map((error) => ({
         ...{ key: `${repo.name} ${error}`, kind: "repo", tone: "bad", name: repo.name },
         ...{ text: sentence(error), path: repo.path },
+        elsewhere: repo.missing || UNKNOWN.test(error),
+        ...{ project: project.slug, kept: total(repo.orphaned.map(({ threads }) => threads)) },
       })),
       ...movedOf(project.slug, repo),
+      ...proposedOf(project.slug, repo),
       ...repo.warnings
         .filter((text) => !ORPHANS.test(text))
         .map((text) => ({
@@ -40,9 +47,16 @@ export function warningsOf(project, { unreadable, orphaned }) {
           text: sentence(where(repo) + text),
         })),
     ]),
-    orphaned.length > 0 && { key: "orphans", kind: "orphans", tone: "warn", orphaned },
+    orphaned.length > 0 && {
+      ...{ key: "orphans", kind: "orphans", tone: "warn", orphaned, project: project.slug },
+      titles: Object.fromEntries(
+        project.repos.flatMap((repo) => repo.commits).map((one) => [one.sha, titleOf(one)]),
+      ),
+    },
   ].filter(Boolean);
 }
+
+const total = (numbers) => numbers.reduce((sum, one) => sum + one, 0);
 
 /** Each moved branch, or all of them in one line where there are many, as after a rebase. */
 function movedOf(project, repo) {
@@ -61,6 +75,18 @@ function movedOf(project, repo) {
   return items.map((item) => ({ key: `moved ${item.sha}`, kind: "moved", tone: "warn", ...item }));
 }
 
+/** PR records of gone commits that may be those of commits here. */
+const proposedOf = (project, repo) =>
+  repo.commits
+    .filter((commit) => commit.proposed)
+    .map((commit) => ({
+      ...{ key: `proposed ${commit.sha}`, kind: "proposed", tone: "warn", project },
+      ...{ repo: repo.name, sha: commit.sha, short: commit.short, title: titleOf(commit) },
+      proposed: commit.proposed,
+    }));
+
+const became = (project, repo, sha, from) => post(commitOf(project, repo, sha, "take"), { from });
+
 /** One warning as a banner. */
 export const banner = (item) =>
   h(
@@ -78,8 +104,14 @@ const DRAWN = {
     h("div", {}, strong("This file cannot be read. "), broken(file, error), more),
     copyPath(file),
   ],
-  repo: ({ name, text, path }) => [
-    h("div", {}, strong(`${name} cannot be shown. `), text, " ", code(tilde(path))),
+  repo: ({ project, name, text, path, elsewhere, kept }) => [
+    h(
+      "div",
+      {},
+      ...[strong(`${name} cannot be shown. `), text, " ", code(tilde(path))],
+      kept > 0 && ` Its ${plural(kept, "thread")} ${kept > 1 ? "are" : "is"} kept.`,
+    ),
+    elsewhere && giveButton({ project, name, path }),
     copyPath(path),
   ],
   text: ({ text }) => [h("div", {}, text)],
@@ -110,7 +142,25 @@ const DRAWN = {
       onclick: (event) => attempt(event, () => settle(items)),
     }),
   ],
-  orphans: ({ orphaned }) => [orphanWords(orphaned), readButton(orphaned)],
+  proposed: ({ project, repo, sha, short: name, title, proposed }) => [
+    h(
+      "div",
+      {},
+      strong(`Is this the PR record of ${name}? `),
+      [proposed.title ?? proposed.branch ?? "It", proposed.number && `#${proposed.number}`]
+        .filter(Boolean)
+        .join(" "),
+      " was kept on ",
+      code(short(proposed.sha)),
+      `, which is gone; ${title} is like it.`,
+    ),
+    button("Take it over", {
+      kind: "s",
+      "aria-label": `Take the PR record over to ${name}`,
+      onclick: (event) => attempt(event, () => became(project, repo, sha, proposed.sha)),
+    }),
+  ],
+  orphans: (item) => [orphanWords(item.orphaned), readButton(item)],
 };
 
 const record = ({ project, repo }, sha, branch) =>
@@ -137,7 +187,7 @@ async function settle(items) {
 }
 
 function orphanWords(orphaned) {
-  const threads = orphaned.reduce((total, { threads: some }) => total + some.length, 0);
+  const threads = total(orphaned.map((one) => one.threads.length));
   const holds = `${plural(threads, "thread")}; no commit matches by change-id, patch-id or title.`;
   if (orphaned.length > 1)
     return h(
@@ -160,18 +210,19 @@ function orphanWords(orphaned) {
   );
 }
 
-const readButton = (orphaned) =>
-  button(orphaned.length > 1 ? "Read them" : "Read it", {
+/** Opens the threads of reviews that no commit shows, as they were last stored, with the commits
+ * each may have become. */
+export const readButton = (item, title = "Reviews without a commit") =>
+  button(item.orphaned.length > 1 ? "Read them" : "Read it", {
     kind: "s",
-    onclick: () => read(orphaned),
+    onclick: () => read(item, title),
   });
 
-/** The threads of reviews whose commit is gone, as they were last stored. */
-function read(orphaned) {
+function read({ orphaned, project, titles }, title) {
   const close = button("Close", { onclick: () => node.close() });
   const node = dialog(
-    "Reviews without a commit",
-    h("h2", { class: "big" }, "Reviews without a commit"),
+    title,
+    h("h2", { class: "big" }, title),
     orphaned.map((one) =>
       h(
         "section",
@@ -180,12 +231,33 @@ function read(orphaned) {
         one.threads.length
           ? one.threads.map(thread)
           : h("p", { class: "soft" }, "It holds no thread."),
+        one.candidates.map(({ sha, by }) =>
+          button(`It became ${short(sha)} ${titles[sha] ?? ""}`, {
+            kind: "s",
+            title: WHY[by],
+            onclick: (event) =>
+              attempt(event, async () => {
+                await became(project, one.repo, sha, one.sha);
+                node.close();
+              }),
+          }),
+        ),
         h("p", { class: "line wrap tiny quiet" }, code(tilde(one.file)), copyPath(one.file)),
       ),
     ),
     h("div", { class: "line spaced" }, close),
   );
 }
+
+const WHY = {
+  "change-id": "Both carry the same Change-Id",
+  "patch-id": "Both make the same change",
+  "patch-id-u0": "Both change the same lines",
+  "author-date": "Same author and the same second",
+  branch: "The branch of its PR record points there",
+  subject: "Both have the same subject",
+  similar: "Some of the changed lines are the same",
+};
 
 const thread = (one) =>
   h(

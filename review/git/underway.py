@@ -1,0 +1,60 @@
+"""A rebase or a bisect that holds HEAD for a while: which branch, or commit, it was taken from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from config.kernel.storage import files
+from review.git.output import SHA
+
+HEADS = "refs/heads/"
+REBASES = ("rebase-merge", "rebase-apply")  # folders in the git directory of a work tree
+MARKS = (*(f"{folder}/head-name" for folder in REBASES), "BISECT_START")
+LIMIT = 4096  # bytes of a mark: a name, or a sha
+
+
+@dataclass(frozen=True, slots=True)
+class Underway:
+    """`ref` is the branch's full name, None for work that began on a detached HEAD; `sha` is the
+    commit that HEAD stood on, or that the branch names now.
+    """
+
+    kind: Literal["rebase", "bisect"]
+    ref: str | None
+    sha: str
+
+    @property
+    def branch(self) -> str:
+        return (self.ref or "a detached HEAD").removeprefix(HEADS)
+
+
+def read(git_dir: Path, shas: Mapping[str, str]) -> Underway | None:
+    """What holds the detached HEAD of this git directory; `shas` are the refs."""
+    return next(_found(git_dir, shas), None)
+
+
+def _found(git_dir: Path, shas: Mapping[str, str]) -> Iterator[Underway]:
+    for folder in REBASES:
+        ref = _line(git_dir / folder / "head-name")  # git am has no such file: it moves the branch
+        if ref in shas:
+            yield Underway("rebase", ref, shas[ref])
+        elif ref and SHA.fullmatch(sha := _line(git_dir / folder / "orig-head")):
+            yield Underway("rebase", None, sha)
+    start = _line(git_dir / "BISECT_START")
+    if HEADS + start in shas:
+        yield Underway("bisect", HEADS + start, shas[HEADS + start])
+    elif SHA.fullmatch(start):
+        yield Underway("bisect", None, start)
+
+
+def _line(path: Path) -> str:
+    """The text of a file of one line, "" for none."""
+    try:
+        found = files.read(path, limit=LIMIT)
+    except OSError:
+        return ""
+    return os.fsdecode(found.data).strip() if found else ""

@@ -1,0 +1,63 @@
+"""A person says what a gone commit became: its review and its PR record are taken over there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from config.kernel.errors import Conflict, Invalid, NotFound
+from config.kernel.jsonio import clean
+from review import events
+from review.reviews import carry
+from review.reviews.carry import Match
+from review.reviews.target import Target
+from review.reviews.writing import writes
+from review.stacks import prs, repo, states
+from review.stacks.states import State
+from review.stacks.values import Item, Repo
+
+
+def take(found: Repo, item: Item, old: Any) -> dict[str, bool]:
+    """Take over what commit `old` has that is not on this one yet, and tell it; what was taken.
+
+    NotFound when nothing was said of `old`, Conflict when it is listed itself.
+    """
+    state = _state(found, old)
+    target = repo.target(found, item)
+    review = state.review is not None and not _has(target, state.sha)
+    if review:
+        writes.write(replace(target, match=_match(target.match, state.sha)), lambda _page: True)
+    pr = state.pr is not None and item.pr_source is None
+    if pr and state.pr:
+        prs.take(target, state.pr, state.sha)
+    place = (target.slug, target.repo, target.commit.sha)
+    for taken, tell in ((review, events.review), (pr, events.pr)):
+        if taken:
+            tell(*place)
+    return {"review": review, "pr": pr}
+
+
+def _state(found: Repo, old: Any) -> State:
+    if not isinstance(old, str) or not repo.HEX.fullmatch(old.lower()):
+        raise Invalid('"from" must be the sha of the commit whose review is taken over')
+    names = states.stems(found.project.slug, found.entry.name)
+    known = states.read(found.project.slug, found.entry.name, dict(zip(names, names, strict=True)))
+    hits = [state for sha, state in known.by_sha.items() if sha.startswith(old.lower())]
+    if len(hits) != 1:
+        raise NotFound(f"No review or PR record of commit {clean(old[:40])}")
+    if hits[0].sha in found.by_sha:
+        raise Conflict(f"Commit {hits[0].sha[:7]} is in the range: its review stays there")
+    return hits[0]
+
+
+def _has(target: Target, old: str) -> bool:
+    """Whether the commit's own file took it over already."""
+    carried = target.trace.carried
+    return carried is not None and old in (carried.sha, *carried.also)
+
+
+def _match(before: Match | None, old: str) -> Match:
+    """What the commit stands for, with this one first."""
+    shas = before.shas if before else ()
+    others = tuple(sha for sha in shas if sha != old)
+    return Match(old, carry.PERSON, also=others, firm=(old,))

@@ -1,0 +1,58 @@
+"""What the files of a repo say while its repository cannot be read.
+
+A directory that was moved or is not mounted takes nothing of what was said with it: the threads
+are told and counted as their files hold them, placed on no commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from review import files
+from review.reviews.carry import Trace, lineage
+from review.stacks import states
+from review.stacks.states import States
+from review.stacks.values import Orphan, Repo
+
+
+def orphans(slug: str, repo: str, reason: str) -> tuple[Orphan, ...]:
+    """Every review with a thread, but those another one has taken over."""
+    known = states.read(slug, repo, _full(states.stems(slug, repo)))
+    made = (_orphan(known, sha, reason) for sha in _current(known))
+    return tuple(orphan for orphan in made if orphan.conversations)
+
+
+def broken(repo: Repo) -> Iterator[dict[str, Any]]:
+    """`{repo, sha, file, error}` of each file that cannot be read either."""
+    slug, name = repo.project.slug, repo.entry.name
+    for kind in files.KINDS:
+        for found in files.read_all(slug, kind, name):
+            if found.error:
+                where = {"repo": name, "sha": found.path.stem}
+                yield where | {"file": str(found.path), "error": found.error}
+
+
+def _full(names: set[str]) -> Mapping[str, str]:
+    """The whole name that each short one is the beginning of, where it is that of one alone."""
+    whole = [name for name in names if len(name) in (40, 64)]
+    hits = {name: [one for one in whole if one.startswith(name)] for name in names}
+    return {name: found[0] for name, found in hits.items() if len(found) == 1}
+
+
+def _current(known: States) -> list[str]:
+    traces = {sha: Trace(sha, carried=known.carried(sha)) for sha in sorted(known.by_sha)}
+    heads = lineage.Chains(traces).heads
+    return [sha for sha in traces if heads[sha] == sha]
+
+
+def _orphan(known: States, sha: str, reason: str) -> Orphan:
+    state = known.get(sha)
+    said = state.fingerprint
+    return Orphan(
+        sha=sha,
+        subject=said.subject if said else None,
+        file=str(state.file),
+        conversations=state.review.conversations if state.review else (),
+        reason=reason,
+    )
