@@ -25,6 +25,14 @@ NIGHTLY = book(
     fence("Write", "{{todo.output}} {{tests.status}}", "file_path=reports/{{date.utc}}.md"),
     "Report written.\n",
 )
+FILES = book(
+    *(
+        fence("Write", f"x{number}", f"file_path=f{number}.txt")
+        if number % 2
+        else fence("Read", f'{{"file_path": "m{number}.py"}}')
+        for number in range(20)
+    )
+)
 LEAVERS = "setsid sleep 600 & (setsid sleep 600 &); echo > begun; sleep 600"
 
 
@@ -33,7 +41,8 @@ def main() -> list[Figure]:
         world = World(Path(folder))
         for number in range(200):
             (world.project / f"m{number}.py").write_text("# TODO\nx = 1\n")
-        return [*_speed(world), _memory(world), *_stops(world), *_storage(world), *_prefix(world)]
+        speed = [*_speed(world), *_confined(world)]
+        return [*speed, _memory(world), *_stops(world), *_storage(world), *_prefix(world)]
 
 
 def _milliseconds(work: Callable[[], object]) -> float:
@@ -80,6 +89,25 @@ def _speed(world: World) -> list[Figure]:
         compared("E3", f"nightly check, turn_start to turn_end : {s}", inner, p50["base"],
                  unit="ms", most=0.6),
     ]  # fmt: skip
+
+
+def _confined(world: World) -> list[Figure]:
+    """The same turns inside the sandbox and outside of it, interleaved."""
+    scratch = str(world.root)
+    state = sandbox.probe("bwrap", hide=(f"{scratch}/data",), scratch=scratch)
+    if state.mode != "bwrap":
+        return [Figure("E3", "a turn in the sandbox", str(state.reason), "", None, "", False)]
+    found = []
+    for name, prompt, most in (("20 file steps", FILES, 1.3), ("nightly check", NIGHTLY, 1.8)):
+        times: dict[str, list[float]] = {"bwrap": [], "off": []}
+        for _ in range(ROUNDS // 2):
+            for mode, box in (("bwrap", state), ("off", sandbox.Sandbox())):
+                job = world.job(prompt, sandbox=box)
+                times[mode].append(_milliseconds(lambda job=job: world.start(job).end()))  # type: ignore[misc]
+        inside, outside = (statistics.median(times[mode]) for mode in ("bwrap", "off"))
+        what = f"{name}, in the sandbox : without"
+        found.append(compared("E3", what, inside, outside, unit="ms", most=most))
+    return found
 
 
 def _memory(world: World) -> Figure:

@@ -64,6 +64,7 @@ class Chat(models.Model):
     unread = models.BooleanField(default=False)  # and whether that is behind what was read
     last_turn = models.JSONField(null=True)  # {status, reason, finishedAt}
     usage = models.JSONField(null=True)
+    hosts = models.JSONField(null=True)  # [{host, port, refused}] of all turns
 
     class Meta:
         ordering = ("project", "-updated")
@@ -114,6 +115,9 @@ class Run(models.Model):
     cause = models.CharField(max_length=16)  # cron, interval, event, catch-up, manual, api
     actor = models.JSONField(default=dict)
     client = models.TextField(blank=True)
+    # All it descends from: their scopes bound it. An older release writes rows without it.
+    clients = models.JSONField(default=list, db_default=[])
+    spawn_cap = models.IntegerField(null=True)  # the most that its spawn limit may be
     event = models.JSONField(null=True)
     chain = models.JSONField(default=list)  # trigger keys this firing descends from (8.5)
     scheduled_for = models.DateTimeField(null=True)
@@ -173,9 +177,13 @@ class Turn(models.Model):
     sender = models.JSONField()
     event = models.JSONField(null=True)
     client = models.TextField(blank=True)
+    # All it descends from: their scopes bound it. An older release writes rows without it.
+    clients = models.JSONField(default=list, db_default=[])
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="turn_rows")
     tools = models.JSONField(null=True)  # null = all, [] = none, list = exactly those
     mode = models.CharField(max_length=32)
+    # As its trigger says; "" = the project's, also of a row that an older version writes.
+    network = models.CharField(max_length=8, blank=True, default="", db_default="")
     max_turns = models.IntegerField()
     spawn_limit = models.IntegerField(default=0)  # the limit of this turn (workspace.md 6.5)
     created = models.DateTimeField()

@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from config import network as networks
+from config.kernel import zones
 from config.kernel.errors import Invalid
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 SLUG_MAX = 64
 STATUSES = ("idea", "active", "paused", "blocked", "done", "abandoned")
 PERMISSION_MODES = ("default", "acceptEdits", "bypassPermissions", "plan")
+_BY_RIGHTS = ("plan", "default", "acceptEdits", "bypassPermissions")
 NO_SLUG = 'name: no usable letters or digits for a slug; pass slug (e.g. "notes-2")'
 
 
@@ -150,6 +153,21 @@ def model(value: Any) -> str:
     return text
 
 
+def network(value: Any) -> str | dict[str, Any] | None:
+    """What turns may reach, as it is written to the file; an empty map says nothing."""
+    try:
+        return networks.read(value).plain()
+    except networks.BadNetwork as error:
+        raise Unfit(str(error)) from None
+
+
+def timezone(value: Any) -> str:
+    try:
+        return zones.named(line(1)(value)).key
+    except zones.BadZone as error:
+        raise Unfit(str(error)) from None
+
+
 KEYS: dict[str, Key] = {
     key.name: key
     for key in (
@@ -174,8 +192,20 @@ KEYS: dict[str, Key] = {
         Key("curation", curation, None),
         Key("repo", line(0, 2000), immutable=True),
         Key("turnEnv", variable_names, ()),
+        Key("network", network, None, example='"off"'),
+        Key("timezone", timezone, None, example=zones.EXAMPLE),
     )
 }
+
+
+def rights(mode: str) -> int:
+    """How much a permission mode allows; one that nobody knows allows least."""
+    return _BY_RIGHTS.index(mode) if mode in _BY_RIGHTS else -1
+
+
+def capped(mode: str, cap: str | None) -> str:
+    """The mode itself, or the cap where the mode allows more."""
+    return mode if cap is None else min(mode, cap, key=rights)
 
 
 def derive_slug(name: str) -> str:

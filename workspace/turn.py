@@ -1,7 +1,9 @@
-"""The turn process, `python -m workspace.turn <chat> <turn>`: one turn, no more (engine.md 3.4).
+"""The turn process, `python -m workspace.turn <chat> <turn>`: one turn, no more.
 
 Its job comes as the first line of stdin, its records go into the chat's transcript. It knows no
 Django, no database and no settings, and everything it started is dead when it exits.
+
+What the sandbox needs is loaded first, and the sandbox starts while the rest is loaded.
 """
 
 from __future__ import annotations
@@ -9,26 +11,18 @@ from __future__ import annotations
 import os
 import resource
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import AbstractContextManager
 
-from workspace.chats import live, transcript
-from workspace.chats.turns.recorder import STOPS, Recorder, scrubbed
-from workspace.engines import base, policy, procs, sandbox
-from workspace.engines.base import Args, End, Engine, EngineError, Event, Job, Notice, ToolUse
-from workspace.engines.control import Control, Stopped
+from workspace.engines import procs
+from workspace.engines.base import Job
+from workspace.engines.confinement import Confinement
+from workspace.engines.control import Control
 
 DONE, ORPHANED, LOCKED, KNOWN, UNREADABLE, UNWRITABLE = 0, 1, 3, 4, 5, 6
 FILE_BYTES = 4 * 1024**3
-NEEDS_ENGINE = (
-    "No engine can run this message: {reason}. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a "
-    "local model (SVC_LOCAL_MODEL_URL), configure an ACP agent, or write the prompt as a runbook."
-)
-SILENT = End("error", "engine_crashed", "The engine ended without a word.")
 
 
 def main(argv: list[str]) -> int:
-    """Run the turn that stdin describes; the exit code is the table of 3.4."""
+    """Run the turn that stdin describes; the exit code says how that went."""
     _protect()
     control = Control()
     try:
@@ -39,6 +33,17 @@ def main(argv: list[str]) -> int:
         return UNREADABLE
     if os.getppid() != job.worker_pid:
         return ORPHANED
+    confinement = Confinement(job)
+    if job.engine == "runbook" and "```Bash" in job.prompt:
+        confinement.prepare()
+    return _run(job, control, confinement)
+
+
+def _run(job: Job, control: Control, confinement: Confinement) -> int:
+    from workspace.chats import transcript
+    from workspace.chats.turns.recorder import Recorder
+    from workspace.chats.turns.running import Log, Turn
+
     sys.stdout = sys.stderr = Log(job.secrets)
     control.listen(job.turn_seconds)
     path = os.path.join(job.chats_dir, f"{job.chat}.jsonl")
@@ -46,7 +51,7 @@ def main(argv: list[str]) -> int:
         with transcript.Writer(path) as writer:
             if transcript.has_turn(path, job.turn):
                 return KNOWN
-            _Turn(job, control, Recorder(writer, job)).run()
+            Turn(job, control, Recorder(writer, job), confinement).run()
     except transcript.Busy:
         return LOCKED
     except transcript.StorageError as error:
@@ -58,7 +63,7 @@ def main(argv: list[str]) -> int:
 
 
 def _protect() -> None:
-    """Die with the worker, keep orphans, hide the memory that holds the bearer (3.4, 12.3)."""
+    """Die with the worker, keep orphans, hide the memory that holds the bearer from commands."""
     procs.die_with_parent()
     procs.become_subreaper()
     procs.hide_memory()
@@ -66,196 +71,6 @@ def _protect() -> None:
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     most = FILE_BYTES if hard == resource.RLIM_INFINITY else min(FILE_BYTES, hard)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-
-
-class Log:
-    """stdout and stderr of the turn, secrets as ***; whoever keeps them bounds them (output.py)."""
-
-    encoding = "utf-8"
-
-    def __init__(self, secrets: tuple[str, ...]) -> None:
-        self.secrets = secrets
-
-    def write(self, text: str) -> int:
-        rest = scrubbed(text, self.secrets).encode(errors="replace")
-        while rest:
-            rest = rest[os.write(2, rest) :]
-        return len(text)
-
-    def flush(self) -> None:
-        """Nothing is kept back."""
-
-
-class _Turn:
-    """One turn: its engine's events become records; it is the TurnIO of its engine."""
-
-    def __init__(self, job: Job, control: Control, recorder: Recorder) -> None:
-        self.job, self.control, self.recorder = job, control, recorder
-        self.policy = policy.Gate(job)
-        self.live = live.Appender(recorder.writer.path.removesuffix("jsonl") + "live", job.turn)
-
-    def run(self) -> None:
-        """From turn_start to turn_end; the transcript failing is the only way out without one."""
-        self.recorder.begin()
-        try:
-            engine = base.engine(self.job.engine) if self.job.engine else None
-            end = self._refused(engine)
-            if end is None and engine is not None:
-                end = self._perform(engine)
-        except Stopped as stop:
-            end = STOPS.get(stop.reason, STOPS["shutdown"])
-        except EngineError as error:
-            end = End("error", error.reason, error.text)
-        except transcript.StorageError:
-            raise
-        except Exception as error:
-            _log(error)
-            text = f"The engine failed: {type(error).__name__}: {error}"
-            end = End("error", "engine_crashed", text)
-        procs.kill_tree(below=(os.getpid(),))
-        self.recorder.finish(end or SILENT)
-        self.live.close()
-
-    def _refused(self, engine: Engine | None) -> End | None:
-        """Why nothing is started (9.5, 9.6, 11)."""
-        job = self.job
-        if engine is None:
-            return End("needs_engine", "needs_engine", NEEDS_ENGINE.format(reason=job.refusal))
-        if job.sandbox.mode == "unavailable":
-            text = f"The sandbox is unavailable: {job.sandbox.reason}."
-            return End("error", "sandbox_unavailable", text)
-        refusal = engine.preflight(job)
-        if refusal:
-            return End("error", "refused", refusal)
-        if job.mode == "bypassPermissions" and os.geteuid() == 0 and job.sandbox.mode == "off":
-            text = "This turn runs as root without a sandbox and without asking."
-            self.recorder.take(Notice("warn", "root_unsandboxed", text))
-        return None
-
-    def _perform(self, engine: Engine) -> End | None:
-        if engine.looped:
-            from workspace.engines import looped
-
-            return looped.perform(engine, self.job, self)
-        events = engine.run(self.job, self)
-        try:
-            self.control.check()
-            while not isinstance(event := _now(_next(events)), End | None):
-                self.recorder.take(event)
-                self.control.check()
-            return event
-        finally:
-            _now(events.aclose())
-
-    async def gate(self, tool: str, args: Args, call: str) -> str | None:
-        """Allow, ask or deny; whatever fails in here denies."""
-        self.control.check()
-        use = ToolUse(tool, call, args)
-        decision = self.judge(use)
-        if isinstance(decision, policy.Ask):
-            self.asked(use)
-            answer = self.control.answer(call, decision.seconds)
-            return self.answered(use, answer, decision.seconds)
-        return decision
-
-    def judge(self, use: ToolUse) -> str | policy.Ask | None:
-        """None = allowed, the text of a denial, or Ask; whatever fails in here denies."""
-        try:
-            decision = self.policy.decide(use.tool, use.input)
-        except Exception as error:
-            _log(error)
-            decision = f"{use.tool} was denied: the permission check failed"
-        if isinstance(decision, str) and decision != policy.ALLOW:
-            self.recorder.permission(use, "denied", "policy", decision)
-        return decision or None
-
-    def asked(self, use: ToolUse) -> None:
-        self.recorder.permission(use, "asked", "policy", None)
-
-    def answered(self, use: ToolUse, allowed: bool | None, seconds: int) -> str | None:
-        """The denial text of an answer, of none within `seconds`, or None."""
-        if allowed:
-            self.recorder.permission(use, "allowed", "user", None)
-            return None
-        by, reason = "user", f"{use.tool} was denied by the user"
-        if allowed is None:
-            by, reason = "timeout", f"nobody answered within {seconds} s"
-        self.recorder.permission(use, "denied", by, reason)
-        return reason
-
-    async def svc(self, op: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
-        with self.control:
-            return self.call_svc(op, args, seconds)
-
-    def call_svc(self, op: str, args: Args, seconds: float) -> tuple[bool, str]:
-        from workspace.engines import svc_client
-
-        if self.job.svc is None:
-            return True, svc_client.UNREACHABLE
-        return svc_client.call(self.job.svc, op, args, seconds)
-
-    def wrap(
-        self, argv: list[str], *, writable: Sequence[str] = (), needed: Sequence[str] = ()
-    ) -> list[str]:
-        job, cwd = self.job, self.policy.root
-        kept = [".chats"] if self.policy.bypass else [".chats", "project.yaml", ".svc"]
-        return sandbox.wrap(
-            argv,
-            job.sandbox,
-            cwd=cwd,
-            writable=[os.environ["HOME"], os.environ["TMPDIR"], *writable],
-            read_only=[os.path.join(cwd, name) for name in kept],
-            needed=needed,
-            network=job.network,
-            plan=job.mode == "plan",
-        )
-
-    def delta(self, block: str, kind: str, text: str) -> None:
-        self.live.add(block, kind, text)
-
-    def flush(self) -> None:
-        self.live.flush()
-
-    def take(self, event: Event) -> None:
-        self.recorder.take(event)
-
-    def on_stop(self, farewell: Callable[[], Awaitable[object]]) -> None:
-        """Nothing is said: an engine without a loop has no child that listens."""
-
-    def earlier(self) -> Iterator[Args]:
-        """Records before this turn's own, which come last in the file (4.5: across forks too)."""
-        for _, record in transcript.backwards(self.recorder.writer.path):
-            if record.get("turn") != self.job.turn:
-                yield record
-
-    def denial(self, path: str, *, write: bool) -> str | None:
-        return self.policy.denial(path, write=write)
-
-    def stoppable(self) -> AbstractContextManager[None]:
-        return self.control
-
-
-async def _next(events: AsyncGenerator[Event, None]) -> Event | None:
-    async for event in events:
-        return event
-    return None
-
-
-def _now(work: Coroutine[object, None, Event | None]) -> Event | None:
-    """The result of a coroutine that never suspends: this engine needs no event loop, and loading
-    one costs as much as the rest of the turn (S5)."""
-    try:
-        work.send(None)
-    except StopIteration as done:
-        result: Event | None = done.value
-        return result
-    raise RuntimeError("the engine waits for an event loop")
-
-
-def _log(error: BaseException) -> None:
-    import traceback
-
-    traceback.print_exception(error, file=sys.stderr)
 
 
 if __name__ == "__main__":

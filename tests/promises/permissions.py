@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from config.kernel.mcp.operations import Operation, Registry
-from workspace.access.policy import READ_ONLY_DEFAULT, Gates, Scope
+from workspace.access.policy import READ_ONLY_DEFAULT, Bounds, Gates, Scope
 from workspace.access.principals import Agent, Client
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "permissions.md"
@@ -45,6 +45,9 @@ SWITCHES: dict[str, dict[str, Any]] = {
     "no spawning": {"read": True, "write": True, "projects": True, "hooks": True, "limit": 0},
     "plan mode": {"read": True, "write": True, "projects": True, "hooks": True, "plan": True},
     "two tools": {"read": True, "write": True, "tools": TWO},
+    "all on, caused by “chats in alpha”": {
+        "read": True, "write": True, "projects": True, "hooks": True, "by": "chats in alpha",
+    },
 }  # fmt: skip
 
 
@@ -64,6 +67,7 @@ def agent(name: str) -> Agent:
         turn="msg_1", project="alpha", chat="c", chat_name="C", depth=0,
         spawn_limit=given.get("limit", 1), client="", tools=given.get("tools"),
         plan=given.get("plan", False), gates=gates,
+        bounds=Bounds({"ci": SCOPES[given["by"]]} if "by" in given else {}),
     )  # fmt: skip
 
 
@@ -103,7 +107,10 @@ def render(registry: Registry) -> str:
         "",
         "## Agents in a running turn",
         "",
-        "Which `mcp__svc_manage__*` tools a turn in project `alpha` sees.",
+        "Which `mcp__svc_manage__*` tools a turn in project `alpha` sees. A turn that a client"
+        " caused, directly or over any number of triggers, hooks, forks and further turns, sees and"
+        " may do what its switches and the scope of the client both allow, in the client's projects"
+        " alone; [mcp.md](mcp.md#rights-travel-with-the-cause) tells more.",
         "",
         *_table(registry, SWITCHES, lambda name, op: turn_cell(registry, name, op)),
         "",

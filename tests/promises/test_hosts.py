@@ -27,7 +27,8 @@ triggers:
     run: {prompt: hi, overlap: parallel}
     enabled: true
 """
-# Each turn says which chat it is of, and on which host it runs.
+# Each turn says which chat it is of and which host it runs on, so its sandbox has the network of
+# the host.
 EACH_SECOND = """\
 name: %s
 permissionMode: bypassPermissions
@@ -35,6 +36,7 @@ triggers:
   each:
     trigger: {type: schedule, interval: 1s}
     run:
+      network: host
       prompt: |
         #!runbook
         ```Bash

@@ -26,6 +26,7 @@ SHOWN_BY = {
     "builtin": "tests/workspace/engines/builtin/test_tool_lists.py",
     "acp": "tests/workspace/engines/acp/test_tool_lists.py",
 }
+ACP_COLUMNS = (("off", True), ("bwrap", True), ("off", False), ("bwrap", False))
 ARGUMENTS = {"Read": {"file_path": "a"}, "Edit": {"file_path": "a"}, "Write": {"file_path": "a"}}
 
 
@@ -52,11 +53,12 @@ def cell(tool: str, tools: str, mode: str) -> str:
     return "yes" if answers == [policy.ALLOW, policy.ALLOW] else "no"
 
 
-def acp_cell(tools: str, mode: str, sandbox: str) -> str:
+def acp_cell(tools: str, mode: str, sandbox: str, *, attended: bool) -> str:
     """Whether an ACP agent is started at all."""
     cfg = {"settings": {"agents": {"agent": {"command": ["/bin/true"]}}}}
     more: dict[str, Any] = {"model": "agent", "engine_cfg": cfg, "sandbox": Sandbox(sandbox)}
-    return "refused" if ACP.preflight(job("Read", tools, mode, **more)) else "started"
+    made = job("Read", tools, mode, attended=attended, **more)
+    return "refused" if ACP.preflight(made) else "started"
 
 
 def render() -> str:
@@ -86,7 +88,8 @@ def render() -> str:
         *_engine_rows(),
         "",
         "An ACP agent brings its own tools and may use them without asking, so a turn that needs a"
-        " list to hold is refused before the agent is started:",
+        " list to hold, or that nobody attends below bypassPermissions, is refused before the agent"
+        " is started:",
         "",
         *_acp_table(),
         "",
@@ -117,13 +120,16 @@ def _engine_rows() -> list[str]:
 
 def _acp_table() -> list[str]:
     rows = [
-        f"| {mode} | {tools} | {acp_cell(tools, mode, 'off')} | {acp_cell(tools, mode, 'bwrap')} |"
+        f"| {mode} | {tools} | "
+        + " | ".join(acp_cell(tools, mode, box, attended=here) for box, here in ACP_COLUMNS)
+        + " |"
         for mode in policy.MODES
         for tools in LISTS
     ]
     return [
-        "| mode | list | without a sandbox | under bubblewrap |",
-        "| --- |" + " --- |" * 3,
+        "| mode | list | attended, no sandbox | attended, bubblewrap | unattended, no sandbox |"
+        " unattended, bubblewrap |",
+        "| --- |" + " --- |" * 5,
         *rows,
     ]
 

@@ -5,10 +5,13 @@ n-th list, the last one again when there are no more. Sessions are files below `
 so a session outlives its process; `log.jsonl` beside them holds every request it was sent.
 
 can: load, resume, http (true/false), auth ([method ids] it wants one of before a session), modes
-([ids]), models ([ids]), version (of the protocol).
+([ids]), models ([ids]), version (of the protocol), mute (never answers initialize). `options` true:
+the modes are a configuration option; `listed` true: the models are the session's own list; `wary`:
+the mode that it refuses to be put into.
 A step is one of
   {"say": text}  {"think": text}  {"plan": [[content, status], ...]}  {"raw": line on stdout}
-  {"tool": {"kind", "title", "path"?, "input"?}, "ask"?: true, "stubborn"?: true, "then"?: step}
+  {"tool": {"kind", "title", "path"?, "input"?, "own"?, "diff"?}, "ask"?: true, "stubborn"?: true,
+   "then"?: step}
   {"write": [path, content]}  {"run": command}  {"env": name}  {"echo": true}  {"usage": [in, out]}
   {"cost": usd}  {"manage": [operation, arguments]}  {"fail": [code, message]}  {"crash": stderr}
   {"hang": true}  {"deaf": true}  {"stop": reason}
@@ -30,12 +33,40 @@ from typing import Any
 
 import acp
 from acp import schema
+from acp.agent import connection
+from pydantic import BaseModel, Field
 
 Step = dict[str, Any]
 OPTIONS = [
     schema.PermissionOption(option_id=kind, name=kind, kind=kind)
     for kind in ("allow_always", "allow_once", "reject_once")
 ]
+
+
+class Opened(schema.NewSessionResponse):
+    """An answer with the list of models that agents send and the library does not know."""
+
+    models: dict[str, Any] | None = None
+
+
+class Loaded(schema.LoadSessionResponse):
+    models: dict[str, Any] | None = None
+
+
+class SetModel(BaseModel):
+    session_id: str = Field(alias="sessionId")
+    model_id: str = Field(alias="modelId")
+
+
+def with_models(agent: Any, **settings: Any) -> Any:
+    """The library's routes, and the request that goes with that list."""
+    router = build_router(agent, **settings)
+    router.route_request("session/set_model", SetModel, agent, "set_session_model")
+    return router
+
+
+BUILDER = "build_agent_router"  # which the library has no public way to add to
+build_router = getattr(connection, BUILDER)
 
 
 class Agent:
@@ -64,6 +95,8 @@ class Agent:
         capabilities = kwargs["client_capabilities"].model_dump(exclude_none=True)
         self.log("initialize", version=protocol_version, client=capabilities)
         can = self.can
+        if can.get("mute"):
+            await asyncio.Event().wait()
         return schema.InitializeResponse(
             protocol_version=can.get("version", protocol_version),
             agent_info=schema.Implementation(name="stub", version="1.2.3"),
@@ -85,14 +118,15 @@ class Agent:
         return schema.AuthenticateResponse()
 
     async def new_session(
-        self, cwd: str, mcp_servers: Any = None, **_: Any
+        self, cwd: str, mcp_servers: Any = None, **meta: Any
     ) -> schema.NewSessionResponse:
-        self.log("new_session", cwd=cwd, servers=self._take(mcp_servers))
+        told = {key: value for key, value in meta.items() if key != "additional_directories"}
+        self.log("new_session", cwd=cwd, servers=self._take(mcp_servers), meta=told)
         if not self.logged_in:
             raise acp.RequestError.auth_required()
         session = uuid.uuid4().hex
         self.history(session).write_text("[]")
-        return schema.NewSessionResponse(session_id=session, **self._choices())
+        return Opened(session_id=session, **self._choices())
 
     def _take(self, servers: Any) -> list[str]:
         self.servers = servers or []
@@ -100,19 +134,20 @@ class Agent:
 
     def _choices(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        if self.can.get("modes"):
-            modes = [schema.SessionMode(id=name, name=name) for name in self.can["modes"]]
-            first = self.can["modes"][0]
-            found["modes"] = schema.SessionModeState(current_mode_id=first, available_modes=modes)
-        if self.can.get("models"):
-            names = self.can["models"]
-            options = [schema.SessionConfigSelectOption(value=name, name=name) for name in names]
-            found["config_options"] = [
-                schema.SessionConfigOptionSelect(
-                    id="which", name="Model", category="model", type="select",
-                    current_value=names[0], options=options,
-                )
-            ]  # fmt: skip
+        modes, models = self.can.get("modes") or [], self.can.get("models") or []
+        options = []
+        if modes and self.can.get("options"):
+            options.append(select("how", "mode", modes))
+        elif modes:
+            rows = [schema.SessionMode(id=name, name=name) for name in modes]
+            found["modes"] = schema.SessionModeState(current_mode_id=modes[0], available_modes=rows)
+        if models and self.can.get("listed"):
+            known = [{"modelId": name, "name": name} for name in models]
+            found["models"] = {"currentModelId": models[0], "availableModels": known}
+        elif models:
+            options.append(select("which", "model", models))
+        if options:
+            found["config_options"] = options
         return found
 
     async def load_session(
@@ -122,7 +157,7 @@ class Agent:
         for told in self._known(session_id):
             await self.update(session_id, acp.update_user_message_text(told))
             await self.update(session_id, acp.update_agent_message_text(f"replayed: {told}"))
-        return schema.LoadSessionResponse(**self._choices())
+        return Loaded(**self._choices())
 
     async def resume_session(
         self, cwd: str, session_id: str, mcp_servers: Any = None, **_: Any
@@ -139,7 +174,13 @@ class Agent:
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> Any:
         self.log("set_session_mode", mode=mode_id)
+        if mode_id == self.can.get("wary"):
+            raise acp.RequestError.internal_error({"details": "the folder is not trusted"})
         return schema.SetSessionModeResponse()
+
+    async def set_session_model(self, session_id: str, model_id: str, **_: Any) -> Any:
+        self.log("set_session_model", model=model_id)
+        return {}
 
     async def set_config_option(self, config_id: str, session_id: str, value: Any, **_: Any) -> Any:
         self.log("set_config_option", option=config_id, value=value)
@@ -248,10 +289,13 @@ class Agent:
         call = f"call_{uuid.uuid4().hex[:6]}"
         where = [schema.ToolCallLocation(path=tool["path"])] if "path" in tool else None
         known = {"kind": tool["kind"], "title": tool["title"], "locations": where}
-        await self.update(
-            session,
-            acp.start_tool_call(call, **known, status="pending", raw_input=tool.get("input")),
-        )
+        begun = acp.start_tool_call(call, **known, status="pending", raw_input=tool.get("input"))
+        if "own" in tool:
+            begun.field_meta = {"maker": {"toolName": tool["own"]}}
+        if "diff" in tool:
+            path, old, new = tool["diff"]
+            begun.content = [acp.tool_diff_content(path, new, old)]
+        await self.update(session, begun)
         allowed = not step.get("ask") or await self._asked(session, call, known, tool)
         if not allowed and not step.get("stubborn"):
             await self.update(session, acp.update_tool_call(call, status="failed"))
@@ -271,8 +315,17 @@ class Agent:
         return getattr(outcome, "option_id", "").startswith("allow")
 
 
+def select(key: str, category: Any, names: list[str]) -> schema.SessionConfigOptionSelect:
+    options = [schema.SessionConfigSelectOption(value=name, name=name) for name in names]
+    return schema.SessionConfigOptionSelect(
+        id=key, name=key, category=category, type="select",
+        current_value=names[0], options=options,
+    )  # fmt: skip
+
+
 def main() -> None:
     script = json.loads(Path(sys.argv[1]).read_text())
+    setattr(connection, BUILDER, with_models)
     agent = Agent(script, Path(os.environ["HOME"]) / ".acp-stub")
     asyncio.run(acp.run_agent(agent, use_unstable_protocol=True))  # type: ignore[arg-type]
 

@@ -19,7 +19,7 @@ import psutil
 from workspace import ids
 from workspace.chats import transcript
 from workspace.engines import policy, procs, tools
-from workspace.engines.base import Job
+from workspace.engines.base import Args, Job
 
 BASE = Path(__file__).resolve().parents[2]
 DEADLINE_S = 20
@@ -180,11 +180,11 @@ class Hands:
         self.gate = policy.Gate(job)
         self.settings = tools.Settings(job.cwd, env={})
 
-    def wrap(self, argv: list[str]) -> list[str]:
-        return argv
+    def runner(self, tool: str, args: Args) -> None:
+        """No sandbox: the tools act where the test runs."""
 
     def denial(self, path: str, *, write: bool) -> str | None:
-        return self.gate.denial(path, write=write)
+        return self.gate.paths.denial(path, path, write=write)
 
     def stoppable(self) -> AbstractContextManager[None]:
         return nullcontext()

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from django.db import connection
+
 from config.kernel.errors import Invalid, Problem
 from workspace import ids, projects, schema
 from workspace.chats import files, index
@@ -28,7 +30,11 @@ class Sender(Protocol):
     @property
     def client(self) -> str: ...
     @property
+    def clients(self) -> tuple[str, ...]: ...
+    @property
     def spawn_cap(self) -> int | None: ...
+    @property
+    def mode_cap(self) -> str | None: ...
     def sender(self) -> dict[str, Any]: ...
 
 
@@ -50,10 +56,13 @@ class Firing:
     origin: str  # scheduled or hook
     sender: Mapping[str, Any]
     client: str = ""
+    clients: tuple[str, ...] = ()  # whose scopes bound the turn
     message: str | None = None  # with the event line in front
     spawn_limit: int | None = None
     tools: list[str] | None = None
     mode: str | None = None
+    network: str = ""  # at most; the project's when blank
+    mode_cap: str | None = None
     max_turns: int | None = None
     run: Run | None = None
     event: Mapping[str, Any] | None = None
@@ -103,6 +112,8 @@ def open_for(firing: Firing, *, project: Project, prompt: str, model: str = "") 
 
 def _make(project: Project, prompt: str | None, **fields: Any) -> ChatRecord:
     projects.sound(project)
+    if prompt is not None:
+        connection.ensure_connection()  # a message needs its row: without one there is no chat
     record = ChatRecord(id=ids.session_id(), project=project.slug, created=files.now(), **fields)
     record = files.create(project, record)
     if prompt is None:
@@ -161,6 +172,8 @@ def send(
         model=check_model(model),
         sender=principal.sender(),
         client=principal.client,
+        clients=principal.clients,
+        mode_cap=principal.mode_cap,
         spawn_limit=record.spawn_limit if cap is None else min(record.spawn_limit, cap),
     )
 
@@ -177,9 +190,12 @@ def fire(
         message=firing.message,
         sender=firing.sender,
         client=firing.client,
+        clients=firing.clients,
         spawn_limit=firing.spawn_limit,
         tools=firing.tools,
         mode=firing.mode,
+        network=firing.network,
+        mode_cap=firing.mode_cap,
         max_turns=firing.max_turns,
         run=firing.run,
         event=firing.event,

@@ -65,8 +65,11 @@ def _gathered(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 def _lines(path: str, end: int) -> Iterator[bytes]:
     """The lines themselves, byte for byte."""
-    with open(path, "rb") as file:  # noqa: PTH123 - read on while it is sent
-        while file.tell() < end and (line := file.readline()):
+    file = transcript.opened(path)
+    if file is None:
+        return
+    with file:  # read on while it is sent
+        while file.tell() < end and (line := file.readline(transcript.LINE_BYTES)):
             record = transcript.decode(line)
             if record is not None and record["type"] != "engine":
                 yield line

@@ -23,6 +23,7 @@ from workspace import ids
 from workspace.project import Project
 
 VERSION = 1
+LIMIT = 1 << 20
 READ_ONLY = "chat {} was written by a later version and is read-only"
 
 
@@ -103,10 +104,22 @@ def transcript_path(project: Project, session_id: str) -> Path:
 def read(project: Project, session_id: str) -> ChatRecord:
     """The record as it is now. NotFound when there is none."""
     path = record_path(project, session_id)
-    snapshot = files.read(path)
-    if snapshot is None:
+    record = found(project, session_id, path)
+    if record is None:
         raise missing(project.slug, session_id)
-    return parse(project.slug, session_id, snapshot.data)
+    return record
+
+
+def found(project: Project, session_id: str, path: Path) -> ChatRecord | None:
+    """What a record there says, None for none. One that is not read tells why in `error`."""
+    try:
+        snapshot = files.read(path, limit=LIMIT, within=project.dir)
+    except paths.UnsafePath:
+        return None
+    except OSError as error:
+        why = f"cannot be read: {error.strerror}"
+        return ChatRecord(session_id, project.slug, created="", error=why)
+    return parse(project.slug, session_id, snapshot.data) if snapshot else None
 
 
 def exists(slug: str, session_id: str) -> bool:
@@ -195,7 +208,7 @@ def make_folder(project: Project) -> Path:
         folder.mkdir(mode=0o700, exist_ok=True)
     ignore = folder / ".gitignore"
     if not ignore.exists():
-        files.write(ignore, b"*\n")
+        files.write(ignore, b"*\n", within=project.dir)
     return folder
 
 
@@ -207,7 +220,7 @@ def create(project: Project, record: ChatRecord) -> ChatRecord:
         with files.writing(transcript.name):
             make_folder(project)
             transcript.touch(mode=0o600, exist_ok=True)
-        files.write(path, yamlio.dump(record.wire()))
+        files.write(path, yamlio.dump(record.wire()), within=project.dir)
     except files.CannotWrite:
         with contextlib.suppress(OSError):
             transcript.unlink(missing_ok=True)
@@ -265,7 +278,7 @@ def _edit(
         changed = edited != data
         return edited
 
-    snapshot = files.change(path, edit)
+    snapshot = files.change(path, edit, within=project.dir)
     assert snapshot is not None  # an edit never deletes
     return parse(project.slug, session_id, snapshot.data), changed
 

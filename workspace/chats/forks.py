@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from config.kernel.errors import Conflict, Invalid, SvcError
+from config.kernel.storage import opening
 from config.kernel.storage.files import PREFIX, writing
 from workspace import ids, projects
 from workspace.chats import chats, files, index, transcript
@@ -120,7 +121,8 @@ def copy_bytes(source: Path, target: Path, count: int) -> None:
     """The first `count` bytes, in a new file that is whole on the disk before it has its name."""
     draft = target.with_name(f"{PREFIX}{ids.ulid()}")
     try:
-        with source.open("rb") as read, draft.open("xb") as write:
+        root = transcript.root(str(source))
+        with opening.reading(source, within=root) as read, draft.open("xb") as write:
             os.fchmod(write.fileno(), 0o600)
             _copy_range(read.fileno(), write.fileno(), count)
             os.fsync(write.fileno())

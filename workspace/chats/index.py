@@ -17,8 +17,7 @@ from typing import Any
 
 from django.db import IntegrityError, OperationalError, transaction
 
-from config.kernel.storage import files as kernel_files
-from workspace.chats import files, transcript
+from workspace.chats import files, hosts, transcript
 from workspace.chats.turns.endings import STATES, sentence
 from workspace.models import Chat
 from workspace.project import Project
@@ -32,7 +31,7 @@ RECORDS_LOOK_S = 2.0  # a record edited in place does not touch its folder
 MESSAGES = ("user", "assistant", "tool_result", "notice")
 COUNTED = (
     "title", "preview", "messages", "entries", "offset", "damaged", "arrived", "updated",
-    "last_turn", "usage",
+    "last_turn", "usage", "hosts",
 )  # fmt: skip
 
 Stamp = tuple[int, int, int]  # mtime_ns, size, inode
@@ -261,8 +260,7 @@ def _lags(chats: str, error: OperationalError) -> None:
 def _read_record(project: Project, row: Chat) -> None:
     """Columns of the record; a record that does not parse keeps the last good ones."""
     path = project.chats_dir / f"{row.id}.yaml"
-    snapshot = kernel_files.read(path, within=project.dir)
-    record = files.parse(project.slug, row.id, snapshot.data if snapshot else b"")
+    record = files.found(project, row.id, path) or files.parse(project.slug, row.id, b"")
     row.error = record.error
     if record.error and not row._state.adding:
         return
@@ -286,7 +284,7 @@ def _read_transcript(project: Project, row: Chat, *, replaced: bool) -> bool:
     if replaced or size < row.offset:
         row.offset = row.messages = row.entries = row.damaged = row.arrived = 0
         row.title = row.preview = ""
-        row.last_turn = row.usage = None
+        row.last_turn = row.usage = row.hosts = None
     scan = transcript.Scan(str(path), row.offset)
     ended = False
     for offset, record in scan:
@@ -321,6 +319,7 @@ def _count(row: Chat, record: dict[str, Any]) -> None:
             "finishedAt": record.get("ts"),
         }
         row.usage = _added(row.usage, record.get("usage"))
+        row.hosts = hosts.joined(row.hosts or [], hosts.of(record)) or None
 
 
 def _concerns_reader(record: dict[str, Any]) -> bool:

@@ -10,6 +10,7 @@ import json
 import os
 import time
 
+from config.kernel.storage import opening
 from workspace.chats import transcript
 from workspace.engines.light_typing import NamedTuple
 
@@ -55,7 +56,8 @@ class Appender:
         try:
             if self._fd < 0:
                 flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-                self._fd = os.open(self.path, flags, 0o600)
+                safe = os.O_NOFOLLOW | os.O_NONBLOCK
+                self._fd = os.open(self.path, flags | safe, 0o600)
             os.write(self._fd, data)
         except OSError:
             self._left = 0
@@ -70,8 +72,10 @@ class Appender:
 
     def _truncate(self) -> None:
         try:
-            if os.stat(self.path).st_size:
-                os.truncate(self.path, 0)
+            if os.lstat(self.path).st_size:
+                fd = opening.regular(self.path, within=transcript.root(self.path), flags=os.O_RDWR)
+                os.ftruncate(fd, 0)
+                os.close(fd)
         except OSError:
             return
 
@@ -79,11 +83,10 @@ class Appender:
 def read(path: str, offset: int, turn: str) -> tuple[int, list[Delta]]:
     """What was added since `offset`: the new offset and the deltas of this turn, others ignored."""
     try:
-        with open(path, "rb", buffering=0) as file:
+        with opening.reading(path, within=transcript.root(path), buffering=0) as file:
             if file.seek(0, os.SEEK_END) < offset:
                 offset = 0
-            file.seek(offset)
-            data = file.read()
+            data = os.pread(file.fileno(), 2 * TURN_BYTES, offset)
     except OSError:
         return 0, []
     whole = data[: data.rfind(b"\n") + 1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from workspace.chats import files, index, transcript
+from workspace.chats import files, hosts, index, transcript
 from workspace.chats.transcript import Record
 from workspace.chats.turns.endings import STATES, sentence
 from workspace.project import Project
@@ -103,10 +103,12 @@ def _turn_line(offset: int, record: Record) -> Shown:
     if record["type"] == "turn_start":
         model = {"engine": record.get("engine"), "model": record.get("model")}
         return shown | {"state": "started"} | model
+    reached = hosts.of(record)
     return shown | {
         "state": TURN_STATES.get(str(record.get("status")), "failed"),
         "reason": sentence(record) or None,
         "usage": record.get("usage"),
+        **({"hosts": reached} if reached else {}),
     }
 
 

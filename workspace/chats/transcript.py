@@ -13,11 +13,14 @@ import os
 import time
 from collections.abc import Iterator
 
-from workspace.engines.light_typing import Any, NamedTuple
+from config.kernel.storage import opening
+from workspace.engines.light_typing import IO, Any, NamedTuple
 
 VERSION = 1
 BLOB_BYTES, HEAD_BYTES, RECORD_BYTES = 64 * 1024, 16 * 1024, 1024 * 1024
+LINE_BYTES = 4 * RECORD_BYTES  # no writer makes a line so long: it is damaged, and passed over
 _BLOCK = 256 * 1024
+_PASSED_BYTES = 64 * 1024 * 1024  # without a line's end: nobody looks further
 _REPLACE = "svc-replace"  # an error handler of codecs: lone surrogates become U+FFFD
 
 Record = dict[str, Any]
@@ -44,9 +47,9 @@ class Writer:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         try:
-            self._fd = os.open(path, flags, 0o600)
+            _make(path)
+            self._fd = opening.regular(path, within=root(path), flags=os.O_RDWR | os.O_APPEND)
         except OSError as error:
             raise StorageError(str(error)) from error
         try:
@@ -189,6 +192,27 @@ def write_blob(folder: str, data: bytes) -> str:
     return name
 
 
+def root(path: str) -> str:
+    """The folder that no link may lead a transcript out of: the one that holds `.chats`."""
+    return os.path.dirname(os.path.dirname(path))
+
+
+def opened(path: str, *, buffering: int = -1) -> IO[bytes] | None:
+    """A transcript or what lies beside it, None for what is not there or no file of the project."""
+    try:
+        return opening.reading(path, within=root(path), buffering=buffering)
+    except (FileNotFoundError, NotADirectoryError, opening.Refused):
+        return None
+
+
+def _make(path: str) -> None:
+    """An empty transcript, where there is nothing of its name."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        return
+
+
 def _sync_folder(folder: str) -> None:
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -215,15 +239,19 @@ class Scan:
         self.path, self.end, self.limit, self.damaged = path, start, end, 0
 
     def __iter__(self) -> Iterator[tuple[int, Record]]:
-        try:
-            file = open(self.path, "rb", buffering=_BLOCK)  # noqa: SIM115 - closed below
-        except FileNotFoundError:
+        file = opened(self.path, buffering=_BLOCK)
+        if file is None:
             return
         with file:
             file.seek(self.end)
-            for line in file:
+            while line := file.readline(LINE_BYTES):
                 after = self.end + len(line)
-                if not line.endswith(b"\n") or (self.limit is not None and after > self.limit):
+                if not line.endswith(b"\n"):
+                    passed = _line_end(file) if len(line) == LINE_BYTES else None
+                    if passed is None:
+                        return
+                    after, line = passed, b""
+                if self.limit is not None and after > self.limit:
                     return
                 self.end = after
                 record = decode(line)
@@ -233,34 +261,50 @@ class Scan:
                     yield after, record
 
 
+def _line_end(file: IO[bytes]) -> int | None:
+    """Where a line ends that is too long for one of ours; None when that is not near."""
+    for _ in range(_PASSED_BYTES // LINE_BYTES):
+        part = file.readline(LINE_BYTES)
+        if not part or part.endswith(b"\n"):
+            return file.tell() if part else None
+    return None
+
+
 def read(path: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, Record]]:
     """(offset just after the line, record) from byte `start`, a line boundary, up to `end`."""
     return iter(Scan(path, start, end))
 
 
 def lines_backwards(path: str, end: int | None = None) -> Iterator[tuple[int, bytes]]:
-    """(offset just after the line, line) from `end` to the start; an unended last line is left."""
-    try:
-        file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed below
-    except FileNotFoundError:
+    """(offset just after the line, line) from `end` to the start; an unended last line is left.
+
+    One that is too long is an empty one.
+    """
+    file = opened(path, buffering=0)
+    if file is None:
         return
     with file:
         at = file.seek(0, os.SEEK_END) if end is None else end
         pending, ended = b"", False  # bytes from `at` whose first line may start further left
-        while at:
-            size = min(_BLOCK if ended else 8192, at)
+        passed = 0  # bytes in which no line ended
+        while at and passed < _PASSED_BYTES:
+            size = min(_BLOCK if ended else 8192 if not passed else LINE_BYTES, at)
             at -= size
             pending = os.pread(file.fileno(), size, at) + pending
             if not ended:
                 pending = pending[: pending.rfind(b"\n") + 1]
                 ended = bool(pending)
+                passed = 0 if ended else passed + size
             first = pending.find(b"\n") + 1
             offset = at + len(pending)
             for line in reversed(pending[first:].split(b"\n")[:-1]):
                 yield offset, line
                 offset -= len(line) + 1
             pending = pending[:first]
-        if pending:
+            if len(pending) > LINE_BYTES:
+                yield offset, b""
+                pending, ended = b"", False
+        if pending and not at:
             yield len(pending), pending[:-1]
 
 
@@ -284,19 +328,23 @@ def tail(path: str) -> Tail:
 
 
 def has_turn(path: str, turn: str) -> bool:
-    """Whether any record of this turn is in the file; 50 MB are looked through in 10 ms."""
-    import mmap
+    """Whether any record of this turn is in the file; 50 MB are looked through in 30 ms."""
+    return _holds(path, f'"turn":"{turn}"'.encode()) and any(
+        record["turn"] == turn for _, record in backwards(path)
+    )
 
-    try:
-        with open(path, "rb", buffering=0) as file:
-            if not file.seek(0, os.SEEK_END):
-                return False
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-                if whole.find(f'"turn":"{turn}"'.encode()) < 0:
-                    return False
-    except FileNotFoundError:
+
+def _holds(path: str, wanted: bytes) -> bool:
+    file = opened(path, buffering=0)
+    if file is None:
         return False
-    return any(record["turn"] == turn for _, record in backwards(path))
+    with file:
+        kept = b""
+        while part := file.read(1 << 20):
+            if wanted in kept + part:
+                return True
+            kept = part[1 - len(wanted) :]
+    return False
 
 
 def last_turn_end_offset(path: str, end: int | None = None, *, turn: str | None = None) -> int:

@@ -161,11 +161,8 @@ def _reindex(project: Project, session_id: str) -> None:
 def _read(project: Project, entry: Path) -> Deleted:
     """What the list shows of one, read from its files."""
     session_id = _id_of(entry)
-    try:
-        snapshot = kernel_files.read(entry / f"{session_id}.yaml", within=project.dir)
-    except (OSError, paths.UnsafePath):  # listed with what is known
-        snapshot = None
-    record = files.parse(project.slug, session_id, snapshot.data if snapshot else b"")
+    record = files.found(project, session_id, entry / f"{session_id}.yaml")
+    record = record or files.parse(project.slug, session_id, b"")
     deleted = datetime.strptime(entry.name[: -len(session_id) - 1], STAMP).replace(tzinfo=UTC)
     name = record.name or _first_prompt(entry / f"{session_id}.jsonl") or session_id[:8]
     return Deleted(session_id, name, record.created, deleted, entry)

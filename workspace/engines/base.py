@@ -11,8 +11,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mappi
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 
-from workspace.engines.light_typing import Any, NamedTuple, Protocol
+from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from workspace.engines.network import Network
 from workspace.engines.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from workspace.engines.runner import Runner
 
 Args = dict[str, Any]
 NAMES = ("runbook", "claude", "builtin", "acp")
@@ -141,13 +145,17 @@ class Job(NamedTuple):
     svc: Args | None = None
     secrets: tuple[str, ...] = ()
     sandbox: Sandbox = Sandbox()
-    network: bool = True
+    network: Network = Network()
     engine_cfg: Mapping[str, Any] = MappingProxyType({})
 
     def to_json(self) -> bytes:
         """One line, as it is written to the turn process."""
         fields = self._asdict()
-        fields |= {"sandbox": self.sandbox._asdict(), "engine_cfg": dict(self.engine_cfg)}
+        fields |= {
+            "sandbox": self.sandbox._asdict(),
+            "network": self.network._asdict(),
+            "engine_cfg": dict(self.engine_cfg),
+        }
         return json.dumps(fields, separators=(",", ":")).encode() + b"\n"
 
     @classmethod
@@ -156,6 +164,7 @@ class Job(NamedTuple):
         try:
             fields = json.loads(line)
             fields["sandbox"] = Sandbox.from_json(fields["sandbox"])
+            fields["network"] = Network.from_json(fields["network"])
             fields["secrets"] = tuple(fields["secrets"])
             return cls(**fields)
         except (TypeError, KeyError, UnicodeDecodeError) as error:
@@ -174,9 +183,19 @@ class TurnIO(Protocol):
         ...
 
     def wrap(
-        self, argv: list[str], *, writable: Sequence[str] = (), needed: Sequence[str] = ()
+        self,
+        argv: list[str],
+        *,
+        writable: Sequence[str] = (),
+        needed: Sequence[str] = (),
+        endpoints: Sequence[tuple[str, int]] = (),
     ) -> list[str]:
-        """The command behind the sandbox prefix (11); `needed` paths are bound read-only."""
+        """The command in a sandbox of its own; `needed` paths are bound read-only, `endpoints`
+        (host pattern, port) are reached whatever the network of the turn is."""
+        ...
+
+    def runner(self, tool: str, args: Args) -> Runner | None:
+        """The sandbox that a call acts in, None for one that acts in this process."""
         ...
 
     def delta(self, block: str, kind: str, text: str) -> None:

@@ -5,9 +5,10 @@ One table for the gate, the runbook grammar and the tools themselves; it runs no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple
 
-from workspace.engines.light_typing import Any, NamedTuple
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Param(NamedTuple):
@@ -29,7 +30,7 @@ class Tool(NamedTuple):
     shown: str = ""  # the argument that stands for the call in a list
 
 
-Ops = Mapping[str, Mapping[str, str]]  # svc_manage operation -> argument -> kind
+Ops = dict[str, dict[str, str]]  # svc_manage operation -> argument -> kind
 
 SVC = "mcp__svc_manage__"
 SVC_READERS = frozenset({"list_projects", "list_chats", "read_chat", "list_triggers"})

@@ -16,7 +16,10 @@ from contextlib import AbstractContextManager, aclosing
 from workspace.engines import policy, procs
 from workspace.engines.base import Args, End, Engine, Event, Job, Text, Thinking, ToolUse, TurnIO
 from workspace.engines.control import Control
-from workspace.engines.light_typing import Protocol
+from workspace.engines.light_typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from workspace.engines.runner import Runner
 
 CLOSE_S = 2.0
 GOODBYE_S = 0.2
@@ -149,9 +152,17 @@ class _Performance:
             self._flush = asyncio.get_running_loop().call_later(FLUSH_S, self.turn.flush)
 
     def wrap(
-        self, argv: list[str], *, writable: Sequence[str] = (), needed: Sequence[str] = ()
+        self,
+        argv: list[str],
+        *,
+        writable: Sequence[str] = (),
+        needed: Sequence[str] = (),
+        endpoints: Sequence[tuple[str, int]] = (),
     ) -> list[str]:
-        return self.turn.wrap(argv, writable=writable, needed=needed)
+        return self.turn.wrap(argv, writable=writable, needed=needed, endpoints=endpoints)
+
+    def runner(self, tool: str, args: Args) -> Runner | None:
+        return self.turn.runner(tool, args)
 
     def denial(self, path: str, *, write: bool) -> str | None:
         return self.turn.denial(path, write=write)

@@ -11,12 +11,12 @@ from collections.abc import Collection, Mapping
 from workspace.engines import catalogue
 from workspace.engines.base import Job, Notice
 from workspace.engines.light_typing import Any, NamedTuple
+from workspace.engines.paths import Paths
 
 ALLOW = ""
 SERVER = "mcp__svc_manage"
 MODES = ("default", "acceptEdits", "bypassPermissions", "plan")
-NETWORK = "network off needs bubblewrap and the runbook or builtin engine"
-_ARMED = (".git", ".svc", ".claude")  # hooks and triggers live there
+NETWORK = "network off needs a sandbox (bubblewrap), and there is none here"
 
 
 class Ask(NamedTuple):
@@ -43,8 +43,8 @@ def granted(tool: str, tools: list[str]) -> bool:
 
 
 def network_refusal(job: Job) -> str | None:
-    """Why an engine that cuts off each command by itself cannot run this turn, or None (11)."""
-    return None if job.network or job.sandbox.mode == "bwrap" else NETWORK
+    """Why a turn without a network cannot be run here, or None."""
+    return None if job.network.mode != "off" or job.sandbox.mode == "bwrap" else NETWORK
 
 
 def unavailable(job: Job, engine: str, *, without: Collection[str] = ()) -> list[Notice]:
@@ -66,10 +66,7 @@ class Gate:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.tools = expand(job)
-        self.root = os.path.realpath(job.cwd)
-        self.scratch = os.path.realpath(os.path.join(job.run_dir, "tmp"))
-        self.chats = os.path.realpath(job.chats_dir)
-        self.bypass = job.mode == "bypassPermissions"
+        self.paths = Paths.of(job)
 
     def decide(self, tool: str, args: Mapping[str, Any]) -> str | Ask:
         """ALLOW, the text of a denial, or Ask."""
@@ -79,8 +76,8 @@ class Gate:
             return "run_in_background is not available; run the command in the foreground"
         path = catalogue.path(tool, args)
         if path is not None:
-            real = os.path.realpath(os.path.join(self.root, path))
-            denied = self._path(path, real, write=catalogue.kind(tool) == "E")
+            real = os.path.realpath(os.path.join(self.paths.root, path))
+            denied = self.paths.denial(path, real, write=catalogue.kind(tool) == "E")
             if denied:
                 return denied
         return self._by_mode(tool, catalogue.kind(tool) or "")
@@ -95,23 +92,6 @@ class Gate:
         offered = self.job.svc is not None and op in self.job.svc["ops"]
         return offered and (self.job.may_spawn or op not in catalogue.SVC_SPAWNING)
 
-    def denial(self, path: str, *, write: bool) -> str | None:
-        """Rows 3 and 4 for a path as the kernel names it now: a tool asks again when it opens."""
-        return self._path(path, path, write=write)
-
-    def _path(self, given: str, real: str, *, write: bool) -> str | None:
-        if write and (below(real, self.chats) or ".chats" in real.casefold().split("/")):
-            return f"protected path: {given}"
-        if self.bypass:
-            return None
-        if not below(real, self.root):
-            outside = not below(real, self.scratch)
-            return f"path is outside the project: {given}" if outside else None
-        parts = real[len(self.root) :].casefold().strip("/").split("/")
-        if write and (parts == ["project.yaml"] or any(part in _ARMED for part in parts)):
-            return f"protected path: {given}"
-        return None
-
     def _by_mode(self, tool: str, kind: str) -> str | Ask:  # rows 5 to 10
         mode = self.job.mode
         if mode not in MODES:
@@ -125,7 +105,3 @@ class Gate:
         if self.job.attended:
             return Ask(self.job.ask_seconds)
         return f"{tool} needs approval and nobody is attending this turn (permission mode {mode})"
-
-
-def below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")

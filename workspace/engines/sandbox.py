@@ -1,4 +1,4 @@
-"""How commands of agents are confined (engine.md 11): the bubblewrap prefix and its probe.
+"""How commands of agents are confined: the bubblewrap prefix and its probe.
 
 A forced sandbox that is missing never turns into none: the mode is `unavailable` and no turn runs.
 """
@@ -10,6 +10,14 @@ import sys
 from collections.abc import Sequence
 
 from workspace.engines.light_typing import Any, NamedTuple
+from workspace.engines.proxy import gateway
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_ROOT = os.path.dirname(os.path.dirname(_HERE))
+SCRIPT = os.path.join(_HERE, "inside.py")
+MACHINE = tuple(f"/proc/{name}" for name in ("sys", "sysrq-trigger", "irq", "bus"))
+# What the first process and the tools are made of, wherever this service is installed.
+OURS = (os.path.join(_ROOT, "workspace"), os.path.join(_ROOT, "config"))
 
 
 class Sandbox(NamedTuple):
@@ -61,23 +69,27 @@ def wrap(
     writable: Sequence[str],
     read_only: Sequence[str] = (),
     needed: Sequence[str] = (),
-    network: bool = True,
+    network: bool = False,
+    door: str = "",
     plan: bool = False,
 ) -> list[str]:
-    """`argv` behind the prefix of engine.md 11; `read_only` lies inside what is writable.
+    """`argv` behind the prefix; `read_only` lies inside what is writable.
 
-    `needed`: what the command has to read although a folder above it is hidden.
+    `needed`: what the command has to read although a folder above it is hidden. `network`: the
+    machine's own, else one with nothing but a loopback. `door`: the unix socket by which the
+    sandbox hands out what it listens on (proxy/gateway.py), with the proxy in its environment.
     """
     if sandbox.mode != "bwrap":
         return argv
+    apart = [] if network else ["--unshare-net"]
     hidden = ["/tmp", "/run", *_covering(sandbox.hide)]  # noqa: S108 - covered, not used
     prefix = [
-        "bwrap", "--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc",
-        "--unshare-uts", "--unshare-cgroup-try", "--ro-bind", "/", "/", "--dev", "/dev",
-        "--proc", "/proc",
+        "bwrap", *apart, "--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc",
+        "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL", "--ro-bind", "/", "/",
+        "--dev", "/dev", "--proc", "/proc",
     ]  # fmt: skip
-    if not network:
-        prefix.insert(1, "--unshare-net")
+    for path in MACHINE:  # root may write these without any capability
+        prefix += ["--ro-bind-try", path, path]
     for folder in hidden:
         prefix += ["--tmpfs", folder]
     for path in _needed(hidden, needed):
@@ -90,7 +102,17 @@ def wrap(
     for path in read_only:
         if os.path.exists(path):
             prefix += ["--ro-bind", path, path]
+    if door:
+        prefix += ["--ro-bind", door, gateway.MOUNTED]
+        for name, value in gateway.ENVIRONMENT.items():
+            prefix += ["--setenv", name, value]
     return [*prefix, "--chdir", cwd, "--", *argv]
+
+
+def inside(program: Sequence[str], addresses: Sequence[str], door: str) -> list[str]:
+    """The command of the first process in a sandbox (workspace/engines/inside.py)."""
+    mounted = gateway.MOUNTED if door else "-"
+    return [sys.executable, "-I", "-S", SCRIPT, mounted, ",".join(addresses), *program]
 
 
 def _covering(folders: tuple[str, ...]) -> list[str]:

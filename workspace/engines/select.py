@@ -16,7 +16,7 @@ from typing import Any
 
 from django.conf import settings
 
-from workspace.engines import base, grammar, keys, sandbox
+from workspace.engines import acp, base, grammar, keys, sandbox
 from workspace.engines.base import NAMES, Engine, Job, Probe
 
 ENGINES: dict[str, Engine] = {name: base.engine(name) for name in NAMES}
@@ -130,6 +130,11 @@ def preflight(job: Job) -> str | None:
     return ENGINES[job.engine].preflight(job) if job.engine else None
 
 
+def never(job: Job) -> tuple[str, str] | None:
+    """The setting of a run and why its engine may not run it, now or later; None for most."""
+    return acp.ENGINE.never(job) if job.engine == "acp" else None
+
+
 def engine_cfg(engine: str | None) -> dict[str, Any]:
     """What an engine is told of the settings, its keys among it (12.4: never in an argument).
 
@@ -159,14 +164,15 @@ def confinement() -> sandbox.Sandbox:
 
 
 def warnings() -> list[str]:
-    """What stands on every page while commands of agents are not confined (11)."""
+    """What stands on every page while commands of agents are not confined."""
     confined = confinement()
     if confined.mode == "bwrap":
         return []
     if confined.mode == "unavailable":
         return [f"No turn can run, the sandbox is unavailable: {confined.reason}."]
-    text = f"Agent commands run without a sandbox: {confined.reason}."
-    return [f"{text} Install bubblewrap or set SVC_SANDBOX."]
+    text = f"Commands of agents run without a sandbox ({confined.reason})"
+    means = "a command of a turn can do all that its user can, through this service as well"
+    return [f"{text}: {means}."]
 
 
 def engines_listing() -> dict[str, Any]:
@@ -187,7 +193,7 @@ def engines_listing() -> dict[str, Any]:
 
 def _listed(name: str, found: Probe) -> dict[str, Any]:
     exact = name != "acp"
-    return {
+    row = {
         "name": name,
         "available": found.available,
         "reason": found.reason,
@@ -196,6 +202,7 @@ def _listed(name: str, found: Probe) -> dict[str, Any]:
         "allowListEnforced": exact,
         "maxTurnsEnforced": exact,
     }
+    return row if exact else row | {"agents": acp.ENGINE.agents(engine_cfg("acp"))}
 
 
 def default_engine() -> tuple[str, str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
 from config.kernel.errors import Conflict, Invalid, NotFound
 from tests.workspace.chats.world import HELLO, USER, World, agent
-from workspace.access.policy import Scope
+from workspace.access.policy import Bounds, Scope
 from workspace.access.principals import Client
 from workspace.chats import chats, files, forks, index
 
@@ -64,6 +65,42 @@ def test_the_turn_of_a_capped_client_may_spawn_no_deeper_than_the_cap(world: Wor
     assert queued.turn.spawn_limit == 0
     assert queued.turn.client == "ci"
     assert queued.turn.sender == {"kind": "client", "id": "ci"}
+
+
+def test_a_message_of_a_client_runs_in_no_higher_mode_than_its_own(world: World):
+    chat = world.chat().chat.id  # of a project in bypassPermissions
+
+    def mode(principal) -> str:
+        queued = chats.send(
+            principal=principal, project=world.project, session_id=chat, prompt=HELLO
+        )
+        return queued.turn.mode
+
+    plan = Scope(permission_mode="plan")
+    turn_of_two = dataclasses.replace(agent(chat), bounds=Bounds({"ci": CI.scope, "ops": plan}))
+    assert (mode(USER), mode(CI), mode(agent(chat)), mode(turn_of_two)) == (
+        "bypassPermissions", "acceptEdits", "bypassPermissions", "plan",
+    )  # fmt: skip
+    world.write("name: Alpha\npermissionMode: default\n")
+    assert mode(CI) == "default"
+
+
+def test_every_client_behind_a_turn_is_behind_what_it_causes(world: World):
+    chat = world.chat().chat.id
+    bounds = Bounds({"ci": CI.scope, "ops": CI.scope})
+    caller = dataclasses.replace(agent(chat, client="ci"), bounds=bounds)
+
+    sent = chats.send(principal=caller, project=world.project, session_id=chat, prompt=HELLO)
+    made = chats.create(principal=caller, project=world.project, prompt=HELLO)
+    copied = forks.fork(principal=caller, project=world.project, session_id=chat, prompt=HELLO)
+    by_client = chats.create(principal=CI, project=world.project, prompt=HELLO)
+
+    for turn in (sent.turn, made.turn, copied.turn):
+        assert turn is not None
+        assert (turn.client, turn.clients) == ("ci", ["ci", "ops"])
+    assert by_client.turn is not None
+    assert by_client.turn.clients == ["ci"]
+    assert world.send(chat).turn.clients == []
 
 
 def test_the_record_on_disk_holds_what_is_known_and_nothing_else(world: World):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -15,6 +16,8 @@ import pytest
 
 from tests.workspace.turns import World, book, fence, kinds, only
 from workspace.engines import sandbox
+from workspace.engines.confinement import Confinement
+from workspace.engines.network import Network
 from workspace.engines.sandbox import Sandbox
 
 BWRAP = sandbox.probe("bwrap", hide=(), scratch="/tmp")
@@ -42,12 +45,11 @@ def test_the_prefix_has_the_order_of_the_contract(tmp_path):
     found = sandbox.wrap(
         ["true"], Sandbox("bwrap", "auto", None, (str(tmp_path),)), cwd=str(tmp_path),
         writable=["/w"], read_only=[str(tmp_path / ".chats"), str(tmp_path / "absent")],
-        network=False,
     )  # fmt: skip
     words = [word for word in found if word.startswith("--")]
     assert words[:11] == [
         "--unshare-net", "--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc",
-        "--unshare-uts", "--unshare-cgroup-try", "--ro-bind", "--dev", "--proc", "--tmpfs",
+        "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "--ro-bind", "--dev", "--proc",
     ]  # fmt: skip
     assert words[-4:] == ["--bind", "--ro-bind", "--chdir", "--"]
     assert str(tmp_path / "absent") not in found
@@ -102,9 +104,11 @@ def test_a_wrapper_that_fails_later_fails_the_turn(world, tmp_path, monkeypatch)
 
 
 def test_a_network_that_is_off_needs_bubblewrap(world):
-    records = world.run(book(fence("Bash", "true")), network=False)
+    records = world.run(book(fence("Bash", "true")), network=Network("off"))
     assert (records[-1]["status"], records[-1]["reason"]) == ("error", "refused")
-    assert records[-1]["text"] == "network off needs bubblewrap and the runbook or builtin engine"
+    assert records[-1]["text"] == (
+        "network off needs a sandbox (bubblewrap), and there is none here"
+    )
 
 
 def bash(world: World, command: str, **fields: Any) -> str:
@@ -176,18 +180,92 @@ def test_no_process_of_a_command_is_left_in_its_namespace(world):
 
 
 @inside
-def test_the_network_can_be_taken_away(world):
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        peer = threading.Thread(target=_accept, args=(server,))
-        peer.start()
-        command = f"exec 3<>/dev/tcp/127.0.0.1/{server.getsockname()[1]} && echo connected"
-        assert "refused" in bash(world, command, network=False)
-        assert bash(world, command) == "connected"
-        peer.join()
+@pytest.mark.parametrize(
+    ("network", "answer"),
+    [
+        (lambda port: Network("off"), "refused"),
+        (lambda port: Network("guarded"), "refused"),
+        (lambda port: Network("guarded", ports=(port,)), "hello"),
+        (lambda port: Network("host"), "hello"),
+    ],
+)
+def test_a_port_of_this_machine_is_reached_where_it_is_open(world, network, answer):
+    with Greeter() as port:
+        text = bash(world, f"exec 3<>/dev/tcp/127.0.0.1/{port} && cat <&3", network=network(port))
+    assert answer in text
 
 
-def _accept(server: socket.socket) -> None:
-    server.accept()[0].close()
+class Greeter:
+    """A server of this machine that says hello to whoever connects."""
+
+    def __enter__(self) -> int:
+        self.server = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self._greet, daemon=True).start()
+        return int(self.server.getsockname()[1])
+
+    def __exit__(self, *_: object) -> None:
+        self.server.close()
+
+    def _greet(self) -> None:
+        while True:
+            try:
+                peer = self.server.accept()[0]
+            except OSError:
+                return
+            with peer:
+                peer.sendall(b"hello")
+
+
+@inside
+def test_a_server_that_one_command_starts_answers_the_next(world):
+    serve = "cd /; python3 -m http.server 3000 --bind 127.0.0.1 >/dev/null 2>&1 & echo started"
+    wait = "until exec 3<>/dev/tcp/127.0.0.1/3000; do :; done 2>/dev/null; echo answered"
+    records = world.run(book(fence("Bash", serve), fence("Bash", wait)), **confined(world))
+    assert only(records, "turn_end")["status"] == "ok"
+    results = [record["text"] for record in records if record["type"] == "tool_result"]
+    assert results == ["started", "answered"]
+
+
+@inside
+def test_a_file_tool_sees_no_more_than_a_command(world):
+    for name in ("user/.ssh/id", "data/svc.sqlite3", "projects/beta/secret"):
+        path = world.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("secret")
+        read = fence("Read", json.dumps({"file_path": str(path)}), "allow_failure")
+        found = only(world.run(book(read), **confined(world)), "tool_result")
+        assert (found["is_error"], "secret\n" in found["text"]) == (True, False)
+    for tool, args in (
+        ("Glob", {"pattern": "**/*", "path": str(world.root / "user")}),
+        ("Grep", {"pattern": "secret", "path": str(world.root / "data")}),
+        ("Edit", {"file_path": str(path), "old_string": "secret", "new_string": "x"}),
+        ("Read", {"file_path": f"/proc/{os.getpid()}/environ"}),
+    ):
+        records = world.run(book(fence(tool, json.dumps(args), "allow_failure")), **confined(world))
+        found = only(records, "tool_result")
+        assert found["text"] in ("No files found", "No matches found") or found["is_error"], tool
+    assert path.read_text() == "secret"
+
+
+@inside
+def test_a_command_has_no_capability(world):
+    text = bash(world, "grep -E 'Cap(Eff|Prm|Inh|Amb)' /proc/self/status | cut -f2 | sort -u")
+    assert text == "0" * 16
+
+
+@inside
+def test_a_killed_sandbox_costs_the_call_and_not_the_turn(world):
+    steps = book(fence("Bash", "kill -9 $PPID", "allow_failure"), fence("Bash", "echo again"))
+    records = world.run(steps, **confined(world))
+    results = [record for record in records if record["type"] == "tool_result"]
+    assert [record["is_error"] for record in results] == [True, False]
+    assert results[1]["text"] == "again"
+
+
+@inside
+def test_the_triggers_cannot_be_armed_where_there_are_none_yet(world):
+    text = bash(world, "mkdir -p .svc/triggers && echo armed", mode="default", tools=["Bash"])
+    assert "Read-only file system" in text
 
 
 @inside
@@ -239,3 +317,11 @@ def test_a_needed_link_stays_a_link_and_what_lies_below_a_needed_folder_comes_wi
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("found", "")
     assert argv.count(str(package / "run")) == 1  # where the link leads, and no bind of its own
+
+
+def test_a_path_that_left_the_project_since_it_was_judged_is_not_opened_outside_the_sandbox(world):
+    """A command may swap a folder for a link between the look and the opening."""
+    for sandbox_of, refused in (({}, False), (confined(world), True)):
+        confinement = Confinement(world.job("x", mode="bypassPermissions", **sandbox_of))
+        assert (confinement.denial("/etc/passwd", write=False) is not None) == refused
+        assert confinement.denial(str(world.project / "a"), write=True) is None

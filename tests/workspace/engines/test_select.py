@@ -10,6 +10,7 @@ import pytest
 from tests.workspace.turns import World
 from workspace.engines import sandbox, select
 from workspace.engines.base import NAMES, Probe
+from workspace.engines.network import Network
 from workspace.engines.sandbox import Sandbox
 from workspace.engines.select import Choice, Rung, choose
 
@@ -210,8 +211,8 @@ def test_all_four_engines_are_listed_in_order(monkeypatch):
         (
             Sandbox("off", "auto", "bubblewrap is not installed"),
             [
-                "Agent commands run without a sandbox: bubblewrap is not installed. "
-                "Install bubblewrap or set SVC_SANDBOX."
+                "Commands of agents run without a sandbox (bubblewrap is not installed): a command "
+                "of a turn can do all that its user can, through this service as well."
             ],
         ),
         (
@@ -226,8 +227,8 @@ def test_every_page_says_when_commands_are_not_confined(monkeypatch, state, text
 
 
 def test_preflight_refuses_a_network_that_cannot_be_taken_away(tmp_path):
-    job = World(tmp_path).job("x", network=False)
-    refused = "network off needs bubblewrap and the runbook or builtin engine"
+    job = World(tmp_path).job("x", network=Network("off"))
+    refused = "network off needs a sandbox (bubblewrap), and there is none here"
     assert select.preflight(job) == refused
     assert select.preflight(job._replace(sandbox=Sandbox("bwrap"))) is None
     assert select.preflight(job._replace(engine=None)) is None

@@ -15,6 +15,7 @@ import pytest
 
 from tests.workspace.turns import Hands, World
 from workspace.engines import tools
+from workspace.engines.network import Network
 from workspace.engines.tools import web
 
 Page = Callable[[BaseHTTPRequestHandler], None]
@@ -210,6 +211,30 @@ def test_search_without_a_service_says_what_to_set(hands):
 
 
 def test_without_a_network_nothing_is_fetched(hands):
-    hands.settings = tools.Settings(hands.job.cwd, network=False)
+    hands.settings = tools.Settings(hands.job.cwd, network=Network("off"))
     for tool, args in (("WebFetch", {"url": "http://x/"}), ("WebSearch", {"query": "x"})):
         assert hands.fails(tool, **args) == "the network is off for this turn"
+
+
+def test_this_service_is_never_fetched_not_even_by_a_redirect_or_a_search(hands, serve):
+    url = serve(page=answer(b"MARK"))
+    port = int(url.rpartition(":")[2].split("/")[0])
+    own = Network("host", own=(port,))
+    web_settings = {"allowPrivate": True, "searchUrl": f"http://localhost:{port}/search"}
+    hands.settings = tools.Settings(hands.job.cwd, web_settings, own)
+
+    assert "is this service" in hands.fails("WebFetch", url=f"http://localhost:{port}/page")
+    assert "is this service" in hands.fails("WebSearch", query="x")
+    away = serve(root=answer(b"", status=302, Location=f"http://127.0.0.1:{port}/page"))
+    assert "is this service" in hands.fails("WebFetch", url=away)
+
+
+def test_the_lists_of_hosts_hold_for_a_page(hands, serve):
+    url = serve(page=answer(b"MARK"))
+    web_settings = {"allowPrivate": True}
+    for network, said in (
+        (Network(deny=("localhost", "127.0.0.1")), "is denied by network.deny"),
+        (Network(allow=(("*.example.com",),)), "is not in network.allow"),
+    ):
+        hands.settings = tools.Settings(hands.job.cwd, web_settings, network)
+        assert said in hands.fails("WebFetch", url=url)

@@ -16,7 +16,7 @@ from config.kernel.web import threads
 from config.kernel.web.answers import Receive, Send, refusal, refuse
 from config.kernel.web.events import PING_S, STREAM_HEADERS, Client
 from workspace import projects
-from workspace.chats import files
+from workspace.chats import files, transcript
 from workspace.chats.messages import Viewer
 from workspace.chats.streams.channel import BATCH_BYTES, Watcher, read_lines, resync
 from workspace.chats.streams.watching import WATCH
@@ -125,7 +125,10 @@ def _whole(path: str, offset: int) -> int:
     """The last line end at or before the offset."""
     if not offset:
         return 0
-    with open(path, "rb") as file:  # noqa: PTH123 - one read at one place
+    file = transcript.opened(path)
+    if file is None:
+        return 0
+    with file:
         end = offset
         while end:
             start = max(0, end - 65536)

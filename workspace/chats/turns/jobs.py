@@ -19,8 +19,9 @@ from typing import Any
 from django.conf import settings
 
 from config.kernel.mcp.operations import Registry
+from config.kernel.storage import opening
 from workspace import projects
-from workspace.access import turns
+from workspace.access import reach, turns
 from workspace.access.clients import management
 from workspace.chats import files
 from workspace.chats.files import ChatRecord
@@ -92,6 +93,7 @@ def job_for(turn: Turn, *, token: str = "", registry: Registry | None = None) ->
         svc=_svc(token, registry),
         secrets=tuple(filter(None, (token, *keys.secrets(cfg.get("keys", {}))))),
         sandbox=select.confinement(),
+        network=reach.network(project.network, turn.network),
         engine_cfg=cfg,
     )
 
@@ -136,7 +138,7 @@ def port() -> int:
     if settings.SVC.port:
         return int(settings.SVC.port)
     try:
-        told = json.loads((Path(settings.DATA_DIR) / "state/server.json").read_bytes())
+        told = json.loads(opening.contents(Path(settings.DATA_DIR) / "state/server.json"))
         return int(told["ports"]["main"])
     except (OSError, ValueError, KeyError, TypeError):
         return 0

@@ -8,7 +8,7 @@ handed to the `turns` cluster by delivery.py.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -26,6 +26,7 @@ from workspace.chats.turns.delivery import OnChange, announce, deliver, ignore
 from workspace.chats.turns.endings import tell
 from workspace.models import Run, Turn
 from workspace.project import Project
+from workspace.schema import capped
 
 WAITING = ("queued", "held")
 ACTIVE = ("queued", "running")
@@ -62,10 +63,13 @@ def send(
     prompt: str,
     sender: Mapping[str, Any],
     client: str = "",
+    clients: Sequence[str] = (),
     message: str | None = None,
     model: str = "",
     tools: list[str] | None = None,
     mode: str | None = None,
+    network: str = "",
+    mode_cap: str | None = None,
     max_turns: int | None = None,
     spawn_limit: int | None = None,
     run: Run | None = None,
@@ -85,9 +89,11 @@ def send(
         sender=dict(sender),
         event=dict(event) if event else None,
         client=client,
+        clients=[*clients],
         run=run,
         tools=tools,
-        mode=mode or record.permission_mode or project.permission_mode,
+        mode=capped(mode or record.permission_mode or project.permission_mode, mode_cap),
+        network=network,
         max_turns=max_turns or project.max_turns,
         spawn_limit=record.spawn_limit if spawn_limit is None else spawn_limit,
         created=datetime.now(UTC),

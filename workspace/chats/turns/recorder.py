@@ -7,11 +7,12 @@ turn_end, and no secret of the job stands in a notice or an error text.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from workspace.chats import transcript
 from workspace.engines import catalogue
 from workspace.engines.base import (
+    Args,
     End,
     Event,
     Job,
@@ -114,8 +115,9 @@ class Recorder:
             reason=reason,
         )
 
-    def finish(self, end: End) -> None:
-        """Close what is open, say why a turn failed, write turn_end; once."""
+    def finish(self, end: End, hosts: Sequence[Args] = ()) -> None:
+        """Close what is open, say why a turn failed, write turn_end; once. `hosts`: {host, port,
+        refused} of each that commands reached or were refused."""
         if self.ended:
             return
         for call, began in list(self.open.items()):
@@ -134,6 +136,7 @@ class Recorder:
             usage=end.usage,
             cost=end.cost,
             ms=round((time.monotonic() - self._began) * 1000),
+            **({"hosts": list(hosts)} if hosts else {}),
         )
 
     def _result(self, event: ToolResult) -> None:

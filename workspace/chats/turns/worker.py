@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
 from django.db.models import Q
 
-from config.kernel.errors import SvcError
+from config.kernel.errors import DatabaseGone, SvcError
 from config.kernel.mcp.operations import Registry
 from config.kernel.storage import homes
 from workspace.access import turns
@@ -150,7 +150,7 @@ def _end(turn: Turn, verdict: tuple[str, str], on_change: OnChange, text: str = 
             endings.recover(turn.id, status=status, reason=reason, on_change=on_change, text=text)
             return
         except (OperationalError, InterfaceError) as error:
-            if time.monotonic() > deadline:
+            if time.monotonic() > deadline or isinstance(error, DatabaseGone):
                 raise
             log.warning("the end of a turn waits for the database: %s", error)
             time.sleep(AGAIN_S)

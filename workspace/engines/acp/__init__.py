@@ -1,7 +1,8 @@
 """The acp engine (engine.md 10.3): any agent of the Agent Client Protocol, by configuration.
 
 The protocol cannot make an agent keep to a tool list, to plan mode or to a number of turns: what
-asks for one of them is refused, unless the sandbox holds it.
+asks for one of them is refused, unless the sandbox holds it. Nor can it make an agent ask: without
+a person who attends the turn it runs in bypassPermissions, where nothing is asked anyway, or not.
 """
 
 from __future__ import annotations
@@ -9,11 +10,16 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping
 
 from workspace.engines import policy
-from workspace.engines.acp import agents
+from workspace.engines.acp import agents, offers
 from workspace.engines.base import Event, Job, Probe, TurnIO
 from workspace.engines.light_typing import Any
 
 PACKAGE = "agent-client-protocol"
+NO_LIST = 'the engine "acp" cannot enforce a tool list'
+UNASKED = (
+    "an ACP agent may act without asking and nobody attends this turn: "
+    "it needs bypassPermissions, or another engine"
+)
 
 
 class Acp:
@@ -42,13 +48,29 @@ class Acp:
         found = list(agents.read(cfg["settings"])[0])
         return found[0] if len(found) == 1 else None
 
-    def preflight(self, job: Job) -> str | None:
+    def agents(self, cfg: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Each configured agent, and what it offered in its last session; starts none."""
+        found, _ = agents.read(cfg["settings"])
+        return [
+            {"name": name, "reason": agents.missing(agent), **offers.remembered(name, cfg["data"])}
+            for name, agent in found.items()
+        ]
+
+    def never(self, job: Job) -> tuple[str, str] | None:
+        """The setting of a run and the reason for which no agent on any machine may run it."""
         if job.tools is not None:
-            return 'the engine "acp" cannot enforce a tool list'
+            return "tools", NO_LIST
+        if not job.attended and job.mode != "bypassPermissions":
+            return "permissionMode", UNASKED
+        return None
+
+    def preflight(self, job: Job) -> str | None:
+        if refused := self.never(job):
+            return refused[1]
         if job.mode == "plan" and job.sandbox.mode != "bwrap":
             return 'the engine "acp" cannot hold plan mode without a sandbox'
-        if not job.network:
-            return policy.NETWORK
+        if refusal := policy.network_refusal(job):
+            return refusal
         return agents.choose(job.model, job.engine_cfg["settings"])[1]
 
     def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:

@@ -1,9 +1,13 @@
 """The agents of `engines.acp.agents` in svc.config.yaml, and what each needs to be started.
 
-    <name>: {command: [word, ...], env: [NAME, ...], mode: id, login: id, reads: [path, ...]}
+    <name>: {command: [word, ...], env: [NAME, ...], mode: id, login: id, reads: [path, ...],
+             urls: [URL, ...], startSeconds: number, meta: {...}}
 
 `env` names variables of the service that the agent gets, `mode` the session mode it is put into,
-`login` the way it is told to authenticate, `reads` what the sandbox must leave readable.
+`login` the way it is told to authenticate, `reads` what the sandbox must leave readable, `urls`
+the servers of its model that it reaches whatever the network of the turn is, `startSeconds` how
+long each answer may take until its session is open, `meta` what its makers let a client say to it
+beside the protocol (the `_meta` of its session).
 """
 
 from __future__ import annotations
@@ -13,10 +17,14 @@ import pwd
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from workspace.engines.light_typing import Any, NamedTuple
 
-LISTS, TEXTS = ("command", "env", "reads"), ("mode", "login")
+LISTS, TEXTS = ("command", "env", "reads", "urls"), ("mode", "login")
+START, START_S, START_MOST = "startSeconds", 120, 3600
+META = "meta"
+KEYS = (*LISTS, *TEXTS, START, META)
 OURS = ("SVC_", "DJANGO_", "DATABASE_URL")
 
 
@@ -25,8 +33,11 @@ class Agent(NamedTuple):
     command: tuple[str, ...]
     env: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
     mode: str = ""
     login: str = ""
+    start_seconds: int = START_S
+    meta: Mapping[str, Any] = MappingProxyType({})
 
 
 def read(settings: Mapping[str, Any]) -> tuple[dict[str, Agent], list[str]]:
@@ -43,6 +54,7 @@ def read(settings: Mapping[str, Any]) -> tuple[dict[str, Agent], list[str]]:
         else:
             given: dict[str, Any] = {key: tuple(entry.get(key) or ()) for key in LISTS}
             given |= {key: entry.get(key) or "" for key in TEXTS}
+            given |= {"start_seconds": entry.get(START, START_S), META: entry.get(META) or {}}
             found[str(name)] = Agent(str(name), **given)
     return found, problems
 
@@ -53,9 +65,9 @@ def _problem(name: str, entry: Any) -> str | None:
         return ": the name must be one word without a colon"
     if not isinstance(entry, Mapping):
         return " must be a mapping with a command"
-    unknown = [key for key in entry if key not in (*LISTS, *TEXTS)]
+    unknown = [key for key in entry if key not in KEYS]
     if unknown:
-        return f".{unknown[0]} is not known; use command, env, mode, login or reads"
+        return f".{unknown[0]} is not known; use {', '.join(KEYS[:-1])} or {KEYS[-1]}"
     for key in LISTS:
         words = entry.get(key) or []
         if not isinstance(words, list) or not all(isinstance(one, str) and one for one in words):
@@ -63,6 +75,11 @@ def _problem(name: str, entry: Any) -> str | None:
     for key in TEXTS:
         if not isinstance(entry.get(key) or "", str):
             return f".{key} must be a text"
+    if not isinstance(entry.get(META) or {}, Mapping):
+        return f".{META} must be a mapping"
+    seconds = entry.get(START, START_S)
+    if type(seconds) is not int or not 1 <= seconds <= START_MOST:
+        return f".{START} must be a whole number from 1 to {START_MOST}, e.g. {START_S}"
     return _wrong_value(entry)
 
 

@@ -19,16 +19,19 @@ ANYTHING = "Bash"  # a kind that is not in section 5 counts as running commands
 SHOWN = {"Read": "file_path", "Edit": "file_path", "Grep": "pattern", "Bash": "command"}
 DIFF_LINES = 2000
 FIELDS = ("title", "kind", "status", "locations", "content", "raw_input", "raw_output")
+SUBAGENTS = ("Task", "Agent", "task")
 UNKNOWN_END = "the agent did not say how this call ended"
 
 
 @dataclass
 class Call:
-    """One call as far as it is known; `name` is its id in our transcript."""
+    """One call as far as it is known; `name` is its id in our transcript. `own` is what the agent
+    calls the tool, where it says so."""
 
     name: str
     known: dict[str, Any] = field(default_factory=dict)
-    began: float = 0.0
+    own: str = ""
+    began: float = field(default_factory=time.monotonic)
     used: bool = False
     ended: bool = False
     denied: bool = False
@@ -39,10 +42,26 @@ class Call:
             value = getattr(update, key, None)
             if value is not None:
                 self.known[key] = value
+        self.own = self.own or _own_name(update)
 
     @property
     def tool(self) -> str:
+        """What the gate takes the call for: its kind decides, never a name the agent gives it."""
         return TOOLS.get(self.known.get("kind") or "", ANYTHING)
+
+    @property
+    def shown(self) -> str:
+        """What the chat calls it."""
+        if self.own.startswith("mcp__"):
+            return self.own
+        if self.own in SUBAGENTS and self.tool == ANYTHING:
+            return "Task"
+        return "Write" if self.tool == "Edit" and self._new_file() else self.tool
+
+    def _new_file(self) -> bool:
+        diffs = [item for item in self.known.get("content") or [] if item.type == "diff"]
+        made = bool(diffs) and not any(item.old_text for item in diffs)
+        return made or self.own.lower() in ("write", "write_file")
 
     @property
     def running(self) -> bool:
@@ -76,15 +95,27 @@ class Call:
             args[shown] = " ".join(str(word) for word in args[shown])
         else:
             args.setdefault(shown, title)
+        if self.tool == "Edit":
+            args = self._change() | args
         if self.tool == "Grep" and path:
             args["path"] = path
         if self.known.get("kind") not in TOOLS:
             args["kind"] = self.known.get("kind") or "other"
+        if title and title not in args.values():
+            args.setdefault("title", title)
         return args
 
+    def _change(self) -> Args:
+        """The one change of an edit in the words of our own tools, as the chat draws it."""
+        diffs = [item for item in self.known.get("content") or [] if item.type == "diff"]
+        if len(diffs) != 1:
+            return {}
+        new, old = diffs[0].new_text, diffs[0].old_text
+        return {"old_string": old, "new_string": new} if old else {"content": new}
+
     def use(self) -> ToolUse:
-        self.used, self.began = True, time.monotonic()
-        return ToolUse(self.tool, self.name, self.arguments())
+        self.used = True
+        return ToolUse(self.shown, self.name, self.arguments())
 
     def result(self, text: str | None = None) -> ToolResult:
         """How the call ended; with `text`, by what it was denied or given up for."""
@@ -132,6 +163,15 @@ class Calls:
 
     def open(self) -> list[Call]:
         return [call for call in self._calls.values() if call.used and not call.ended]
+
+
+def _own_name(update: Any) -> str:
+    """The tool's name: Claude Code tells it beside the protocol, others as the first title."""
+    for told in (getattr(update, "field_meta", None) or {}).values():
+        if isinstance(told, dict) and isinstance(told.get("toolName"), str):
+            return str(told["toolName"])
+    title = getattr(update, "title", None) or ""
+    return title if title and " " not in title else ""
 
 
 def text_of(block: Any) -> str:

@@ -25,6 +25,7 @@ from workspace.engines.base import (
     TurnIO,
 )
 from workspace.engines.light_typing import Any
+from workspace.engines.proxy import gateway
 
 LINE_BYTES = 2**24
 CLOSE_S = 1.0
@@ -52,7 +53,11 @@ class Performance:
             raise EngineError("refused", refusal or "")
         started = acp.spawn_agent_process(
             self.client,  # type: ignore[arg-type] # the rest of the protocol is not offered
-            *self.io.wrap(agents.argv(agent), needed=agents.needed(agent)),
+            *self.io.wrap(
+                agents.argv(agent),
+                needed=agents.needed(agent),
+                endpoints=self._endpoints(agent),
+            ),
             env=self._environment(agent),
             cwd=os.path.realpath(self.job.cwd),
             transport_kwargs={"limit": LINE_BYTES, "shutdown_timeout": CLOSE_S},
@@ -70,6 +75,12 @@ class Performance:
         finally:
             with suppress(OSError):  # its pipe may be broken
                 await started.__aexit__(None, None, None)
+
+    def _endpoints(self, agent: agents.Agent) -> list[tuple[str, int]]:
+        """The agent's model: each of its variables that is a URL, and `urls` of its settings."""
+        keys = self.job.engine_cfg.get("keys", {})
+        urls = [*(keys.get(name) for name in agent.env), *agent.urls]
+        return [found for url in urls for found in gateway.endpoint(url)]
 
     def _environment(self, agent: agents.Agent) -> dict[str, str]:
         """The turn's own, and of the service's variables those that the settings name."""

@@ -8,13 +8,16 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, field
 
 import config
+from workspace.engines.acp import offers
 from workspace.engines.acp.agents import Agent
+from workspace.engines.acp.offers import Offer, Offers
 from workspace.engines.base import Args, EngineError, Event, Job, Notice, State
 from workspace.engines.light_typing import Any
+from workspace.engines.proxy import gateway
 
 VERSION = 1
-ANSWER_S = 60
 AUTH_REQUIRED = -32000
+SHOWN = 20
 
 
 @dataclass
@@ -24,7 +27,7 @@ class Session:
     id: str
     fresh: bool
     state: Args
-    choices: Any  # the modes and options the agent answered with
+    offers: Offers = field(default_factory=Offers)
     events: list[Event] = field(default_factory=list)
 
 
@@ -49,18 +52,43 @@ async def open_session(agent: Agent, connection: Any, job: Job) -> Session:
     if fresh.fresh and job.svc and not servers:
         text = f"The agent {agent.name} takes no HTTP server: it has no svc_manage tools."
         fresh.events.append(Notice("warn", "svc_manage_unavailable", text))
+    offers.remember(agent.name, job.engine_cfg.get("data"), fresh.offers)
     await _put_into_mode(fresh, agent, connection, job)
     await _give_model(fresh, agent, connection, job)
+    fresh.events += _who_decides(fresh, agent, job)
     return fresh
+
+
+def _who_decides(session: Session, agent: Agent, job: Job) -> list[Event]:
+    """Said once in a chat, and again when another agent answers: only the agent knows what it
+    asks about. Nobody expects a question in bypassPermissions."""
+    before = job.engine_ref or {}
+    known = before.get("agent") == agent.name and bool(before.get("told"))
+    tell = not known and job.mode != "bypassPermissions"
+    if known or tell:
+        session.state["told"] = True
+    state = [State(session.state)] if session.fresh or tell else []
+    text = (
+        f"The agent {agent.name} decides by itself what it asks about: it may edit files and run "
+        "commands in this project without a question."
+    )
+    return [*state, *([Notice("warn", "agent_decides", text)] if tell else [])]
 
 
 async def _answer(request: str, agent: Agent, answer: Awaitable[Any]) -> Any:
     try:
-        async with asyncio.timeout(ANSWER_S):
+        async with asyncio.timeout(agent.start_seconds):
             return await answer
     except TimeoutError:
-        text = f"The agent {agent.name} did not answer {request} within {ANSWER_S} s."
+        limit = f"{agent.start_seconds} s (engines.acp.agents.{agent.name}.startSeconds)"
+        text = f"The agent {agent.name} did not answer {request} within {limit}."
         raise EngineError("engine_crashed", text) from None
+
+
+async def _ask(agent: Agent, connection: Any, method: str, params: Any) -> Args:
+    """The answer as it was written: agents offer more in it than the library's types know."""
+    answer = await _answer(method, agent, connection._conn.send_request(method, params))
+    return answer if isinstance(answer, dict) else {}
 
 
 def _servers(can: Any, job: Job) -> list[Any]:
@@ -72,7 +100,7 @@ def _servers(can: Any, job: Job) -> list[Any]:
     bearer = schema.HttpHeader(name="Authorization", value=f"Bearer {job.svc['token']}")
     return [
         schema.HttpMcpServer(
-            type="http", name="svc_manage", url=job.svc["url"], headers=[bearer]
+            type="http", name="svc_manage", url=gateway.tools_url(job), headers=[bearer]
         )
     ]  # fmt: skip
 
@@ -83,62 +111,83 @@ async def _known(agent: Agent, connection: Any, job: Job, can: Any, servers: lis
 
     ref = job.engine_ref or {}
     resumes = bool(can.session_capabilities and can.session_capabilities.resume)
-    none = Session("", True, {}, None)
+    none = Session("", True, {})
     if ref.get("agent") != agent.name or not (resumes or can.load_session):
         return none
-    ask = connection.resume_session if resumes else connection.load_session
-    request = ask(cwd=os.path.realpath(job.cwd), session_id=ref["session"], mcp_servers=servers)
+    method = "session/resume" if resumes else "session/load"
+    params = _place(agent, job, servers) | {"sessionId": ref["session"]}
     try:
-        choices = await _answer("resume" if resumes else "load", agent, request)
+        answer = await _ask(agent, connection, method, params)
     except RequestError as error:
         if error.code == AUTH_REQUIRED:
             raise
         text = f"The agent {agent.name} no longer knows this conversation; it is told of it again."
         none.events.append(Notice("warn", "engine_state_lost", text))
         return none
-    return Session(ref["session"], False, dict(ref), choices)
+    return Session(ref["session"], False, dict(ref), offers.read(answer))
 
 
 async def _begun(agent: Agent, connection: Any, job: Job, servers: list[Any]) -> Session:
-    request = connection.new_session(cwd=os.path.realpath(job.cwd), mcp_servers=servers)
-    made = await _answer("session/new", agent, request)
-    state = {"agent": agent.name, "session": made.session_id, "cost": 0.0}
-    return Session(made.session_id, True, state, made, [State(state)])
+    answer = await _ask(agent, connection, "session/new", _place(agent, job, servers))
+    session = str(answer["sessionId"])
+    state = {"agent": agent.name, "session": session, "cost": 0.0}
+    return Session(session, True, state, offers.read(answer))
+
+
+def _place(agent: Agent, job: Job, servers: list[Any]) -> Args:
+    given = [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in servers]
+    place: Args = {"cwd": os.path.realpath(job.cwd), "mcpServers": given}
+    return place | ({"_meta": dict(agent.meta)} if agent.meta else {})
 
 
 async def _put_into_mode(session: Session, agent: Agent, connection: Any, job: Job) -> None:
-    """The mode the settings name; `plan` in plan mode where the agent has it."""
-    modes = getattr(session.choices, "modes", None)
-    offered = [mode.id for mode in modes.available_modes] if modes else []
-    wanted = "plan" if job.mode == "plan" and "plan" in offered else agent.mode
-    if not wanted or (modes and wanted == modes.current_mode_id):
+    """The mode the settings name, else the one that is the agent's word for the service's; in
+    plan mode the other way round. An agent that offers neither is left as it is."""
+    from acp import RequestError
+
+    offer = session.offers.modes
+    own = offers.counterpart(job.mode, offer.values)
+    wanted = (own or agent.mode) if job.mode == "plan" else (agent.mode or own)
+    if not wanted or wanted == offer.current:
         return
-    if modes and wanted not in offered:
-        text = f'The agent {agent.name} has no mode "{wanted}"; it has {", ".join(offered)}.'
+    if offer.values and wanted not in offer.values:
+        text = f'The agent {agent.name} has no mode "{wanted}"; it has {", ".join(offer.values)}.'
         raise EngineError("refused", text)
-    request = connection.set_session_mode(mode_id=wanted, session_id=session.id)
-    await _answer("session/set_mode", agent, request)
+    try:
+        await _ask(agent, connection, *_to_mode(session, wanted))
+    except RequestError:
+        # Gemini, in a folder it does not trust. It goes on asking then, and the gate allows.
+        asking = offers.counterpart("default", offer.values)
+        if job.mode != "bypassPermissions" or agent.mode or not asking:
+            raise
+        await _ask(agent, connection, *_to_mode(session, asking))
 
 
 async def _give_model(session: Session, agent: Agent, connection: Any, job: Job) -> None:
     """The model the message names; another one is never used in its place."""
     model = (job.model or "").partition(":")[2]
-    if not model:
+    offer = session.offers.models
+    if not model or model == offer.current:
         return
-    options = getattr(session.choices, "config_options", None) or []
-    option = next((one for one in options if one.category == "model"), None)
-    offered = _values(option.options) if option and option.type == "select" else []
-    if option is None or model not in offered:
-        known = ", ".join(offered) or "no choice of models"
-        text = f'The agent {agent.name} has no model "{model}"; it has {known}.'
+    if model not in offer.values:
+        known = ", ".join(offer.values[:SHOWN]) or "no choice of models"
+        more = f" and {len(offer.values) - SHOWN} more" if len(offer.values) > SHOWN else ""
+        text = f'The agent {agent.name} has no model "{model}"; it has {known}{more}.'
         raise EngineError("refused", text)
-    if option.current_value != model:
-        request = connection.set_config_option(
-            config_id=option.id, session_id=session.id, value=model
-        )
-        await _answer("session/set_config_option", agent, request)
+    plain = ("session/set_model", {"modelId": model})
+    await _ask(agent, connection, *_request(session, offer, model, plain))
 
 
-def _values(options: list[Any]) -> list[str]:
-    """The values of a list of options, or of a list of groups of them."""
-    return [one.value for entry in options for one in (getattr(entry, "options", None) or [entry])]
+def _to_mode(session: Session, mode: str) -> tuple[str, Args]:
+    plain = ("session/set_mode", {"modeId": mode})
+    return _request(session, session.offers.modes, mode, plain)
+
+
+def _request(
+    session: Session, offer: Offer, value: str, plain: tuple[str, Args]
+) -> tuple[str, Args]:
+    """To choose: by the session's own request, or by the option that holds what is chosen."""
+    method, params = plain
+    if offer.option:
+        method, params = "session/set_config_option", {"configId": offer.option, "value": value}
+    return method, {"sessionId": session.id, **params}

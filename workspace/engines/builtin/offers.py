@@ -120,7 +120,7 @@ def service_offers(job: Job, listed: list[dict[str, Any]]) -> list[Offer]:
 def usable(job: Job, name: str) -> bool:
     """Plan mode grants reading, bookkeeping and the web; the web needs the network."""
     kind = catalogue.kind(name) or ""
-    return (job.mode != "plan" or kind in "RPN") and (job.network or kind != "N")
+    return (job.mode != "plan" or kind in "RPN") and (job.network.mode != "off" or kind != "N")
 
 
 def schema(name: str) -> dict[str, Any]:

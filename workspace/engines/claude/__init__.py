@@ -30,9 +30,7 @@ class Claude:
     def preflight(self, job: Job) -> str | None:
         from workspace.engines.claude import setup
 
-        if not job.network:
-            return policy.NETWORK
-        return setup.bad_model(job.model)
+        return policy.network_refusal(job) or setup.bad_model(job.model)
 
     def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
         from workspace.engines.claude import conversation

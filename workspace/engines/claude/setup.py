@@ -17,6 +17,7 @@ from workspace.engines.base import Job, Probe, TurnIO
 from workspace.engines.claude.memory import Start
 from workspace.engines.keys import ANTHROPIC, BEDROCK, CLAUDE_LOGIN, VERTEX
 from workspace.engines.light_typing import TYPE_CHECKING, Any
+from workspace.engines.proxy import gateway
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions
@@ -30,6 +31,8 @@ KEY_SEEN = (
     "claude: the model key is visible to commands the agent runs (engines.claude.passKey); use a "
     "key with a spending limit"
 )
+MAKER = ("api.anthropic.com", "console.anthropic.com", "platform.claude.com", "claude.ai")
+CLOUDS: dict[str, tuple[str, ...]] = {BEDROCK: ("*.amazonaws.com",), VERTEX: ("*.googleapis.com",)}
 _MODEL = re.compile(r"[A-Za-z0-9][\w.:@/\[\]-]{0,199}")
 _ENVIRONMENT = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -136,7 +139,7 @@ class Place:
         if not operations(self.job) or self.job.svc is None:
             return None
         header = {"Authorization": f"Bearer {self.job.svc['token']}"}
-        server = {"type": "http", "url": self.job.svc["url"], "headers": header}
+        server = {"type": "http", "url": gateway.tools_url(self.job), "headers": header}
         path = self.root / "mcp.json"
         path.touch(mode=0o600, exist_ok=False)
         path.write_text(json.dumps({"mcpServers": {"svc_manage": server}}))
@@ -153,13 +156,21 @@ class Place:
             needed.append(str(self.servers))
         if self.login:
             writable.append(str(self.login))
-        argv = io.wrap([program], writable=writable, needed=needed)
+        argv = io.wrap([program], writable=writable, needed=needed, endpoints=self.endpoints())
         if argv == [program]:
             return None
         path = self.root / "claude"
         path.write_text(f'#!/bin/sh\nexec {shlex.join(argv)} "$@"\n')
         path.chmod(0o700)
         return str(path)
+
+    def endpoints(self) -> list[tuple[str, int]]:
+        """Where Claude Code reaches its model, and its login where it uses one."""
+        cfg = self.job.engine_cfg
+        if url := cfg["settings"].get("baseUrl"):
+            return gateway.endpoint(url)
+        cloud = [hosts for name, hosts in CLOUDS.items() if cfg["keys"].get(name)]
+        return [(host, 443) for hosts in cloud or [MAKER] for host in hosts]
 
     def environment(self) -> dict[str, str]:
         """What is added to the turn's own. The key is seen by commands the agent runs (10.1)."""

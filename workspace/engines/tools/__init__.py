@@ -6,11 +6,20 @@ holds the descriptor. A failure is a ToolError with the text the model or the re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
-
 from workspace.engines import catalogue
-from workspace.engines.light_typing import Any, NamedTuple, Protocol
+from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from workspace.engines.network import Network
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+
+    from workspace.engines.base import Args
+    from workspace.engines.runner import Runner
+
+
+# What acts on files or runs a command, and so inside the sandbox where there is one.
+INSIDE = frozenset({"Bash", "Read", "Write", "Edit", "Glob", "Grep", "NotebookEdit"})
 
 
 class ToolError(Exception):
@@ -29,7 +38,7 @@ class Output(NamedTuple):
 class Place(Protocol):
     """Where tools act: the part of a turn they need (TurnIO of base.py gives it)."""
 
-    def wrap(self, argv: list[str]) -> list[str]: ...
+    def runner(self, tool: str, args: Args) -> Runner | None: ...
 
     def denial(self, path: str, *, write: bool) -> str | None: ...
 
@@ -41,7 +50,7 @@ class Settings(NamedTuple):
 
     cwd: str
     web: Mapping[str, Any] = {}
-    network: bool = True
+    network: Network = Network("host")
     env: Mapping[str, str] = {}  # added to the environment of commands
 
 
@@ -50,6 +59,8 @@ def run(
 ) -> Output:
     """Run one allowed call. Modules are loaded on first use: a turn pays for what it calls."""
     try:
+        if tool in INSIDE and (runner := place.runner(tool, dict(args))):
+            return runner.run(tool, args, settings.env, seconds, place.stoppable())
         return _run(tool, args, place, settings, seconds)
     except ToolError as error:
         return Output(str(error), True, 1)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
 
-from workspace.engines.light_typing import IO, Any
+from workspace.engines.light_typing import IO, TYPE_CHECKING, Any
 from workspace.engines.tools import Place, ToolError, opening
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
 
 LINE_CHARACTERS, LINES = 2000, 2000
 _LONGEST = LINE_CHARACTERS * 4

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 
 from workspace.engines.tools import Place, ToolError
 
@@ -25,27 +23,43 @@ def real(path: str, cwd: str) -> str:
         raise ToolError("the path holds characters no path can hold") from None
 
 
-@contextmanager
-def reading(path: str, place: Place, cwd: str) -> Iterator[int]:
+class Opened:
+    """A descriptor that is closed at the end of its `with`."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+
+    def __enter__(self) -> int:
+        return self.fd
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.fd)
+
+
+def reading(path: str, place: Place, cwd: str) -> Opened:
     """A descriptor of a regular file, open for reading."""
     target = real(path, cwd)
     with _folder(os.path.dirname(target), place, make=False) as folder:
         fd = _open(os.path.basename(target), folder, path)
-        try:
-            _judge(_name(fd), place, write=False)
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise ToolError(f"not a regular file: {path}")
-            yield fd
-        finally:
-            os.close(fd)
+    try:
+        _judge(_name(fd), place, write=False)
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise ToolError(f"not a regular file: {path}")
+    except BaseException:
+        os.close(fd)
+        raise
+    return Opened(fd)
 
 
-@contextmanager
-def listing(path: str, place: Place, cwd: str) -> Iterator[int]:
+def listing(path: str, place: Place, cwd: str) -> Opened:
     """A descriptor of a folder whose names may be read."""
-    with _folder(real(path, cwd), place, make=False) as folder:
-        _judge(_name(folder), place, write=False)
-        yield folder
+    folder = _folder(real(path, cwd), place, make=False)
+    try:
+        _judge(_name(folder.fd), place, write=False)
+    except BaseException:
+        os.close(folder.fd)
+        raise
+    return folder
 
 
 def read_whole(path: str, place: Place, cwd: str) -> bytes | None:
@@ -91,8 +105,7 @@ def _mode(name: str, folder: int, path: str) -> int | None:
     return stat.S_IMODE(found.st_mode)
 
 
-@contextmanager
-def _folder(path: str, place: Place, *, make: bool) -> Iterator[int]:
+def _folder(path: str, place: Place, *, make: bool) -> Opened:
     """A descriptor of the directory, walked from the nearest one that exists."""
     missing: list[str] = []
     while make and not os.path.lexists(path):
@@ -102,13 +115,20 @@ def _folder(path: str, place: Place, *, make: bool) -> Iterator[int]:
     try:
         for name in missing:
             _judge(os.path.join(_name(fd), name), place, write=True)
-            with suppress(FileExistsError):  # opening it without links decides
-                os.mkdir(name, dir_fd=fd)
+            _mkdir(name, fd)
             fd, outer = os.open(name, _FOLDER, dir_fd=fd), fd
             os.close(outer)
-        yield fd
-    finally:
+    except BaseException:
         os.close(fd)
+        raise
+    return Opened(fd)
+
+
+def _mkdir(name: str, folder: int) -> None:
+    try:
+        os.mkdir(name, dir_fd=folder)
+    except FileExistsError:
+        return  # opening it without links decides
 
 
 def _open(name: str, folder: int, path: str) -> int:

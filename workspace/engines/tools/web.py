@@ -20,6 +20,8 @@ from html.parser import HTMLParser
 from urllib.parse import SplitResult, urlencode, urljoin, urlsplit
 
 from workspace.engines.light_typing import Any, NamedTuple
+from workspace.engines.network import Network
+from workspace.engines.proxy.rules import Refused, Rules
 from workspace.engines.tools import Settings, ToolError
 
 SECONDS, BYTES, REDIRECTS = 30.0, 2 * 1024 * 1024, 5
@@ -40,7 +42,8 @@ def fetch(args: Mapping[str, Any], settings: Settings, seconds: float) -> str:
     """The text of a page; `prompt` comes back with it for the model that asked."""
     _need_network(settings)
     anywhere = bool(settings.web.get("allowPrivate"))
-    answer = _follow(args["url"], time.monotonic() + min(seconds, SECONDS), anywhere=anywhere)
+    rules = Rules(settings.network, anywhere=anywhere)
+    answer = _follow(args["url"], time.monotonic() + min(seconds, SECONDS), rules)
     if answer.status >= 400:
         raise ToolError(f"the server answered {answer.status}")
     text = _decoded(answer)
@@ -60,7 +63,8 @@ def search(args: Mapping[str, Any], settings: Settings, seconds: float) -> str:
         raise ToolError("WebSearch is not configured: set tools.web.searchUrl in svc.config.yaml")
     query = urlencode({"q": args["query"], "format": "json"})
     full = f"{url}{'&' if '?' in url else '?'}{query}"
-    answer = _follow(full, time.monotonic() + min(seconds, SECONDS), anywhere=True)
+    rules = Rules(Network("host", own=settings.network.own), anywhere=True)
+    answer = _follow(full, time.monotonic() + min(seconds, SECONDS), rules)
     try:
         results = json.loads(answer.body)["results"]
         hits = [hit for hit in results if isinstance(hit, dict) and _wanted(hit, args)]
@@ -71,7 +75,7 @@ def search(args: Mapping[str, Any], settings: Settings, seconds: float) -> str:
 
 
 def _need_network(settings: Settings) -> None:
-    if not settings.network:
+    if settings.network.mode == "off":
         raise ToolError("the network is off for this turn")
 
 
@@ -85,9 +89,9 @@ def _wanted(hit: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
     return (not allowed or among(allowed)) and not among(blocked)
 
 
-def _follow(url: str, deadline: float, *, anywhere: bool) -> Answer:
+def _follow(url: str, deadline: float, rules: Rules) -> Answer:
     for _ in range(REDIRECTS + 1):
-        answer = _get(_checked(url), deadline, anywhere=anywhere)
+        answer = _get(_checked(url), deadline, rules)
         if answer.status not in (301, 302, 303, 307, 308) or not answer.location:
             return answer
         url = urljoin(url, answer.location)
@@ -105,9 +109,9 @@ def _checked(url: str) -> SplitResult:
     return parts
 
 
-def _get(url: SplitResult, deadline: float, *, anywhere: bool) -> Answer:
+def _get(url: SplitResult, deadline: float, rules: Rules) -> Answer:
     try:
-        connection = _connect(url, deadline, anywhere=anywhere)
+        connection = _connect(url, deadline, rules)
         cut = threading.Timer(_left(deadline), _shut, [connection.sock])
         cut.start()
         try:
@@ -133,11 +137,11 @@ def _get(url: SplitResult, deadline: float, *, anywhere: bool) -> Answer:
         raise ToolError(f"the page cannot be fetched: {error}") from None
 
 
-def _connect(url: SplitResult, deadline: float, *, anywhere: bool) -> http.client.HTTPConnection:
+def _connect(url: SplitResult, deadline: float, rules: Rules) -> http.client.HTTPConnection:
     """A connection to one judged address of the host."""
     host = url.hostname or ""
     port = url.port or (443 if url.scheme == "https" else 80)
-    address = _resolve(host, port, anywhere=anywhere)
+    address = _resolve(host, port, rules)
     raw = socket.create_connection((address, port), timeout=_left(deadline))
     if url.scheme == "https":
         raw = ssl.create_default_context().wrap_socket(raw, server_hostname=host)
@@ -146,11 +150,14 @@ def _connect(url: SplitResult, deadline: float, *, anywhere: bool) -> http.clien
     return connection
 
 
-def _resolve(host: str, port: int, *, anywhere: bool) -> str:
+def _resolve(host: str, port: int, rules: Rules) -> str:
     addresses = [str(row[4][0]) for row in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-    if not anywhere and not all(public(address) for address in addresses):
+    if not rules.anywhere and not all(public(address) for address in addresses):
         raise ToolError(f"{host} is an address of this machine or its network")
-    return addresses[0]
+    try:
+        return rules.judged(host, port, addresses)[0]
+    except Refused as refused:
+        raise ToolError(str(refused)) from None
 
 
 def public(address: str) -> bool:

@@ -27,11 +27,18 @@ class Agents(World):
     def path(self) -> Path:
         return self.root / "script.json"
 
+    @property
+    def offers(self) -> Path:
+        """Where the engine keeps what is its own."""
+        return self.root / "engines" / "acp"
+
     def fields(self, **given: Any) -> dict[str, Any]:
         agent = {"command": [sys.executable, str(STUB), str(self.path)]} | given.pop("agent", {})
         keys = given.pop("keys", {})
-        cfg = {"settings": {"agents": {"stub": agent}}, "keys": keys}
-        standard = {"engine": "acp", "model": "stub", "engine_cfg": cfg}
+        cfg = {"settings": {"agents": {"stub": agent}}, "keys": keys, "data": str(self.offers)}
+        standard: dict[str, Any] = {"engine": "acp", "model": "stub", "engine_cfg": cfg}
+        if given.get("mode", "bypassPermissions") != "bypassPermissions":
+            standard["attended"] = True  # below it no agent runs without a person
         return standard | given
 
     def play(self, *steps: dict[str, Any], prompt: str = "Hello", **given: Any) -> list[Any]:

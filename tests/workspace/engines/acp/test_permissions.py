@@ -9,6 +9,7 @@ import pytest
 
 from tests.workspace.engines.acp.conftest import BWRAP
 from tests.workspace.turns import kinds, only
+from workspace.engines.network import Network
 
 EDIT = {"kind": "edit", "title": "Edit a.txt"}
 
@@ -27,10 +28,10 @@ def test_plan_mode_without_a_sandbox_is_refused(world):
     assert world.log("initialize") == []
 
 
-def test_no_network_is_refused(world):
-    end = world.play({"say": "x"}, network=False, sandbox=BWRAP)[-1]
+def test_no_network_is_refused_without_a_sandbox(world):
+    end = world.play({"say": "x"}, network=Network("off"))[-1]
 
-    assert end["text"] == "network off needs bubblewrap and the runbook or builtin engine"
+    assert end["text"] == "network off needs a sandbox (bubblewrap), and there is none here"
 
 
 def test_bypass_allows_this_once_what_is_asked(world):
@@ -42,13 +43,31 @@ def test_bypass_allows_this_once_what_is_asked(world):
     assert only(records, "tool_result")["is_error"] is False
 
 
-def test_nobody_attends_so_what_needs_approval_is_denied_and_recorded(world):
+@pytest.mark.parametrize("mode", ["default", "acceptEdits", "plan"])
+def test_below_bypass_no_agent_is_started_that_nobody_attends(world, mode):
+    """It never asks, so nothing but the refusal keeps it from writing."""
     target = world.project / "a.txt"
-    records = world.play(edit(target), {"say": "Then not."}, mode="default", attended=False)
+    step = {"write": [str(target), "x"]}
+    end = world.play(step, mode=mode, attended=False, sandbox=BWRAP)[-1]
 
-    text = "Edit needs approval and nobody is attending this turn (permission mode default)"
-    asked, result = only(records, "permission"), only(records, "tool_result")
-    assert (asked["state"], asked["by"], asked["reason"]) == ("denied", "policy", text)
+    text = (
+        "an ACP agent may act without asking and nobody attends this turn: "
+        "it needs bypassPermissions, or another engine"
+    )
+    assert (end["status"], end["reason"], end["text"]) == ("error", "refused", text)
+    assert world.log("initialize") == []
+    assert not target.exists()
+
+
+def test_what_is_not_permitted_is_denied_and_recorded(world):
+    target = world.project / "a.txt"
+    steps = (edit(target), {"say": "Then not."})
+    records = world.play(*steps, mode="default", ask_seconds=0)
+
+    text = "nobody answered within 0 s"
+    permissions = [one for one in records if one["type"] == "permission"]
+    asked, result = permissions[-1], only(records, "tool_result")
+    assert (asked["state"], asked["by"], asked["reason"]) == ("denied", "timeout", text)
     assert asked["call"] == result["call"] == only(records, "tool_use")["call"]
     assert (result["is_error"], result["text"]) == (True, text)
     assert [entry["option"] for entry in world.log("permission")] == ["reject_once"]
@@ -88,7 +107,7 @@ def test_accept_edits_lets_files_be_edited_and_nothing_be_run(world):
     target = world.project / "a.txt"
     run = {"tool": {"kind": "execute", "title": "touch b"}, "ask": True, "then": {"run": "touch b"}}
     removal = edit(target, tool={"kind": "delete", "title": "rm a.txt", "path": str(target)})
-    records = world.play(edit(target), run, removal, mode="acceptEdits")
+    records = world.play(edit(target), run, removal, mode="acceptEdits", ask_seconds=0)
 
     results = [record for record in records if record["type"] == "tool_result"]
     assert [result["is_error"] for result in results] == [False, True, True]
@@ -125,7 +144,7 @@ def test_transcripts_are_protected_in_bypass_too(world):
 
 def test_an_agent_that_goes_on_all_the_same_is_told_of(world):
     target = world.project / "a.txt"
-    records = world.play(edit(target, stubborn=True), mode="default")
+    records = world.play(edit(target, stubborn=True), mode="default", ask_seconds=0)
 
     assert only(records, "tool_result")["is_error"] is True
     notice = next(one for one in records if one.get("code") == "agent_ignored_denial")
@@ -134,9 +153,14 @@ def test_an_agent_that_goes_on_all_the_same_is_told_of(world):
 
 def test_an_agent_that_never_asks_is_not_held_and_the_flags_say_so(world):
     target = world.project / "a.txt"
-    world.play({"write": [str(target), "x"]}, mode="default", attended=False)
+    records = world.play({"write": [str(target), "x"]}, mode="default")
 
     assert target.exists()  # the protocol holds nothing: hence the refusals and allowListEnforced
+    notice = next(one for one in records if one.get("code") == "agent_decides")
+    assert notice["text"] == (
+        "The agent stub decides by itself what it asks about: it may edit files and run commands "
+        "in this project without a question."
+    )
 
 
 def test_a_permission_check_that_fails_denies(world):

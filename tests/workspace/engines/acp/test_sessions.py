@@ -9,6 +9,7 @@ import pytest
 from tests.workspace.engines.acp.conftest import Agents
 from tests.workspace.engines.manage import TOKEN, manage
 from tests.workspace.turns import only
+from workspace.engines.acp import ENGINE, agents, offers
 
 
 def ref(world: Agents, **more: Any) -> dict[str, Any]:
@@ -94,6 +95,142 @@ def test_the_agent_is_put_into_the_mode_of_the_settings(world):
     assert done["status"] == "ok"
     assert (refused["status"], refused["reason"]) == ("error", "refused")
     assert refused["text"] == 'The agent stub has no mode "yolo"; it has ask.'
+
+
+CLAUDE = ["auto", "default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"]
+CODEX = ["full-access", "auto", "read-only"]
+GEMINI = ["yolo", "default", "autoEdit", "plan"]
+OPENCODE = ["plan", "build"]
+
+
+@pytest.mark.parametrize(
+    ("offered", "expected"),
+    [
+        (CLAUDE, ["default", "default", "plan", "bypassPermissions"]),
+        (CODEX, ["read-only", "read-only", "read-only", None]),
+        (GEMINI, ["default", "default", "plan", None]),
+        (OPENCODE, ["build", "build", None, "build"]),
+        (["ask", "code"], [None] * 4),
+    ],
+)
+def test_a_mode_of_the_service_is_the_agents_word_for_it(offered, expected):
+    """None: it is left in the first one, which is the one it is in."""
+    found = [offers.counterpart(mode, tuple(offered)) for mode in offers.NAMES]
+
+    assert [None if word in ("", offered[0]) else word for word in found] == expected
+
+
+@pytest.mark.parametrize("options", [False, True])
+def test_an_agent_is_put_into_its_word_for_the_mode_of_the_turn(world, options):
+    can = {"modes": ["yolo", "default"], "options": options}
+    world.play({"say": "x"}, can=can, mode="default")
+
+    if options:
+        (chosen,) = world.log("set_config_option")
+        assert (chosen["option"], chosen["value"]) == ("how", "default")
+    else:
+        assert [entry["mode"] for entry in world.log("set_session_mode")] == ["default"]
+
+
+def test_an_agent_that_refuses_to_ask_nothing_asks_and_is_allowed(world):
+    target = world.project / "a.txt"
+    edit = {"kind": "edit", "title": "Edit", "path": str(target)}
+    can = {"modes": ["plan", "default", "yolo"], "wary": "yolo"}
+    step = {"tool": edit, "ask": True, "then": {"write": [str(target), "x"]}}
+    end = world.play(step, can=can, mode="bypassPermissions")[-1]
+
+    assert [entry["mode"] for entry in world.log("set_session_mode")] == ["yolo", "default"]
+    assert (end["status"], target.read_text()) == ("ok", "x")
+
+
+def test_an_agent_that_refuses_to_ask_is_not_prompted(world):
+    target = world.project / "a.txt"
+    can = {"modes": ["yolo", "default"], "wary": "default"}
+    end = world.play({"write": [str(target), "x"]}, can=can, mode="default")[-1]
+
+    assert (end["status"], target.exists()) == ("error", False)
+
+
+def test_the_mode_of_the_settings_comes_before_that_word(world):
+    can = {"modes": ["default", "code"]}
+    world.play({"say": "x"}, can=can, mode="default", agent={"mode": "code"})
+
+    assert [entry["mode"] for entry in world.log("set_session_mode")] == ["code"]
+
+
+def test_a_model_of_the_sessions_own_list_is_given_by_its_own_request(world):
+    can = {"models": ["small", "large"], "listed": True}
+    done = world.play({"say": "x"}, can=can, model="stub:large")[-1]
+    refused = world.play({"say": "x"}, can=can, model="stub:huge")[-1]
+
+    assert [entry["model"] for entry in world.log("set_session_model")] == ["large"]
+    assert done["status"] == "ok"
+    assert refused["text"] == 'The agent stub has no model "huge"; it has small, large.'
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_what_an_agent_offers_is_known_from_its_last_session(world, listed):
+    assert offers.remembered("stub", str(world.offers)) == {"modes": None, "models": None}
+
+    world.play({"say": "x"}, can={"models": ["a", "b"], "modes": ["ask"], "listed": listed})
+
+    known = {"modes": ["ask"], "models": ["a", "b"]}
+    assert offers.remembered("stub", str(world.offers)) == known
+    cfg = world.fields()["engine_cfg"]
+    assert ENGINE.agents(cfg) == [{"name": "stub", "reason": None, **known}]
+
+
+def test_a_chat_says_once_that_the_agent_decides_what_it_asks(world):
+    world.script([{"say": "One."}], resume=True)
+    first = world.play(mode="default")
+    kept = [one["state"] for one in first if one["type"] == "engine"][-1]
+    second = world.play(mode="default", engine_ref=kept)
+    bypassing = world.play(mode="bypassPermissions", engine_ref=ref(world, agent="other"))
+
+    assert "agent_decides" in codes(first)
+    assert "agent_decides" not in codes(second) + codes(bypassing)
+
+
+def test_it_says_so_too_when_a_chat_leaves_bypass(world):
+    world.script([{"say": "One."}], resume=True)
+    world.play(mode="bypassPermissions")
+    records = world.play(mode="default", engine_ref=ref(world))
+    kept = [one["state"] for one in records if one["type"] == "engine"][-1]
+
+    assert "agent_decides" in codes(records)
+    assert kept["told"] is True
+
+
+def test_an_agent_that_does_not_start_in_time_is_given_up_with_the_setting_to_raise(world):
+    end = world.play({"say": "x"}, can={"mute": True}, agent={"startSeconds": 1})[-1]
+
+    assert (end["status"], end["reason"]) == ("error", "engine_crashed")
+    assert end["text"] == (
+        "The agent stub did not answer initialize within 1 s "
+        "(engines.acp.agents.stub.startSeconds)."
+    )
+
+
+def test_an_agent_is_told_what_its_makers_let_a_client_say(world):
+    world.play({"say": "x"}, agent={"meta": {"maker": {"settings": []}}})
+
+    assert world.log("new_session")[0]["meta"] == {"maker": {"settings": []}}
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"startSeconds": 0}, ".startSeconds must be a whole number from 1 to 3600, e.g. 120"),
+        ({"startSeconds": True}, ".startSeconds must be a whole number from 1 to 3600, e.g. 120"),
+        ({"meta": "x"}, ".meta must be a mapping"),
+        ({"modes": "x"}, ".modes is not known; use command, env, reads, urls, mode, login, "
+                         "startSeconds or meta"),
+    ],
+)  # fmt: skip
+def test_a_setting_that_is_none_is_named(given, problem):
+    _, problems = agents.read({"agents": {"x": {"command": ["/bin/true"], **given}}})
+
+    assert problems == [f"engines.acp.agents.x{problem}"]
 
 
 def test_a_model_is_given_to_the_agent_and_never_replaced_by_another(world):

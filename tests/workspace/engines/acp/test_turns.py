@@ -9,6 +9,7 @@ import pytest
 from tests.workspace.turns import kinds, only, pss_mb, until
 from workspace.engines import procs
 from workspace.engines.acp import failures
+from workspace.engines.acp.calls import Call
 
 
 def test_text_thought_and_plan_are_kept_in_order(world):
@@ -58,6 +59,49 @@ def test_a_kind_stands_for_a_tool_and_an_unknown_one_for_commands(world):
     assert [record["tool"] for record in records if record["type"] == "tool_use"] == [
         "Read", "Grep", "Edit", "Bash", "WebFetch", "Bash", "Bash", "Bash",
     ]  # fmt: skip
+
+
+def test_a_call_is_shown_by_its_own_name_and_title(world):
+    calls = [
+        {"kind": "edit", "title": "Write a.txt", "own": "Write", "path": "a.txt"},
+        {"kind": "edit", "title": "Writing", "path": "b.txt", "diff": ["b.txt", None, "new"]},
+        {"kind": "edit", "title": "Edit", "path": "b.txt", "diff": ["b.txt", "old", "new"]},
+        {"kind": "think", "title": "Look around", "own": "Agent"},
+        {"kind": "other", "title": "mcp__files__find"},
+        {"kind": "execute", "title": "List it", "own": "Bash", "input": {"command": "ls"}},
+    ]
+    records = world.play(*({"tool": call} for call in calls))
+
+    uses = [record for record in records if record["type"] == "tool_use"]
+    assert [use["tool"] for use in uses] == [
+        "Write", "Write", "Edit", "Task", "mcp__files__find", "Bash",
+    ]  # fmt: skip
+    assert uses[1]["input"]["content"] == "new"
+    assert (uses[2]["input"]["old_string"], uses[2]["input"]["new_string"]) == ("old", "new")
+    assert (uses[5]["input"]["command"], uses[5]["input"]["title"]) == ("ls", "List it")
+
+
+def test_no_name_an_agent_gives_a_call_makes_the_gate_milder(world):
+    """A command called Read, or a subagent, which the gate would let pass, is asked for as Bash."""
+    calls = [
+        {"kind": "execute", "title": "Read", "own": "Read"},
+        {"kind": "think", "title": "Task", "own": "Task"},
+    ]
+    steps = [{"tool": call, "ask": True} for call in calls]
+    records = world.play(*steps, mode="default", ask_seconds=0)
+
+    asked = [one for one in records if one["type"] == "permission" and one["state"] == "asked"]
+    assert [one["tool"] for one in asked] == ["Bash", "Bash"]
+
+
+def test_a_call_lasts_as_long_as_it_took(world):
+    """Measured from when it is known, though the agent tells of it only when it has ended."""
+    begun = Call("call_1")
+    begun.began -= 2
+    begun.merge(SimpleNamespace(title="x", kind="execute", status="completed"))
+    begun.use()
+
+    assert begun.result().ms >= 2000
 
 
 def test_usage_and_cost_are_those_of_the_turn_as_reported(world):

@@ -41,6 +41,12 @@ def records(service: Service, chat: str) -> list[dict[str, Any]]:
     return [record for _, record in transcript.read(str(path))] if path.exists() else []
 
 
+def engine(service: Service) -> dict[str, Any]:
+    """What GET /api/engines says of ACP agents."""
+    found: dict[str, Any] = service.http.get("/api/engines").json()["engines"][3]
+    return found
+
+
 def ended(service: Service, chat: str, turns: int) -> list[dict[str, Any]]:
     def ends() -> bool:
         found = [one for one in records(service, chat) if one["type"] == "turn_end"]
@@ -53,6 +59,7 @@ def ended(service: Service, chat: str, turns: int) -> list[dict[str, Any]]:
 def test_an_agent_answers_calls_the_service_and_goes_on_in_its_session(alpha):
     listing = alpha.http.get("/api/engines").json()
     row = listing["engines"][3]
+    assert [one["models"] for one in row["agents"]] == [None, None]
     assert (row["available"], row["models"]) == (True, ["acp:claude-like"])
     assert (row["allowListEnforced"], row["maxTurnsEnforced"]) == (False, False)
     assert (listing["default"], listing["defaultReason"]) == ("acp", 'SVC_ENGINE is "acp"')
@@ -67,6 +74,10 @@ def test_an_agent_answers_calls_the_service_and_goes_on_in_its_session(alpha):
     assert said.startswith(f"STUB_KEY={KEY}")
     assert chat in said
     assert first[-1]["status"] == "ok"
+    agents = {one["name"]: one for one in engine(alpha)["agents"]}
+    assert (agents["claude-like"]["modes"], agents["claude-like"]["models"]) == ([], [])
+    assert agents["lost"]["modes"] is None
+    assert agents["lost"]["reason"].endswith("is not found: no-such-agent")
 
     alpha.http.post(f"{CHATS}/{chat}/messages", json={"prompt": "And on"}).raise_for_status()
     second = ended(alpha, chat, 2)
@@ -74,18 +85,23 @@ def test_an_agent_answers_calls_the_service_and_goes_on_in_its_session(alpha):
     assert alpha.http.get(f"{CHATS}/{chat}").json()["chat"]["model"] == "claude-like"
 
 
-def test_a_trigger_with_a_list_is_refused_and_makes_no_chat(alpha):
-    body = {
-        "trigger": {"type": "schedule", "interval": "1h"},
-        "run": {"prompt": "Look", "model": "acp:claude-like", "tools": ["Read"]},
-        "enabled": False,
-    }
+def test_a_trigger_that_an_agent_may_not_run_is_refused_at_save_and_when_it_is_run(alpha):
     path = "/api/projects/alpha/triggers/look"
-    saved = alpha.http.put(path, json=body).json()
-    assert 'run.tools: the engine "acp" cannot enforce a tool list' in saved["trigger"]["warnings"]
+    run = {"prompt": "Look", "model": "acp:claude-like"}
+    body = {"trigger": {"type": "schedule", "interval": "1h"}, "run": run, "enabled": False}
+    listed = alpha.http.put(path, json=body | {"run": run | {"tools": ["Read"]}})
+    unasked = alpha.http.put(path, json=body)
+    assert (listed.status_code, unasked.status_code) == (400, 400)
+    assert 'run.tools: the engine "acp" cannot enforce a tool list' in listed.json()["error"]
+    assert "run.permissionMode: an ACP agent may act without asking" in unasked.json()["error"]
 
+    bypassing = body | {"run": run | {"permissionMode": "bypassPermissions"}}
+    alpha.http.put(path, json=bypassing).raise_for_status()
+    file = alpha.projects / "alpha" / "project.yaml"
+    file.write_text(file.read_text().replace("bypassPermissions", "acceptEdits"))
+    until(lambda: alpha.http.get(path).json()["trigger"].get("warnings"), what="the edit is seen")
     answer = alpha.http.post(f"{path}/run")
 
     assert answer.status_code == 502
-    assert 'the engine "acp" cannot enforce a tool list' in answer.json()["error"]
+    assert "an ACP agent may act without asking" in answer.json()["error"]
     assert alpha.http.get(CHATS).json()["chats"] == []

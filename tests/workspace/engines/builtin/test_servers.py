@@ -12,6 +12,7 @@ from tests.workspace.engines.builtin.talk import KEY, Talk, end, notices, of, re
 from tests.workspace.turns import only
 from workspace.engines import sandbox
 from workspace.engines.builtin import ENGINE, servers
+from workspace.engines.network import Network
 
 
 @pytest.fixture
@@ -233,7 +234,7 @@ def test_a_confined_turn_talks_to_its_model_while_its_commands_have_no_network(t
         use("Bash", {"command": "echo x > ran"}),
     )
     stub.say(text("ok"))
-    records = talk.run(network=False, sandbox=CONFINED)
+    records = talk.run(network=Network("off"), sandbox=CONFINED)
     assert not {"WebFetch", "WebSearch"} & set(stub.asked[0].tools)
     out, chats, inside = of(records, "tool_result")
     assert "unreachable" in out["text"] or "refused" in out["text"]
@@ -244,6 +245,6 @@ def test_a_confined_turn_talks_to_its_model_while_its_commands_have_no_network(t
 
 
 def test_a_turn_with_the_network_off_is_refused_without_bubblewrap(talk, stub):
-    records = talk.run(network=False)
+    records = talk.run(network=Network("off"))
     assert end(records) == ("error", "refused")
     assert "bubblewrap" in records[-1]["text"]

@@ -11,6 +11,7 @@ from tests.stubs.anthropic import Reply, text, use
 from tests.workspace.engines.claude.conftest import KEY, Desk, ended, of
 from tests.workspace.turns import kinds, only
 from workspace.engines import procs
+from workspace.engines.network import Network
 
 WIDE = """
 from workspace.engines.claude import setup
@@ -113,11 +114,11 @@ def test_a_model_name_that_is_an_option_is_refused(desk: Desk):
     assert desk.stub.asked == []
 
 
-def test_network_off_is_refused(desk: Desk):
-    records = desk.run(network=False)
+def test_network_off_is_refused_without_a_sandbox(desk: Desk):
+    records = desk.run(network=Network("off"))
 
     assert ended(records) == ("error", "refused")
-    assert records[-1]["text"].startswith("network off needs bubblewrap")
+    assert records[-1]["text"].startswith("network off needs a sandbox")
 
 
 def test_the_last_of_two_results_counts(desk: Desk):

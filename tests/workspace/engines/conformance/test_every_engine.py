@@ -98,9 +98,9 @@ def test_an_empty_list_offers_no_tool(driver):
 
 def test_plan_mode_changes_nothing(driver):
     driver.expect(Use("Write", {"file_path": "ran", "content": "x"}), Say("I would write."))
-    if refused_instead(driver, "plan mode", mode="plan"):
+    if refused_instead(driver, "plan mode", mode="plan", attended=True):
         return
-    records = driver.run(mode="plan")
+    records = driver.run(mode="plan", attended=True)
     assert only(records, "tool_result")["is_error"]
     assert not (driver.world.project / "ran").exists()
 

@@ -1,0 +1,216 @@
+"""A running turn: the events of its engine become records, and it is what the engine may ask of."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import AbstractContextManager
+
+from workspace.chats import live, transcript
+from workspace.chats.turns.recorder import STOPS, Recorder, scrubbed
+from workspace.engines import base, policy, procs
+from workspace.engines.base import Args, End, Engine, EngineError, Event, Job, Notice, ToolUse
+from workspace.engines.confinement import Confinement
+from workspace.engines.control import Control, Stopped
+from workspace.engines.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workspace.engines.runner import Runner
+
+NEEDS_ENGINE = (
+    "No engine can run this message: {reason}. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a "
+    "local model (SVC_LOCAL_MODEL_URL), configure an ACP agent, or write the prompt as a runbook."
+)
+SILENT = End("error", "engine_crashed", "The engine ended without a word.")
+
+
+class Log:
+    """stdout and stderr of the turn, secrets as ***; whoever keeps them bounds them (output.py)."""
+
+    encoding = "utf-8"
+
+    def __init__(self, secrets: tuple[str, ...]) -> None:
+        self.secrets = secrets
+
+    def write(self, text: str) -> int:
+        rest = scrubbed(text, self.secrets).encode(errors="replace")
+        while rest:
+            rest = rest[os.write(2, rest) :]
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
+
+
+class Turn:
+    """One turn: its engine's events become records; it is the TurnIO of its engine."""
+
+    def __init__(
+        self, job: Job, control: Control, recorder: Recorder, confinement: Confinement
+    ) -> None:
+        self.job, self.control, self.recorder = job, control, recorder
+        self.policy = policy.Gate(job)
+        self.confinement = confinement
+        self.live = live.Appender(recorder.writer.path.removesuffix("jsonl") + "live", job.turn)
+
+    def run(self) -> None:
+        """From turn_start to turn_end; the transcript failing is the only way out without one."""
+        self.recorder.begin()
+        try:
+            engine = base.engine(self.job.engine) if self.job.engine else None
+            end = self._refused(engine)
+            if end is None and engine is not None:
+                end = self._perform(engine)
+        except Stopped as stop:
+            end = STOPS.get(stop.reason, STOPS["shutdown"])
+        except EngineError as error:
+            end = End("error", error.reason, error.text)
+        except transcript.StorageError:
+            raise
+        except Exception as error:
+            _log(error)
+            text = f"The engine failed: {type(error).__name__}: {error}"
+            end = End("error", "engine_crashed", text)
+        self.confinement.close()
+        procs.kill_tree(below=(os.getpid(),))
+        self.recorder.finish(end or SILENT, self.confinement.hosts)
+        self.live.close()
+
+    def _refused(self, engine: Engine | None) -> End | None:
+        """Why nothing is started."""
+        job = self.job
+        if engine is None:
+            return End("needs_engine", "needs_engine", NEEDS_ENGINE.format(reason=job.refusal))
+        if job.sandbox.mode == "unavailable":
+            text = f"The sandbox is unavailable: {job.sandbox.reason}."
+            return End("error", "sandbox_unavailable", text)
+        refusal = engine.preflight(job)
+        if refusal:
+            return End("error", "refused", refusal)
+        if job.mode == "bypassPermissions" and os.geteuid() == 0 and job.sandbox.mode == "off":
+            text = "This turn runs as root without a sandbox and without asking."
+            self.recorder.take(Notice("warn", "root_unsandboxed", text))
+        return None
+
+    def _perform(self, engine: Engine) -> End | None:
+        if engine.looped:
+            from workspace.engines import looped
+
+            return looped.perform(engine, self.job, self)
+        events = engine.run(self.job, self)
+        try:
+            self.control.check()
+            while not isinstance(event := _now(_next(events)), End | None):
+                self.recorder.take(event)
+                self.control.check()
+            return event
+        finally:
+            _now(events.aclose())
+
+    async def gate(self, tool: str, args: Args, call: str) -> str | None:
+        """Allow, ask or deny; whatever fails in here denies."""
+        self.control.check()
+        use = ToolUse(tool, call, args)
+        decision = self.judge(use)
+        if isinstance(decision, policy.Ask):
+            self.asked(use)
+            answer = self.control.answer(call, decision.seconds)
+            return self.answered(use, answer, decision.seconds)
+        return decision
+
+    def judge(self, use: ToolUse) -> str | policy.Ask | None:
+        """None = allowed, the text of a denial, or Ask; whatever fails in here denies."""
+        try:
+            decision = self.policy.decide(use.tool, use.input)
+        except Exception as error:
+            _log(error)
+            decision = f"{use.tool} was denied: the permission check failed"
+        if isinstance(decision, str) and decision != policy.ALLOW:
+            self.recorder.permission(use, "denied", "policy", decision)
+        return decision or None
+
+    def asked(self, use: ToolUse) -> None:
+        self.recorder.permission(use, "asked", "policy", None)
+
+    def answered(self, use: ToolUse, allowed: bool | None, seconds: int) -> str | None:
+        """The denial text of an answer, of none within `seconds`, or None."""
+        if allowed:
+            self.recorder.permission(use, "allowed", "user", None)
+            return None
+        by, reason = "user", f"{use.tool} was denied by the user"
+        if allowed is None:
+            by, reason = "timeout", f"nobody answered within {seconds} s"
+        self.recorder.permission(use, "denied", by, reason)
+        return reason
+
+    async def svc(self, op: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
+        with self.control:
+            return self.call_svc(op, args, seconds)
+
+    def call_svc(self, op: str, args: Args, seconds: float) -> tuple[bool, str]:
+        from workspace.engines import svc_client
+
+        if self.job.svc is None:
+            return True, svc_client.UNREACHABLE
+        return svc_client.call(self.job.svc, op, args, seconds)
+
+    def wrap(
+        self,
+        argv: list[str],
+        *,
+        writable: Sequence[str] = (),
+        needed: Sequence[str] = (),
+        endpoints: Sequence[tuple[str, int]] = (),
+    ) -> list[str]:
+        return self.confinement.wrap(argv, writable, needed, endpoints)
+
+    def runner(self, tool: str, args: Args) -> Runner | None:
+        return self.confinement.runner(tool, args)
+
+    def delta(self, block: str, kind: str, text: str) -> None:
+        self.live.add(block, kind, text)
+
+    def flush(self) -> None:
+        self.live.flush()
+
+    def take(self, event: Event) -> None:
+        self.recorder.take(event)
+
+    def on_stop(self, farewell: Callable[[], Awaitable[object]]) -> None:
+        """Nothing is said: an engine without a loop has no child that listens."""
+
+    def earlier(self) -> Iterator[Args]:
+        """Records before this turn's own, which come last in the file (4.5: across forks too)."""
+        for _, record in transcript.backwards(self.recorder.writer.path):
+            if record.get("turn") != self.job.turn:
+                yield record
+
+    def denial(self, path: str, *, write: bool) -> str | None:
+        return self.confinement.denial(path, write=write)
+
+    def stoppable(self) -> AbstractContextManager[None]:
+        return self.control
+
+
+async def _next(events: AsyncGenerator[Event, None]) -> Event | None:
+    async for event in events:
+        return event
+    return None
+
+
+def _now(work: Coroutine[object, None, Event | None]) -> Event | None:
+    """The result of a coroutine that never suspends: this engine needs no event loop, and loading
+    one costs as much as the rest of the turn (S5)."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        result: Event | None = done.value
+        return result
+    raise RuntimeError("the engine waits for an event loop")
+
+
+def _log(error: BaseException) -> None:
+    import traceback
+
+    traceback.print_exception(error, file=sys.stderr)

@@ -1,0 +1,140 @@
+"""The sandboxes of one turn, for its tools or for its engine's program, with a network each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+
+from workspace.engines import catalogue, sandbox
+from workspace.engines.base import Args, EngineError, Job
+from workspace.engines.light_typing import TYPE_CHECKING, Any
+from workspace.engines.paths import Paths
+from workspace.engines.proxy import gateway
+
+if TYPE_CHECKING:
+    from workspace.engines.runner import Runner
+
+HOSTS = 200  # as many as are kept with a turn
+
+
+class Confinement:
+    """What a turn may see and reach, as the prefix of its commands."""
+
+    def __init__(self, job: Job) -> None:
+        self.job, self.paths = job, Paths.of(job)
+        self.reached: dict[tuple[str, int, bool], None] = {}
+        self._runner: Runner | None = None
+        self._doors = 0
+
+    @property
+    def hosts(self) -> list[dict[str, Any]]:
+        """Each host and port the turn reached or was refused, once."""
+        names = ("host", "port", "refused")
+        return [dict(zip(names, row, strict=True)) for row in list(self.reached)[:HOSTS]]
+
+    def prepare(self) -> None:
+        """Start the sandbox of the tools, which will be needed; a failure is told at the call."""
+        try:
+            self.runner("Bash", {})
+        except EngineError:
+            return
+
+    def runner(self, tool: str, args: Args) -> Runner | None:
+        """Where this call acts: inside the sandbox, which is started when it is first needed, or
+        here (None). Files of the project are the same on both sides, and held by the rule of the
+        turn's paths; starting a sandbox for them would double the price of a short turn.
+        """
+        if self.job.sandbox.mode != "bwrap" or (tool != "Bash" and self._at_home(tool, args)):
+            return None
+        if self._runner is not None and self._runner.lost:
+            self.close()
+        if self._runner is None:
+            from workspace.engines.runner import Runner
+
+            argv = self._confined([], [], sandbox.OURS, (), tools=True)
+            self._runner = Runner(argv, self.paths.root, self.paths)
+        return self._runner
+
+    def _at_home(self, tool: str, args: Args) -> bool:
+        try:
+            path = os.path.join(self.paths.root, catalogue.path(tool, args) or "")
+            return self.paths.holds(os.path.realpath(path))
+        except ValueError:  # no path: its tool says so
+            return True
+
+    def denial(self, path: str, *, write: bool) -> str | None:
+        """Why a tool that acts here may not open this path, as the kernel names it now."""
+        if self.job.sandbox.mode == "bwrap" and not self.paths.holds(path):
+            return f"path is outside the project: {path}"
+        return self.paths.denial(path, path, write=write)
+
+    def close(self) -> None:
+        """End the sandbox of the tools."""
+        if self._runner is not None:
+            self._runner.close()
+            self._runner = None
+
+    def wrap(
+        self,
+        argv: list[str],
+        writable: Sequence[str],
+        needed: Sequence[str],
+        endpoints: Sequence[tuple[str, int]],
+    ) -> list[str]:
+        """A program in a sandbox of its own."""
+        if self.job.sandbox.mode != "bwrap":
+            return argv
+        return self._confined(argv, writable, (*sandbox.OURS, *needed), endpoints)
+
+    def _confined(
+        self,
+        argv: list[str],
+        writable: Sequence[str],
+        needed: Sequence[str],
+        endpoints: Sequence[tuple[str, int]],
+        *,
+        tools: bool = False,
+    ) -> list[str]:
+        job, cwd = self.job, self.paths.root
+        needs = gateway.Needs(tuple(endpoints))
+        door = self._door(needs)
+        addresses = needs.addresses(job.network) if door else []
+        if door or tools:
+            argv = sandbox.inside(argv, addresses, door)
+        return sandbox.wrap(
+            argv,
+            job.sandbox,
+            cwd=cwd,
+            writable=[os.environ["HOME"], os.environ["TMPDIR"], *writable],
+            read_only=[os.path.join(cwd, name) for name in self._kept()],
+            needed=needed,
+            network=job.network.mode == "host",
+            door=door,
+            plan=job.mode == "plan",
+        )
+
+    def _door(self, needs: gateway.Needs) -> str:
+        """The unix socket of a sandbox that may reach something, else nothing."""
+        network = self.job.network
+        if network.mode == "host" or (network.mode == "off" and not needs.endpoints):
+            return ""
+        self._doors += 1
+        door = gateway.Door(self.job.run_dir, f"door-{self._doors}")
+        door.open(network, needs, self.job.svc, self._count)
+        return door.path
+
+    def _count(self, host: str, port: int, refused: bool) -> None:
+        if len(self.reached) < HOSTS:
+            self.reached[host, port, refused] = None
+
+    def _kept(self) -> list[str]:
+        """What nobody writes from inside. `.svc` is made, for what does not exist cannot be
+        covered; only in the project's own directory, which has the chats."""
+        if self.paths.anywhere:
+            return [".chats"]
+        armed = os.path.join(self.paths.root, ".svc")
+        if os.path.dirname(self.paths.chats) == self.paths.root and not os.path.lexists(armed):
+            with suppress(OSError):  # what we cannot make, nobody inside can
+                os.mkdir(armed, 0o700)
+        return [".chats", "project.yaml", ".svc"]

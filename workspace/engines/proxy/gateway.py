@@ -1,0 +1,134 @@
+"""Where the sockets of a sandbox arrive, and who answers them.
+
+A program in the sandbox opens them in its own network and hands them out (inside.py); from then on
+this process accepts on them. The event loop of the proxy is loaded when the first connection comes:
+most turns never make one.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+
+from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple
+from workspace.engines.network import Network
+
+if TYPE_CHECKING:
+    import _socket
+    from collections.abc import Callable, Mapping
+
+    from workspace.engines.base import Job
+
+PORT = 42128  # of the proxy, in a network that is the sandbox's own
+PROXY = f"http://127.0.0.1:{PORT}"
+MOUNTED = "/run/svc-door"  # where the sandbox has the unix socket
+PLAIN = "localhost,127.0.0.1,::1"  # what programs reach without the proxy: the sandbox's own
+ENVIRONMENT = {
+    **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), PROXY),
+    **dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), PROXY),
+    **dict.fromkeys(("NO_PROXY", "no_proxy"), PLAIN),
+    "NODE_USE_ENV_PROXY": "1",  # Node's own fetch looks at the others only then
+}
+_BYTES, _SOCKETS = 8192, 250
+
+
+def endpoint(url: object) -> list[tuple[str, int]]:
+    """The host and port of an http(s) URL, as an endpoint; [] for anything else."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(str(url))
+        port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+    except (ValueError, KeyError):
+        return []
+    return [(parts.hostname, port)] if parts.hostname else []
+
+
+def tools_url(job: Job) -> str:
+    """Where a program of this turn reaches the turn's own tools."""
+    url = str((job.svc or {}).get("url", ""))
+    apart = job.sandbox.mode == "bwrap" and job.network.mode != "host"
+    return f"{PROXY}/_svc/mcp" if apart else url
+
+
+class Needs(NamedTuple):
+    """What an engine's program reaches by itself: `endpoints` are (host pattern, port)."""
+
+    endpoints: tuple[tuple[str, int], ...] = ()
+
+    def addresses(self, network: Network) -> list[str]:
+        """Where the sandbox listens: the proxy, and this machine's ports that are open to it."""
+        found = [f"127.0.0.1:{PORT}"]
+        for host, port in [*self.endpoints, *(("localhost", port) for port in network.ports)]:
+            if host == "localhost":
+                found += [f"127.0.0.1:{port}", f"::1:{port}"]
+            elif host == "::1" or host.startswith("127."):
+                found.append(f"{host}:{port}")
+        return list(dict.fromkeys(found))
+
+
+class Door:
+    """The unix socket of one sandbox, and the thread that waits behind it."""
+
+    def __init__(self, folder: str, name: str) -> None:
+        import _socket
+
+        self.path = os.path.join(folder, name)
+        self._socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:  # the name of a unix socket is short, that of a data directory may be long
+            self._socket.bind(f"/proc/self/fd/{handle}/{name}")
+        finally:
+            os.close(handle)
+        self._socket.listen(1)
+
+    def open(
+        self,
+        network: Network,
+        needs: Needs,
+        svc: Mapping[str, Any] | None,
+        count: Callable[[str, int, bool], None],
+    ) -> None:
+        """Answer whatever the sandbox hands out, for as long as this process lives."""
+        import _thread
+
+        _thread.start_new_thread(self._serve, (network, needs, svc, count))
+
+    def _serve(
+        self,
+        network: Network,
+        needs: Needs,
+        svc: Mapping[str, Any] | None,
+        count: Callable[[str, int, bool], None],
+    ) -> None:
+        listeners = self._received()
+        poller = select.poll()
+        for listener in listeners.values():
+            poller.register(listener, select.POLLIN)
+        if not listeners or not poller.poll():
+            return
+        from workspace.engines.proxy import server
+        from workspace.engines.proxy.rules import Rules
+
+        server.Proxy(Rules(network, needs.endpoints), svc, count).serve(listeners)
+
+    def _received(self) -> dict[str, _socket.socket]:
+        """address -> the listening socket the sandbox opened there."""
+        import _socket
+        from array import array
+
+        handle, _ = self._socket._accept()  # type: ignore[attr-defined] # of socket.accept()
+        self._socket.close()
+        os.unlink(self.path)
+        link = _socket.socket(fileno=handle)
+        room = _socket.CMSG_SPACE(_SOCKETS * 4)
+        text, rights, _, _ = link.recvmsg(_BYTES, room)
+        handles = array("i")
+        for level, kind, data in rights:
+            if (level, kind) == (_socket.SOL_SOCKET, _socket.SCM_RIGHTS):
+                handles.frombytes(data[: len(data) - len(data) % handles.itemsize])
+        names = text.decode().strip().split(",")
+        found = {name: _socket.socket(fileno=fd) for name, fd in zip(names, handles, strict=False)}
+        link.send(b"\n")
+        link.close()
+        return found

@@ -1,0 +1,196 @@
+"""The proxy of one turn: CONNECT, plain HTTP, open ports of this machine, and the turn's own tools.
+
+It runs in the turn process, outside the sandbox, on sockets that the sandbox listens on. What is
+refused is answered 403 with the sentence of the rules; what was reached and refused is counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+from workspace.engines.proxy import own_tools
+from workspace.engines.proxy.gateway import PORT, PROXY
+from workspace.engines.proxy.http import HEAD_BYTES, BadRequest, Head, answer, read_head
+from workspace.engines.proxy.rules import Refused, Rules
+
+CONNECT_S, HEAD_S, BLOCK = 30.0, 60.0, 65536
+MOST = 256  # connections at once: each costs two descriptors of the turn process
+
+Reader: TypeAlias = asyncio.StreamReader
+Writer: TypeAlias = asyncio.StreamWriter
+Handler: TypeAlias = Callable[[Reader, Writer], Awaitable[None]]
+
+
+class Proxy:
+    """The rules of a turn at work. `svc`: {url, token, ...} of the turn's own tools, or None;
+    `count` is told each host, port and whether it was refused."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        svc: Mapping[str, Any] | None,
+        count: Callable[[str, int, bool], None],
+    ) -> None:
+        self.rules, self.svc, self.count = rules, svc, count
+        self._open = 0
+
+    def serve(self, listeners: Mapping[str, Any]) -> None:
+        """Until the process ends."""
+        asyncio.run(self._serve(listeners))
+
+    async def _serve(self, listeners: Mapping[str, Any]) -> None:
+        for address, raw in listeners.items():
+            sock = socket.socket(fileno=raw.detach())
+            port = int(address.rpartition(":")[2])
+            handler = self._proxied if port == PORT else self._forwarding(address, port)
+            await asyncio.start_server(self._bounded(handler), sock=sock, limit=HEAD_BYTES)
+        await asyncio.Event().wait()
+
+    def _bounded(self, handler: Handler) -> Handler:
+        """The same, for so many connections at once; one more is closed."""
+
+        async def bounded(reader: Reader, writer: Writer) -> None:
+            if self._open >= MOST:
+                writer.close()
+                return
+            self._open += 1
+            try:
+                await handler(reader, writer)
+            finally:
+                self._open -= 1
+
+        return bounded
+
+    def _forwarding(self, address: str, port: int) -> Handler:
+        """A port of this machine: bytes as they are."""
+        host = address.rpartition(":")[0]
+        names = ["127.0.0.1", "::1"] if host in ("127.0.0.1", "::1") else [host]
+
+        async def forward(reader: Reader, writer: Writer) -> None:
+            with suppress(OSError, Refused, TimeoutError):
+                theirs = await self._connected("localhost", port, names, opened=True)
+                await _splice(reader, writer, *theirs)
+            writer.close()
+
+        return forward
+
+    async def _proxied(self, reader: Reader, writer: Writer) -> None:
+        try:
+            async with asyncio.timeout(HEAD_S):
+                head = await read_head(reader)
+            if head is not None:
+                await self._answered(head, reader, writer)
+        except BadRequest as error:
+            writer.write(answer(400, str(error)))
+        except Refused as refused:
+            writer.write(answer(403, str(refused)))
+        except TimeoutError:
+            writer.write(answer(504, "the connection was not made in time"))
+        except OSError as error:
+            writer.write(answer(502, f"cannot connect: {error.strerror or error}"))
+        finally:
+            with suppress(OSError):
+                await writer.drain()
+            writer.close()
+
+    async def _answered(self, head: Head, reader: Reader, writer: Writer) -> None:
+        own = head.target.removeprefix(PROXY)  # asked of the proxy itself, or through it
+        if own.startswith("/"):
+            await own_tools.pass_on(head, own, reader, writer, self.svc)
+        elif head.method == "CONNECT":
+            host, port = _authority(head.target)
+            theirs = await self._connect(host, port)
+            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            await _splice(reader, writer, *theirs)
+        else:
+            host, port, target = _absolute(head.target)
+            theirs = await self._connect(host, port)
+            theirs[1].write(head.forwarded(target))
+            await _splice(reader, writer, *theirs)
+
+    async def _connect(self, host: str, port: int) -> tuple[Reader, Writer]:
+        """Look the name up once, judge what it is, connect to an address that was judged."""
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(CONNECT_S):
+            try:
+                rows = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            except (socket.gaierror, UnicodeError):
+                self._without_address(host, port)
+                raise OSError(f"{host} has no address") from None
+            found = list(dict.fromkeys(str(row[4][0]) for row in rows))
+            return await self._connected(host, port, found)
+
+    def _without_address(self, host: str, port: int) -> None:
+        """A refusal by name comes first: it says more than that the name is unknown."""
+        try:
+            self.rules.judged(host, port, [])
+        except Refused as refused:
+            if "has no address" not in str(refused):
+                self.count(host, port, True)
+                raise
+
+    async def _connected(
+        self, host: str, port: int, found: list[str], *, opened: bool = False
+    ) -> tuple[Reader, Writer]:
+        try:
+            good = self.rules.judged(host, port, found, opened=opened)
+        except Refused:
+            self.count(host, port, True)
+            raise
+        failure: OSError = OSError("no address")
+        for address in good:
+            try:
+                theirs = await asyncio.open_connection(address, port)
+            except OSError as error:
+                failure = error
+                continue
+            self.count(host, port, False)
+            return theirs
+        raise failure
+
+
+def _authority(target: str) -> tuple[str, int]:
+    try:
+        parts = urlsplit(f"//{target}")
+        if parts.hostname and parts.port and parts.netloc == target:
+            return parts.hostname, parts.port
+    except ValueError:
+        pass
+    raise BadRequest("CONNECT needs host:port")
+
+
+def _absolute(target: str) -> tuple[str, int, str]:
+    """Host, port and origin form of `http://host/path`."""
+    try:
+        parts = urlsplit(target)
+        port = parts.port or 80
+    except ValueError:
+        raise BadRequest("not a URL") from None
+    if parts.scheme.lower() != "http" or not parts.hostname:
+        raise BadRequest("only http URLs and CONNECT are taken")
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return parts.hostname, port, path
+
+
+async def _splice(reader: Reader, writer: Writer, far_reader: Reader, far_writer: Writer) -> None:
+    """Bytes both ways until both have ended."""
+    try:
+        await asyncio.gather(_pump(reader, far_writer), _pump(far_reader, writer))
+    finally:
+        far_writer.close()
+
+
+async def _pump(reader: Reader, writer: Writer) -> None:
+    try:
+        while part := await reader.read(BLOCK):
+            writer.write(part)
+            await writer.drain()
+        if writer.can_write_eof():
+            writer.write_eof()
+    except OSError:
+        writer.close()  # the other direction ends with it
