@@ -32,7 +32,7 @@ check: $(VENV)/.dev engines
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench $(ARGS)

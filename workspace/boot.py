@@ -6,7 +6,8 @@ import logging
 import os
 
 from config.kernel.mcp.operations import Registry
-from workspace.access import audit, clients
+from workspace import projects
+from workspace.access import audit, clients, reach
 from workspace.engines import select
 from workspace.engines.claude import setup
 
@@ -38,7 +39,8 @@ class Agents:
 
     def start(self) -> None:
         key_seen = setup.key_warning(select.engine_cfg("claude"))
-        for text in filter(None, [*select.warnings(), key_seen]):
+        network = [*projects.unguarded(), *reach.of_instance()]
+        for text in filter(None, [*select.warnings(), *network, key_seen]):
             log.warning(text)
         if os.geteuid() == 0:
             log.warning(

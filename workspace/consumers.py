@@ -14,10 +14,11 @@ from config.kernel.mcp.endpoint import Call, McpConsumer
 from config.kernel.mcp.operations import Principal
 from config.kernel.web import threads
 from config.kernel.web.answers import Receive, Refusal, Send, refuse, send_json
+from config.kernel.web.guard import Headers
 from workspace.access import discovery, proxies, turns
 from workspace.access.audit import LEDGER
 from workspace.access.clients import management
-from workspace.access.gate import NOT_FOUND, Gate, Stopped
+from workspace.access.gate import FOREIGN_PAGE, NOT_FOUND, Gate, Stopped
 from workspace.access.principals import Client
 from workspace.operations import REGISTRY
 
@@ -72,6 +73,9 @@ class TurnEndpoint(McpConsumer):
     registry = REGISTRY
 
     async def admit(self) -> Principal | Refusal:
+        page = Headers(self.scope).all(b"origin")
+        if page and not management().welcomes(page):
+            return FOREIGN_PAGE
         token = turns.token_of(self.scope)
         found = await threads.run(turns.caller, token) if token else None
         return found or NOT_FOUND

@@ -10,6 +10,7 @@ from config.kernel.process.doctor import FAULT, HINT, OK, Finding
 from config.kernel.process.singleton import Instance
 from config.kernel.storage import homes
 from workspace import projects
+from workspace.access import reach
 from workspace.access.clients import management
 from workspace.engines import select
 from workspace.engines.base import NAMES
@@ -56,6 +57,8 @@ def engines() -> Iterator[Finding]:
         yield Finding(OK, "sandbox", "bubblewrap confines what agents run")
     for warning in select.warnings():
         yield Finding(FAULT if sandbox.mode == "unavailable" else HINT, "sandbox", warning)
+    for warning in [*projects.unguarded(), *reach.of_instance()]:
+        yield Finding(HINT, "network", warning)
 
 
 def scheduler() -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from django_q.brokers import get_broker
 
 from config.kernel.metrics import Metric, by, gauge
 from config.kernel.process.vitals import memory
-from config.kernel.storage import homes
+from config.kernel.storage import homes, opening
 from workspace import ids
 from workspace.chats.streams.watching import WATCH
 from workspace.chats.turns import delivery, queue
@@ -77,7 +77,7 @@ def _firings(now: datetime) -> Iterator[Metric]:
 def _processes() -> tuple[list[psutil.Process], list[psutil.Process]]:
     """qcluster with its forks, and what its turns run. The newest qcluster of this machine."""
     with suppress(OSError, ValueError, KeyError, psutil.Error):
-        top = psutil.Process(orjson.loads(alive.facts().read_bytes())["pid"])
+        top = psutil.Process(orjson.loads(opening.contents(alive.facts()))["pid"])
         mark = top.cmdline()  # a fork has that of its parent
         forks, others = [top], list[psutil.Process]()
         for process in top.children(recursive=True):

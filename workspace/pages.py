@@ -10,8 +10,9 @@ from django.http import HttpRequest, HttpResponse
 
 from config.kernel.web.pages import Crumb, or_missing, page
 from workspace import demo, projects
+from workspace.access import reach
 from workspace.chats import index
-from workspace.engines import select
+from workspace.project import Project
 
 HOME: Crumb = ("Workspace", "/")
 
@@ -24,7 +25,6 @@ def _missing(request: HttpRequest, why: str) -> HttpResponse:
         title="Nothing here",
         crumbs=[HOME],
         data={"why": why},
-        warnings=select.warnings(),
         status=404,
     )
 
@@ -79,9 +79,8 @@ def chat(request: HttpRequest, *, slug: str, session_id: str) -> HttpResponse:
     found = projects.get(slug)
     name = index.get(found, session_id).name
     crumbs = [HOME, (found.name, f"/projects/{slug}"), (name, request.path)]
-    return _page(
-        request, "chat", title=name, crumbs=crumbs, data={"project": slug, "chat": session_id}
-    )
+    data = {"project": slug, "chat": session_id}
+    return _page(request, "chat", title=name, crumbs=crumbs, data=data, project=found)
 
 
 def missing(request: HttpRequest, **_where: str) -> HttpResponse:
@@ -97,7 +96,8 @@ def _project_page(
     if section:
         crumbs.append((section, request.path))
     title = f"{section} · {found.name}" if section else found.name
-    return _page(request, name, title=title, crumbs=crumbs, data={"project": slug, **(data or {})})
+    data = {"project": slug, **(data or {})}
+    return _page(request, name, title=title, crumbs=crumbs, data=data, project=found)
 
 
 def _page(
@@ -107,7 +107,9 @@ def _page(
     title: str,
     crumbs: list[Crumb],
     data: dict[str, str] | None = None,
+    project: Project | None = None,
 ) -> HttpResponse:
+    open_wide = project is not None and reach.on_host(project.network)
     return page(
         request,
         f"workspace/{name}.html",
@@ -115,5 +117,5 @@ def _page(
         title=title,
         crumbs=crumbs,
         data=data,
-        warnings=select.warnings(),
+        warnings=[reach.red("this project")] if open_wide else [],
     )

@@ -12,8 +12,11 @@ from typing import Any
 
 from django.conf import settings
 
+from config.kernel import zones
 from config.kernel.storage import yamlio
+from config.network import NetworkSetting
 from workspace import cloning, schema
+from workspace.access import reach
 
 FILE = "project.yaml"
 OVERVIEW, CHANGELOG = "OVERVIEW.md", "CHANGELOG.md"
@@ -79,6 +82,10 @@ class Project:
         value = self.written(key)
         if key == "curation":
             return _curation_defaults() | (value or {})
+        if key == "network":
+            return self.network.plain() or reach.mode()
+        if key == "timezone" and value is None:
+            return default_zone()
         if value is None or value == "":
             instance = _INSTANCE.get(key)
             return getattr(settings.SVC, instance) if instance else self._default(key)
@@ -100,10 +107,15 @@ class Project:
         """What in the file has no effect, one sentence each."""
         found = []
         for key, value in self.data.items():
-            if key == "slug" and value != self.slug:
+            if key == yamlio.MERGE:
+                found.append(f"{key}: must name a mapping, or a list of them; nothing is mixed in")
+            elif key == "slug" and value != self.slug:
                 found.append(f'slug: "{str(value)[:100]}" is ignored, the directory is {self.slug}')
+            elif key == "network" and value is not None:
+                found += reach.warnings(value)
             elif key in schema.KEYS and value is not None and self.written(key) is None:
-                found.append(f"{key}: not usable, the default holds")
+                holds = "no cron fires by it" if key == "timezone" else "the default holds"
+                found.append(f"{key}: not usable, {holds}")
         return found
 
     @property
@@ -144,6 +156,11 @@ class Project:
         return str(self.effective("permissionMode"))
 
     @property
+    def network(self) -> NetworkSetting:
+        """What the file itself says; with the instance's say it is `reach.network`."""
+        return reach.written(self.data.get("network"))
+
+    @property
     def max_turns(self) -> int:
         return int(self.effective("maxTurns"))
 
@@ -154,6 +171,11 @@ class Project:
     @property
     def hooks_mcp(self) -> bool:
         return bool(self.effective("hooksMcpEnabled"))
+
+
+def default_zone() -> str:
+    """The zone of what names none: the instance's, else that of this machine."""
+    return settings.SVC.timezone or zones.host().name
 
 
 def _curation_defaults() -> dict[str, Any]:

@@ -22,16 +22,19 @@ from config.kernel.errors import Conflict, Invalid, NotFound, Problem, printable
 from config.kernel.process import nodes
 from config.kernel.storage import database, files, homes, paths, yamlio
 from config.kernel.storage.mirror import Mirror
+from config.network import NetworkSetting
 from workspace import cloning, ids, models, schema
+from workspace.access import reach
 from workspace.project import FILE, Away, Project
 
 STAGING = ".svc-new-"  # no valid slug: a project being made is not listed
 FRESH_S = 1.0  # of what other homes have
+NAMED = 20  # projects in one sentence
 _elsewhere: tuple[float, list[Away]] = (0.0, [])
 READ_ONLY = frozenset(
     (
         *("inherited", "repoBacked", "dir", "workingDir", "hasOverview", "counts"),
-        *("paused", "nextRunAt", "changedAt", "error", "errorLine", "warnings"),
+        *("paused", "nextRunAt", "changedAt", "error", "errorLine", "warnings", "effectiveNetwork"),
     )
 )
 
@@ -95,6 +98,16 @@ def listed() -> list[Project]:
     return [project for slug in sorted(slugs()) if (project := _read(slug))]
 
 
+def unguarded() -> list[str]:
+    """One sentence for all projects whose turns have this machine's own network; else nothing."""
+    if not reach.on_host(NetworkSetting()):
+        return []  # no project is wider than the instance
+    slugs = [project.slug for project in all() if reach.on_host(project.network)]
+    more = [f"{len(slugs) - NAMED} more"] if len(slugs) > NAMED else []
+    named = ", ".join([*slugs[:NAMED], *more])
+    return [reach.red(f"{named} and every new project" if named else "every new project")]
+
+
 def others() -> QuerySet[models.Project]:
     """The rows of projects that live in another home; none where the database serves one."""
     if not homes.home():
@@ -141,7 +154,13 @@ def _locate(slug: str) -> Path:
     return settings.PROJECTS_DIR / slug / FILE
 
 
-MIRROR = Mirror(model=models.Project, key="slug", keys=slugs, locate=_locate)
+MIRROR = Mirror(
+    model=models.Project,
+    key="slug",
+    keys=slugs,
+    locate=_locate,
+    within=lambda slug: settings.PROJECTS_DIR / slug,
+)
 
 
 def _read(slug: str) -> Project | None:
@@ -265,6 +284,8 @@ def _changes(project: Project, patch: Mapping[str, Any]) -> dict[str, Any]:
         for key in fixed
         if key != "updated" and patch[key] not in (project.effective(key), None)
     ]
+    if patch.get("network") not in (None, project.data.get("network")):
+        problems += _refused_network(patch["network"])
     values = _read_all(
         {key: value for key, value in patch.items() if value is not None and key not in fixed},
         problems,
@@ -274,6 +295,11 @@ def _changes(project: Project, patch: Mapping[str, Any]) -> dict[str, Any]:
         values["group"] = None
     changes = {key: value for key, value in values.items() if project.data.get(key) != value}
     return changes | {"updated": dt.datetime.now(dt.UTC).date().isoformat()} if changes else {}
+
+
+def _refused_network(value: Any) -> list[Problem]:
+    """What a page must not write, and a hand-written file has without effect."""
+    return [Problem("network", reason) for reason in reach.refusals(reach.written(value))]
 
 
 def _read_all(values: Mapping[str, Any], problems: list[Problem] | None = None) -> dict[str, Any]:
@@ -316,7 +342,7 @@ def edit_file(
             text = f"project.yaml of {project.slug} cannot be read: {error}"
             raise Conflict(text, code="bad_project_file") from None
 
-    files.change(project.path, apply, if_match=if_match)
+    files.change(project.path, apply, if_match=if_match, within=project.dir)
 
 
 def document(project: Project, name: str, *, limit: int = 4 * 1024 * 1024) -> bytes | None:

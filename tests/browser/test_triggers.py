@@ -87,6 +87,41 @@ def test_an_invalid_entry_is_listed_with_its_line_and_stays_untouched(
     assert stored(shared_service)["close-books"]["run"] == {"prompt": "x"}
 
 
+def test_a_zone_is_typed_mended_and_said_beside_every_time(
+    triggers: Page, shared_service: Service, watch: Watch
+) -> None:
+    watch.meant.append("400")
+    row(triggers, "good").click()
+    zone = triggers.get_by_label("Time zone", exact=True)
+    zone.fill("Asia/Tokio")
+    expect(triggers.get_by_text("is not the name of a time zone")).to_be_visible()
+    triggers.get_by_role("button", name="Use Asia/Tokyo").click()
+
+    times = triggers.get_by_role("status").filter(has_text="Would fire next")
+    expect(times).to_contain_text("At 09:00, Monday to Friday Asia/Tokyo")
+    expect(times.get_by_role("listitem").first).to_contain_text("09:00")
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+    expect(triggers.get_by_text("Saved.")).to_be_visible()
+    assert stored(shared_service)["good"]["trigger"] == {
+        "type": "schedule", "cron": "0 9 * * 1-5", "timezone": "Asia/Tokyo",
+    }  # fmt: skip
+
+    triggers.get_by_role("switch", name="Enabled").check()
+    expect(row(triggers, "Armed good")).to_contain_text("Asia/Tokyo")
+    triggers.goto("/projects/hand-made/triggers")
+    glance = triggers.get_by_role("row").filter(has_text="good")
+    expect(glance).to_contain_text("09:00Asia/Tokyo")
+    triggers.goto("/")
+    expect(triggers.get_by_role("complementary", name="Now")).to_contain_text("Friday, Asia/Tokyo")
+
+
+def test_a_pattern_that_is_seldom_meant_so_says_what_it_does(triggers: Page) -> None:
+    row(triggers, "good").click()
+    triggers.get_by_role("textbox", name="Cron").fill("*/60 * * * *")
+
+    expect(triggers.get_by_text("(minute) is 0 alone")).to_be_visible()
+
+
 def test_a_deleted_trigger_comes_back_with_undo(triggers: Page, shared_service: Service) -> None:
     row(triggers, "good").click()
     triggers.get_by_role("button", name="Delete").click()
@@ -97,6 +132,32 @@ def test_a_deleted_trigger_comes_back_with_undo(triggers: Page, shared_service: 
 
     expect(row(triggers, "good")).to_be_visible()
     assert stored(shared_service)["good"]["trigger"] == {"type": "schedule", "cron": "0 9 * * 1-5"}
+
+
+def test_a_trigger_of_a_client_says_so_until_a_person_saves_it(
+    triggers: Page, shared_service: Service
+) -> None:
+    path = shared_service.projects / "hand-made" / "project.yaml"
+    path.write_text(path.read_text().replace("enabled: false", "enabled: false\n    clients: [ci]"))
+    triggers.reload()
+    row(triggers, "good").click()
+    said = triggers.get_by_text("Stored by client ci: its turns stay within that client's scope.")
+    expect(said).to_be_visible()
+
+    triggers.get_by_role("button", name="Delete").click()
+    expect(row(triggers, "good")).to_be_hidden()
+    triggers.get_by_role("button", name="Undo").last.click()
+    expect(said).to_be_visible()
+
+    with triggers.expect_response(lambda answer: answer.request.method == "PUT"):
+        triggers.get_by_role("switch", name="Enabled").check()
+    assert stored(shared_service)["good"]["clients"] == ["ci"]
+    assert stored(shared_service)["good"]["enabled"] is True
+
+    triggers.reload()
+    triggers.get_by_role("textbox", name="Cron").press("Control+s")
+    expect(said).to_be_hidden()
+    assert "clients" not in stored(shared_service)["good"]
 
 
 def test_a_legacy_schedule_is_converted_with_one_click(

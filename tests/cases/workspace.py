@@ -56,7 +56,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "test_a_literal_token_of_the_file_is_in_no_log_and_on_no_page",
     ),
     "E12": (
-        f"{CLIENTS}test_raw.py::test_host_and_origin_make_no_difference_on_mcp_and_discovery",
+        f"{CLIENTS}test_raw.py::test_a_foreign_origin_is_refused_on_mcp_and_a_foreign_host_makes_no_difference",
         f"{ACCESS}test_discovery.py::test_a_path_mounted_origin_has_every_form",
         f"{ACCESS}test_discovery.py::test_other_paths_are_404",
     ),
@@ -206,7 +206,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "test_only_this_machine_s_pages_and_programs_reach_a_handler",
         f"{PROMISES}test_g1_origins.py::"
         "test_a_run_is_started_by_this_machine_and_not_by_a_foreign_page",
-        f"{CLIENTS}test_raw.py::test_host_and_origin_make_no_difference_on_mcp_and_discovery",
+        f"{CLIENTS}test_raw.py::test_a_foreign_origin_is_refused_on_mcp_and_a_foreign_host_makes_no_difference",
     ),
     "E40": (
         f"{CHATS}test_stream.py::"

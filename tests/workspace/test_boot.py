@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterator
 
 import pytest
 
+from config.network import NetworkSetting
 from workspace import boot
 from workspace.engines import sandbox, select
 from workspace.engines.sandbox import Sandbox
@@ -27,8 +29,8 @@ def ordinary(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (
             Sandbox("off", "auto", "bubblewrap is not installed"),
             [
-                "Agent commands run without a sandbox: bubblewrap is not installed. "
-                "Install bubblewrap or set SVC_SANDBOX."
+                "Commands of agents run without a sandbox (bubblewrap is not installed): a command "
+                "of a turn can do all that its user can, through this service as well."
             ],
         ),
     ],
@@ -45,6 +47,27 @@ def test_a_missing_sandbox_is_one_warning_at_the_start(
 
     assert [(record.levelname, record.message) for record in caplog.records] == [
         ("WARNING", line) for line in said
+    ]
+
+
+def test_projects_on_the_machines_own_network_are_one_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, settings, tmp_path, db
+):
+    monkeypatch.setattr(sandbox, "probe", lambda *a, **k: Sandbox("bwrap", "auto"))
+    settings.PROJECTS_DIR = tmp_path
+    for name, network in (("alpha", ""), ("beta", "guarded"), ("gamma", "host")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "project.yaml").write_text(f"name: One\nnetwork: {network}\n")
+    listed = NetworkSetting("host", ports=(8190,))
+    settings.SVC = dataclasses.replace(settings.SVC, network=listed, port=8190)
+
+    boot.Agents().start()
+
+    assert caplog.messages == [
+        "Commands of agents in alpha, gamma and every new project use this machine's own network "
+        "(network: host): they can reach this service and everything that listens here.",
+        "engines.network: hostPorts: 8190 is this service's own port (main), which nothing opens: "
+        "not used",
     ]
 
 

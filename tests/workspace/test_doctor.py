@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
+from config.network import NetworkSetting
 from workspace import doctor
 from workspace.engines import select
 from workspace.engines.base import Probe
@@ -37,6 +40,20 @@ def test_each_engine_is_told_with_what_it_lacks_and_the_one_that_runs_with_why()
     assert found["engine"][0] == "ok"
     assert found["engine"][1].startswith("builtin: the first model engine that can run here")
     assert found["sandbox"] == ("ok", "bubblewrap confines what agents run")
+
+
+@pytest.mark.django_db
+def test_projects_on_the_machines_own_network_are_a_hint(settings, tmp_path):
+    assert "network" not in lines()
+    settings.PROJECTS_DIR = tmp_path
+    (tmp_path / "alpha").mkdir()
+    (tmp_path / "alpha/project.yaml").write_text("name: Alpha\n")
+    settings.SVC = dataclasses.replace(settings.SVC, network=NetworkSetting("host"))
+
+    level, text = lines()["network"]
+
+    assert level == "hint"
+    assert text.startswith("Commands of agents in alpha and every new project use this")
 
 
 def test_a_sandbox_that_is_off_is_a_hint_and_a_missing_forced_one_a_fault(monkeypatch):

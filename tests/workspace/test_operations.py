@@ -11,9 +11,10 @@ import pytest
 from config.kernel.errors import Conflict, Denied, Invalid, NotFound, Upstream
 from config.kernel.mcp import arguments
 from config.kernel.mcp.operations import Operation
+from tests.workspace.access.world import configure
 from workspace import projects
-from workspace.access.policy import Scope
-from workspace.access.principals import Client, User
+from workspace.access.policy import Bounds, Gates, Scope
+from workspace.access.principals import Agent, Client, User
 from workspace.models import Run, Turn
 from workspace.operations import REGISTRY
 from workspace.triggers.schedule import alive
@@ -58,14 +59,18 @@ T_KEYS = [
     "lastError",
     "overlap",
     "catchUp",
+    "network",
+    "timezone",
     "nextRuns",
+    "nextRunsTimezone",
     "lastRun",
     "warnings",
 ]
 
 
 @pytest.fixture
-def alpha(db, settings, tmp_path):
+def alpha(db, settings, tmp_path, monkeypatch):
+    configure(monkeypatch, ci=EVERYTHING.scope)
     settings.PROJECTS_DIR = tmp_path / "projects"
     settings.PROJECTS_DIR.mkdir()
     return projects.create(principal=User(), name="Alpha")
@@ -145,8 +150,20 @@ def test_a_created_project_says_where_it_is(alpha):
 
 
 def test_local_paths_are_not_cloned_for_a_client(alpha):
-    with pytest.raises(Invalid, match="repo"):
+    with pytest.raises(Invalid, match="paths of this machine are not cloned"):
         call("create_project", name="Beta", repo=str(alpha.dir))
+
+
+def test_local_paths_are_not_cloned_for_a_turn_of_a_client(alpha):
+    bounds = Bounds({"ci": EVERYTHING.scope})
+    gates = Gates(True, True, True, True, lambda _: True)
+    caller = Agent(
+        "msg_1", "alpha", "c", "C", 0, 1, client="ci", tools=None, plan=False, gates=gates,
+        bounds=bounds,
+    )  # fmt: skip
+
+    with pytest.raises(Invalid, match="paths of this machine are not cloned"):
+        REGISTRY.run("create_project", caller, name="Beta", repo=str(alpha.dir))
 
 
 def test_a_chat_made_by_a_client_is_spawned_and_stamped(alpha):
@@ -233,6 +250,17 @@ def test_a_chat_that_is_not_there_is_an_error_everywhere(alpha, name):
     for session_id in (str(uuid.uuid4()), "../../etc/passwd"):
         with pytest.raises(NotFound, match=f"Chat not found: {session_id} in project alpha"):
             call(name, project="alpha", session_id=session_id, **given)
+
+
+def test_the_network_of_a_trigger_is_one_of_three_words(alpha):
+    made = call("set_trigger", project="alpha", name="t", interval="1h", prompt="hi", network="off")
+    assert made["trigger"]["network"] == "off"
+    cleared = call("set_trigger", project="alpha", name="t", network=None)
+    assert cleared["trigger"]["network"] is None
+
+    with pytest.raises(Invalid, match="network") as error:
+        call("set_trigger", project="alpha", name="t", network="open")
+    assert "off, guarded, host" in error.value.text
 
 
 def test_a_trigger_has_every_key_in_order(alpha):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 
 import pytest
 from django.http import HttpResponse
-from django.test import Client
+from django.test import Client, RequestFactory
 
+from config.network import NetworkSetting
+from dashboard import pages as dashboard
+from review import pages as review
 from workspace import demo, projects
 from workspace.access.principals import User
-from workspace.chats import files, index
+from workspace.chats import chats, files, index
 from workspace.engines import select
+from workspace.engines.sandbox import Sandbox
 
 pytestmark = pytest.mark.django_db
 
@@ -87,10 +92,35 @@ def test_the_theme_comes_from_its_cookie_or_from_the_system(cookie: str, shown: 
 
 
 def test_a_missing_sandbox_is_said_on_every_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(select, "warnings", lambda: ["Agent commands run without a sandbox"])
+    means = "Commands of agents run without a sandbox (why): a command of a turn can do all"
+    monkeypatch.setattr(select, "confinement", lambda: Sandbox("off", "auto", "why"))
 
     for path in ("/", "/runs", "/nothing-here"):
-        assert "Agent commands run without a sandbox" in get(path).content.decode()
+        assert means in get(path).content.decode()
+    for of_part in (review.start, dashboard.start):
+        assert means in of_part(RequestFactory().get("/")).content.decode()
+
+
+def test_a_project_on_the_machines_own_network_says_so_on_each_of_its_pages(
+    monkeypatch: pytest.MonkeyPatch, settings
+) -> None:
+    means = (
+        "Commands of agents in this project use this machine&#x27;s own network (network: host): "
+        "they can reach this service and everything that listens here."
+    )
+    monkeypatch.setattr(select, "confinement", lambda: Sandbox("bwrap", "auto"))
+    for name in ("Alpha", "Beta"):
+        projects.create(principal=User(), name=name)
+    chat = chats.create(principal=User(), project=projects.get("alpha")).chat.id
+    pages = [*(f"/projects/alpha{path}" for path in PAGES), f"/projects/alpha/chats/{chat}"]
+    assert [path for path in pages if means in get(path).content.decode()] == []
+
+    settings.SVC = dataclasses.replace(settings.SVC, network=NetworkSetting("host"))
+    projects.update("beta", {"network": "guarded"})
+
+    assert [path for path in pages if means not in get(path).content.decode()] == []
+    for path in ("/", "/projects/beta", "/projects/nope"):
+        assert 'class="bar bad"' not in get(path).content.decode()
 
 
 def test_a_page_is_not_kept_by_a_cache() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,15 +17,18 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from config.kernel.mcp.operations import Registry
-from config.kernel.web.hosts import allowed
-from workspace.access import entries, proxies
+from config.kernel.web.hosts import allowed, origin_host, origin_of
+from workspace.access import entries, proxies, scopes
 from workspace.access.entries import Dropped, ManagementClient
+from workspace.access.policy import Bounds
 from workspace.access.principals import Client
 from workspace.access.proxies import Trust
 from workspace.access.records import ERROR, WARNING, Record, secret_key, shown, split, unknown_keys
 
 BLOCK = "managementApi"
-KEYS = ("instanceId", "publicUrl", "authorizationServers", "trustedProxies", "clients")
+KEYS = (
+    "instanceId", "publicUrl", "authorizationServers", "trustedProxies", "allowedOrigins", "clients"
+)  # fmt: skip
 
 _URL = re.compile(r"[!#-;=?-\[\]_a-z~]+")  # printable, and safe inside a quoted header value
 
@@ -40,6 +43,7 @@ class Management:
     instance_id: str = ""
     authorization_servers: tuple[str, ...] = ()
     trust: Trust = field(default_factory=Trust)
+    origins: frozenset[str] = frozenset()  # whose pages may call, beside those of this machine
     clients: tuple[ManagementClient, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     records: tuple[Record, ...] = ()
@@ -47,6 +51,11 @@ class Management:
     @property
     def enabled(self) -> bool:
         return bool(self.clients)
+
+    def welcomes(self, origins: Sequence[str]) -> bool:
+        """Whether a page with these `Origin` headers may call; programs send none."""
+        known = allowed(origin_host(origins[0])) or origin_of(origins[0]) in self.origins
+        return len(origins) == 1 and known
 
     @property
     def discovery(self) -> bool:
@@ -58,6 +67,20 @@ class Management:
 def management() -> Management:
     """What this process was started with."""
     return load(settings.SVC)
+
+
+def bounds(clients: Iterable[str]) -> Bounds:
+    """What these clients leave of the rights of what they cause, as they are configured now.
+
+    One that is gone, or was dropped, leaves nothing."""
+    known = {client.client_id: client.scope for client in management().clients}
+    return Bounds({name: known.get(name, scopes.NOTHING) for name in clients if name})
+
+
+def proxied_here() -> bool:
+    """Whether the operator has named a proxy of this machine (by default nobody has)."""
+    trust = management().trust
+    return not trust.default and trust.believes("127.0.0.1")
 
 
 def log_boot(found: Management, registry: Registry) -> None:
@@ -108,11 +131,14 @@ def load(options: Any) -> Management:
         found = dict(block.get("clients") or {})
         clients, dropped = _clients(found, instance, environ, records)
     url = _text(block.get("publicUrl"))
+    url = "" if _bad_url(url) else url.rstrip("/")
+    origins = _origins(block.get("allowedOrigins"), records)
     return Management(
-        public_url="" if _bad_url(url) else url.rstrip("/"),
+        public_url=url,
         instance_id=instance,
         authorization_servers=issuers,
         trust=trust,
+        origins=frozenset(filter(None, [*origins, origin_of("/".join(url.split("/")[:3]))])),
         clients=tuple(clients),
         dropped=tuple(dropped),
         records=tuple(records),
@@ -175,6 +201,17 @@ def _issuers(given: Any, records: list[Record]) -> tuple[str, ...]:
             text = f'"{url}" is not an https URL; entry dropped'
             records.append(Record(ERROR, f"{BLOCK}.authorizationServers: {text}"))
     return tuple(url for url in urls if _bad_url(url) is None)
+
+
+def _origins(given: Any, records: list[Record]) -> list[str]:
+    found = []
+    for entry in [] if given is None else filter(None, map(shown, split(given))):
+        if origin := origin_of(entry.rstrip("/")):
+            found.append(origin)
+        else:
+            text = f'"{entry}" is no origin such as https://app.example.com; entry dropped'
+            records.append(Record(ERROR, f"{BLOCK}.allowedOrigins: {text}"))
+    return found
 
 
 def _text(value: Any) -> str:

@@ -76,6 +76,7 @@ def _scope(scope: Scope) -> dict[str, Any]:
         "deny": list(scope.deny),
         "denyProjects": list(scope.deny_projects),
         "maxSpawnDepth": scope.max_spawn_depth,
+        "permissionMode": scope.permission_mode,
     }
 
 

@@ -1,6 +1,6 @@
-"""The gate of /mcp: secure transport, then the credential, before anything else (spec 7.1).
+"""The gate of /mcp: page, secure transport, then the credential, before anything else.
 
-Looks at the socket's peer and two headers, never at the method or the body. A token is compared
+Looks at the socket's peer and three headers, never at the method or the body. A token is compared
 by digest in constant time and never leaves this module.
 """
 
@@ -26,6 +26,14 @@ log = logging.getLogger(__name__)
 
 WARNED_PEERS = 32
 NOT_FOUND = Refusal(404, {"error": "not found"})
+FOREIGN_PAGE = Refusal(
+    403,
+    {
+        "error": "Pages of this Origin may not call this endpoint; "
+        "name it in managementApi.allowedOrigins to admit it.",
+        "code": "origin_not_allowed",
+    },
+)
 _PLAIN = (
     "Plain HTTP from {peer} was refused: the credential would be readable on the wire."
     " Terminate TLS in front of this service, or use loopback."
@@ -41,7 +49,7 @@ _UNTRUSTED = (
 class Stopped:
     """A request the gate refused: the word for the log, and the answer."""
 
-    reason: str  # disabled, insecure_transport, untrusted_proxy, missing, malformed, invalid
+    reason: str  # disabled, foreign_origin, insecure_transport, untrusted_proxy, missing, …
     answer: Refusal
 
 
@@ -57,6 +65,8 @@ class Gate:
         if not self.management.enabled:
             return Stopped("disabled", NOT_FOUND)
         headers, peer = Headers(scope), proxies.peer(scope)
+        if (page := headers.all(b"origin")) and not self.management.welcomes(page):
+            return Stopped("foreign_origin", FOREIGN_PAGE)
         if reason := self._insecure(scope, headers, peer):
             return Stopped(reason, _insecure_answer(reason, peer))
         token, reason = _token(headers.all(b"authorization"))

@@ -6,10 +6,11 @@ workspace.md 6).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from config.kernel.mcp.operations import Operation
+from workspace import schema
 
 PEOPLE = "people"  # the group of operations outside the specification's catalogue (spec 5.6.4)
 READ_ONLY_DEFAULT = ("list_*", "read_chat")
@@ -43,6 +44,7 @@ class Scope:
     deny: tuple[str, ...] = ()
     deny_projects: tuple[str, ...] = ()
     max_spawn_depth: int | None = None
+    permission_mode: str = "acceptEdits"  # the highest one
 
     def permits(self, operation: str) -> bool:
         return matches(self.allow, operation) and not matches(self.deny, operation)
@@ -53,6 +55,32 @@ class Scope:
 
     def reaches(self, project: str) -> bool:
         return matches(self.projects, project) and not matches(self.deny_projects, project)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What the clients that something descends from leave of its rights: every scope holds.
+
+    Without a client nothing is bounded."""
+
+    scopes: Mapping[str, Scope] = field(default_factory=dict)
+
+    def permits(self, operation: str) -> bool:
+        return all(scope.permits(operation) for scope in self.scopes.values())
+
+    def reaches(self, project: str) -> bool:
+        return all(scope.reaches(project) for scope in self.scopes.values())
+
+    def depth(self, limit: int) -> int:
+        """The spawn limit that is left of this one."""
+        caps = (scope.max_spawn_depth for scope in self.scopes.values())
+        return min([limit, *(cap for cap in caps if cap is not None)])
+
+    @property
+    def mode(self) -> str | None:
+        """The highest permission mode that is left; None = any."""
+        modes = (scope.permission_mode for scope in self.scopes.values())
+        return min(modes, key=schema.rights, default=None)
 
 
 @dataclass(frozen=True, slots=True)

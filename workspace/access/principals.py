@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 from config.kernel.errors import Denied
 from config.kernel.mcp import operations
 from config.kernel.mcp.operations import Operation
-from workspace.access.policy import Gates, Scope, listed
+from workspace.access.policy import Bounds, Gates, Scope, listed
 
 NO_DEFAULTS: Mapping[str, str] = {}
 
@@ -32,8 +32,18 @@ class Principal(operations.Principal, Protocol):
         ...
 
     @property
+    def clients(self) -> tuple[str, ...]:
+        """Every client this call descends from; their scopes bound what it causes, too."""
+        ...
+
+    @property
     def spawn_cap(self) -> int | None:
         """Upper bound of the spawn limit of anything this caller starts; None = no bound."""
+        ...
+
+    @property
+    def mode_cap(self) -> str | None:
+        """The highest permission mode of anything this caller stores or starts; None = any."""
         ...
 
     def actor(self) -> dict[str, Any]: ...
@@ -52,9 +62,11 @@ class _Unbounded:
 
     __slots__ = ()
     client = ""
+    clients = ()
     project: ClassVar[str | None] = None
     chat: ClassVar[str | None] = None
     spawn_cap: ClassVar[int | None] = None
+    mode_cap: ClassVar[str | None] = None
     defaults = NO_DEFAULTS
 
     def grants(self, operation: Operation) -> bool:
@@ -121,8 +133,16 @@ class Client:
         return self.client
 
     @property
+    def clients(self) -> tuple[str, ...]:
+        return (self.client,)
+
+    @property
     def spawn_cap(self) -> int | None:
         return self.scope.max_spawn_depth
+
+    @property
+    def mode_cap(self) -> str | None:
+        return self.scope.permission_mode
 
     def actor(self) -> dict[str, Any]:
         return {"kind": "client", "id": self.client}
@@ -149,7 +169,9 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A running turn, calling in-process over /_svc/mcp (engine.md 7, workspace.md 6.4)."""
+    """A running turn, calling in-process over /_svc/mcp.
+
+    It may do what its gates and the clients it descends from both allow."""
 
     turn: str
     project: str
@@ -161,6 +183,7 @@ class Agent:
     tools: tuple[str, ...] | None  # None = all
     plan: bool
     gates: Gates = field(repr=False)
+    bounds: Bounds = field(default_factory=Bounds, repr=False)
 
     kind: ClassVar[str] = "agent"
 
@@ -169,8 +192,16 @@ class Agent:
         return self.chat
 
     @property
+    def clients(self) -> tuple[str, ...]:
+        return tuple(self.bounds.scopes)
+
+    @property
     def spawn_cap(self) -> int | None:
         return max(0, self.spawn_limit - 1)
+
+    @property
+    def mode_cap(self) -> str | None:
+        return self.bounds.mode
 
     @property
     def defaults(self) -> Mapping[str, str]:
@@ -187,23 +218,28 @@ class Agent:
     def grants(self, operation: Operation) -> bool:
         return (
             self.gates.opens(operation, self.project)
+            and self.bounds.permits(operation.name)
             and listed(self.tools, f"mcp__svc_manage__{operation.name}")
             and (operation.read_only or not self.plan)
             and (self.spawn_limit > 0 or not operation.code_execution)
         )
 
     def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
-        project = arguments.get(operation.project_argument or "", self.project)
+        project = arguments.get(operation.project_argument or "")
         if not self.grants(operation):
             raise Denied(_refusal(operation.name))
-        if not self.gates.opens(operation, project):
+        if project is not None:
+            self.check_project(operation.name, project)
+        if not self.gates.opens(operation, self.project if project is None else project):
             raise Denied(_refusal(operation.name, project))
 
     def reaches(self, project: str) -> bool:
-        return True
+        return self.bounds.reaches(project)
 
     def check_project(self, operation: str, project: str) -> None:
-        """A turn may name any project; only the trigger tools are gated by project."""
+        """A turn of a person may name any project; only the trigger tools are gated by project."""
+        if not self.bounds.reaches(project):
+            raise Denied(_refusal(operation, project))
 
 
 def _refusal(operation: str, project: str | None = None) -> str:

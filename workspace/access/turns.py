@@ -16,7 +16,7 @@ from config.kernel.errors import NotFound
 from config.kernel.web.guard import Headers
 from config.kernel.web.hosts import loopback
 from workspace import projects
-from workspace.access import proxies
+from workspace.access import clients, proxies
 from workspace.access.policy import Gates
 from workspace.access.principals import Agent
 from workspace.chats import files
@@ -45,24 +45,28 @@ def token_of(scope: dict[str, Any]) -> str | None:
 
 
 def caller(token: str) -> Agent | None:
-    """The turn that runs with this token. Reads the database and the chat's record."""
+    """The turn that runs with this token. Reads the database and the chat's record.
+
+    The scopes of its clients are read here, at each call: narrowing one narrows what runs."""
     turn = Turn.objects.filter(token_hash=digest(token), state="running").first()
     if turn is None:
         return None
     tools = None if turn.tools is None else tuple(turn.tools)
     if tools == () or not settings.SVC.self_mcp:
         return None  # no server is offered to such a turn
+    bounds = clients.bounds((turn.client, *turn.clients))
     return Agent(
         turn=turn.id,
         project=turn.project,
         chat=turn.chat,
         chat_name=_name(turn.chat),
         depth=_depth(turn),
-        spawn_limit=turn.spawn_limit,
+        spawn_limit=bounds.depth(turn.spawn_limit),
         client=turn.client,
         tools=tools,
         plan=turn.mode == "plan",
         gates=gates(turn.project),
+        bounds=bounds,
     )
 
 

@@ -20,7 +20,16 @@ from workspace.triggers.entries.schema import agent_name
 LIVE = Q(state__in=("running", "queued", "held"))
 STATES = ("running", "queued", "held", "failed")  # of both
 UNWRITTEN = Q(state="failed", reason=SENTENCES["storage_full"])
-FIRED = ("chat", "tools", "mode", "model", "max_turns", "run__trigger_type", "run__cause")
+FIRED = (
+    "chat",
+    "tools",
+    "mode",
+    "network",
+    "model",
+    "max_turns",
+    "run__trigger_type",
+    "run__cause",
+)
 USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "totalTokens")
 
 
@@ -43,7 +52,8 @@ def _of_turns(rows: Sequence[Chat]) -> tuple[dict[str, list[Turn]], dict[str, Tu
 
 
 def view(row: Chat) -> dict[str, Any]:
-    return views([row])[0]
+    """One chat alone, with what its turns reached: too long for lists."""
+    return views([row])[0] | {"hosts": row.hosts or []}
 
 
 def _firings(ids: set[str]) -> list[Turn]:
@@ -123,6 +133,7 @@ def _fired_by(row: Chat, turn: Turn | None) -> dict[str, Any]:
         "agentName": agent_name(row.project, row.trigger),
         "tools": turn.tools if turn else None,
         "permissionMode": turn.mode if turn else None,
+        "network": (turn.network or None) if turn else None,
         "model": (turn.model or None) if turn else None,
         "maxTurns": turn.max_turns if turn else None,
         "runId": run.id if run else None,

@@ -10,12 +10,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config import __version__
+from config.kernel.errors import DatabaseGone, translate
 from config.kernel.logs import timestamp
-from config.kernel.storage import ranges
+from config.kernel.storage import database, ranges
 from config.kernel.web import rest
 from config.kernel.web.places import BadgeList, PlaceList, PlaceQuery, badges, found
 from workspace import demo, projects
-from workspace.access import describe
+from workspace.access import describe, reach
 from workspace.api import shapes
 from workspace.api.answers import Limit, documented, page_of, perform, principal
 from workspace.api.projects import AllRead, OneProject, count, view
@@ -27,6 +28,11 @@ from workspace.operations import REGISTRY
 class Health(shapes.Shape):
     ok = s.BooleanField()
     version = s.CharField()
+
+
+class Unhealthy(Health):
+    error = s.CharField()
+    code = s.CharField()
 
 
 class Me(shapes.Shape):
@@ -142,10 +148,13 @@ class Hits(shapes.Shape):
 class InstanceViewSet(rest.ViewSet):
     """Routes that belong to no project."""
 
-    @extend_schema(auth=[], responses={200: Health})
+    @extend_schema(auth=[], responses={200: Health, 503: Unhealthy})
     def health(self, request: Request) -> Response:
-        """Whether the service answers, and in which version. Never asks who is asking."""
-        return Response({"ok": True, "version": __version__})
+        """Whether the service answers and takes writes, and its version. Never asks who asks."""
+        if not database.gone():
+            return Response({"ok": True, "version": __version__})
+        told = translate(DatabaseGone()).body()
+        return Response({"ok": False, "version": __version__, **told}, status=503)
 
     @documented(PlaceList, query=PlaceQuery)
     def places(self, request: Request) -> Response:
@@ -181,7 +190,10 @@ class InstanceViewSet(rest.ViewSet):
     @documented(Engines)
     def engines(self, request: Request) -> Response:
         """The four engines, which of them can run here and why not; the sandbox."""
-        return Response(select.engines_listing())
+        listing = select.engines_listing()
+        warnings = [*select.warnings(), *projects.unguarded()]
+        listing["sandbox"] |= {"network": reach.mode(), "warnings": warnings}
+        return Response(listing)
 
     @documented(Clients)
     def clients(self, request: Request) -> Response:

@@ -17,6 +17,7 @@ from config.kernel.logs import timestamp
 from config.kernel.storage import database
 from config.kernel.web import rest
 from workspace import models, projects
+from workspace.access import reach
 from workspace.api import shapes
 from workspace.api.answers import documented, perform, principal
 from workspace.operations import REGISTRY
@@ -46,6 +47,12 @@ class ProjectPatch(s.Serializer[Any]):
     model = s.CharField(required=False, allow_null=True, allow_blank=True)
     permissionMode = s.CharField(required=False, allow_null=True)  # noqa: N815
     maxTurns = s.IntegerField(required=False, allow_null=True)  # noqa: N815
+    network = s.JSONField(
+        required=False,
+        allow_null=True,
+        help_text="off, guarded, host, or {mode, hostPorts, allow, deny}",
+    )
+    timezone = s.CharField(required=False, allow_null=True)
 
 
 class ProjectList(shapes.Shape):
@@ -174,6 +181,7 @@ def view(project: Project, tallies: Tallies) -> dict[str, Any]:
         "dir": str(project.dir),
         "workingDir": str(project.working_dir),
         "hasOverview": (project.dir / OVERVIEW).is_file(),
+        "effectiveNetwork": reach.shown(project.network),
         "inherited": project.inherited,
         "paused": pause.wire() if pause else None,
         "nextRunAt": timestamp(fires) if fires else None,

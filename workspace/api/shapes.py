@@ -67,6 +67,15 @@ class Pause(Shape):
     since = s.CharField(allow_null=True)
 
 
+class Network(Shape):
+    """What the turns of a project may reach; a host has to be in each list of `allow`."""
+
+    mode = s.CharField(help_text="off, guarded, host")
+    hostPorts = s.ListField(child=s.IntegerField())
+    allow = s.ListField(child=s.ListField(child=s.CharField()))
+    deny = s.ListField(child=s.CharField())
+
+
 class Project(Shape):
     slug = s.CharField()
     name = s.CharField()
@@ -88,6 +97,9 @@ class Project(Shape):
     hooksMcpEnabled = s.BooleanField()
     curation = s.DictField()
     turnEnv = s.ListField(child=s.CharField())
+    network = s.JSONField(help_text="as project.yaml has it, else the instance's word")
+    effectiveNetwork = Network()
+    timezone = s.CharField()
     repo = s.CharField(allow_blank=True)
     repoBacked = s.BooleanField()
     dir = s.CharField()
@@ -139,6 +151,7 @@ class FiredBy(Shape):
     agentName = s.CharField(allow_null=True)
     tools = s.ListField(child=s.CharField(), allow_null=True)
     permissionMode = s.CharField(allow_null=True)
+    network = s.CharField(allow_null=True, help_text="as its run.network says")
     model = s.CharField(allow_null=True)
     maxTurns = s.IntegerField(allow_null=True)
     runId = s.CharField(allow_null=True)
@@ -150,6 +163,12 @@ class Usage(Shape):
     cacheReadTokens = s.IntegerField(allow_null=True)
     cacheWriteTokens = s.IntegerField(allow_null=True)
     totalTokens = s.IntegerField(allow_null=True)
+
+
+class Host(Shape):
+    host = s.CharField()
+    port = s.IntegerField()
+    refused = s.BooleanField()
 
 
 class Chat(Shape):
@@ -173,6 +192,7 @@ class Chat(Shape):
     model = s.CharField(allow_null=True)
     usage = Usage(allow_null=True)
     messages = s.IntegerField()
+    hosts = Host(many=True, required=False)
     error = s.CharField(required=False)
     damagedLines = s.IntegerField(required=False)
 
@@ -217,6 +237,7 @@ class When(Shape):
     on = s.CharField(required=False)
     path = s.CharField(required=False)
     catchUp = s.CharField(required=False)
+    timezone = s.CharField(required=False)
 
 
 class What(Shape):
@@ -226,6 +247,7 @@ class What(Shape):
     tools = s.ListField(child=s.CharField(), required=False)
     model = s.CharField(required=False)
     permissionMode = s.CharField(required=False)
+    network = s.CharField(required=False)
     maxTurns = s.IntegerField(required=False)
     maxSpawnDepth = s.IntegerField(required=False)
     overlap = s.CharField(required=False)
@@ -237,6 +259,7 @@ class TriggerBody(Shape):
     trigger = When()
     run = What()
     enabled = s.BooleanField(required=False)
+    clients = s.ListField(child=s.CharField(), required=False)
 
 
 class Run(Shape):
@@ -279,6 +302,7 @@ class Runtime(Shape):
     queued = s.IntegerField()
     nextRunAt = s.CharField(allow_null=True)
     nextRuns = s.ListField(child=s.CharField())
+    timezone = s.CharField(allow_null=True, help_text="in which a schedule is read")
     scheduleStatus = s.CharField(allow_null=True)
     lastError = s.CharField(allow_null=True)
     lastRun = Run(allow_null=True)

@@ -14,11 +14,13 @@ from rest_framework.response import Response
 from config.kernel.errors import Invalid, Problem
 from config.kernel.logs import timestamp
 from config.kernel.web import rest
+from config.network import MODES
 from workspace import projects
 from workspace.api import shapes
 from workspace.api.answers import documented, perform, principal
 from workspace.operations import REGISTRY
 from workspace.operations.triggers import invalid
+from workspace.project import default_zone
 from workspace.schema import PERMISSION_MODES
 from workspace.triggers import pausing, triggers
 from workspace.triggers.entries import catalogue, prompts, validate
@@ -35,6 +37,7 @@ class TriggerList(shapes.Shape):
     events = s.ListField(child=s.CharField())
     triggerTypes = s.ListField(child=s.CharField())  # noqa: N815
     permissionModes = s.ListField(child=s.CharField())  # noqa: N815
+    networks = s.ListField(child=s.CharField())
     promptFiles = s.ListField(child=s.CharField())  # noqa: N815
     timezone = s.CharField()
 
@@ -48,7 +51,7 @@ class SavedTrigger(shapes.Warned):
     created = s.BooleanField()
 
 
-class RemovedTrigger(shapes.Shape):
+class RemovedTrigger(shapes.Warned):
     ok = s.BooleanField()
     name = s.CharField()
     removed = s.BooleanField()
@@ -95,9 +98,10 @@ class Switched(shapes.Warned):
 class PreviewQuery(s.Serializer[Any]):
     cron = rest.Text(required=False, allow_blank=True)
     interval = rest.Text(required=False, allow_blank=True)
+    timezone = rest.Text(required=False, allow_blank=True)
 
 
-class Preview(shapes.Shape):
+class Preview(shapes.Warned):
     next = s.ListField(child=s.CharField())
     timezone = s.CharField()
 
@@ -122,8 +126,9 @@ class TriggerViewSet(rest.ViewSet):
                 "events": catalogue.EVENTS,
                 "triggerTypes": catalogue.TRIGGER_TYPES,
                 "permissionModes": PERMISSION_MODES,
+                "networks": MODES,
                 "promptFiles": prompts.names(projects.get(slug).working_dir, PROMPT_FOLDER),
-                "timezone": clock.zone_name(),
+                "timezone": projects.get(slug).effective("timezone"),
             }
         )
 
@@ -148,7 +153,6 @@ class TriggerViewSet(rest.ViewSet):
             projects.writable(slug),
             name,
             rest.body(request),
-            principal=principal(request),
             if_match=rest.if_match(request),
         )
         answer = {"trigger": triggers.view(saved.seen), "created": saved.created}
@@ -164,7 +168,8 @@ class TriggerViewSet(rest.ViewSet):
             name=name,
             if_match=rest.if_match(request),
         )
-        return Response({"ok": True, "name": name, "removed": gone.removed})
+        answer = {"ok": True, "name": name, "removed": gone.removed}
+        return Response(rest.warned(answer, gone.warnings))
 
     @documented(StartedRun, status=202, errors=(404, 409, 502, 503))
     def run(self, request: Request, slug: str, name: str) -> Response:
@@ -208,18 +213,20 @@ class TriggerViewSet(rest.ViewSet):
     def preview(self, request: Request) -> Response:
         """The next three times of a schedule that is not saved yet."""
         asked = rest.query(request, PreviewQuery)
-        schedule = _schedule(asked.get("cron") or None, asked.get("interval") or None)
-        now = datetime.now(UTC)
-        first = clock.next_time(schedule.when, armed_at=now, after=now)
-        times = clock.upcoming(schedule.when, armed_at=now, next_at=first)
-        return Response(
-            {"next": [timestamp(time) for time in times], "timezone": clock.zone_name()}
-        )
+        findings = validate.Findings()
+        zone = asked.get("timezone") or default_zone()
+        if zone != default_zone():  # the host's own may bear no name
+            validate.check_zone(zone, findings)
+        schedule = _schedule(asked.get("cron") or None, asked.get("interval") or None, findings)
+        now, when = datetime.now(UTC), clock.armed(schedule.when, zone)
+        first = clock.next_time(when, armed_at=now, after=now)
+        times = clock.upcoming(when, armed_at=now, next_at=first)
+        answer = {"next": [timestamp(time) for time in times], "timezone": zone}
+        return Response(rest.warned(answer, findings.warnings))
 
 
-def _schedule(cron: str | None, interval: str | None) -> Schedule:
+def _schedule(cron: str | None, interval: str | None, findings: validate.Findings) -> Schedule:
     """The schedule somebody is still typing; Invalid with the sentence a save would give."""
-    findings = validate.Findings()
     if (cron is None) == (interval is None):
         raise Invalid(
             [Problem("trigger", "give exactly one of cron and interval", 'interval "30m"')]

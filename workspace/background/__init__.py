@@ -16,6 +16,7 @@ from django.db import OperationalError, connections
 
 from config.kernel.errors import NotFound
 from config.kernel.storage import files, locks
+from config.kernel.storage.paths import own_folder
 from config.kernel.storage.watch import Watcher
 from config.kernel.web.events import broadcaster
 from workspace import ids, projects, schema
@@ -103,7 +104,8 @@ def folders() -> Iterable[Path]:
     yield root
     for slug in projects.slugs():
         yield root / slug
-        yield root / slug / ".chats"
+        if own_folder(root / slug, root / slug / ".chats"):
+            yield root / slug / ".chats"
 
 
 def affected(paths: set[Path]) -> tuple[set[str], set[tuple[str, str, bool]]]:

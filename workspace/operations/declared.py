@@ -7,6 +7,7 @@ code being run. All descriptions and schemas together stay under 10 KB.
 from __future__ import annotations
 
 from config.kernel.mcp.operations import Argument, Operation
+from config.network import MODES
 from workspace.operations import chats, projects, results, triggers
 from workspace.schema import PERMISSION_MODES, STATUSES
 from workspace.triggers.entries.catalogue import EVENTS, TRIGGER_TYPES
@@ -175,7 +176,8 @@ OPERATIONS = (
             TRIGGER,
             Argument("type", "string", choices=TRIGGER_TYPES),
             Argument("event", "string", "Event hook: what fires it", choices=EVENTS),
-            Argument("cron", "string", "Schedule: 5 fields or @daily, host-local time"),
+            Argument("cron", "string", "Schedule: 5 fields or @daily"),
+            Argument("timezone", "string", "Of cron; null: the project's", nullable=True),
             Argument("interval", "string", "Schedule: e.g. 30m, 1h"),
             Argument("path", "string", "Webhook (stored, never fired)"),
             Argument("prompt", "text", "Or prompt_file; one clears the other"),
@@ -184,6 +186,7 @@ OPERATIONS = (
             Argument("tools", "list", "Allow-list. Empty: schedule all tools, event none"),
             Argument("model", "string", nullable=True),
             Argument("permission_mode", "string", choices=PERMISSION_MODES, nullable=True),
+            Argument("network", "string", choices=MODES, nullable=True),
             Argument("max_spawn_depth", "integer", "0 = may not start chats", nullable=True),
             Argument("max_turns", "integer", "Default 30", nullable=True),
             Argument("overlap", "string", choices=("skip", "queue", "parallel"), nullable=True),

@@ -47,7 +47,7 @@ def create_project(
         summary=summary,
         group=area,
         status=status,
-        over_mcp=principal.kind == "client",
+        over_mcp=bool(principal.clients),
     )
 
 

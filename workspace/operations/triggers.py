@@ -27,6 +27,7 @@ class Removed:
     project: str
     name: str
     removed: bool
+    warnings: list[str]
 
 
 def list_triggers(principal: Principal, *, project: str) -> TriggerList:
@@ -42,8 +43,9 @@ def set_trigger(principal: Principal, *, project: str, name: str, **words: Any) 
 def remove_trigger(
     principal: Principal, *, project: str, name: str, if_match: str | None = None
 ) -> Removed:
-    removed = triggers.remove(projects.get(project), name, if_match=if_match)
-    return Removed(project, name, removed)
+    found = projects.get(project)
+    removed = triggers.remove(found, name, if_match=if_match)
+    return Removed(project, name, removed, triggers.uncovered(found, name) if removed else [])
 
 
 def run_trigger(principal: Principal, *, project: str, name: str) -> Outcome:
@@ -80,7 +82,8 @@ def was_set(saved: Saved) -> dict[str, Any]:
 
 
 def was_removed(result: Removed) -> dict[str, Any]:
-    return {"removed": result.removed, "project": result.project, "name": result.name}
+    answer = {"removed": result.removed, "project": result.project, "name": result.name}
+    return answer | ({"warnings": result.warnings} if result.warnings else {})
 
 
 def was_run(outcome: Outcome) -> dict[str, Any]:

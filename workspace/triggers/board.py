@@ -25,6 +25,7 @@ class Board:
     running: frozenset[str]
     queued: Mapping[str, int]
     paused: Pause | None
+    zone: str  # of the project, where a schedule is armed in none
 
     def entry(self, name: str, type_: str, *, legacy: bool = False) -> dict[str, Any]:
         """The runtime entry of one trigger; a trigger without a row is as one never armed."""
@@ -38,12 +39,16 @@ class Board:
             "queued": self.queued.get(name, 0),
             "nextRunAt": timestamp(state.next_at) if state.next_at and not self.paused else None,
             "nextRuns": [] if self.paused else next_runs(state),
+            "timezone": self._zone(state) if type_ == "schedule" else None,
             "scheduleStatus": self.status(name, type_) if type_ == "schedule" else None,
             "lastError": state.last_error or None,
             "lastRun": runs.view(last) if last else None,
             "paused": self.paused.wire() if self.paused else None,
         }
         return entry | ({"legacy": True} if legacy else {})
+
+    def _zone(self, state: TriggerState) -> str:
+        return clock.zone_of(state.when) if state.when.startswith("cron ") else self.zone
 
     def status(self, name: str, type_: str) -> str:
         state = self.states.get(name)
@@ -56,7 +61,7 @@ class Board:
         return "idle" if state is not None and state.enabled else "disabled"
 
 
-def read(slug: str, paused: Pause | None) -> Board:
+def read(slug: str, paused: Pause | None, zone: str) -> Board:
     active = Run.objects.filter(project=slug, status__in=runs.ACTIVE).exclude(trigger="")
     queued: dict[str, int] = {}
     running = set()
@@ -66,7 +71,7 @@ def read(slug: str, paused: Pause | None) -> Board:
         else:
             queued[name] = queued.get(name, 0) + 1
     states = {row.name: row for row in TriggerState.objects.filter(project=slug)}
-    return Board(states, _last(slug), frozenset(running), queued, paused)
+    return Board(states, _last(slug), frozenset(running), queued, paused, zone)
 
 
 def _last(slug: str) -> dict[str, Run]:
@@ -88,9 +93,9 @@ def next_runs(state: TriggerState) -> list[str]:
     return [timestamp(moment) for moment in times]
 
 
-def runtime(slug: str, paused: Pause | None) -> list[dict[str, Any]]:
+def runtime(slug: str, paused: Pause | None, zone: str) -> list[dict[str, Any]]:
     """Every usable trigger of the project, schedules of the older form last."""
-    board = read(slug, paused)
+    board = read(slug, paused, zone)
     unusable = set(InvalidEntry.objects.filter(project=slug).values_list("name", flat=True))
     rows = sorted(board.states.values(), key=lambda row: (row.legacy, row.name))
     return [

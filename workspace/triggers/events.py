@@ -30,6 +30,8 @@ def chat_archived(record: ChatRecord, principal: chats.Sender) -> None:
                 cause="event",
                 actor=_actor(principal),
                 client=principal.client,
+                clients=principal.clients,
+                spawn_cap=principal.spawn_cap if principal.clients else None,
                 event=event,
                 chain=chain,
             )

@@ -8,7 +8,7 @@ names it in the run.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,6 +19,7 @@ from django.db.models import Q
 from config.kernel.errors import Conflict, NotFound, SvcError
 from config.kernel.storage import database, homes, locks
 from workspace import ids, projects
+from workspace.access import clients
 from workspace.chats import chats
 from workspace.chats import files as chat_files
 from workspace.models import Run, TriggerState, Turn
@@ -48,11 +49,16 @@ def new_run(
     now: datetime,
     actor: Mapping[str, Any] | None = None,
     client: str = "",
+    clients: Iterable[str] = (),
+    spawn_cap: int | None = None,
     scheduled_for: datetime | None = None,
     event: Mapping[str, Any] | None = None,
     chain: tuple[str, ...] = (),
 ) -> Run:
-    """The record of one firing, not yet stored."""
+    """The record of one firing, not yet stored.
+
+    Whoever stored the trigger is behind each of its firings, as whoever caused this one is."""
+    behind = [*dict.fromkeys((*clients, *trigger.clients))]
     return Run(
         id=ids.run_id(),
         project=project,
@@ -61,7 +67,9 @@ def new_run(
         kind="legacy" if trigger.legacy else "trigger",
         cause=cause,
         actor=dict(actor or {"kind": "system"}),
-        client=client,
+        client=client or next(iter(behind), ""),
+        clients=behind,
+        spawn_cap=spawn_cap,
         event=dict(event) if event else None,
         chain=list(chain),
         scheduled_for=scheduled_for,
@@ -94,6 +102,8 @@ def fire(
     cause: str,
     actor: Mapping[str, Any],
     client: str = "",
+    clients: Iterable[str] = (),
+    spawn_cap: int | None = None,
     event: Mapping[str, Any] | None = None,
     chain: tuple[str, ...] = (),
 ) -> Run:
@@ -108,6 +118,8 @@ def fire(
             now=now,
             actor=actor,
             client=client,
+            clients=clients,
+            spawn_cap=spawn_cap,
             event=event,
             chain=chain,
         )
@@ -144,10 +156,9 @@ class Beginning:
     project: Project
     trigger: Trigger
     prompt: str
-    spawn_cap: int | None = None
 
 
-def start(run_id: str, *, spawn_cap: int | None = None) -> Outcome:
+def start(run_id: str) -> Outcome:
     """Begin a queued run: check, make or reuse the chat, queue the turn. At most once; a run
     that must still wait, or that somebody else begins, is left as it is."""
     run = _claim(run_id)
@@ -155,7 +166,7 @@ def start(run_id: str, *, spawn_cap: int | None = None) -> Outcome:
         return Outcome(runs.get(run_id))
     state = ""
     try:
-        beginning = _check(run, spawn_cap)
+        beginning = _check(run)
         if beginning is None:
             Run.objects.filter(id=run.id, session_id="").update(lease_until=None)
         else:
@@ -180,7 +191,7 @@ def _claim(run_id: str) -> Run | None:
     return runs.get(run_id)
 
 
-def _check(run: Run, spawn_cap: int | None) -> Beginning | None:
+def _check(run: Run) -> Beginning | None:
     """Everything that can refuse the start; None when the run must wait for something."""
     project = projects.writable(run.project)
     trigger = files.read(project).find(run.trigger)
@@ -189,6 +200,8 @@ def _check(run: Run, spawn_cap: int | None) -> Beginning | None:
         raise Lost
     if admission.must_wait(run, trigger) or _subject_busy(run):
         return None
+    if outside := preflight.outside(project, trigger):
+        raise NoChat(outside)
     if not project.working_dir.is_dir():
         raise NoChat("the working directory does not exist")
     try:
@@ -198,7 +211,7 @@ def _check(run: Run, spawn_cap: int | None) -> Beginning | None:
     refusal = preflight.refusal(project, trigger, prompt)
     if refusal:
         raise NoChat(refusal)
-    return Beginning(project, trigger, prompt, spawn_cap)
+    return Beginning(project, trigger, prompt)
 
 
 def _subject_busy(run: Run) -> bool:
@@ -269,20 +282,22 @@ def _name_chat(run: Run, chat: str) -> None:
 
 def _firing(run: Run, beginning: Beginning) -> chats.Firing:
     trigger, project = beginning.trigger, beginning.project
-    limit = project.max_spawn_depth
-    if trigger.run.max_spawn_depth is not None:
-        limit = trigger.run.max_spawn_depth
-    if beginning.spawn_cap is not None:
-        limit = min(limit, beginning.spawn_cap)
+    known = (run.client, *run.clients, *trigger.clients)
+    behind = tuple(dict.fromkeys(client for client in known if client))
+    asked = trigger.run.max_spawn_depth
+    limit = clients.bounds(behind).depth(project.max_spawn_depth if asked is None else asked)
     return chats.Firing(
         trigger=trigger.name,
         origin="hook" if trigger.type == "event" else "scheduled",
         sender={"kind": "trigger", "name": trigger.name, "cause": run.cause, "runId": run.id},
         client=run.client,
+        clients=behind,
         message=_message(run, beginning),
-        spawn_limit=limit,
+        spawn_limit=limit if run.spawn_cap is None else min(limit, run.spawn_cap),
         tools=None if trigger.own_agent else list(trigger.run.tools),
         mode=trigger.run.permission_mode,
+        network=trigger.run.network or "",
+        mode_cap=clients.bounds(trigger.clients).mode,
         max_turns=trigger.run.max_turns or MAX_TURNS,
         run=run,
         event=_event(run),

@@ -24,6 +24,7 @@ from workspace.project import Project
 
 KEY = "triggersPaused"
 FILE, FILE_KEY = "triggers.yaml", "paused"
+LIMIT = 1 << 20
 OFF = ("", "no", "off", "false")
 PAUSED = "triggers are paused"
 
@@ -65,7 +66,7 @@ def switch() -> Path:
 def _written(path: str, _stat: str) -> Pause | None:
     """A file that cannot be read holds everything: nothing fires that somebody meant to stop."""
     try:
-        snapshot = files.read(Path(path))
+        snapshot = files.read(Path(path), limit=LIMIT)
         value = yamlio.parse(snapshot.data).value if snapshot else None
     except (OSError, yamlio.YamlError):
         return Pause("instance", None)
@@ -76,7 +77,8 @@ def _pause(by: Literal["project", "instance"], value: Any) -> Pause | None:
     if value is None or value is False or str(value).strip().lower() in OFF:
         return None
     try:
-        return Pause(by, timestamp(datetime.fromisoformat(str(value)).astimezone(UTC)))
+        found = datetime.fromisoformat(str(value))
+        return Pause(by, timestamp(found if found.tzinfo else found.replace(tzinfo=UTC)))
     except (ValueError, OverflowError):
         return Pause(by, None)
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from config.kernel import zones
 from config.kernel.errors import (
     Conflict,
     Invalid,
@@ -24,7 +25,7 @@ from workspace import projects
 from workspace.access.principals import Principal
 from workspace.models import Run
 from workspace.project import Project
-from workspace.triggers import board, firing, pausing
+from workspace.triggers import board, bounding, firing, pausing
 from workspace.triggers.board import Board
 from workspace.triggers.entries import files, patch, preflight, prompts, validate
 from workspace.triggers.entries.files import TriggerSet
@@ -92,22 +93,23 @@ def put(
     name: str,
     body: Mapping[str, Any],
     *,
-    principal: Principal | None = None,
     if_match: str | None = None,
 ) -> Saved:
-    """Create or replace with a full record `{trigger, run, enabled}`."""
+    """Create or replace with a full record, as people do: `clients` goes unless it is given."""
     given = {key: value for key, value in body.items() if key not in _READ_ONLY}
     trigger, findings = validate.read(name, given)
     if trigger is None:
         raise Invalid(findings.problems)
-    trigger = _capped(trigger, principal)
     created = False
 
     def make(entries: TriggerSet) -> Trigger:
         nonlocal created
         _refuse_legacy(entries, name)
         _match(entries, name, if_match)
+        _refuse_without_zone(entries, trigger)
         created = name not in entries.triggers
+        if refused := _refusal(project, trigger, entries):
+            raise Invalid([refused])
         return trigger
 
     files.save(project, name, make)
@@ -129,11 +131,22 @@ def set_trigger(
         trigger, findings = validate.read(name, patch.patched(name, existing, words))
         if trigger is None:
             raise Invalid(patch.as_arguments(findings.problems))
+        _refuse_without_zone(entries, trigger)
         created, warnings = existing is None, trigger.warnings
-        return _capped(trigger, principal)
+        if refused := _refusal(project, trigger, entries):
+            raise Invalid(patch.as_arguments([refused]))
+        return bounding.stored(trigger, existing, words, project=project, principal=principal)
 
     files.save(project, name, make)
     return _saved(project, name, created, warnings)
+
+
+def _refusal(project: Project, trigger: Trigger, entries: TriggerSet) -> Problem | None:
+    """What the engine may never run is not saved; what stands in the file can be switched off."""
+    before = entries.triggers.get(trigger.name)
+    if before is not None and record(trigger) == record(before) | {"enabled": False}:
+        return None
+    return preflight.problem(project, trigger)
 
 
 def _refuse_toggle_of_nothing(entries: TriggerSet, name: str, words: Mapping[str, Any]) -> None:
@@ -150,6 +163,12 @@ def _refuse_legacy(entries: TriggerSet, name: str) -> None:
         raise Conflict(f'"{name}" is a legacy schedule; convert it first', code="legacy")
 
 
+def _refuse_without_zone(entries: TriggerSet, trigger: Trigger) -> None:
+    if trigger.needs_zone and not entries.zone:
+        reason = "is required while the `timezone` of the project names no zone"
+        raise Invalid([Problem("timezone", reason, zones.EXAMPLE)])
+
+
 def _match(entries: TriggerSet, name: str, if_match: str | None) -> None:
     """If-Match on one trigger compares that entry alone."""
     if if_match is None:
@@ -157,20 +176,6 @@ def _match(entries: TriggerSet, name: str, if_match: str | None) -> None:
     current = entries.find(name)
     if current is None or if_match not in ("*", current.etag):
         raise Stale(f"trigger {name} was changed meanwhile; read it again")
-
-
-def _capped(trigger: Trigger, principal: Principal | None) -> Trigger:
-    """A caller with a spawn cap leaves no trigger that may spawn deeper (workspace.md 6.5)."""
-    cap = principal.spawn_cap if principal else None
-    asked = trigger.run.max_spawn_depth
-    if cap is None:
-        return trigger
-    if asked is None:
-        return replace(trigger, run=replace(trigger.run, max_spawn_depth=cap))
-    if asked > cap:
-        whose = "client" if principal is not None and principal.kind == "client" else "turn"
-        raise Invalid([Problem("max_spawn_depth", f"{asked} is above this {whose}'s limit {cap}")])
-    return trigger
 
 
 def _saved(project: Project, name: str, created: bool, warnings: tuple[str, ...]) -> Saved:
@@ -181,7 +186,7 @@ def _saved(project: Project, name: str, created: bool, warnings: tuple[str, ...]
 
 
 def remove(project: Project, name: str, *, if_match: str | None = None) -> bool:
-    """Delete and disarm, whichever map the entry is in; False when there was none."""
+    """Delete and disarm one entry, whichever map it is in; False when there was none."""
     found = projects.writable(project.slug)
     entries = files.read(found)
     if entries.find(name) is None and entries.broken(name) is None:
@@ -189,6 +194,15 @@ def remove(project: Project, name: str, *, if_match: str | None = None) -> bool:
     removed = files.remove(found, name, lambda now: _match(now, name, if_match))
     arming.sync(project.slug, now=clock.Clock().now())
     return removed
+
+
+def uncovered(project: Project, name: str) -> list[str]:
+    """What a trigger that was removed had hidden: a legacy schedule of the same name."""
+    schedule = files.read(projects.get(project.slug)).legacy.get(name)
+    if schedule is None:
+        return []
+    state = "armed" if schedule.enabled else "off"
+    return [f"schedules.{name}: this legacy schedule is used from now on, it is {state}"]
 
 
 def run(project: Project, name: str, *, principal: Principal) -> firing.Outcome:
@@ -204,8 +218,10 @@ def run(project: Project, name: str, *, principal: Principal) -> firing.Outcome:
         cause="api" if principal.kind == "client" else "manual",
         actor=principal.actor(),
         client=principal.client,
+        clients=principal.clients,
+        spawn_cap=principal.spawn_cap,
     )
-    started = firing.start(queued.id, spawn_cap=principal.spawn_cap)
+    started = firing.start(queued.id)
     if not started.run.session_id:
         raise NotStarted(name, started.run)
     return started
@@ -246,11 +262,11 @@ def convert(project: Project, name: str) -> Seen:
 
 
 def runtime(project: Project, paused: Pause | None) -> list[dict[str, Any]]:
-    return board.runtime(project.slug, paused)
+    return board.runtime(project.slug, paused, str(project.effective("timezone")))
 
 
 def _board(project: Project) -> Board:
-    return board.read(project.slug, pausing.of(project))
+    return board.read(project.slug, pausing.of(project), str(project.effective("timezone")))
 
 
 def flat(seen: Seen) -> dict[str, Any]:
@@ -281,7 +297,10 @@ def flat(seen: Seen) -> dict[str, Any]:
         "lastError": entry["lastError"],
         "overlap": what.get("overlap"),
         "catchUp": when.get("catchUp"),
+        "network": what.get("network"),
+        "timezone": when.get("timezone"),
         "nextRuns": entry["nextRuns"],
+        "nextRunsTimezone": entry["timezone"],
         "lastRun": last,
         "warnings": seen.warnings,
         **({"paused": entry["paused"]} if entry["paused"] else {}),

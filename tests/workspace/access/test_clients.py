@@ -133,7 +133,9 @@ def test_a_refusal_list_with_a_word_that_is_none_refuses_everything(field: str, 
     found = load(block(clients={"ci": client(**mixed)}))
     scope = found.clients[0].scope
 
-    assert said(found) == [f"{C}.scope.{field}: not usable, it grants nothing"]
+    assert said(found) == [
+        f"{C}.scope.{field}: not usable, it denies everything; write a list of names"
+    ]
     assert not (scope.permits("list_chats") and scope.reaches("beta"))
 
 
@@ -233,15 +235,37 @@ def test_an_instance_id_that_is_no_text_never_switches_binding_off(instance: Any
 
 
 def test_unusable_scope_fields_grant_nothing():
-    scope = {"allow": {"a": 1}, "deny": 5, "projects": [["*"]], "maxSpawnDepth": -1}
+    scope = {
+        "allow": {"a": 1}, "deny": 5, "projects": [["*"]], "maxSpawnDepth": -1,
+        "permissionMode": ["bypassPermissions"],
+    }  # fmt: skip
     found = load(block(clients={"ci": client() | {"scope": scope}}))
 
-    assert found.clients[0].scope == Scope((), (), ("*",), (), 0)
+    assert found.clients[0].scope == Scope((), (), ("*",), (), 0, "plan")
     assert said(found) == [
-        f"{C}.scope.{field}: not usable, it grants nothing"
-        for field in ("projects", "allow", "deny", "maxSpawnDepth")
+        f"{C}.scope.{text}"
+        for text in (
+            "projects: not usable, it grants nothing; write a list of names",
+            "allow: not usable, it grants nothing; write a list of names",
+            "deny: not usable, it denies everything; write a list of names",
+            "maxSpawnDepth: not usable, it counts as 0; write a whole number of 0 or more",
+            "permissionMode: not usable, it counts as plan; write one of default, acceptEdits, "
+            "bypassPermissions, plan",
+        )
     ]
     assert load(block(clients={"ci": client() | {"scope": "all"}})).clients[0].scope.allow == ()
+
+
+def test_the_highest_permission_mode_is_accept_edits_unless_the_scope_says_otherwise():
+    modes = {"absent": {}, "null": {"permissionMode": None}, "plan": {"permissionMode": "plan"}}
+    found = {
+        name: load(block(clients={"ci": client() | {"scope": scope}})).clients[0].scope
+        for name, scope in modes.items()
+    }
+
+    assert {name: scope.permission_mode for name, scope in found.items()} == {
+        "absent": "acceptEdits", "null": "acceptEdits", "plan": "plan",
+    }  # fmt: skip
 
 
 def test_scope_lists_may_be_text_and_empty_stays_empty():
@@ -319,3 +343,15 @@ def test_no_block_whatever_stops_the_start(found: Any):
     load(found)
     load(block(clients={"ci": found, "ops": client("env:OPS")}))
     load(block(clients=found))
+
+
+def test_an_origin_that_is_none_is_dropped_and_named():
+    given = ["https://app.example", "*", "app.example", "https://b.example/path", "null"]
+    found = load(block(allowedOrigins=given))
+
+    assert found.origins == {"https://app.example", URL}
+    assert said(found) == [
+        f'managementApi.allowedOrigins: "{entry}" is no origin such as https://app.example.com;'
+        " entry dropped"
+        for entry in given[1:]
+    ]

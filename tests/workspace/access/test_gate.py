@@ -44,6 +44,41 @@ def test_the_method_makes_no_difference(method: str):
     assert reason(gate().admit(scope_of(method=method, token=TOKEN))) == "admitted"
 
 
+@pytest.mark.parametrize(
+    ("origins", "expected"),
+    [
+        ([], "admitted"),
+        ([URL], "admitted"),
+        ([f"{URL}:443"], "admitted"),
+        (["http://localhost:3000"], "admitted"),
+        (["https://a.localhost"], "admitted"),
+        (["http://[::1]:9"], "admitted"),
+        (["https://app.example:8443"], "admitted"),
+        (["https://app.example"], "foreign_origin"),
+        (["http://app.example:8443"], "foreign_origin"),
+        (["https://evil.example"], "foreign_origin"),
+        ([f"{URL}.evil.example"], "foreign_origin"),
+        (["http://localhost.evil.example"], "foreign_origin"),
+        (["null"], "foreign_origin"),
+        ([""], "foreign_origin"),
+        (["file://"], "foreign_origin"),
+        ([URL, URL], "foreign_origin"),
+        ([URL, "https://evil.example"], "foreign_origin"),
+    ],
+)
+@pytest.mark.parametrize("method", ["POST", "GET", "OPTIONS"])
+def test_a_page_is_known_or_refused_before_its_credential(method, origins, expected):
+    headers = tuple(("origin", origin) for origin in origins)
+    asked = gate(allowedOrigins=["HTTPS://app.example:8443/"])
+
+    assert reason(asked.admit(scope_of(method=method, token=TOKEN, headers=headers))) == expected
+    found = asked.admit(scope_of(method=method, headers=headers))
+    assert reason(found) == (expected if expected == "foreign_origin" else "missing")
+    if expected == "foreign_origin":
+        assert isinstance(found, Stopped)
+        assert (found.answer.status, found.answer.body["code"]) == (403, "origin_not_allowed")
+
+
 def test_plain_http_from_elsewhere_is_refused_with_the_peer():
     found = gate().admit(scope_of(token=TOKEN, peer="203.0.113.9"))
 

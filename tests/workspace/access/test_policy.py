@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from config.kernel.errors import Denied
 from tests.workspace.access.world import CATALOGUE, READERS, REGISTRY
-from workspace.access.policy import Gates, Scope, listed, matches
+from workspace.access.policy import Bounds, Gates, Scope, listed, matches
 from workspace.access.principals import Agent, Client, System, User
 
 SPAWNING = [name for name, (_, _, code) in CATALOGUE.items() if code]
@@ -187,6 +187,38 @@ def test_an_open_project_opens_only_itself():
 def test_a_turn_passes_on_one_level_less_than_it_has():
     assert [agent(spawn_limit=limit).spawn_cap for limit in (0, 1, 3)] == [0, 0, 2]
     assert client(max_spawn_depth=2).spawn_cap == 2
+
+
+def test_a_turn_of_a_client_may_do_what_its_gates_and_the_scope_both_allow():
+    narrow = Scope(("alpha",), ("read_chat", "archive_chat", "list_chats", "set_trigger"))
+    caller = agent(hooks=False, bounds=Bounds({"ci": narrow}))
+
+    assert granted(caller) == ["list_chats", "read_chat", "archive_chat"]
+    assert REGISTRY.run("read_chat", caller, project="alpha")
+    assert REGISTRY.run("list_chats", caller) == {}  # the list itself is filtered
+    for name, slug, where in (
+        ("read_chat", "beta", " (project beta)"),
+        ("create_chat", "alpha", ""),
+    ):
+        with pytest.raises(Denied) as caught:
+            REGISTRY.run(name, caller, project=slug)
+        assert caught.value.text == (
+            f"not permitted: operation {name} is outside this client's scope{where}"
+        )
+    assert [caller.reaches(slug) for slug in ("alpha", "beta")] == [True, False]
+
+
+def test_bounds_leave_the_least_of_every_scope():
+    wide = Scope(allow=("*",), permission_mode="bypassPermissions")
+    two = Bounds({"a": wide, "b": Scope(max_spawn_depth=2, permission_mode="default")})
+
+    assert (Bounds().depth(7), Bounds({"a": wide}).depth(7), two.depth(7), two.depth(1)) == (
+        7, 7, 2, 1,
+    )  # fmt: skip
+    assert (Bounds().mode, Bounds({"a": wide}).mode, two.mode) == (
+        None, "bypassPermissions", "default",
+    )  # fmt: skip
+    assert (two.permits("read_chat"), two.permits("create_chat")) == (True, False)
 
 
 def test_each_caller_is_named_in_records_as_the_contract_says():

@@ -11,13 +11,16 @@ from typing import Any
 import pytest
 
 from tests.kernel.mcp_world import HEADERS, request
-from tests.workspace.access.world import scope_of
-from workspace import ids, projects
+from tests.workspace.access.world import configure, scope_of
+from workspace import consumers, ids, projects
 from workspace.access import turns
+from workspace.access.clients import Management
+from workspace.access.policy import Scope
 from workspace.chats import files
 from workspace.chats.files import ChatRecord
 from workspace.consumers import TurnEndpoint
 from workspace.models import Turn
+from workspace.operations import REGISTRY
 
 SWITCHES = {"self_mcp": True, "self_mcp_write": True, "self_mcp_projects": True, "hooks_mcp": True}
 
@@ -50,6 +53,12 @@ class World:
         Turn.objects.filter(id=self.turn.id).update(**changes)
 
 
+@pytest.fixture(autouse=True)
+def configured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client behind the turn may do everything unless a test says otherwise."""
+    configure(monkeypatch, ci=Scope(allow=("*",)))
+
+
 @pytest.fixture
 def world(db: None, settings: Any, tmp_path: Path) -> World:
     return World(settings, tmp_path)
@@ -80,6 +89,60 @@ def test_a_wrong_token_and_a_turn_without_tools_have_no_server(world: World):
     assert turns.caller(world.token) is not None
     world.switch(self_mcp=False)
     assert turns.caller(world.token) is None
+
+
+def test_the_scope_of_its_client_is_looked_up_at_each_call(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    def seen() -> tuple[list[str], list[bool], int, str | None]:
+        found = turns.caller(world.token)
+        assert found is not None
+        names = [operation.name for operation in REGISTRY.granted(found)]
+        return (
+            names,
+            [found.reaches(slug) for slug in ("alpha", "beta")],
+            found.spawn_limit,
+            (found.mode_cap),
+        )
+
+    assert seen() == ([operation.name for operation in REGISTRY], [True, True], 3, "acceptEdits")
+
+    narrow = Scope(("alpha",), ("read_chat", "archive_chat"), max_spawn_depth=1)
+    configure(monkeypatch, ci=narrow)
+    assert seen() == (["read_chat", "archive_chat"], [True, False], 1, "acceptEdits")
+
+    configure(monkeypatch, other=Scope(allow=("*",)))
+    assert seen() == ([], [False, False], 0, "plan")
+
+
+def test_a_turn_that_descends_from_two_clients_stays_within_both(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    configure(
+        monkeypatch,
+        ci=Scope(("alpha", "beta"), ("*",)),
+        ops=Scope(("alpha", "gamma"), ("read_*", "set_trigger"), permission_mode="default"),
+    )
+    world.set(clients=["ci", "ops"])
+
+    found = turns.caller(world.token)
+
+    assert found is not None
+    assert found.clients == ("ci", "ops")
+    assert [found.reaches(slug) for slug in ("alpha", "beta", "gamma")] == [True, False, False]
+    assert [one.name for one in REGISTRY.granted(found)] == ["read_chat", "set_trigger"]
+    assert found.mode_cap == "default"
+
+
+def test_a_turn_of_a_person_is_bound_by_no_client(world: World, monkeypatch: pytest.MonkeyPatch):
+    configure(monkeypatch)
+    world.set(client="")
+
+    found = turns.caller(world.token)
+
+    assert found is not None
+    assert (found.clients, found.mode_cap, found.reaches("beta")) == ((), None, True)
+    assert len(REGISTRY.granted(found)) == 14
 
 
 def test_the_project_may_open_and_shut_its_trigger_tools(world: World):
@@ -133,7 +196,7 @@ async def ask(scope: dict[str, Any], body: dict[str, Any]) -> tuple[int, bytes]:
 
 @pytest.mark.django_db(transaction=True)
 async def test_the_endpoint_serves_the_turn_and_is_not_found_for_others(
-    settings: Any, tmp_path: Path
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     from asgiref.sync import sync_to_async
 
@@ -149,6 +212,11 @@ async def test_the_endpoint_serves_the_turn_and_is_not_found_for_others(
     called = request("tools/call", {"name": "list_projects"})
     assert b'"slug":"alpha"' in (await ask(scope, called))[1]
 
+    monkeypatch.setattr(consumers, "management", Management)
+    foreign = (*headers, ("origin", "https://evil.example"))
+    status, body = await ask(scope_of(token=world.token, headers=foreign), called)
+    assert (status, json.loads(body)["code"]) == (403, "origin_not_allowed")
+
     for other in (
         scope_of(path="/_svc/mcp", headers=headers),
         scope_of(token="svct_" + "0" * 64, headers=headers),
@@ -158,3 +226,35 @@ async def test_the_endpoint_serves_the_turn_and_is_not_found_for_others(
         assert await ask(other, called) == (404, b'{"error":"not found"}')
     await sync_to_async(world.set)(state="done")
     assert await ask(scope, called) == (404, b'{"error":"not found"}')
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_over_http_a_turn_of_a_client_is_shown_and_may_do_what_both_allow(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from asgiref.sync import sync_to_async
+
+    configure(monkeypatch, ci=Scope(("alpha",), ("list_*",)))
+    world = await sync_to_async(World)(settings, tmp_path)
+    (tmp_path / "beta").mkdir()
+    (tmp_path / "beta/project.yaml").write_text("name: Beta\n")
+    scope = scope_of(token=world.token, path="/_svc/mcp", headers=tuple(HEADERS.items()))
+
+    async def told(name: str, **arguments: Any) -> str:
+        body = request("tools/call", {"name": name, "arguments": arguments})
+        text: str = json.loads((await ask(scope, body))[1].split(b"data: ")[1])["result"][
+            "content"
+        ][0]["text"]
+        return text
+
+    listed = json.loads((await ask(scope, request("tools/list")))[1].split(b"data: ")[1])
+    assert [tool["name"] for tool in listed["result"]["tools"]] == [
+        "list_projects", "list_chats", "list_triggers",
+    ]  # fmt: skip
+    assert [one["slug"] for one in json.loads(await told("list_projects"))["projects"]] == ["alpha"]
+    assert {one["project"] for one in json.loads(await told("list_chats"))["chats"]} == {"alpha"}
+    for name in ("list_chats", "list_triggers"):
+        assert await told(name, project="beta") == (
+            f"not permitted: operation {name} is outside this client's scope (project beta)"
+        )
+    assert await told("read_chat", session_id=world.chat) == "Unknown tool: read_chat"

@@ -5,9 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from config.kernel.mcp.operations import Argument, Operation, Registry
 from workspace.access import clients
 from workspace.access.clients import Management
+from workspace.access.entries import ManagementClient
+from workspace.access.policy import Scope
 
 TOKEN = "svc_home_" + "0123456789abcdef" * 3
 OTHER = "svc_home_" + "fedcba9876543210" * 3
@@ -59,6 +63,13 @@ def load(block: Any, environ: dict[str, str] | None = None) -> Management:
     """The block as the process would read it; CI and OPS hold tokens unless said otherwise."""
     variables = {"CI": TOKEN, "OPS": OTHER} if environ is None else environ
     return clients.load(SimpleNamespace(management_api=block, environ=variables))
+
+
+def configure(monkeypatch: pytest.MonkeyPatch, **scopes: Scope) -> None:
+    """These are the management clients from now on, and no others."""
+    known = [ManagementClient(name, "env:CI", b"", scope) for name, scope in scopes.items()]
+    found = Management(clients=tuple(known))
+    monkeypatch.setattr(clients, "management", lambda: found)
 
 
 def client(ref: str = "env:CI", **scope: Any) -> dict[str, Any]:

@@ -29,6 +29,18 @@ def say(path: str, turn: str, text: str, *, answer: str = "fine") -> None:
         writer.close()
 
 
+def test_a_chat_and_the_end_of_its_turn_tell_what_was_reached(api, chat):
+    slug, session_id = chat.split("/")[3], chat.split("/")[5]
+    told = [{"host": "127.0.0.1", "port": 8000, "refused": True}]
+    path = files.transcript_path(projects.get(slug), session_id)
+    with transcript.Writer(str(path)) as writer:
+        writer.append("turn_end", "msg_1", status="ok", reason=None, text=None, hosts=told)
+
+    assert api.get(chat).json()["chat"]["hosts"] == told
+    assert api.get(f"{chat}/messages?turns=1").json()["turns"][-1]["hosts"] == told
+    assert "hosts" not in api.get(chat.rpartition("/")[0]).json()["chats"][0]
+
+
 def test_an_empty_chat_has_no_message_and_no_state(api, alpha):
     answer = api.post("/api/projects/alpha/chats")
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import UTC, datetime
 
 import pytest
 
 from config import __version__
+from config.network import NetworkSetting
 from tests.workspace.api.conftest import Api
 from workspace.access.principals import User
+from workspace.engines import select
+from workspace.engines.sandbox import Sandbox
 from workspace.models import AuditEntry
 
 
@@ -37,7 +41,23 @@ def test_engines_are_always_the_four(api):
 
     assert [one["name"] for one in body["engines"]] == ["runbook", "claude", "builtin", "acp"]
     assert body["engines"][0]["available"] is True
-    assert {"mode", "requested", "reason"} == set(body["sandbox"])
+    assert {"mode", "requested", "reason", "network", "warnings"} == set(body["sandbox"])
+    assert body["sandbox"]["network"] == "guarded"
+
+
+def test_the_sandbox_is_told_with_what_it_does_not_hold(api, alpha, settings, monkeypatch):
+    monkeypatch.setattr(select, "confinement", lambda: Sandbox("off", "auto", "why"))
+    settings.SVC = dataclasses.replace(settings.SVC, network=NetworkSetting("host"))
+
+    told = api.get("/api/engines").json()["sandbox"]
+
+    assert told["network"] == "host"
+    assert told["warnings"] == [
+        "Commands of agents run without a sandbox (why): a command of a turn can do all that its "
+        "user can, through this service as well.",
+        "Commands of agents in alpha and every new project use this machine's own network "
+        "(network: host): they can reach this service and everything that listens here.",
+    ]
 
 
 def test_models_name_the_engine_that_runs_them(api, alpha):

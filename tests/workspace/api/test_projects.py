@@ -165,3 +165,26 @@ def test_a_project_says_when_it_changed_and_when_its_next_trigger_fires(api, alp
 def test_hostile_slugs_are_not_found_and_never_touch_a_file(api, tmp_path):
     for slug in ("..", "%2e%2e", "a%00b", "%2Fetc", "x" * 300, "A", str(uuid.uuid4()) + "!"):
         assert api.get(f"/api/projects/{slug}").status_code == 404
+
+
+def test_the_network_of_a_project_is_changed_shown_and_refused_by_name(api, alpha):
+    path = "/api/projects/alpha"
+    before = api.get(path).json()["project"]
+    assert (before["network"], before["effectiveNetwork"]["mode"]) == ("guarded", "guarded")
+    assert "network" in before["inherited"]
+
+    answer = api.patch(path, {"network": {"hostPorts": [5432], "allow": ["*.GitHub.com"]}})
+
+    assert answer.status_code == 200
+    project = answer.json()["project"]
+    assert project["network"] == {"hostPorts": [5432], "allow": ["*.github.com"]}
+    assert project["effectiveNetwork"] == {
+        "mode": "guarded", "hostPorts": [5432], "allow": [["*.github.com"]], "deny": [],
+    }  # fmt: skip
+    refused = api.patch(path, {"network": "host"})
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["field"] == "network"
+    assert "engines.network: host" in refused.json()["error"]
+    sent_back = api.patch(path, project).json()
+    assert "warnings" not in sent_back
+    assert sent_back["project"]["network"] == project["network"]

@@ -72,6 +72,7 @@ def test_the_list_carries_the_pickers_catalogue(api, alpha):
     assert body["events"] == ["onArchive", "afterTurn"]
     assert body["triggerTypes"] == ["schedule", "event", "webhook"]
     assert body["permissionModes"] == ["default", "acceptEdits", "bypassPermissions", "plan"]
+    assert body["networks"] == ["off", "guarded", "host"]
     assert body["timezone"]
 
 
@@ -267,6 +268,24 @@ def test_a_schedule_is_previewed_before_it_is_saved(api):
     assert "never occurs" in bad.json()["error"]
 
 
+def test_a_preview_is_in_the_zone_that_is_asked_for_and_says_what_it_means(api):
+    nine = api.get("/api/triggers/preview?cron=0+9+*+*+*&timezone=Asia/Tokyo").json()
+    bad = api.get("/api/triggers/preview?cron=0+9+*+*+*&timezone=Asia/Tokio")
+    odd = api.get("/api/triggers/preview?cron=*/60+*+*+*+*").json()
+    prefixed = api.get("/api/triggers/preview?cron=TZ%3DEurope/Berlin+0+9+*+*+*")
+
+    assert nine["timezone"] == "Asia/Tokyo"
+    assert {time[11:16] for time in nine["next"]} == {"00:00"}
+    assert "warnings" not in nine
+    assert (bad.status_code, bad.json()["error"]) == (
+        400,
+        'trigger.timezone: "Asia/Tokio" is not the name of a time zone '
+        '(did you mean "Asia/Tokyo"?), e.g. "Europe/Berlin"',
+    )
+    assert odd["warnings"] == ['trigger.cron: "*/60" (minute) is 0 alone: no further step fits in']
+    assert "leave it out and give timezone: Europe/Berlin" in prefixed.json()["error"]
+
+
 def make_runs(count: int) -> list[str]:
     now = datetime.now(UTC)
     runs = [
@@ -337,3 +356,13 @@ def test_a_queued_run_is_cancelled_with_its_message(api, alpha, scheduler):
     assert answer.json() == {"ok": True, "cancelled": True}
     assert api.get(f"/api/runs/{started['runId']}").json()["run"]["status"] == "cancelled"
     assert api.get(f"/api/projects/alpha/chats/{started['sessionId']}").json()["queue"] == []
+
+
+def test_the_network_of_a_trigger_is_stored_and_no_unknown_key(api, alpha):
+    body = HOURLY | {"run": HOURLY["run"] | {"network": "guarded"}}
+
+    answer = api.put(f"{BASE}/nightly", body).json()
+
+    assert "warnings" not in answer
+    assert answer["trigger"]["run"]["network"] == "guarded"
+    assert "network: guarded" in (alpha / "project.yaml").read_text()

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import pytest
 
 from tests.workspace.triggers.world import World
-from workspace.triggers.schedule import alive, clock
+from workspace.triggers.schedule import alive
 
 
 @pytest.fixture(autouse=True)
-def utc(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The host's zone is UTC unless a test says otherwise."""
-    monkeypatch.setattr(clock, "host_zone", lambda: ZoneInfo("UTC"))
+def utc(settings) -> None:
+    """The zone of the instance is UTC, whatever that of the machine is."""
+    settings.SVC = replace(settings.SVC, timezone="UTC")
 
 
 @pytest.fixture

@@ -42,15 +42,18 @@ def walk(text: str, start: datetime, zone: ZoneInfo, count: int) -> list[str]:
         ("30-10 * * * *", '"30-10 * * * *" field 1 (minute): 30-10 runs backwards'),
         ("0 0 30 2 *", '"0 0 30 2 *" never occurs'),
         ("0 0 31 4,6,9,11 *", '"0 0 31 4,6,9,11 *" never occurs'),
-        ("0 0 L * *", '"l" is not a number'),
+        ("0 0 L * *", '"L" is not a number'),
         ("0 0 ? * *", '"?" is not a number'),
         ("0 0 * * 5#2", '"5#2" is not a number'),
-        ("0 0 15W * *", '"15w" is not a number'),
+        ("0 0 15W * *", '"15W" is not a number'),
         ("@reboot", "is not one of @yearly"),
         ("1,,2 * * * *", '"" is not a number'),
         ("", '"" has 0 fields'),
         ("0" + ",0" * 100 + " * * * *", "is longer than 150 characters"),
-        ("H * * * *", '"h" is not a number'),
+        ("H * * * *", '"H" is not a number'),
+        ("TZ=Europe/Berlin 0 9 * * *", "leave it out and give timezone: Europe/Berlin"),
+        ("CRON_TZ=UTC @daily", "leave it out and give timezone: UTC"),
+        ("@Reboot", '"@Reboot" is not one of @yearly'),
         ("٣ * * * *", "is not a number"),
     ],
 )
@@ -196,3 +199,25 @@ def test_every_zone_agrees_with_a_walk_over_real_minutes(name, minute, hour, dat
 
     # The walk begins inside a day: a doubled or skipped wall time at its very edge is not judged.
     assert found[: len(expected) - 1] == expected[: len(expected) - 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        ("*/60 * * * *", '"*/60" (minute) is 0 alone: no further step fits in'),
+        ("*/100 * * * *", '"*/100" (minute) is 0 alone: no further step fits in'),
+        ("0 9-12/5 * * *", '"9-12/5" (hour) is 9 alone: no further step fits in'),
+        (
+            "0 9 1-7 * MON",
+            'fires on every day that fits "1-7" (day of month) or "MON" (day of week), '
+            "not only where both do",
+        ),
+    ],
+)
+def test_a_pattern_that_is_seldom_meant_so_is_warned_of(text, warning):
+    assert cron.parse(text).warnings == (warning,)
+
+
+@pytest.mark.parametrize("text", ["*/30 * * * *", "0 */12 * * *", "0 9 1-7 * *", "@weekly"])
+def test_a_plain_pattern_is_not_warned_of(text):
+    assert cron.parse(text).warnings == ()

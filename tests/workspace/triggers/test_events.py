@@ -23,7 +23,9 @@ class TurnOf:
     chat: str
     kind: str = "agent"
     client: str = ""
+    clients: tuple[str, ...] = ()
     spawn_cap: int = 1
+    mode_cap: str | None = None
     depth: int = 0
 
     def sender(self) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from config.kernel.errors import Conflict, NotFound
-from tests.workspace.triggers.world import schedule
+from tests.workspace.triggers.world import USER, schedule
+from workspace.operations.triggers import remove_trigger
 from workspace.triggers import triggers
 from workspace.triggers.entries import files
 
@@ -195,3 +196,38 @@ def test_names_that_yaml_reads_as_numbers_are_names(world):
     assert triggers.get(world.project(), "7").trigger.when.when == "interval 2h"
     assert triggers.remove(world.project(), "7")
     assert [*files.read(world.project()).triggers] == []
+
+
+BOTH = """\
+name: Alpha
+triggers:
+  dup:
+    trigger: {type: schedule, interval: 1d}
+    run: {prompt: hello}
+schedules:
+  dup: {type: interval, interval: 1h, prompt: mine, enabled: true}
+"""
+
+
+def test_removing_a_trigger_leaves_the_schedule_it_hid_and_says_so(world):
+    world.write(BOTH)
+
+    gone = remove_trigger(USER, project="alpha", name="dup")
+
+    assert (gone.removed, gone.warnings) == (
+        True, ["schedules.dup: this legacy schedule is used from now on, it is armed"],
+    )  # fmt: skip
+    legacy = BOTH[BOTH.index("schedules") :]
+    assert world.text() == f"name: Alpha\ntriggers: {{}}\n{legacy}"
+    gone = remove_trigger(USER, project="alpha", name="dup")
+    assert (gone.removed, gone.warnings) == (True, [])
+    assert world.text() == "name: Alpha\ntriggers: {}\n"
+
+
+def test_an_emptied_map_of_schedules_stays_where_a_comment_stands_in_it(world):
+    head = "name: Alpha\nschedules:\n  # mine\n"
+    world.write(f"{head}  old: {{type: interval, interval: 1h, prompt: x}}\n")
+
+    assert triggers.remove(world.project(), "old")
+
+    assert world.text() == f"{head}  {{}}\n"

@@ -161,8 +161,9 @@ class Loose:
 
 @pytest.mark.parametrize("tools", [[], ["Read"]])
 def test_an_engine_that_cannot_hold_the_list_of_tools_is_never_started(world, monkeypatch, tools):
+    world.put("t", hook(tools=tools, model="acp:loose"))  # what stands in the file by now
     monkeypatch.setitem(select.ENGINES, "acp", Loose())
-    world.put("t", hook(tools=tools, model="acp:loose"))
+    select.probe_again()
 
     run = refused(world)
 
@@ -240,9 +241,9 @@ def test_a_start_whose_lease_was_lost_queues_nothing(world, monkeypatch):
     run = queued(world)
     real = firing._check
 
-    def slow(run, cap):
+    def slow(run):
         Run.objects.update(lease_until=datetime.now(UTC) - timedelta(seconds=1))
-        return real(run, cap)
+        return real(run)
 
     monkeypatch.setattr(firing, "_check", slow)
     outcome = firing.start(run.id)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -144,6 +146,23 @@ def test_whatever_stands_there_holds_unless_it_says_no(world, value, holds, sinc
 
     assert pausing.of_data(project.data) == (pausing.Pause("project", since) if holds else None)
     assert pausing.of_instance() == (pausing.Pause("instance", since) if holds else None)
+
+
+@pytest.fixture
+def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """This process, as on a host far from UTC."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_tokyo")
+def test_a_time_without_a_zone_is_utc_whatever_the_zone_of_the_host(world):
+    project = world.write("triggersPaused: 2026-06-01T10:00:00\n")
+
+    assert pausing.of(project) == pausing.Pause("project", "2026-06-01T10:00:00.000Z")
 
 
 @pytest.mark.parametrize("data", [b"paused: [", b"\xff\xfe", b"a: &a [*a]", b"x" * 9_000_000])

@@ -163,6 +163,17 @@ def test_down_for_three_hours_fires_the_latest_once_and_goes_on_on_the_hour(worl
     assert world.state("t").next_at == NOON + timedelta(hours=4)
 
 
+@pytest.mark.parametrize(("catch_up", "cause"), [("once", "catch-up"), ("skip", "interval")])
+def test_a_start_just_at_a_time_fires_it_and_says_what_was_missed_before(world, catch_up, cause):
+    serve(world, entry("t", more=f", catchUp: {catch_up}"))
+    world.clock.step(minutes=4, seconds=0.4)
+
+    world.ticker()
+
+    assert told(world) == [(cause, "queued", 4)]
+    assert world.runs()[0].missed == 3
+
+
 def test_a_weekly_time_missed_three_days_ago_is_one_skipped_record(world):
     serve(world, entry("t", 'cron: "0 0 * * 2"'))  # noon is a Monday
     world.clock.step(days=4)

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from config.kernel.errors import Conflict, Invalid, NotFound, Stale, SvcError
 from tests.workspace.triggers.world import World, hook, schedule
+from workspace.engines import select
+from workspace.engines.base import Probe
 from workspace.models import Run, Turn
 from workspace.triggers import firing, runs, triggers
 from workspace.triggers.entries import files
-
-
-@dataclass(frozen=True)
-class Capped:
-    """A caller whose turns may spawn one deep."""
-
-    kind: str = "client"
-    client: str = "ci"
-    spawn_cap: int = 1
 
 
 def patch(world, name="t", **words: Any) -> dict[str, Any]:
@@ -68,8 +60,8 @@ def test_the_flat_shape_has_every_key_in_order_nulls_included(world):
     assert list(flat) == [
         "name", "agentName", "type", "cron", "interval", "event", "path", "prompt", "promptFile",
         "session", "tools", "maxSpawnDepth", "permissionMode", "model", "maxTurns", "enabled",
-        "status", "lastRunAt", "nextRunAt", "lastError", "overlap", "catchUp", "nextRuns",
-        "lastRun", "warnings",
+        "status", "lastRunAt", "nextRunAt", "lastError", "overlap", "catchUp", "network",
+        "timezone", "nextRuns", "nextRunsTimezone", "lastRun", "warnings",
     ]  # fmt: skip
     assert (flat["status"], flat["nextRuns"], flat["event"]) == ("disabled", [], None)
 
@@ -150,16 +142,16 @@ def test_prompt_and_prompt_file_clear_each_other_and_exclude_each_other(world):
 def test_null_clears_what_may_be_cleared_and_an_empty_list_empties_the_tools(world):
     patch(
         world, interval="1h", prompt="hi", model="runbook", permission_mode="plan", max_turns=3,
-        max_spawn_depth=0, overlap="queue", catch_up="skip", tools=["Read"],
+        max_spawn_depth=0, overlap="queue", catch_up="skip", network="off", tools=["Read"],
     )  # fmt: skip
 
     cleared = patch(
         world, model=None, permission_mode=None, max_turns=None, max_spawn_depth=None,
-        overlap=None, catch_up=None, tools=[],
+        overlap=None, catch_up=None, network=None, tools=[],
     )  # fmt: skip
 
-    keys = ("model", "permissionMode", "maxTurns", "maxSpawnDepth", "overlap", "catchUp")
-    assert [cleared[key] for key in keys] == [None] * 6
+    keys = ("model", "permissionMode", "maxTurns", "maxSpawnDepth", "overlap", "catchUp", "network")
+    assert [cleared[key] for key in keys] == [None] * 7
     assert cleared["tools"] == []
 
 
@@ -185,19 +177,6 @@ def test_mistakes_are_told_in_argument_names(world):
     )
     assert refused(world, interval="1h", prompt_file="../x.md").startswith("prompt_file: ")
     assert refused(world, interval="1h", prompt="x", max_turns=0).startswith("max_turns: ")
-
-
-def test_a_client_leaves_no_trigger_that_spawns_deeper_than_itself(world):
-    def by_client(**words: Any) -> triggers.Saved:
-        return triggers.set_trigger(world.project(), "t", words, principal=Capped())  # type: ignore[arg-type]
-
-    assert by_client(interval="1h", prompt="x").seen.trigger.run.max_spawn_depth == 1
-    patch(world, max_spawn_depth=3)
-    for words in ({"enabled": True}, {"max_spawn_depth": 2}):
-        with pytest.raises(Invalid) as error:
-            by_client(**words)
-        depth = words.get("max_spawn_depth", 3)
-        assert error.value.text == f"max_spawn_depth: {depth} is above this client's limit 1"
 
 
 def test_a_legacy_schedule_is_not_edited_before_it_is_converted(world):
@@ -226,7 +205,7 @@ def test_convert_moves_the_entry_its_prompt_file_and_keeps_the_grid(world):
 
     assert view["trigger"] == {"type": "schedule", "interval": "1h"}
     assert (folder.parent / "triggers" / "a.md").read_text() == "From the file"
-    assert "schedules" not in world.text() or "old" not in str(world.project().data["schedules"])
+    assert "schedules" not in world.text()  # nothing more was in it
     after = world.state("old")
     assert (after.armed_at, after.next_at, after.legacy) == (armed.armed_at, armed.next_at, False)
 
@@ -322,3 +301,66 @@ def _fire(world: World) -> Run:
     return firing.fire(
         project=world.project(), trigger=trigger, cause="manual", actor={"kind": "system"}
     )
+
+
+class Unasked:
+    """An engine whose agents may act without asking."""
+
+    name = "acp"
+    looped = True
+
+    def probe(self, cfg):
+        return Probe(True, models=("acp:loose",))
+
+    def default_model(self, cfg):
+        return "loose"
+
+    def preflight(self, job):
+        return None
+
+
+@pytest.fixture
+def loose(monkeypatch):
+    monkeypatch.setitem(select.ENGINES, "acp", Unasked())
+    select.probe_again()
+    yield
+    select.probe_again()
+
+
+UNASKED = (
+    "an ACP agent may act without asking and nobody attends this turn: "
+    'it needs bypassPermissions, or another engine, e.g. "bypassPermissions"'
+)
+
+
+def test_a_trigger_that_would_let_an_agent_act_unasked_is_not_saved(world, loose):
+    body = schedule(interval="1h", model="acp:loose", enabled=False)
+    with pytest.raises(Invalid) as put:
+        world.put("t", body)
+    flat = refused(world, interval="1h", prompt="x", model="acp:loose")
+    listed = refused(world, interval="1h", prompt="x", model="acp:loose", tools=["Read"])
+
+    assert put.value.text == f"run.permissionMode: {UNASKED}"
+    assert flat == f"permission_mode: {UNASKED}"
+    assert listed == 'tools: the engine "acp" cannot enforce a tool list, e.g. model "claude"'
+    assert files.read(world.project()).usable == []
+
+
+def test_in_bypass_it_is_saved_and_so_is_a_runbook(world, loose):
+    patch(world, "a", interval="1h", prompt="x", model="acp:loose",
+          permission_mode="bypassPermissions")  # fmt: skip
+    patch(world, "b", interval="1h", prompt="#!runbook\n```Bash\ntrue\n```\n", model="acp:loose")
+    patch(world, "c", interval="1h", prompt_file="later.md", model="acp:loose")
+
+    assert [one.name for one in files.read(world.project()).usable] == ["a", "b", "c"]
+
+
+def test_what_is_in_the_file_by_then_warns_and_can_be_switched_off(world, monkeypatch, request):
+    patch(world, interval="1h", prompt="x", model="acp:loose", enabled=True)
+    request.getfixturevalue("loose")
+    seen = triggers.get(world.project(), "t")
+
+    text = UNASKED.partition(", e.g.")[0]
+    assert f"run.permissionMode: {text}" in seen.warnings
+    assert patch(world, enabled=False)["enabled"] is False
+    assert refused(world, enabled=True) == f"permission_mode: {UNASKED}"

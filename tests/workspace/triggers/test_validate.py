@@ -89,6 +89,12 @@ ROWS: list[tuple[dict[str, Any], str]] = [
         {"trigger": {"type": "event", "on": "onDelete"}},
         'trigger.on: "onDelete" is not one of onArchive, afterTurn',
     ),
+    ({"trigger": {"type": "event"}}, "trigger.on: is required, one of onArchive, afterTurn"),
+    (
+        {"trigger": {"type": "event", "on": "onArchive", "timezone": "UTC"}},
+        "trigger.timezone: belongs to schedule triggers, this one is of type event, "
+        'e.g. type "schedule"',
+    ),
     (
         {"trigger": {"type": "webhook", "path": "deploy"}},
         'trigger.path: must start with "/", e.g. "/deploy"',
@@ -112,6 +118,16 @@ ROWS: list[tuple[dict[str, Any], str]] = [
     (
         {"run__permissionMode": "yolo"},
         'run.permissionMode: "yolo" is not one of default, acceptEdits, bypassPermissions, plan',
+    ),
+    ({"run__network": "open"}, 'run.network: "open" is not one of off, guarded, host'),
+    (
+        {"run__network": False},
+        'run.network: false is not one of off, guarded, host; "off" is the word for no network',
+    ),
+    (
+        {"run__network": {"mode": "off"}},
+        "run.network: a map is not one of off, guarded, host; "
+        "ports and hosts are listed in the project",
     ),
     ({"run__maxTurns": 0}, "run.maxTurns: 0 is not a whole number from 1 to 1000, e.g. 30"),
     ({"run__maxTurns": True}, "run.maxTurns: true is not a whole number from 1 to 1000, e.g. 30"),

@@ -10,16 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from config.kernel import zones
 from config.kernel.errors import Problem
 from config.kernel.storage import yamlio
-from workspace import projects
-from workspace.project import Project
+from workspace import projects, schema
+from workspace.project import Project, default_zone
 from workspace.triggers import pausing
 from workspace.triggers.entries import legacy, validate
 from workspace.triggers.entries.schema import InvalidEntry, Trigger, stored
 
 TRIGGERS, SCHEDULES = "triggers", "schedules"
-_WHEN_KEYS = ("type", "cron", "interval", "catchUp", "on", "path")
+_WHEN_KEYS = ("type", "cron", "interval", "catchUp", "timezone", "on", "path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class TriggerSet:
     legacy: Mapping[str, Trigger] = field(default_factory=dict)
     invalid: tuple[InvalidEntry, ...] = ()
     paused: bool = False
+    zone: str = ""  # of a cron that names none; "" while the project names one there is not
 
     def find(self, name: str) -> Trigger | None:
         return self.triggers.get(name) or self.legacy.get(name)
@@ -58,8 +60,21 @@ def read(project: Project) -> TriggerSet:
 
 
 def parse(data: Mapping[str, Any], document: yamlio.Document | None) -> TriggerSet:
-    triggers, bad_triggers = _section(data, document, TRIGGERS, _modern)
-    schedules, bad_schedules = _section(data, document, SCHEDULES, legacy.read)
+    zone, problem = _zone(data)
+
+    def placed(read: Reader) -> Reader:
+        def reader(name: str, body: Any) -> tuple[Trigger | None, list[Problem]]:
+            trigger, problems = read(name, body)
+            if trigger is None:
+                return None, problems
+            if problem and trigger.needs_zone:
+                return None, [problem]
+            return replace(trigger, zone=trigger.when.timezone or zone), problems
+
+        return reader
+
+    triggers, bad_triggers = _section(data, document, TRIGGERS, placed(_modern))
+    schedules, bad_schedules = _section(data, document, SCHEDULES, placed(legacy.read))
     shadowed = [
         InvalidEntry(name, "name: a trigger of the same name is used instead", one.line or 0, True)
         for name, one in schedules.items()
@@ -70,7 +85,17 @@ def parse(data: Mapping[str, Any], document: yamlio.Document | None) -> TriggerS
         {name: one for name, one in schedules.items() if name not in triggers},
         (*bad_triggers, *(replace(one, legacy=True) for one in bad_schedules), *shadowed),
         pausing.of_data(data) is not None,
+        zone,
     )
+
+
+def _zone(data: Mapping[str, Any]) -> tuple[str, Problem | None]:
+    """The zone of the project, "" with the reason when it names one that there is not."""
+    value = data.get("timezone")
+    try:
+        return (default_zone() if value is None else schema.timezone(value)), None
+    except schema.Unfit as error:
+        return "", Problem("timezone", f"{error}; it is that of the project", zones.EXAMPLE)
 
 
 def _modern(name: str, body: Any) -> tuple[Trigger | None, list[Problem]]:
@@ -91,7 +116,7 @@ def _section(
     bad: list[InvalidEntry] = []
     for name, body in entries.items():
         trigger, problems = reader(str(name), body)
-        line = _line(document, key, name)
+        line = _line(document, key, name) or _line(document, key)
         if trigger is not None:
             good[str(name)] = replace(trigger, line=line)
         else:
@@ -109,9 +134,8 @@ def save(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> 
 
     def edit(data: bytes) -> bytes:
         document = yamlio.parse(data)
-        value = _mapping(document.value)
-        entry = stored(make(parse(value, document)))
-        if isinstance(_mapping(value.get(TRIGGERS)).get(name), Mapping):
+        entry = stored(make(_parsed(document)))
+        if isinstance(_written(document, TRIGGERS).get(name), Mapping):
             return yamlio.merge_entry(data, (TRIGGERS, name), _patch(entry))
         return yamlio.set_entry(data, (TRIGGERS, name), entry)
 
@@ -119,19 +143,19 @@ def save(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> 
 
 
 def remove(project: Project, name: str, check: Callable[[TriggerSet], None]) -> bool:
-    """Take the entry out of both maps; False when there was none. `check` may refuse."""
+    """Take one entry away, that of `triggers` where both maps have one; False when there was
+    none. `check` may refuse."""
     removed = False
 
     def edit(data: bytes) -> bytes:
         nonlocal removed
         document = yamlio.parse(data)
-        value = _mapping(document.value)
-        check(parse(value, document))
-        sections = [key for key in (TRIGGERS, SCHEDULES) if name in _mapping(value.get(key))]
-        removed = bool(sections)
-        for key in sections:
-            data = yamlio.remove_entry(data, (key, name))
-        return data
+        check(_parsed(document))
+        held = _mapping(document.merged())
+        sections = (key for key in (TRIGGERS, SCHEDULES) if name in _mapping(held.get(key)))
+        section = next(sections, None)
+        removed = section is not None
+        return _without(data, section, name) if section else data
 
     projects.edit_file(project, edit)
     return removed
@@ -142,11 +166,35 @@ def move(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> 
 
     def edit(data: bytes) -> bytes:
         document = yamlio.parse(data)
-        entry = stored(make(parse(_mapping(document.value), document)))
-        data = yamlio.remove_entry(data, (SCHEDULES, name))
-        return yamlio.set_entry(data, (TRIGGERS, name), entry)
+        entry = stored(make(_parsed(document)))
+        return _without(yamlio.set_entry(data, (TRIGGERS, name), entry), SCHEDULES, name)
 
     projects.edit_file(project, edit)
+
+
+def _parsed(document: yamlio.Document) -> TriggerSet:
+    return parse(_mapping(document.merged()), document)
+
+
+def _written(document: yamlio.Document, section: str) -> Mapping[Any, Any]:
+    """What the file says of a section itself, without what a merge key mixes in."""
+    return _mapping(_mapping(document.value).get(section))
+
+
+def _without(data: bytes, section: str, name: str) -> bytes:
+    """The file without one entry. A `schedules` that holds nothing more goes with its last one."""
+    document = yamlio.parse(data)
+    if name not in _written(document, section):
+        line = document.line(section) or 1
+        raise yamlio.NotSpliceable(f'"{name}" is mixed in by a merge key', line, 1)
+    data = yamlio.remove_entry(data, (section, name))
+    left = yamlio.parse(data)
+    entry = left.root.get(section)
+    if section == SCHEDULES and entry and not entry[1].value:
+        key, value = entry
+        if "\n" not in left.text[key.end : value.start]:  # else a comment stands between
+            return yamlio.remove_entry(data, (section,))
+    return data
 
 
 def _patch(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,6 +204,7 @@ def _patch(entry: Mapping[str, Any]) -> dict[str, Any]:
         "trigger": {key: when.get(key) for key in _WHEN_KEYS},
         "run": {key: run.get(key) for key in validate.RUN_KEYS},
         "enabled": entry["enabled"],
+        "clients": entry.get("clients"),
     }
 
 

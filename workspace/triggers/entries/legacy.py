@@ -7,10 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from config.kernel.errors import Problem
+from config.kernel.storage import yamlio
 from workspace.triggers.entries import validate
 from workspace.triggers.entries.schema import Trigger
 
-_KEYS = ("type", "cron", "interval", "prompt", "promptFile", "resume_session", "enabled")
+_KEYS = (
+    "type", "cron", "interval", "timezone", "prompt", "promptFile", "resume_session", "enabled",
+)  # fmt: skip
 KEPT = "kept without effect"
 EXAMPLES = {"cron": "0 9 * * 1-5", "interval": "30m"}
 
@@ -35,6 +38,8 @@ def read(name: str, body: Any) -> tuple[Trigger | None, list[Problem]]:
 
 
 def _problems(body: Mapping[str, Any]) -> list[Problem]:
+    if yamlio.MERGE in body:
+        return [Problem(yamlio.MERGE, "must name a mapping, or a list of them, to mix in")]
     kind, other = body.get("type"), {"cron": "interval", "interval": "cron"}
     if kind not in other:
         return [Problem("type", f"{validate.shown(kind)} is not one of cron, interval")]
@@ -49,7 +54,7 @@ def _problems(body: Mapping[str, Any]) -> list[Problem]:
 
 def _record(body: Mapping[str, Any]) -> dict[str, Any]:
     """The same schedule in the form of a trigger."""
-    when = {key: body[key] for key in ("cron", "interval") if key in body}
+    when = {key: body[key] for key in ("cron", "interval", "timezone") if key in body}
     run = {key: body[key] for key in ("prompt", "promptFile") if key in body}
     if body.get("resume_session") is True:
         run["session"] = "resume"

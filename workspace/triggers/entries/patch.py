@@ -17,6 +17,7 @@ _OWNER = {"cron": "schedule", "interval": "schedule", "event": "event", "path": 
 _CLEARABLE = {
     "model": "model",
     "permission_mode": "permissionMode",
+    "network": "network",
     "max_turns": "maxTurns",
     "max_spawn_depth": "maxSpawnDepth",
     "overlap": "overlap",
@@ -60,9 +61,13 @@ def _when(
     if {"cron", "interval"} & set(given):
         when.pop("cron", None)
         when.pop("interval", None)
+    if words.get("interval") is not None:
+        when.pop("timezone", None)
     when |= {_WHEN[word]: words[word] for word in given}
     if "catch_up" in words:
         when["catchUp"] = words["catch_up"]
+    if "timezone" in words:
+        when["timezone"] = words["timezone"]
     return {key: value for key, value in when.items() if value is not None or key == "type"}
 
 

@@ -4,17 +4,43 @@ from __future__ import annotations
 
 import os
 
-from workspace.engines import select
+from config.kernel.errors import Problem
+from workspace.access import clients, reach
+from workspace.engines import policy, select
 from workspace.engines.base import Job
 from workspace.project import Project
+from workspace.schema import capped
 from workspace.triggers.entries import prompts
 from workspace.triggers.entries.files import TriggerSet
-from workspace.triggers.entries.schema import MAX_TURNS, Trigger
+from workspace.triggers.entries.schema import MAX_TURNS, Trigger, Webhook
+
+FIXES = {"tools": 'model "claude"', "permissionMode": '"bypassPermissions"'}
 
 
 def refusal(project: Project, trigger: Trigger, prompt: str) -> str | None:
     """Why the engine that would run the firing cannot (engine.md 9.6); None lets it start."""
     return select.preflight(_draft(project, trigger, prompt))
+
+
+def outside(project: Project, trigger: Trigger) -> str | None:
+    """Why the clients that stored it may not have it run here any more; None lets it start."""
+    if clients.bounds(trigger.clients).reaches(project.slug):
+        return None
+    who = ", ".join(trigger.clients)
+    return f"client {who} stored it and may not act in this project any more; save it as yours"
+
+
+def problem(project: Project, trigger: Trigger) -> Problem | None:
+    """Why the engine may never run this trigger as it stands; a prompt that is not there yet, or
+    an entry that never fires, may still be saved."""
+    if trigger.curates or isinstance(trigger.when, Webhook):
+        return None
+    try:
+        prompt = prompts.read(trigger, project.working_dir)
+    except prompts.BadPrompt:
+        return None
+    found = select.never(_draft(project, trigger, prompt))
+    return Problem(f"run.{found[0]}", found[1], FIXES[found[0]]) if found else None
 
 
 def warnings(project: Project, trigger: Trigger, entries: TriggerSet) -> list[str]:
@@ -26,8 +52,15 @@ def warnings(project: Project, trigger: Trigger, entries: TriggerSet) -> list[st
         )
     if trigger.run.model and (reason := _choice(project, trigger, "").reason):
         found.append(f'run.model: "{trigger.run.model}" cannot run now: {reason}')
-    if refused := refusal(project, trigger, trigger.run.prompt or ""):
-        found.append(f"run.tools: {refused}")
+    if gone := outside(project, trigger):
+        found.append(f"clients: {gone}")
+    if never := problem(project, trigger):
+        found.append(f"{never.field}: {never.reason}")
+    elif refused := refusal(project, trigger, trigger.run.prompt or ""):
+        found.append(f"run.network: {refused}" if refused == policy.NETWORK else f"run: {refused}")
+    bound = reach.mode(project.network.mode)
+    if refused := reach.wider(trigger.run.network, bound, "project"):
+        found.append(f"run.network: {refused}: not used")
     curator = entries.curator
     if trigger.curates and trigger.enabled and curator and curator.name != trigger.name:
         found.append(f"trigger.on: only one afterTurn trigger is used: {curator.name}")
@@ -42,7 +75,8 @@ def _choice(project: Project, trigger: Trigger, prompt: str) -> select.Choice:
 
 
 def _mode(project: Project, trigger: Trigger) -> str:
-    return trigger.run.permission_mode or project.permission_mode
+    mode = trigger.run.permission_mode or project.permission_mode
+    return capped(mode, clients.bounds(trigger.clients).mode)
 
 
 def _bypasses_as_root(project: Project, trigger: Trigger) -> bool:
@@ -72,5 +106,6 @@ def _draft(project: Project, trigger: Trigger, prompt: str) -> Job:
         mode=_mode(project, trigger),
         max_turns=trigger.run.max_turns or MAX_TURNS,
         sandbox=select.confinement(),
+        network=reach.network(project.network, trigger.run.network or ""),
         engine_cfg=select.engine_cfg(choice.engine),
     )

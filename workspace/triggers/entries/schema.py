@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 import orjson
 
+from config.kernel import zones
+from workspace.triggers.schedule import clock
 from workspace.triggers.schedule import interval as intervals
 
 PROMPT_FOLDER, LEGACY_FOLDER = ".svc/triggers", ".svc/schedules"  # of prompt files
@@ -23,12 +25,13 @@ class Schedule:
     cron: str | None = None
     interval: str | None = None
     catch_up: str | None = None  # skip or once; absent = once
+    timezone: str | None = None  # of a cron; absent = the project's
 
     type = "schedule"
 
     @property
     def when(self) -> str:
-        """The WHEN in one line; a change of it re-arms, a change of anything else does not."""
+        """The WHEN in one line."""
         if self.cron is not None:
             return f"cron {' '.join(self.cron.split()).lower()}"
         return f"interval {intervals.canonical(self.interval or '')}"
@@ -40,7 +43,7 @@ class Event:
 
     on: str
 
-    type = "event"
+    type, timezone = "event", None
 
     @property
     def when(self) -> str:
@@ -53,7 +56,7 @@ class Webhook:
 
     path: str | None = None
 
-    type = "webhook"
+    type, timezone = "webhook", None
     when = "webhook"
 
 
@@ -67,6 +70,7 @@ class Run:
     tools: tuple[str, ...] = ()
     model: str | None = None
     permission_mode: str | None = None
+    network: str | None = None
     max_turns: int | None = None
     max_spawn_depth: int | None = None
     overlap: str | None = None
@@ -82,11 +86,23 @@ class Trigger:
     enabled: bool = False
     legacy: bool = False
     line: int | None = None
+    clients: tuple[str, ...] = ()  # who stored it: their scopes bound what it fires
+    zone: str = field(default=zones.UTC, compare=False)  # that holds: its own, the project's, …
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def type(self) -> str:
         return self.when.type
+
+    @property
+    def armed(self) -> str:
+        """WHEN and zone in one line; a change of it re-arms, a change of anything else does not."""
+        return clock.armed(self.when.when, self.zone)
+
+    @property
+    def needs_zone(self) -> bool:
+        """Whether it is a cron that names none itself."""
+        return isinstance(self.when, Schedule) and bool(self.when.cron) and not self.when.timezone
 
     @property
     def overlap(self) -> str:
@@ -132,8 +148,10 @@ def agent_name(project: str, trigger: str) -> str:
 
 
 def record(trigger: Trigger) -> dict[str, Any]:
-    """The full record `{trigger, run, enabled}`: defaults filled, absent optionals left out."""
-    return {"trigger": _when(trigger.when), "run": _run(trigger.run), "enabled": trigger.enabled}
+    """The full record `{trigger, run, enabled}`, and `clients` where there are any: defaults
+    filled, absent optionals left out."""
+    whole = {"trigger": _when(trigger.when), "run": _run(trigger.run), "enabled": trigger.enabled}
+    return whole | ({"clients": list(trigger.clients)} if trigger.clients else {})
 
 
 def stored(trigger: Trigger) -> dict[str, Any]:
@@ -150,6 +168,7 @@ def _when(when: Schedule | Event | Webhook) -> dict[str, Any]:
     match when:
         case Schedule():
             fields = {"cron": when.cron, "interval": when.interval, "catchUp": when.catch_up}
+            fields["timezone"] = when.timezone
         case Event():
             fields = {"on": when.on}
         case Webhook():
@@ -165,6 +184,7 @@ def _run(run: Run) -> dict[str, Any]:
         "tools": list(run.tools),
         "model": run.model,
         "permissionMode": run.permission_mode,
+        "network": run.network,
         "maxTurns": run.max_turns,
         "maxSpawnDepth": run.max_spawn_depth,
         "overlap": run.overlap,

@@ -12,7 +12,10 @@ from typing import Any
 
 import orjson
 
+from config import network
+from config.kernel import zones
 from config.kernel.errors import Problem
+from config.kernel.storage import yamlio
 from workspace.schema import PERMISSION_MODES
 from workspace.triggers.entries import catalogue
 from workspace.triggers.entries.schema import Event, Run, Schedule, Trigger, Webhook
@@ -21,7 +24,7 @@ from workspace.triggers.schedule import cron, interval
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 PROMPT_MOST = 100_000
 _TYPE_KEYS = {
-    "schedule": ("cron", "interval", "catchUp"),
+    "schedule": ("cron", "interval", "catchUp", "timezone"),
     "event": ("on",),
     "webhook": ("path",),
 }
@@ -32,6 +35,7 @@ RUN_KEYS = (
     "tools",
     "model",
     "permissionMode",
+    "network",
     "maxTurns",
     "maxSpawnDepth",
     "overlap",
@@ -90,25 +94,38 @@ def read(name: str, body: Any, *, kept: str = "not stored") -> tuple[Trigger | N
     if not isinstance(body, Mapping):
         findings.add("trigger", "must be a mapping of trigger, run and enabled", "enabled: false")
         return None, findings
-    _unknown("", body, ("trigger", "run", "enabled"), findings, kept)
+    _unknown("", body, ("trigger", "run", "enabled", "clients"), findings, kept)
     when = _when(body.get("trigger"), findings, kept)
     run = _run(body.get("run"), findings, kept)
     enabled = body.get("enabled", False)
     if not isinstance(enabled, bool):
         findings.add("enabled", "must be true or false")
+    clients = _clients(body.get("clients"), findings)
     if findings.problems or when is None or run is None:
         return None, findings
     if isinstance(when, Event) and when.on == "afterTurn" and run.tools:
         findings.warnings.append("run.tools: ignored, the curator has no tools")
-    return Trigger(name, when, run, enabled, warnings=tuple(findings.warnings)), findings
+    warnings = tuple(findings.warnings)
+    return Trigger(name, when, run, enabled, clients=clients, warnings=warnings), findings
+
+
+def _clients(value: Any, findings: Findings) -> tuple[str, ...]:
+    """Who stored it. Not left out where it cannot be read: that would set the trigger free."""
+    names = [] if value is None else value
+    if not isinstance(names, list) or not all(name and isinstance(name, str) for name in names):
+        findings.add("clients", "must be a list of names of management clients", '["ci"]')
+        return ()
+    return tuple(dict.fromkeys(names))
 
 
 def _unknown(
     where: str, body: Mapping[str, Any], allowed: tuple[str, ...], findings: Findings, kept: str
 ) -> None:
-    findings.warnings += [
-        f"{where}{str(key)[:100]}: unknown key, {kept}" for key in body if key not in allowed
-    ]
+    for key in body:
+        if key == yamlio.MERGE:  # one that could be applied is applied before anything is read
+            findings.add(f"{where}{key}", "must name a mapping, or a list of them, to mix in")
+        elif key not in allowed:
+            findings.warnings.append(f"{where}{str(key)[:100]}: unknown key, {kept}")
 
 
 def _when(body: Any, findings: Findings, kept: str) -> Schedule | Event | Webhook | None:
@@ -140,14 +157,29 @@ def _schedule(body: Mapping[str, Any], findings: Findings) -> Schedule:
     if length is not None:
         check_interval(length, findings)
     catch_up = findings.one_of("trigger.catchUp", body.get("catchUp"), ("skip", "once"))
-    return Schedule(pattern, length, catch_up)
+    zone = body.get("timezone")
+    if zone is not None:
+        check_zone(zone, findings)
+        if pattern is None:
+            reason = "has no effect on an interval, which counts from when it was armed"
+            findings.warnings.append(f"trigger.timezone: {reason}")
+    return Schedule(pattern, length, catch_up, zone)
 
 
 def check_cron(text: Any, findings: Findings) -> None:
     try:
-        cron.parse(_text(text, cron.BadCron, "a cron pattern"))
+        found = cron.parse(_text(text, cron.BadCron, "a cron pattern"))
     except cron.BadCron as error:
         findings.add("trigger.cron", str(error), cron.EXAMPLE)
+        return
+    findings.warnings += [f"trigger.cron: {warning}" for warning in found.warnings]
+
+
+def check_zone(name: Any, findings: Findings) -> None:
+    try:
+        zones.named(_text(name, zones.BadZone, "the name of a time zone"))
+    except zones.BadZone as error:
+        findings.add("trigger.timezone", str(error), zones.EXAMPLE)
 
 
 def check_interval(text: Any, findings: Findings) -> None:
@@ -169,7 +201,7 @@ def _text(value: Any, refusal: type[ValueError], what: str) -> str:
 def _event(body: Mapping[str, Any], findings: Findings) -> Event:
     event = body.get("on")
     if event is None:
-        findings.add("trigger.on", f"null is not one of {', '.join(catalogue.EVENTS)}")
+        findings.add("trigger.on", f"is required, one of {', '.join(catalogue.EVENTS)}")
     return Event(findings.one_of("trigger.on", event, catalogue.EVENTS) or "")
 
 
@@ -195,6 +227,7 @@ def _run(body: Any, findings: Findings, kept: str) -> Run | None:
         permission_mode=findings.one_of(
             "run.permissionMode", body.get("permissionMode"), tuple(PERMISSION_MODES)
         ),
+        network=_network(body.get("network"), findings),
         max_turns=findings.whole(
             "run.maxTurns", body.get("maxTurns"), "from 1 to 1000", "30", 1000
         ),
@@ -261,6 +294,15 @@ def _tools(value: Any, findings: Findings) -> tuple[str, ...]:
         elif name in catalogue.NEVER_GRANTED:
             findings.warnings.append(f"run.tools: no engine grants {name}")
     return tuple(names)
+
+
+def _network(value: Any, findings: Findings) -> str | None:
+    try:
+        return None if value is None else network.word(value)
+    except network.BadNetwork as error:
+        lists = "; ports and hosts are listed in the project" if isinstance(value, dict) else ""
+        findings.add("run.network", f"{error}{lists}")
+        return None
 
 
 def _model(value: Any, findings: Findings) -> str | None:

@@ -97,10 +97,10 @@ def _columns(row: TriggerState) -> tuple[object, ...]:
 
 
 def _arm(row: TriggerState, trigger: Trigger, now: datetime) -> None:
-    """A new WHEN or a newly enabled trigger starts a grid at `now`; all else keeps its own."""
-    fresh = not row.enabled or row.when != trigger.when.when or row.type != trigger.type
+    """A new WHEN or zone, or a newly enabled trigger, starts a grid at `now`; all else keeps it."""
+    fresh = not row.enabled or row.when != trigger.armed or row.type != trigger.type
     row.legacy, row.type = trigger.legacy, trigger.type
-    row.enabled, row.when = trigger.enabled, trigger.when.when
+    row.enabled, row.when = trigger.enabled, trigger.armed
     row.catch_up, row.agent_name = trigger.catch_up, agent_name(row.project, trigger.name)
     row.home = homes.home()
     if not (trigger.enabled and isinstance(trigger.when, Schedule)):

@@ -61,7 +61,7 @@ def _claim(
     firings: list[tuple[Run, Decision, Trigger]] = []
     for row in rows:
         trigger = find(row.project, row.name)
-        if trigger is None or trigger.when.when != row.when:
+        if trigger is None or trigger.armed != row.when:
             row.next_at = None  # its grid stays: arming goes on with it if the file still has it
             claimed.stale.add(row.project)
             continue

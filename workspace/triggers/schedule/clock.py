@@ -6,13 +6,10 @@ scheduler, which tests replace (workspace.md 8.3).
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from datetime import UTC, datetime, timedelta
 
-import tzlocal
-
+from config.kernel import zones
 from workspace.triggers.schedule import cron, interval
 
 CATCH_UP_WITHIN = timedelta(hours=24)
@@ -27,25 +24,29 @@ class Clock:
         return datetime.now(UTC)
 
 
-@functools.cache
-def host_zone() -> tzinfo:
-    """The zone cron patterns are read in; UTC when the host does not say."""
-    try:
-        return ZoneInfo(tzlocal.get_localzone_name())
-    except (ZoneInfoNotFoundError, ValueError, TypeError):
-        return ZoneInfo("UTC")
+def armed(when: str, zone: str) -> str:
+    """The WHEN as it is armed: a cron with its zone, unless that is UTC. An interval has none."""
+    return f"{when} {zone}" if when.startswith("cron ") and zone != zones.UTC else when
 
 
-def zone_name() -> str:
-    return str(host_zone())
+def zone_of(when: str) -> str:
+    """The zone of a WHEN as it is armed."""
+    return _split(when)[1]
+
+
+def _split(when: str) -> tuple[str, str]:
+    """Pattern and zone of an armed cron."""
+    words = when.split()[1:]
+    length = 1 if words[0].startswith("@") else 5
+    return " ".join(words[:length]), " ".join(words[length:]) or zones.UTC
 
 
 def next_time(when: str, *, armed_at: datetime, after: datetime) -> datetime:
     """The first nominal time strictly after `after`."""
-    kind, _, text = when.partition(" ")
-    if kind == "cron":
-        return cron.parse(text).after(after, host_zone())
-    length = interval.parse(text)
+    if when.startswith("cron "):
+        pattern, zone = _split(when)
+        return cron.parse(pattern).after(after, zones.find(zone))
+    length = interval.parse(when.partition(" ")[2])
     steps = max(0, (after - armed_at) // length) + 1
     return armed_at + steps * length
 
@@ -100,7 +101,8 @@ def decide(
 ) -> Decision:
     """Fire, catch up, or record what was missed while nothing was serving."""
     dropped = found.count - 1
-    if found.latest >= serving_since or now - found.latest < ON_TIME:
+    on_time = now - found.latest < ON_TIME and not (dropped and catch_up == "once")
+    if found.latest >= serving_since or on_time:
         return Decision(when.partition(" ")[0], found.latest, dropped or None)
     if catch_up == "once" and now - found.latest < CATCH_UP_WITHIN:
         return Decision("catch-up", found.latest, dropped)

@@ -1,4 +1,4 @@
-"""Five-field cron in the zone of the host: its grammar, and the instants it names.
+"""Five-field cron in a time zone: its grammar, and the instants it names.
 
 croniter finds wall-clock minutes; this module places them in the zone, so that a time which does
 not exist runs after the gap and one which exists twice runs once (workspace.md 8.2).
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import copy
 import functools
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
@@ -28,6 +30,7 @@ SHORTHANDS = {
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 _LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_ZONE = re.compile(r"\s*(?:CRON_)?TZ=(\S*)", re.IGNORECASE)  # how other crons are told one
 _SECOND = timedelta(seconds=1)
 _LEAP = timedelta(days=7)  # shorter than the time between two changes of any zone
 
@@ -55,10 +58,13 @@ _FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """A pattern known to be good. `text` is as written, shorthand included."""
+    """A pattern known to be good. `text` is as written, shorthand included.
+
+    `warnings`: what it means where that is seldom what was meant."""
 
     text: str
     pattern: str
+    warnings: tuple[str, ...] = ()
 
     def after(self, moment: datetime, zone: tzinfo) -> datetime:
         """The first instant strictly after `moment`, in UTC."""
@@ -73,9 +79,10 @@ def parse(text: str) -> Cron:
     shown = text[:100]
     if len(text) > LONGEST:
         raise BadCron(f'"{shown}…" is longer than {LONGEST} characters')
-    pattern = SHORTHANDS.get(text.strip().lower(), text.strip().lower())
-    fields = pattern.split()
-    if pattern.startswith("@"):
+    if zone := _ZONE.match(text):
+        raise BadCron(f'"{shown}" names a zone: leave it out and give timezone: {zone[1][:64]}')
+    fields = SHORTHANDS.get(text.strip().lower(), text).split()
+    if text.lstrip().startswith("@") and len(fields) != 5:
         raise BadCron(f'"{shown}" is not one of {", ".join(SHORTHANDS)}')
     if len(fields) != 5:
         count = f"{len(fields)} field{'' if len(fields) == 1 else 's'}"
@@ -88,7 +95,17 @@ def parse(text: str) -> Cron:
             reason = f'"{shown}" field {number} ({field.name}): {error}'
             raise BadCron(reason) from None
     _refuse_never(shown, fields, values)
-    return Cron(text.strip(), " ".join(fields))
+    return Cron(text.strip(), " ".join(fields).lower(), (*_meant(fields, values),))
+
+
+def _meant(words: list[str], values: list[set[int]]) -> Iterator[str]:
+    """What a pattern does that looks like another one."""
+    for word, field, found in zip(words, _FIELDS, values, strict=True):
+        if "/" in word and len(found) == 1:
+            yield f'"{word}" ({field.name}) is {min(found)} alone: no further step fits in'
+    if "*" not in (words[2], words[4]):
+        days = f'"{words[2]}" (day of month) or "{words[4]}" (day of week)'
+        yield f"fires on every day that fits {days}, not only where both do"
 
 
 def _values(word: str, field: _Field) -> set[int]:
@@ -110,8 +127,8 @@ def _values(word: str, field: _Field) -> set[int]:
 
 
 def _value(word: str, field: _Field) -> int:
-    if word and word in field.names:
-        return field.names.index(word)
+    if word and word.lower() in field.names:
+        return field.names.index(word.lower())
     if not _digits(word):
         raise BadCron(f'"{word}" is not a number, range, list or step')
     number = int(word)

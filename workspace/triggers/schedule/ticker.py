@@ -19,7 +19,7 @@ from config.kernel.storage import files, homes
 from workspace import projects
 from workspace.chats.turns import recovery
 from workspace.models import InvalidEntry, Run, TriggerState
-from workspace.project import FILE
+from workspace.project import FILE, default_zone
 from workspace.schema import is_slug
 from workspace.triggers import following, pausing, runs
 from workspace.triggers.entries.files import TriggerSet
@@ -50,6 +50,7 @@ class Ticker:
         self.serving_since = self.seen = time.now()
         self.looked = self.chored = self.pruned = datetime.min.replace(tzinfo=self.seen.tzinfo)
         self.caught_up = 0
+        self.zone = default_zone()
 
     def run(self, sleeper: Sleeper, stopped: Callable[[], bool]) -> None:
         """Until stopped. A failing step is logged and tried again; it never ends the loop."""
@@ -97,6 +98,8 @@ class Ticker:
     def look(self, now: datetime) -> None:
         """Arm the projects whose file changed since the last look, each by itself."""
         self.looked = now
+        if self.zone != (zone := default_zone()):
+            self.zone, self.stats = zone, {}  # the machine has moved: everything is armed anew
         stats = self._stats()
         for slug in [*stats, *(self.stats.keys() - stats.keys())]:
             if stats.get(slug) != self.stats.get(slug):

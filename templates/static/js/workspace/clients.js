@@ -100,6 +100,7 @@ function card(client, url) {
     ["Projects", client.projects?.join(", ") || "none"],
     ["Token", h("code", {}, client.ref)],
     ["Spawn depth", client.maxSpawnDepth ?? "as the project"],
+    ["Highest mode", client.scope?.permissionMode],
     [
       "Last used",
       client.lastUsedAt

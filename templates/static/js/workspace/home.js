@@ -89,6 +89,7 @@ async function nextTimes(projects) {
           project: soonest[n].slug,
           name,
           trigger,
+          runtime,
           at: runtime.nextRunAt,
         })),
     )

@@ -1,5 +1,7 @@
 // A schedule in words. Patterns without an everyday phrase are shown as they are written.
 
+import { shownZone } from "../kit/words.js";
+
 const DAYS = [
   "Sunday",
   "Monday",
@@ -30,6 +32,12 @@ export function whenWords(trigger) {
   if (trigger.type === "webhook") return "kept in the file, not served";
   return trigger.interval ? intervalWords(trigger.interval) : cronWords(trigger.cron ?? "");
 }
+
+/** The same with the zone it is read in, where it is about the clock on the wall. */
+export const whenAndZone = ({ trigger, runtime }) =>
+  [whenWords(trigger), trigger.cron && runtime?.timezone && shownZone(runtime.timezone)]
+    .filter(Boolean)
+    .join(", ");
 
 function intervalWords(text) {
   const [, count, unit] = /^\s*([1-9]\d*)\s*([smhd])\s*$/i.exec(text) ?? [];

@@ -11,6 +11,7 @@ import { attempt, toast } from "../kit/toast.js";
 const slug = where.project;
 const STATUSES = ["idea", "active", "paused", "blocked", "done", "abandoned"];
 const MODES = ["default", "acceptEdits", "bypassPermissions", "plan"];
+const NETWORKS = ["off", "guarded", "host"];
 const REQUIRED = new Set(["name", "group", "summary", "status"]); // "" is a value of theirs
 const READERS = {
   maxTurns: Number,
@@ -37,6 +38,8 @@ const FROM = {
   model: "SVC_MODEL",
   maxSpawnDepth: "SVC_MAX_SPAWN_DEPTH",
   hooksMcpEnabled: "SVC_HOOKS_MCP",
+  network: "engines.network",
+  timezone: "SVC_TIMEZONE, else the host's own",
 };
 
 function source(project, name) {
@@ -69,7 +72,36 @@ async function load() {
 }
 
 /** A value of the file; "" where it is inherited, so that an untouched field stays inherited. */
-const own = (project, name) => (project.inherited.includes(name) ? "" : String(project[name]));
+function own(project, name) {
+  if (project.inherited.includes(name)) return "";
+  const value = project[name];
+  return String(name === "network" && typeof value === "object" ? (value.mode ?? "") : value);
+}
+
+/** The network with another mode; the lists of the file stay. */
+function networkOf(project, mode) {
+  const before = project.inherited.includes("network") ? {} : project.network;
+  const { mode: _, ...lists } = typeof before === "object" ? before : {};
+  if (!Object.keys(lists).length) return mode || null;
+  return { ...(mode && { mode }), ...lists };
+}
+
+/** What holds for the turns of the project, in words. */
+function reach({ mode, hostPorts, allow, deny }) {
+  const listed = (words, list) => list.length > 0 && `${words} ${list.join(", ")}`;
+  return [
+    mode,
+    ...(mode === "guarded"
+      ? [
+          listed("ports of this machine:", hostPorts),
+          ...allow.map((list) => `only ${list.join(", ") || "nothing"}`),
+          listed("never", deny),
+        ]
+      : []),
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
 
 function draw(project) {
   const may = (label, name, input) =>
@@ -113,10 +145,16 @@ function draw(project) {
       may("Turns at most", "maxTurns", asWritten("maxTurns", number)),
       may("Chats may start chats, levels", "maxSpawnDepth", asWritten("maxSpawnDepth", number)),
     ),
-    may(
-      "Agents may edit triggers",
-      "hooksMcpEnabled",
-      inheriting("hooksMcpEnabled", ["true", "false"]),
+    h(
+      "div",
+      { class: "two" },
+      may(
+        "Agents may edit triggers",
+        "hooksMcpEnabled",
+        inheriting("hooksMcpEnabled", ["true", "false"]),
+      ),
+      may("Network of turns", "network", inheriting("network", NETWORKS)),
+      may("Time zone of schedules", "timezone", asWritten("timezone", text)),
     ),
     h(
       "div",
@@ -135,6 +173,7 @@ function draw(project) {
     ["Works in", h("code", {}, project.workingDir)],
     ["Repository", project.repo || "none"],
     ["Curator", project.curation?.enabled ? "on" : "off"],
+    ["Network", reach(project.effectiveNetwork)],
     ["Turn variables", project.turnEnv?.join(", ") || "none"],
     ["Started", project.started],
     ["Updated", project.updated],
@@ -193,7 +232,8 @@ function changes(form, project) {
     const before = REQUIRED.has(name) ? String(project[name]) : own(project, name);
     if (value === before) continue;
     const read = READERS[name] ?? ((given) => given);
-    changed[name] = value === "" && !REQUIRED.has(name) ? null : read(value);
+    if (name === "network") changed[name] = networkOf(project, value);
+    else changed[name] = value === "" && !REQUIRED.has(name) ? null : read(value);
   }
   return changed;
 }
@@ -261,7 +301,10 @@ async function overtake() {
   const typed = changes(form, shownProject);
   await load();
   const fresh = document.querySelector("form.flush");
-  for (const [name, value] of Object.entries(typed)) fresh.elements[name].value = value ?? "";
+  for (const [name, value] of Object.entries(typed)) {
+    const word = name === "network" && value ? (value.mode ?? value) : value;
+    fresh.elements[name].value = word ?? "";
+  }
   fresh.querySelector(".primary").focus();
 }
 

@@ -9,10 +9,10 @@ import { problem } from "../kit/parts.js";
 import { key, onChange, where } from "../kit/shell.js";
 import { late } from "../kit/skeleton.js";
 import { toast } from "../kit/toast.js";
-import { dayAndTime, plural, time } from "../kit/words.js";
+import { dayAndTime, inZone, plural, time } from "../kit/words.js";
 import { step } from "./chat/list.js";
 import { pause } from "./pausing.js";
-import { whenWords } from "./schedule.js";
+import { whenAndZone } from "./schedule.js";
 import { Editor } from "./triggers/editor.js";
 import { overview } from "./triggers/overview.js";
 import { stateOf, triggerState } from "./words.js";
@@ -112,10 +112,14 @@ function pick(trigger) {
   const off = runtime?.paused && trigger.enabled && trigger.trigger.type !== "webhook";
   const look = invalid ? stateOf("invalid") : off ? stateOf("paused") : triggerState(trigger);
   const next = runtime?.nextRunAt;
-  const aside = invalid ? `line ${trigger.line}` : next ? soon(next) : look.word.toLowerCase();
+  const aside = invalid
+    ? `line ${trigger.line}`
+    : next
+      ? soon(next, runtime.timezone)
+      : look.word.toLowerCase();
   const failed = runtime?.lastRun?.status === "failed" && runtime.lastRun.reason;
   const why = invalid ? trigger.error : failed || runtime?.lastError;
-  const sub = why || whenWords(trigger.trigger);
+  const sub = why || whenAndZone(trigger);
   const go = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -141,14 +145,14 @@ function pick(trigger) {
 }
 
 /** Within a day as a distance that stays true, else the day and the time of the trigger's zone. */
-function soon(iso) {
-  if (new Date(iso) - Date.now() < DAY_MS) return time(iso);
-  return time(iso, { words: (at) => dayAndTime(at, state.listing.timezone) });
+function soon(iso, zone) {
+  if (new Date(iso) - Date.now() < DAY_MS) return time(iso, { zone });
+  return time(iso, { words: (at) => dayAndTime(at, zone), zone });
 }
 
 const threeTimes = (runtime) =>
   runtime?.nextRuns?.length
-    ? runtime.nextRuns.map((iso) => dayAndTime(iso, state.listing.timezone)).join("\n")
+    ? runtime.nextRuns.map((iso) => inZone(iso, runtime.timezone)).join("\n")
     : null;
 
 /** What is typed and not saved is kept: it is there again when one comes back. */

@@ -134,7 +134,7 @@ async function upload(project, name, file) {
   try {
     response = await fetch(path, {
       method: "POST",
-      headers: { "Content-Type": file.type || "application/octet-stream" },
+      headers: { "Content-Type": "application/octet-stream" }, // its bytes tell what it is
       body: file,
     });
   } catch {

@@ -4,12 +4,14 @@ import { plusMinus } from "../../kit/bars.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { plural, time } from "../../kit/words.js";
 import { originWords, stateOf } from "../words.js";
+import { reached } from "./hosts.js";
 
 const number = (value) => Number(value).toLocaleString("en-GB");
 const FILES = 30;
 
 /** Draw the facts of `chat` into `side`. `files`: path → {added, removed}; `whole`: of all of it. */
 export function drawFacts(side, chat, { files, whole, acts }) {
+  const reach = reached(chat.hosts);
   fill(
     side,
     section(
@@ -23,6 +25,7 @@ export function drawFacts(side, chat, { files, whole, acts }) {
       ),
     ),
     files.size > 0 && changed(files, whole),
+    reach && section("Network", reach),
     section(
       "Continue elsewhere",
       h(

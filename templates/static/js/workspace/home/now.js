@@ -1,9 +1,9 @@
 // The column that changes: what failed since yesterday, what runs and waits, what fires next.
 
 import { fill, h, keep, mark } from "../../kit/dom.js";
-import { time } from "../../kit/words.js";
+import { shownZone, time } from "../../kit/words.js";
 import { runRow } from "../parts.js";
-import { whenWords } from "../schedule.js";
+import { whenAndZone } from "../schedule.js";
 import { steady } from "../steady.js";
 import { chatState, originWords, stateOf } from "../words.js";
 
@@ -88,7 +88,7 @@ function chatRow(chat) {
   );
 }
 
-function nextRow({ project, projectName, name, trigger, at }) {
+function nextRow({ project, projectName, name, trigger, runtime, at }) {
   return h(
     "li",
     {},
@@ -107,17 +107,23 @@ function nextRow({ project, projectName, name, trigger, at }) {
           },
           name,
         ),
-        h("span", { class: "tiny quiet cut" }, `${projectName} · ${whenWords(trigger)}`),
+        h(
+          "span",
+          { class: "tiny quiet cut" },
+          `${projectName} · ${whenAndZone({ trigger, runtime })}`,
+        ),
       ),
-      h("span", { class: "tiny quiet nowrap" }, soon(at)),
+      h("span", { class: "tiny quiet nowrap" }, soon(at, runtime.timezone)),
     ),
   );
 }
 
-/** Today the clock says it best; later, the day too. */
-function soon(iso) {
-  const today = new Date(iso).toDateString() === new Date().toDateString();
-  const day = today ? {} : { weekday: "short" };
-  const clock = { hour: "2-digit", minute: "2-digit" };
-  return time(iso, { words: (at) => new Date(at).toLocaleString("en-GB", { ...day, ...clock }) });
+/** Today the clock of its zone says it best; later, the day too. */
+function soon(iso, zone) {
+  const timeZone = shownZone(zone);
+  const dayOf = (at) => new Date(at).toLocaleDateString("en-GB", { timeZone });
+  const day = dayOf(iso) === dayOf(Date.now()) ? {} : { weekday: "short" };
+  const clock = { hour: "2-digit", minute: "2-digit", timeZone };
+  const words = (at) => new Date(at).toLocaleString("en-GB", { ...day, ...clock });
+  return time(iso, { words, zone });
 }

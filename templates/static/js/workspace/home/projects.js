@@ -7,7 +7,8 @@ import { steady } from "../steady.js";
 import { stateOf } from "../words.js";
 
 const PIECE = 40; // rows drawn at once
-const SHOWN = "slug name summary group status error counts paused nextRunAt changedAt".split(" ");
+const SHOWN =
+  "slug name summary group status error counts paused nextRunAt timezone changedAt".split(" ");
 const OVER = new Set(["done", "abandoned"]);
 const RESTING = new Set(["paused", "blocked"]);
 const SEGMENTS = {
@@ -244,8 +245,8 @@ const badges = (counts) => [
 ];
 
 function next(project) {
-  const { status, nextRunAt } = project;
+  const { status, nextRunAt, timezone: zone } = project;
   if (OVER.has(status) || RESTING.has(status) || status === "idea") return status;
   if (held(project)) return "paused";
-  return nextRunAt && [icon("clock"), h("span", { class: "cut" }, time(nextRunAt))];
+  return nextRunAt && [icon("clock"), h("span", { class: "cut" }, time(nextRunAt, { zone }))];
 }

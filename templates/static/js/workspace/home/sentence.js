@@ -1,12 +1,12 @@
 // What matters, in one line under the date.
 
-import { plural } from "../../kit/words.js";
+import { plural, shownZone } from "../../kit/words.js";
 
 const NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine"];
 const CLOCK = { hour: "2-digit", minute: "2-digit" };
 const counted = (count, one) => `${NUMBERS[count] ?? count} ${plural(count, one).split(" ")[1]}`;
 
-/** "Two runs failed since yesterday. Three turns are running. Next trigger at 15:00." */
+/** "Two runs failed since yesterday. Three turns are running. Next trigger at 15:00 UTC." */
 export function sentence({ failed, projects, next, paused }) {
   const sum = (name) => projects.reduce((all, { counts }) => all + counts[name], 0);
   const [running, waiting, unread] = ["running", "waiting", "unread"].map(sum);
@@ -28,18 +28,19 @@ export function sentence({ failed, projects, next, paused }) {
 
 function firing(first, paused) {
   if (paused) return "No trigger fires: all are paused.";
-  return first ? `Next trigger ${when(first.at)}.` : "No trigger is armed.";
+  return first ? `Next trigger ${when(first.at, first.runtime.timezone)}.` : "No trigger is armed.";
 }
 
-/** "at 15:00", "tomorrow at 02:30", "on Monday at 09:00", "on 3 March" */
-function when(iso) {
+/** "at 15:00 UTC", "tomorrow at 02:30 UTC", "on Monday at 09:00 UTC", "on 3 March" */
+function when(iso, zone) {
+  const timeZone = shownZone(zone);
   const at = new Date(iso);
-  const days = Math.round(
-    (new Date(at).setHours(0, 0, 0, 0) - new Date().setHours(0, 0, 0, 0)) / 864e5,
-  );
-  const clock = `at ${at.toLocaleTimeString("en-GB", CLOCK)}`;
+  const dayOf = (moment) => Date.parse(moment.toLocaleDateString("sv-SE", { timeZone }));
+  const days = Math.round((dayOf(at) - dayOf(new Date())) / 864e5);
+  const clock = `at ${at.toLocaleTimeString("en-GB", { ...CLOCK, timeZone })} ${timeZone}`;
   if (days <= 0) return clock;
   if (days === 1) return `tomorrow ${clock}`;
-  if (days < 7) return `on ${at.toLocaleDateString("en-GB", { weekday: "long" })} ${clock}`;
-  return `on ${at.toLocaleDateString("en-GB", { day: "numeric", month: "long" })}`;
+  const day = (parts) => at.toLocaleDateString("en-GB", { ...parts, timeZone });
+  if (days < 7) return `on ${day({ weekday: "long" })} ${clock}`;
+  return `on ${day({ day: "numeric", month: "long" })}`;
 }

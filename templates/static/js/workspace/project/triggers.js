@@ -4,7 +4,7 @@ import { button, h, keep, mark } from "../../kit/dom.js";
 import { empty } from "../../kit/parts.js";
 import { time } from "../../kit/words.js";
 import { runRow } from "../parts.js";
-import { whenWords } from "../schedule.js";
+import { whenAndZone } from "../schedule.js";
 import { steady } from "../steady.js";
 import { stateOf, triggerState } from "../words.js";
 
@@ -61,7 +61,7 @@ function row(slug, entry) {
         { class: "tiny says bad clamp", title: entry.error },
         `line ${entry.line}: ${entry.error}`,
       )
-    : h("span", { class: "tiny quiet cut" }, whenWords(entry.trigger));
+    : h("span", { class: "tiny quiet cut" }, whenAndZone(entry));
   const next = entry.runtime?.nextRunAt;
   return h(
     "li",
@@ -86,7 +86,11 @@ function row(slug, entry) {
       h(
         "span",
         { class: "tiny quiet nowrap" },
-        next ? time(next) : entry.invalid ? "" : look.word.toLowerCase(),
+        next
+          ? time(next, { zone: entry.runtime.timezone })
+          : entry.invalid
+            ? ""
+            : look.word.toLowerCase(),
       ),
     ),
   );

@@ -5,7 +5,15 @@ import { button, fill, h, icon, keep, settle } from "../../kit/dom.js";
 import { attempt, toast } from "../../kit/toast.js";
 import { runRow } from "../parts.js";
 import { stateOf } from "../words.js";
-import { fields, readForm, showErrorAt, showErrors, showProblem, writeForm } from "./form.js";
+import {
+  fields,
+  placeOf,
+  readForm,
+  showErrorAt,
+  showErrors,
+  showProblem,
+  writeForm,
+} from "./form.js";
 import { head, notices } from "./head.js";
 import { kept } from "./keeping.js";
 import { nextTimes } from "./times.js";
@@ -161,9 +169,8 @@ export class Editor {
     );
     if (JSON.stringify(readForm(this.inputs).trigger) !== asked) return; // typed on meanwhile
     fill(this.times, nodes);
-    for (const id of ["cron", "interval"]) showProblem(this.inputs, id, "");
-    if (error)
-      showErrorAt(this.inputs, trigger.interval === undefined ? "cron" : "interval", error);
+    for (const id of ["cron", "interval", "timezone"]) showProblem(this.inputs, id, "");
+    if (error) showErrorAt(this.inputs, placeOf(error, trigger), error);
   }
 
   async save(event) {
@@ -257,8 +264,8 @@ export class Editor {
     const { target } = event;
     const enabled = target.checked;
     await attempt(event, async () => {
-      const { trigger, run } = this.stored;
-      await put(this.path, { trigger, run, enabled }, { etag: this.etag });
+      const { trigger, run, clients } = this.stored;
+      await put(this.path, { trigger, run, enabled, clients }, { etag: this.etag });
       await this.reload();
     });
     if (target.isConnected) target.checked = this.stored.enabled;
@@ -280,8 +287,8 @@ export class Editor {
     return attempt(event, async () => {
       await remove(this.path);
       const back = async () => {
-        const { trigger, run, enabled } = facts;
-        await put(this.path, { trigger, run, enabled });
+        const { trigger, run, enabled, clients } = facts;
+        await put(this.path, { trigger, run, enabled, clients });
         await this.saved(this.name);
       };
       const undo = facts && !facts.legacy && { action: "Undo", act: () => attempt(null, back) };

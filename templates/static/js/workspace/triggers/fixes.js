@@ -9,11 +9,15 @@ export function fixOf({ field, reason, example }, inputs) {
   const [, unknown] = UNKNOWN.exec(reason) ?? [];
   if (field === "run.tools" && meant && unknown)
     return { label: `Use ${meant}`, apply: () => inputs.swapTool(unknown, meant) };
+  if (field === "trigger.timezone" && meant)
+    return { label: `Use ${zoneOf(meant)}`, apply: () => (inputs.timezone.value = zoneOf(meant)) };
   const text = /^(?:\w+ )?"([^"]+)"$/.exec(example ?? "")?.[1];
   const input = { "trigger.cron": inputs.cron, "trigger.interval": inputs.interval }[field];
   if (text && input) return { label: `Use ${text}`, apply: () => (input.value = text) };
   return null;
 }
+
+const zoneOf = (meant) => meant.replaceAll('"', "");
 
 /** The name among `names` nearest to `wanted`, if one is near enough to be meant. */
 export function nearest(wanted, names) {

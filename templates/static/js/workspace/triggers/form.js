@@ -2,6 +2,7 @@
 
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { fixOf, nearest } from "./fixes.js";
+import { zoneHelp } from "./zone.js";
 
 /** Which input shows the error of which field of the record (workspace.md 8.1). */
 const PLACES = {
@@ -10,6 +11,8 @@ const PLACES = {
   trigger: "cron",
   "trigger.cron": "cron",
   "trigger.interval": "interval",
+  "trigger.timezone": "timezone",
+  timezone: "timezone",
   "trigger.on": "on",
   "trigger.path": "path",
   "trigger.catchUp": "catchUp",
@@ -20,6 +23,7 @@ const PLACES = {
   "run.tools": "tools",
   "run.model": "model",
   "run.permissionMode": "mode",
+  "run.network": "network",
   "run.maxTurns": "maxTurns",
   "run.maxSpawnDepth": "spawn",
   "run.overlap": "overlap",
@@ -36,6 +40,11 @@ const MODES = {
   acceptEdits: "Edit files unasked",
   bypassPermissions: "Everything unasked",
   plan: "Read only (plan)",
+};
+const NETWORKS = {
+  off: "None",
+  guarded: "Through the guarded proxy",
+  host: "This machine's own, unguarded",
 };
 
 const text = (id, rest = {}) => h("input", { class: "input", id: `f-${id}`, name: id, ...rest });
@@ -66,6 +75,7 @@ export function fields(catalogue) {
     ),
     cron: text("cron", { class: "input mono", spellcheck: "false" }),
     interval: text("interval", { class: "input mono", spellcheck: "false" }),
+    timezone: text("timezone", { placeholder: catalogue.timezone, list: "time-zones" }),
     on: choice("on", [
       ["onArchive", "After a chat is archived"],
       ["afterTurn", "After a turn (customises the curator)"],
@@ -101,6 +111,10 @@ export function fields(catalogue) {
     mode: choice("mode", [
       ["", "As the project"],
       ...catalogue.permissionModes.map((mode) => [mode, MODES[mode] ?? mode]),
+    ]),
+    network: choice("network", [
+      ["", "As the project"],
+      ...catalogue.networks.map((mode) => [mode, NETWORKS[mode] ?? mode]),
     ]),
     model: text("model", { placeholder: "As the project" }),
     maxTurns: text("maxTurns", { type: "number", min: "1", max: "1000", placeholder: "30" }),
@@ -183,6 +197,7 @@ function nodes(inputs, times) {
         show: "schedule cron",
         hint: "Five fields: minute, hour, day, month, weekday; or @daily",
       }),
+      field("timezone", "Time zone", zoneHelp(inputs.timezone.placeholder)),
       field("interval", "Interval", {
         show: "schedule interval",
         hint: "A whole number and s, m, h or d, e.g. 30m",
@@ -215,6 +230,7 @@ function nodes(inputs, times) {
       field("overlap", "If the last run is still going"),
       field("catchUp", "If its time passed while stopped", { show: "schedule" }),
       field("mode", "Permission"),
+      field("network", "Network", { hint: "Never more than the project's" }),
     ),
     two(
       field("model", "Model"),
@@ -260,6 +276,7 @@ export function writeForm(inputs, { name, trigger, run }) {
   pickValue(inputs.what, run.promptFile ? "promptFile" : "prompt");
   inputs.cron.value = trigger.cron ?? "";
   inputs.interval.value = trigger.interval ?? "";
+  inputs.timezone.value = trigger.timezone ?? "";
   inputs.on.value = trigger.on ?? "onArchive";
   inputs.path.value = trigger.path ?? "";
   inputs.catchUp.value = trigger.catchUp ?? "once";
@@ -267,6 +284,7 @@ export function writeForm(inputs, { name, trigger, run }) {
     inputs[id].value = run[id] ?? "";
   inputs.session.value = run.session ?? "new";
   inputs.mode.value = run.permissionMode ?? "";
+  inputs.network.value = run.network ?? "";
   inputs.spawn.value = run.maxSpawnDepth ?? "";
   const ticks = [...inputs.tools.querySelectorAll("input")];
   for (const tick of ticks) tick.checked = run.tools?.includes(tick.value) ?? false;
@@ -306,6 +324,7 @@ export function readForm(inputs) {
       schedule: [
         [picked(inputs.how), inputs[picked(inputs.how) || "cron"].value.trim()],
         ["catchUp", inputs.catchUp.value === "once" ? "" : inputs.catchUp.value],
+        ["timezone", picked(inputs.how) === "cron" ? inputs.timezone.value.trim() : ""],
       ],
       event: [["on", inputs.on.value]],
       webhook: [["path", inputs.path.value.trim()]],
@@ -321,6 +340,7 @@ export function readForm(inputs) {
         ["session", inputs.session.value],
         ["model", inputs.model.value.trim()],
         ["permissionMode", inputs.mode.value],
+        ["network", inputs.network.value],
         ["maxTurns", number(inputs.maxTurns)],
         ["maxSpawnDepth", number(inputs.spawn)],
         ["overlap", inputs.overlap.value],
@@ -342,6 +362,10 @@ export function showErrors(inputs, errors) {
   }
   return left;
 }
+
+/** Where an error of a schedule that is being typed belongs. */
+export const placeOf = ({ field }, { interval }) =>
+  PLACES[field] === "timezone" ? "timezone" : interval === undefined ? "cron" : "interval";
 
 export const showErrorAt = (inputs, id, error) =>
   showProblem(inputs, id, sentence(error), fixOf(error, inputs));
@@ -377,6 +401,6 @@ export function showProblem(inputs, id, sentence, fix = null) {
 /** An error of a save is old as soon as its field is typed in again. */
 function clearError(inputs, typed) {
   const id = typed?.name ?? typed?.id?.replace(/^f-/, "");
-  if (inputs.errors.has(id) && !["cron", "interval", "promptFile"].includes(id))
+  if (inputs.errors.has(id) && !["cron", "interval", "timezone", "promptFile"].includes(id))
     showProblem(inputs, id, "");
 }

@@ -84,7 +84,7 @@ export function notices(stored, acts) {
     return [said];
   }
   if (!stored) return [];
-  const { runtime, legacy, warnings = [] } = stored;
+  const { runtime, legacy, clients, warnings = [] } = stored;
   const why = runtime?.lastRun?.status === "failed" && runtime.lastRun.reason;
   return [
     why && banner("bad", "alert", h("b", {}, "The last run failed: "), why),
@@ -95,6 +95,13 @@ export function notices(stored, acts) {
         "",
         "info",
         "A schedule of the older form. It fires as it stands; convert it to edit it here.",
+      ),
+    clients &&
+      banner(
+        "",
+        "info",
+        `Stored by client ${clients.join(", ")}: its turns stay within that client's scope.`,
+        " Save it to make it yours.",
       ),
     ...warnings
       .filter((text) => !text.startsWith("run.promptFile:")) // stands at its field

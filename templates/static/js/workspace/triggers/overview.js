@@ -2,7 +2,7 @@
 
 import { button, h, mark } from "../../kit/dom.js";
 import { command } from "../../kit/parts.js";
-import { dayAndTime, span, time } from "../../kit/words.js";
+import { dayAndTime, shownZone, span, time } from "../../kit/words.js";
 import { whenWords } from "../schedule.js";
 import { stateOf } from "../words.js";
 import { pausedBanner } from "./head.js";
@@ -11,7 +11,7 @@ const ABOUT =
   "A trigger starts a turn by itself: at a time, or after something happened. It is stored in project.yaml and starts switched off.";
 
 /** acts: {create, nightly, resume, choose(name)} */
-export function overview({ triggers, legacy, invalid, paused, timezone }, route, acts) {
+export function overview({ triggers, legacy, invalid, paused }, route, acts) {
   const all = [...triggers, ...legacy];
   if (!all.length && !invalid.length) return welcome(route, acts);
   return h(
@@ -37,15 +37,13 @@ export function overview({ triggers, legacy, invalid, paused, timezone }, route,
           h(
             "tr",
             {},
-            ["Trigger", `Next three times, ${timezone}`, "Last run"].map((name) =>
-              h("th", {}, name),
-            ),
+            ["Trigger", "Next three times", "Last run"].map((name) => h("th", {}, name)),
           ),
         ),
         h(
           "tbody",
           {},
-          all.map((trigger) => row(trigger, timezone, acts)),
+          all.map((trigger) => row(trigger, acts)),
         ),
       ),
     ),
@@ -53,7 +51,7 @@ export function overview({ triggers, legacy, invalid, paused, timezone }, route,
   );
 }
 
-function row(trigger, zone, acts) {
+function row(trigger, acts) {
   const { name, runtime } = trigger;
   const open = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -69,21 +67,25 @@ function row(trigger, zone, acts) {
       h("a", { class: "strong", href: `?name=${encodeURIComponent(name)}`, onclick: open }, name),
       h("p", { class: "tiny quiet" }, whenWords(trigger.trigger)),
     ),
-    h("td", { class: "tiny" }, next(trigger, zone)),
+    h("td", { class: "tiny" }, next(trigger)),
     h("td", {}, last(runtime?.lastRun)),
   );
 }
 
-function next({ enabled, runtime, trigger }, zone) {
+function next({ enabled, runtime, trigger }) {
   if (trigger.type === "webhook") return "kept, not served";
   if (!enabled) return "off";
   if (runtime?.paused) return "paused";
   if (!runtime?.nextRuns?.length) return trigger.type === "event" ? "when it happens" : "never";
-  return h(
-    "ol",
-    {},
-    runtime.nextRuns.map((iso) => h("li", { class: "nowrap" }, dayAndTime(iso, zone))),
-  );
+  const zone = runtime.timezone;
+  return [
+    h(
+      "ol",
+      {},
+      runtime.nextRuns.map((iso) => h("li", { class: "nowrap" }, dayAndTime(iso, zone))),
+    ),
+    h("p", { class: "quiet" }, shownZone(zone)),
+  ];
 }
 
 function last(run) {

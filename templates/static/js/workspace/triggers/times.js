@@ -2,22 +2,29 @@
 
 import { get, query } from "../../kit/api.js";
 import { h } from "../../kit/dom.js";
-import { dayAndTime, relative } from "../../kit/words.js";
+import { dayAndTime, relative, shownZone } from "../../kit/words.js";
 import { whenWords } from "../schedule.js";
 
 /**
  * {nodes, error} of a schedule: `error` {field, reason, example} is what a save would say, or null.
- * `stored` is the trigger as it is armed, so that what is saved shows the times it will fire.
+ * `stored` is the trigger as it is armed, so that what is saved shows the times it will fire;
+ * `project` the zone of what names none. One that bears no name is left for the service to find.
  */
-export async function nextTimes(trigger, stored, zone) {
+export async function nextTimes(trigger, stored, project) {
   if (trigger.type !== "schedule") return { nodes: [], error: null };
   const { cron, interval } = trigger;
+  const timezone = trigger.timezone ?? (shownZone(project) === project ? project : undefined);
   if (!(cron ?? interval ?? "").trim()) return { nodes: [], error: null };
   const armed = same(stored?.trigger, trigger) && stored.runtime?.nextRuns;
-  if (armed?.length) return { nodes: shown(trigger, armed, zone, "Next three times"), error: null };
+  if (armed?.length) {
+    const zone = stored.runtime.timezone;
+    const said = (stored.warnings ?? []).filter((one) => one.startsWith("trigger.cron: "));
+    return { nodes: shown(trigger, armed, zone, "Next three times", said), error: null };
+  }
   try {
-    const { next } = await get(query("/api/triggers/preview", { cron, interval }));
-    return { nodes: shown(trigger, next, zone, title(stored)), error: null };
+    const asked = query("/api/triggers/preview", { cron, interval, timezone });
+    const { next, timezone: zone, warnings } = await get(asked);
+    return { nodes: shown(trigger, next, zone, title(stored), warnings), error: null };
   } catch (error) {
     return { nodes: [], error: error.errors?.[0] ?? { field: "trigger", reason: error.message } };
   }
@@ -26,14 +33,15 @@ export async function nextTimes(trigger, stored, zone) {
 const same = (old, fresh) =>
   Boolean(old) &&
   (old.cron ?? "") === (fresh.cron ?? "") &&
-  (old.interval ?? "") === (fresh.interval ?? "");
+  (old.interval ?? "") === (fresh.interval ?? "") &&
+  (old.timezone ?? "") === (fresh.timezone ?? "");
 
 function title(stored) {
   if (stored?.runtime?.paused) return "Would fire next, were triggers not paused";
   return stored?.enabled ? "Would fire next, once saved" : "Would fire next, once enabled";
 }
 
-function shown(trigger, next, zone, heading) {
+function shown(trigger, next, zone, heading, warnings = []) {
   const words = whenWords(trigger);
   const capital = words && words[0].toUpperCase() + words.slice(1);
   return [
@@ -42,8 +50,9 @@ function shown(trigger, next, zone, heading) {
       { class: "small" },
       h("span", { class: "strong" }, capital),
       " ",
-      h("span", { class: "quiet" }, zone),
+      h("span", { class: "quiet" }, shownZone(zone)),
     ),
+    warnings.map((text) => h("p", { class: "says small warn" }, text.replace(/^[\w.]+: /, ""))),
     h("h2", { class: "hint" }, next.length ? heading : "It never fires: there is no such time."),
     h(
       "ol",

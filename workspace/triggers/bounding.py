@@ -1,0 +1,76 @@
+"""What a client, or a turn, may store as a trigger, and that the trigger remembers the client.
+
+A trigger fires long after the call that stored it. So it names the clients that wrote it or
+switched it on (`clients` of its entry); their scopes bound every turn that it fires, until a person
+saves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from config.kernel.errors import Invalid, Problem
+from workspace.access.principals import Principal
+from workspace.project import Project
+from workspace.schema import capped
+from workspace.triggers.entries.schema import Trigger
+
+
+def stored(
+    trigger: Trigger,
+    before: Trigger | None,
+    words: Mapping[str, Any],
+    *,
+    project: Project,
+    principal: Principal | None,
+) -> Trigger:
+    """The trigger as this caller may leave it. Invalid names what is above its bounds."""
+    if principal is None or principal.kind == "user":
+        return trigger
+    does_other = before is None or before.run != trigger.run
+    if does_other or words.get("permission_mode") is not None:
+        _check_mode(trigger, principal)
+    _check_depth(trigger, words, principal)
+    if does_other and principal.kind == "agent":
+        trigger = _limited(trigger, project, principal)
+    return replace(trigger, clients=_remembered(trigger, before, principal))
+
+
+def _check_mode(trigger: Trigger, principal: Principal) -> None:
+    mode, cap = trigger.run.permission_mode, principal.mode_cap
+    if mode is None or capped(mode, cap) == mode:
+        return
+    who = ", ".join(principal.clients)
+    reason = f'"{mode}" is above {cap}, the highest mode of client {who} (its scope.permissionMode)'
+    raise Invalid([Problem("permission_mode", reason, f'"{cap}"')])
+
+
+def _check_depth(trigger: Trigger, words: Mapping[str, Any], principal: Principal) -> None:
+    """Only what this call names: what was there is bounded when it fires."""
+    cap, asked = principal.spawn_cap, trigger.run.max_spawn_depth
+    named = words.get("max_spawn_depth") is not None
+    if named and cap is not None and asked is not None and asked > cap:
+        whose = "client" if principal.kind == "client" else "turn"
+        reason = f"{asked} is above this {whose}'s limit {cap}"
+        raise Invalid([Problem("max_spawn_depth", reason, str(cap))])
+
+
+def _limited(trigger: Trigger, project: Project, principal: Principal) -> Trigger:
+    """A turn is over when what it stored fires, so its limit stands in the entry where it binds."""
+    cap, asked = principal.spawn_cap, trigger.run.max_spawn_depth
+    holds = project.max_spawn_depth if asked is None else asked
+    if cap is None or holds <= cap:
+        return trigger
+    return replace(trigger, run=replace(trigger.run, max_spawn_depth=cap))
+
+
+def _remembered(trigger: Trigger, before: Trigger | None, principal: Principal) -> tuple[str, ...]:
+    """Who stored it before, and this caller where it changes what happens."""
+    if before is None:
+        return principal.clients
+    same = (before.when, before.run) == (trigger.when, trigger.run)
+    if same and (before.enabled or not trigger.enabled):
+        return before.clients
+    return tuple(dict.fromkeys((*before.clients, *principal.clients)))
