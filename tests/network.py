@@ -106,11 +106,12 @@ class Host:
         state = self.service.data / "state"
         state.mkdir()
         (state / "secret").write_text(network.secret)
+        (self.service.data / "svc.config.yaml").write_text("engines: {network: host}\n")
         self.started: list[subprocess.Popen[str]] = []
 
     @property
     def address(self) -> str:
-        """What a process on this host finds in /proc/self/ns/net."""
+        """What a process on this host finds in /proc/self/ns/net, also in a `network: host`."""
         inode = Path(f"/run/netns/{self.namespace}").stat().st_ino
         return f"net:[{inode}]"
 

@@ -27,16 +27,16 @@ triggers:
     run: {prompt: hi, overlap: parallel}
     enabled: true
 """
-# Each turn says which chat it is of and which host it runs on, so its sandbox has the network of
-# the host.
+# Each turn says which chat it is of and which host it runs on, so its sandbox shares the host's
+# network.
 EACH_SECOND = """\
 name: %s
 permissionMode: bypassPermissions
+network: host
 triggers:
   each:
     trigger: {type: schedule, interval: 1s}
     run:
-      network: host
       prompt: |
         #!runbook
         ```Bash
