@@ -16,6 +16,7 @@ from review.reviews.carry.beside import Beside
 from review.reviews.carry.similar import (
     Lines,
     added,
+    additions,
     akin,
     common,
     holds,
@@ -99,8 +100,9 @@ class Ladder:
         """The sources that make the target's change together with those it has: each is left out
         that the sum is as near to the target without."""
         lines = target.lines or {}
-        paths = target.paths
-        have = [self.sources[sha].lines or {} for sha in self.found.get(target.sha, ())]
+        matched = [self.sources[sha] for sha in self.found.get(target.sha, ())]
+        paths = target.paths.union(*(one.paths for one in matched))
+        have = [one.lines or {} for one in matched]
         pool = {
             one.sha: one.lines
             for one in self.open_sources()
@@ -121,7 +123,9 @@ class Ladder:
                 break
             pool = {sha: own for sha, own in pool.items() if ranked[sha] < best}
             now = nearness()
-        if now < SUM:
+        # Where only what is removed differs, the base below it changed.
+        news = additions(net([*have, *pool.values()]))
+        if now < SUM and not (have and news and news == additions(lines)):
             return []
         return [sha for sha in pool if self._is_part(sha, pool, have, lines)]
 

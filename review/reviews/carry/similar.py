@@ -27,8 +27,12 @@ def holds(wanted: Lines, there: Lines) -> bool:
     total, common = size(wanted), shared(wanted, there)
     if total < TINY:
         return 0 < total == common
-    news = {line: count for line, count in wanted.items() if ":-" not in line}
+    news = additions(wanted)
     return common >= CONTAINED * total and shared(news, there) >= CONTAINED * size(news)
+
+
+def additions(lines: Lines) -> Lines:
+    return {line: count for line, count in lines.items() if ":-" not in line}
 
 
 def akin(left: Lines | None, right: Lines | None) -> bool:

@@ -296,6 +296,25 @@ def test_a_squash_that_is_like_none_of_its_parts_gets_all_of_them():
     assert set(found.by_commit["c1"].shas) == {"s1", "s2"}
 
 
+def test_a_fixup_of_a_line_is_found_when_the_line_below_both_changed_too():
+    bump = {"v:-1.0": 1, "v:+1.1": 1, "log:+1.1 is out": 1}
+    fixup = trace("s2", lines={"v:-1.1": 1, "v:+1.2": 1})
+    folded = trace("c1", **A, lines={"v:-1.0.1": 1, "v:+1.2": 1, "log:+1.1 is out": 1})
+
+    found = match([trace("s1", **A, lines=bump), fixup], [folded])
+
+    assert commits(found) == {"c1": Match("s1", "author-date", also=("s2",))}
+
+
+def test_a_fixup_that_leaves_nothing_of_a_file_is_found_in_the_commit_that_had_added_it():
+    first = trace("s1", **A, lines={**{f"a:+{n}": 1 for n in range(20)}, "b:+x": 1})
+    folded = trace("c1", **A, lines={f"a:+{n}": 1 for n in range(20)})
+
+    found = match([first, trace("s2", lines={"b:-x": 1})], [folded])
+
+    assert commits(found) == {"c1": Match("s1", "author-date", also=("s2",))}
+
+
 @pytest.mark.parametrize("share", [2, 3])
 def test_what_two_commits_contain_is_absorbed_by_neither(share):
     part = lines(*BIG[:5])
