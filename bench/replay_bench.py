@@ -26,8 +26,8 @@ BRANCHES = 12
 TARGETS = {
     "rebase": 0.99,
     "reorder": 0.97,
-    "fixup": 0.8,
-    "squash": 0.5,
+    "fixup": 0.97,
+    "squash": 0.9,
     "drop": 0.97,
     "split": 0.97,
 }
