@@ -23,6 +23,7 @@ from django.utils.module_loading import import_string  # noqa: E402
 from config.kernel.web.answers import App, no_route, nothing_here  # noqa: E402
 from config.kernel.web.bridge import DjangoApp  # noqa: E402
 from config.kernel.web.connections import local  # noqa: E402
+from config.kernel.web.connections.shared import SharedStream  # noqa: E402
 from config.kernel.web.entrance import Entrance, authenticator, by_name, exactly, lazily  # noqa: E402
 from config.kernel.web.events import EventStream  # noqa: E402
 from config.kernel.web.guard import (  # noqa: E402
@@ -62,6 +63,7 @@ DASHBOARD = Words(
     cross_site_code="cross_site",
 )
 MIB = 1024 * 1024
+SHARED = SharedStream(lazily(settings.ASGI_APPLICATION))  # it asks for each stream by itself
 NO_LOGIN = SVC.auth_mode == "none"
 USERS = local.users(SVC)
 IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"))
@@ -105,6 +107,7 @@ here_only = Rules(
 inside = URLRouter(
     [
         re_path(r"^api/events$", EventStream("main")),
+        re_path(r"^api/streams$", SHARED),
         re_path(CHAT_EVENTS, lazily("workspace.chats.streams.stream.ChatStream")),
         re_path(r"", django_app),
     ]
@@ -145,6 +148,7 @@ def review(
         [
             re_path(r"^mcp$", inside(lazily("review.consumers.ReviewEndpoint"), calls)),
             re_path(r"^api/events$", inside(lazily("review.events.stream"))),
+            re_path(r"^api/streams$", inside(SHARED)),
             re_path(r"^api/projects/(?P<slug>[^/]+)/assets$",
                     inside(lazily("review.api.uploads.upload"), images)),
             re_path(r"^static/", Guard(django_app, rules)),
@@ -169,6 +173,7 @@ def dashboard(
         [
             re_path(r"^mcp$", inside(lazily("dashboard.consumers.DashboardEndpoint"), calls)),
             re_path(r"^api/events$", inside(lazily("dashboard.events.STREAM"))),
+            re_path(r"^api/streams$", inside(SHARED)),
             re_path(r"^static/", Guard(django_app, rules)),
             re_path(r"", inside(django_app)),
         ]

@@ -1,6 +1,6 @@
 """Every HTTP route of the dashboard that Django answers (section 20), on both mounts.
 
-`/mcp` and `/api/events` are ASGI, routed in config/asgi.py.
+`/mcp` and event streams are ASGI, routed in config/asgi.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Every HTTP route of the review part that Django answers (contract 19), on both mounts.
 
-`/mcp`, `/api/events` and uploads are ASGI consumers, routed in config/asgi.py.
+`/mcp`, event streams and uploads are ASGI consumers, routed in config/asgi.py.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def test_a_route_is_in_the_api_reference(method, path):
 
 def test_the_api_reference_names_no_route_that_is_not_there():
     known = set(routes())
-    streams = {"/api/events", f"{C}/events", "/api/schema", "/api/docs"}
+    streams = {"/api/events", "/api/streams", f"{C}/events", "/api/schema", "/api/docs"}
     claimed = {(m, path) for m, path in documented_routes() if path.startswith("/api/")}
 
     assert {(m, path) for m, path in claimed if path not in streams} == known
@@ -85,8 +85,8 @@ def test_every_command_is_in_the_command_reference():
 
 def test_the_review_reference_names_every_route_and_no_other():
     p = "/api/projects/:project"
-    machine = {("POST", f"{p}/assets"), ("GET", "/api/events"), ("POST", "/mcp"),
-               ("GET", "/api/schema"), ("GET", "/api/docs")}  # fmt: skip
+    machine = {("POST", f"{p}/assets"), ("GET", "/api/events"), ("GET", "/api/streams"),
+               ("POST", "/mcp"), ("GET", "/api/schema"), ("GET", "/api/docs")}  # fmt: skip
     claimed = documented_routes("review-api.md", p, f"{p}/repos/:repo/commits/:sha")
 
     assert claimed == {*routes("review.urls"), *machine}
@@ -94,8 +94,8 @@ def test_the_review_reference_names_every_route_and_no_other():
 
 def test_the_dashboard_reference_names_every_route_and_no_other():
     guide = {("GET", path) for path in ("/llms.txt", "/llms-full.txt", "/agent-guide.md")}
-    machine = {("GET", "/api/events"), ("POST", "/mcp"), ("GET", "/api/schema"),
-               ("GET", "/api/docs"), *guide}  # fmt: skip
+    machine = {("GET", "/api/events"), ("GET", "/api/streams"), ("POST", "/mcp"),
+               ("GET", "/api/schema"), ("GET", "/api/docs"), *guide}  # fmt: skip
 
     assert documented_routes("dashboard-api.md") == {*routes("dashboard.urls"), *machine}
 

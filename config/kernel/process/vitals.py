@@ -15,6 +15,7 @@ from django.db import connection
 from config import __version__
 from config.kernel.metrics import Metric, by, gauge
 from config.kernel.web import events
+from config.kernel.web.connections import shared
 
 STARTED = time.time()
 
@@ -25,6 +26,8 @@ def measure() -> Iterator[Metric]:
     yield gauge("svc_start_time_seconds", "When this server was loaded, in Unix time", STARTED)
     meaning = "Open event streams of a surface"
     yield Metric("gauge", "svc_streams", meaning, by("surface", events.clients()))
+    meaning = "Open connections that carry several event streams"
+    yield gauge("svc_shared_streams", meaning, shared.connections())
     own = psutil.Process()
     meaning = "Memory of this server, its share of what it shares"
     yield gauge("svc_server_memory_bytes", meaning, memory([own]))

@@ -1,1 +1,1 @@
-"""Connections: how one is spoken on, whose it is, and whose are served."""
+"""Connections: how one is spoken on, whose it is, whose are served; streams that share one."""
