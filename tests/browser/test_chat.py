@@ -16,7 +16,8 @@ from workspace.chats import transcript
 WAITS = "#!runbook\n```Bash\nsleep 60\n```\n"
 HOSTILE = '#!runbook\n<img src=x onerror="document.title=1"> **bold** [x](javascript:alert(1))\n'
 GLOB = '```Glob\n{"pattern": "*"}\n```\n'
-# An open stream outlives set_offline; that of a hidden tab is given back.
+# An open stream outlives set_offline; that of a hidden page without a shared worker is given back.
+ALONE = "delete window.SharedWorker"
 BLINK = """for (const hidden of [true, false]) {
   Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
   document.dispatchEvent(new Event("visibilitychange"));
@@ -218,6 +219,7 @@ def test_a_cut_connection_misses_nothing_and_repeats_nothing(
     page: Page, slug: str, shared_service: Service, watch: Watch
 ) -> None:
     watch.meant += ["ERR_INTERNET_DISCONNECTED", "ERR_NETWORK_CHANGED"]
+    page.add_init_script(ALONE)
     start(page, slug, f"#!runbook\nBefore the cut.\n{GLOB}")
     expect(page.get_by_text("Before the cut.", exact=True)).to_be_visible()
     chat = page.url.split("/projects/")[1]

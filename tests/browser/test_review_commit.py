@@ -15,6 +15,7 @@ from tests.service import Service, until
 
 REFUNDS = "pay/refunds.py"
 SELECTION = "async () => (await import('/static/js/review/diff/view.js')).selection()"
+MUTE = "window.SharedWorker = class extends EventTarget { port = new MessageChannel().port1 }"
 TOP = "document.getElementById('main').scrollTop"
 
 
@@ -212,7 +213,7 @@ def test_files_are_marked_viewed_by_key_by_box_and_by_folder_and_undone(
 
 def test_a_refused_mark_is_put_back_with_the_reason(page: Page, own: Ledger, watch: Watch) -> None:
     watch.meant.append("409")
-    page.route("**/review/api/events", lambda _route: None)  # the refusal alone tells the page
+    page.add_init_script(MUTE)  # the refusal alone tells the page
     page.goto(own.address())
     expect(file(page, "blob.bin")).to_contain_text("A binary file.")
     review = own.service.projects / own.slug / "reviews" / "api"

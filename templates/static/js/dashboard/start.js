@@ -222,4 +222,4 @@ fill(
 );
 const stop = late(grid.node, "tiles");
 board.want("state").then(whereabouts);
-follow(route("events"), { hello: greeted, change: heard });
+follow(route("events"), { open: greeted, change: heard });

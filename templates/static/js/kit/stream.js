@@ -1,72 +1,112 @@
-// A server-sent event stream read with fetch: resumes by Last-Event-ID, rests while the tab is
-// hidden (a browser gives one server six connections for all its tabs together).
+// Server-sent events for this page. All pages of one browser share one connection, also those that
+// are hidden: the shared worker has it and resumes it (stream/hub.js).
 
 import { connection } from "./connection.js";
+import { alone } from "./stream/alone.js";
 
-const LONGEST = 2000; // ms between two tries: who looks at the page sees soon that it is back
+// Pages of two releases do not share a worker.
+const { version } = document.body.dataset;
+const SCRIPT = new URL(`./stream/hub.js?v=${version}`, import.meta.url);
 
-/** follow("/api/events", {project: (data, id) => …}); returns stop(). */
-export function follow(url, handlers, { lastId = "" } = {}) {
-  const reader = new Reader(url, handlers, lastId);
-  reader.start();
-  return () => reader.end();
+const follows = new Map();
+const living = lock(`svc-page-${Math.random()}`);
+let count = 0;
+let port = null;
+let shares = "SharedWorker" in window;
+let left = null; // ends what this page has of its own
+
+/**
+ * follow("/api/events", {project: (data, id) => …}); returns stop(). `open` is called when the
+ * stream begins, and when it does so again after a loss. `after`: the place to go on behind, of a
+ * stream whose places are the page's own; `open` comes at each new beginning of that.
+ */
+export function follow(url, handlers, { after } = {}) {
+  const n = (count += 1);
+  follows.set(n, { n, url: new URL(url, document.baseURI).pathname, handlers, after });
+  if (port) ask(follows.get(n));
+  else join();
+  return () => {
+    follows.delete(n);
+    port?.postMessage({ end: n });
+  };
 }
 
-class Reader {
-  constructor(url, handlers, lastId) {
-    Object.assign(this, { url, handlers, lastId, wait: 500, ended: false, abort: null });
-    this.visibility = () => (document.hidden ? this.abort?.abort() : this.start());
-    document.addEventListener("visibilitychange", this.visibility);
-  }
+function ask({ n, url, after }) {
+  port.postMessage({ follow: n, url, after });
+}
 
-  end() {
-    this.ended = true;
-    document.removeEventListener("visibilitychange", this.visibility);
-    this.abort?.abort();
-  }
+function join() {
+  if (port || !follows.size || (!shares && document.hidden)) return;
+  left = new AbortController();
+  port = shares ? shared() : alone(left.signal);
+  const joined = port;
+  port.onmessage = ({ data }) => port === joined && heard(data);
+  for (const one of follows.values()) ask(one);
+  living?.then((name) => joined.postMessage({ lives: name }));
+}
 
-  async start() {
-    if (this.abort || this.ended || document.hidden) return;
-    this.abort = new AbortController();
-    try {
-      await this.read(this.abort.signal);
-    } catch {
-      if (!this.ended && !document.hidden) connection.lost();
-    }
-    this.abort = null;
-    if (this.ended || document.hidden) return;
-    setTimeout(() => this.start(), this.wait);
-    this.wait = Math.min(this.wait * 2, LONGEST);
-  }
+function leave() {
+  port?.postMessage({ bye: true });
+  port?.close();
+  left?.abort();
+  port = null;
+}
 
-  async read(signal) {
-    const headers = { Accept: "text/event-stream" };
-    if (this.lastId) headers["Last-Event-ID"] = this.lastId;
-    const response = await fetch(this.url, { headers, signal, cache: "no-store" });
-    if (!response.ok) throw new Error(`stream answered ${response.status}`);
-    connection.up();
-    this.wait = 500;
-    this.handlers.open?.();
-    const source = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = "";
-    for (;;) {
-      const { value, done } = await source.read();
-      if (done) return;
-      const events = (rest + value).replaceAll("\r\n", "\n").split("\n\n");
-      rest = events.pop();
-      for (const event of events) this.deliver(event);
-    }
-  }
+function again() {
+  leave();
+  join();
+}
 
-  deliver(text) {
-    let name = "message";
-    let data = "";
-    for (const line of text.split("\n")) {
-      const [, field, value] = /^([a-z]+): ?(.*)$/s.exec(line) ?? [];
-      if (field === "event") name = value;
-      else if (field === "data") data += value;
-      else if (field === "id") this.lastId = value;
-    }
-    if (data) this.handlers[name]?.(JSON.parse(data), this.lastId);
+function shared() {
+  try {
+    const worker = new SharedWorker(SCRIPT, { type: "module", name: `svc ${version}` });
+    worker.addEventListener("error", without);
+    return worker.port;
+  } catch {
+    shares = false;
+    return alone(left.signal);
   }
 }
+
+/** Its script does not load, or the browser does not take a module. */
+function without() {
+  if (!shares) return;
+  shares = false;
+  again();
+}
+
+function heard({ n, event, data, id, up, lost, lives }) {
+  if (lives) mourn(lives);
+  if (lost) connection.lost();
+  if (up) connection.up();
+  const one = follows.get(n);
+  if (!one) return;
+  if (id !== undefined && one.after !== undefined) one.after = id;
+  one.handlers[event]?.(data === undefined ? undefined : JSON.parse(data), id);
+}
+
+/** The worker dies with the window whose process it had: its lock is free then. */
+async function mourn(name) {
+  const its = port;
+  await navigator.locks.request(name, { mode: "shared" }, () => {});
+  if (port === its) again();
+}
+
+/** The name of a lock, once this page has it; nothing where there are no locks. */
+function lock(name) {
+  return (
+    navigator.locks &&
+    new Promise((done) => {
+      navigator.locks.request(name, () => {
+        done(name);
+        return new Promise(() => {});
+      });
+    })
+  );
+}
+
+addEventListener("pagehide", leave);
+addEventListener("pageshow", join);
+document.addEventListener("visibilitychange", () => {
+  if (!shares) (document.hidden ? leave : join)();
+});

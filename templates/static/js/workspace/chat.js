@@ -109,7 +109,8 @@ class ChatPage {
   }
 
   follow(from) {
-    const end = follow(`${route}/events?after=${from}`, {
+    const handlers = {
+      open: () => this.transcript.anew(),
       line: (data) => this.line(data),
       delta: (data) => this.transcript.delta(data),
       calls: (data) => this.transcript.calls(data),
@@ -128,7 +129,10 @@ class ChatPage {
         end();
         this.gone();
       },
-    });
+    };
+    const end = follow(`${route}/events`, handlers, { after: from });
+    const renamed = ({ sessionId }) => sessionId === id && this.reload().catch(() => {});
+    follow("/api/events", { chat: renamed });
   }
 
   /** A message sent before the failed turn is settled would be held with all that wait. */

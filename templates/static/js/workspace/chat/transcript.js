@@ -136,6 +136,11 @@ export class Transcript {
     this.turn(data.turnId).add(data);
   }
 
+  /** The stream begins again: with all that is still being written. */
+  anew() {
+    for (const turn of this.turns.values()) turn.again = true;
+  }
+
   delta({ turnId, text }) {
     this.turn(turnId).live(text);
   }

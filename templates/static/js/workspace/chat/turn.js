@@ -131,7 +131,8 @@ export class Turn {
       this.foot.before(this.writing);
       this.head();
     }
-    this.text += text;
+    this.text = this.again ? text : this.text + text;
+    this.again = false;
     this.due ||= requestAnimationFrame(() => {
       this.due = 0;
       if (this.writing) follow(this.writing, drawn(this.text, true));

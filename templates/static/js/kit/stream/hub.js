@@ -1,0 +1,205 @@
+// One connection for every stream that pages follow, whatever their number: a browser gives one
+// server six connections for all its windows. A page is a message port; it asks with
+// {follow, url, after}, {end}, {bye} and {lives}, and is told {n, event, data, id}, {up} and {lost}.
+// This file is the shared worker of all pages of an origin; it imports nothing, so that its address
+// with the version names all of it.
+
+const REST = 50; // ms: pages that open or close together change the connection once
+const SOON = 500;
+const LATE = 2000; // ms between two tries: who looks at a page sees soon that it is back
+const SILENCE = 60_000; // the service says something every 25 s; less is a connection that died
+const REFUSED = 10_000; // ms until a stream that was refused is asked for again
+const LONGEST = 12_000; // characters of the address; the service takes 16,384
+
+export class Hub {
+  constructor() {
+    Object.assign(this, { pages: new Set(), streams: new Map(), lost: false });
+    Object.assign(this, { abort: null, wait: SOON, timer: 0, due: 0 });
+  }
+
+  connect(port) {
+    const page = { port, follows: new Map() };
+    this.pages.add(page);
+    port.onmessage = ({ data }) => this.heard(page, data);
+    if (this.lost) this.tell(page);
+  }
+
+  heard(page, { follow, url, after, end, bye, lives }) {
+    if (follow) this.follow(page, follow, url, after);
+    else if (end) this.end(page, end);
+    else if (bye) this.drop(page);
+    // A page holds its lock as long as it lives, and nobody is told when it dies.
+    else if (lives) navigator.locks.request(lives, () => this.drop(page));
+  }
+
+  drop(page) {
+    for (const n of [...page.follows.keys()]) this.end(page, n);
+    this.pages.delete(page);
+  }
+
+  /** Pages share a stream, but for one that goes on behind a place of the page's own. */
+  follow(page, n, url, after) {
+    const own = after !== undefined;
+    const key = own ? Symbol(url) : url;
+    if (!this.streams.has(key)) {
+      const stream = { key, url, own, last: after ?? "", follows: new Set() };
+      this.streams.set(key, Object.assign(stream, { live: false, refused: false }));
+      this.soon(this.abort ? REST : 0);
+    }
+    const stream = this.streams.get(key);
+    const one = { page, n, stream, open: false };
+    page.follows.set(n, one);
+    stream.follows.add(one);
+    if (!stream.live) return;
+    this.tell(page);
+    this.open(one);
+  }
+
+  end(page, n) {
+    const one = page.follows.get(n);
+    if (!one) return;
+    page.follows.delete(n);
+    one.stream.follows.delete(one);
+    if (one.stream.follows.size) return;
+    this.streams.delete(one.stream.key);
+    this.soon(REST);
+  }
+
+  /** The earliest of what is asked for. */
+  soon(ms) {
+    const due = Date.now() + ms;
+    if (this.timer && this.due <= due) return;
+    clearTimeout(this.timer);
+    this.due = due;
+    this.timer = setTimeout(() => this.connection(), ms);
+  }
+
+  /** A connection for what is followed now, in place of the one before. */
+  async connection() {
+    this.timer = 0;
+    this.abort?.abort();
+    this.abort = null;
+    for (const stream of this.streams.values()) stream.live = false;
+    if (!this.streams.size) return;
+    const abort = new AbortController();
+    this.abort = abort;
+    let failed = false;
+    await this.read(fitting([...this.streams.values()]), abort).catch(() => (failed = true));
+    if (this.abort !== abort) return; // another took its place
+    this.abort = null;
+    for (const stream of this.streams.values()) {
+      stream.live = false;
+      for (const one of stream.follows) one.open = false;
+    }
+    if (failed) this.say(true);
+    this.soon(this.wait);
+    this.wait = Math.min(this.wait * 2, LATE);
+  }
+
+  async read(streams, abort) {
+    const { signal } = abort;
+    let silence = 0;
+    const spoke = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => abort.abort(), SILENCE);
+    };
+    try {
+      spoke();
+      const headers = { Accept: "text/event-stream" };
+      const query = streams.map(asked).join("&");
+      const response = await fetch(`/api/streams?${query}`, { headers, signal, cache: "no-store" });
+      if (!response.ok) throw new Error(`streams answered ${response.status}`);
+      this.wait = SOON;
+      this.say(false);
+      const source = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      const reading = { streams, at: null };
+      let rest = "";
+      for (;;) {
+        const { value, done } = await source.read();
+        if (done || signal.aborted) return;
+        spoke();
+        const events = (rest + value).split("\n\n");
+        rest = events.pop();
+        for (const event of events) this.deliver(reading, event);
+      }
+    } finally {
+      clearTimeout(silence);
+    }
+  }
+
+  deliver(reading, text) {
+    const { stream, status, event = "message", id, data } = fields(text);
+    if (stream) reading.at = reading.streams[stream];
+    const { at } = reading;
+    if (at && id !== undefined) at.last = id;
+    if (status) this.begun(at, status);
+    else if (data !== undefined)
+      for (const { page, n } of at.follows) page.port.postMessage({ n, event, data, id });
+    else if (text.startsWith(":")) for (const page of this.pages) this.tell(page);
+  }
+
+  begun(stream, status) {
+    stream.live = status === "200";
+    stream.refused = !stream.live;
+    if (stream.refused) this.soon(REFUSED);
+    for (const one of stream.follows) {
+      this.tell(one.page);
+      // What is being written comes anew with each beginning; else only after a loss it matters.
+      if (stream.live && (stream.own || !one.open)) this.open(one);
+    }
+  }
+
+  open(one) {
+    one.open = true;
+    one.page.port.postMessage({ n: one.n, event: "open" });
+  }
+
+  say(lost) {
+    this.lost = lost;
+    for (const page of this.pages) this.tell(page);
+  }
+
+  tell(page) {
+    const refused = [...page.follows.values()].some((one) => one.stream.refused);
+    page.port.postMessage(this.lost || refused ? { lost: true } : { up: true });
+  }
+}
+
+function asked({ url, last }) {
+  const address = last === "" ? url : `${url}#${last}`;
+  return `follow=${encodeURIComponent(address).replaceAll("%2F", "/")}`;
+}
+
+/** As many as an address holds: those of many pages first, then the latest. */
+function fitting(streams) {
+  let length = 0;
+  return streams
+    .reverse()
+    .sort((one, other) => one.own - other.own)
+    .filter((stream) => (length += asked(stream).length + 1) < LONGEST);
+}
+
+function fields(text) {
+  const found = {};
+  for (const line of text.split("\n")) {
+    const [, field, value] = /^([a-z]+): ?(.*)$/s.exec(line) ?? [];
+    if (field) found[field] = value;
+  }
+  return found;
+}
+
+if ("onconnect" in globalThis) {
+  const hub = new Hub();
+  const name = `svc-worker-${Math.random()}`;
+  // Held as long as this worker lives: pages are not told when it dies, so they ask for the same.
+  const held = new Promise((done) => {
+    navigator.locks?.request(name, () => {
+      done();
+      return new Promise(() => {});
+    });
+  });
+  addEventListener("connect", ({ ports: [port] }) => {
+    hub.connect(port);
+    held.then(() => port.postMessage({ lives: name }));
+  });
+}
