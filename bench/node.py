@@ -1,6 +1,7 @@
-"""The official JavaScript SDK, installed by npm once per version into a cache folder.
+"""The official JavaScript SDKs, installed by npm once per version into a cache folder.
 
-Used by the MCP benchmark (its peer) and by the test with the SDK's own client.
+Used by the MCP benchmark (its peer) and by the test with the SDKs' own clients: the first line, and
+the second, which speaks the revision without a handshake too.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-SDK = {"@modelcontextprotocol/sdk": "1.32.2", "zod": "3.25.76"}
+SDK = {
+    "@modelcontextprotocol/sdk": "1.32.2",
+    "@modelcontextprotocol/client": "2.4.0",
+    "zod": "3.25.76",
+}
 INSTALL_S = 300
 
 
@@ -26,7 +31,7 @@ def folder() -> Path:
     if shutil.which("node") is None or shutil.which("npm") is None:
         raise NoNode("node and npm are not installed (Debian: apt-get install nodejs npm)")
     cache = Path(os.environ.get("XDG_CACHE_HOME") or tempfile.gettempdir())
-    where = cache / f"svc-mcp-sdk-{SDK['@modelcontextprotocol/sdk']}-{os.getuid()}"
+    where = cache / f"svc-mcp-sdk-{'-'.join(SDK.values())}-{os.getuid()}"
     where.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (where / "lock").open("w") as lock:  # tests run side by side
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from config.kernel.errors import SvcError
-from config.kernel.mcp.endpoint import McpConsumer, Result, in_band
+from config.kernel.mcp.endpoint import McpConsumer
 from config.kernel.mcp.operations import Principal, Registry
+from config.kernel.mcp.results import Result, in_band
 from config.kernel.web import threads
 from config.kernel.web.answers import Refusal
 from dashboard.files import store

@@ -80,12 +80,15 @@ def _write(
     run: Callable[..., Any],
     text: str,
     *arguments: Argument,
-    destructive: bool = False,
+    **hints: bool,
 ) -> Operation:
     return Operation(
         name=name, group="write", description=text, run=run, render=_body, arguments=arguments,
-        destructive=destructive, project_argument=None,
+        project_argument=None, **hints,
     )  # fmt: skip
+
+
+REPLACES = {"destructive": True, "idempotent": True}
 
 
 OPERATIONS = (
@@ -151,23 +154,24 @@ OPERATIONS = (
         "Start, stop or restart an app's service and wait for it; `ok: false` has the reason and "
         "the last lines of the log.",
         SLUG, Argument("action", "string", required=True, choices=("start", "stop", "restart")),
+        destructive=True,
     ),
     _write(
         "put_app", _matched(operations.put_app),
         "Declare an app, or replace its file: name, port, url, match {port, cwd, process, "
         "command}, expected (always, sometimes, never), health {}, service {command, cwd, env, "
         "restart, autostart}, tags, group, notes.",
-        SLUG, CONFIG, MATCH,
+        SLUG, CONFIG, MATCH, **REPLACES,
     ),
     _write(
         "patch_app", _matched(operations.patch_app),
         "Change some keys of an app; of a discovered app this makes its file.",
-        SLUG, PATCH, MATCH,
+        SLUG, PATCH, MATCH, **REPLACES,
     ),
     _write(
         "remove_app", _matched(operations.remove_app),
         "Move an app's file to backups/removed. `stop` ends its service first.",
-        SLUG, Argument("stop", "boolean", default=False), MATCH, destructive=True,
+        SLUG, Argument("stop", "boolean", default=False), MATCH, **REPLACES,
     ),
     _write(
         "claim", operations.claim, "Declare an observed listener as an app.",
@@ -180,18 +184,20 @@ OPERATIONS = (
         "ignore", operations.ignore, "Hide an observed listener by a rule in ignore.yaml.",
         Argument("id", "string", "Id from list_observed", required=True),
         field("by", "string", choices=("port", "process", "dir")), field("reason", "string"),
+        idempotent=True,
     ),
     _write(
         "put_bookmarks", _matched(operations.put_bookmarks),
         "Make or replace a group of bookmarks: name, links [{name, url}].", GROUP, CONFIG, MATCH,
+        **REPLACES,
     ),
     _write(
         "patch_bookmarks", _matched(operations.patch_bookmarks),
-        "Change some keys of a group; a list is replaced whole.", GROUP, PATCH, MATCH,
+        "Change some keys of a group; a list is replaced whole.", GROUP, PATCH, MATCH, **REPLACES,
     ),
     _write(
         "remove_bookmarks", _matched(operations.remove_bookmarks),
-        "Move a group's file to backups/removed.", GROUP, MATCH, destructive=True,
+        "Move a group's file to backups/removed.", GROUP, MATCH, **REPLACES,
     ),
     _write(
         "restore_removed", operations.restore_removed,
@@ -211,7 +217,7 @@ OPERATIONS = (
     ),
     _write(
         "dismiss_lost", operations.dismiss_lost,
-        "Take one item off the notice of lost apps, or all.", Argument("id", "string"),
+        "Take one item off the notice of lost apps, or all.", Argument("id", "string"), **REPLACES,
     ),
 )  # fmt: skip
 

@@ -95,11 +95,12 @@ OPERATIONS = (
     ),
     Operation(
         name="resolve_thread", group="write", run=operations.resolve_thread, render=_same,
+        idempotent=True,
         description="Resolve a thread, or open it again with `resolved: false`.",
         arguments=(*PLACE, THREAD, field("resolved", "boolean", default=True)),
     ),
     Operation(
-        name="set_viewed", group="write", run=operations.set_viewed, render=_same,
+        name="set_viewed", group="write", run=operations.set_viewed, render=_same, idempotent=True,
         description="Mark a file of the commit as viewed, or take the mark off.",
         arguments=(
             *PLACE, field("path", "text", required=True),
@@ -107,7 +108,7 @@ OPERATIONS = (
         ),
     ),
     Operation(
-        name="set_pr", group="write", run=_pr, render=_same,
+        name="set_pr", group="write", run=_pr, render=_same, destructive=True, idempotent=True,
         description="Change the PR record of the commit; null clears a field.",
         arguments=(
             *PLACE, field("title", "text", nullable=True),

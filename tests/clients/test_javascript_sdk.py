@@ -1,4 +1,4 @@
-"""The official JavaScript client, from npm."""
+"""The official JavaScript clients, from npm: the first line of the SDK, and the second."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.clients.conftest import TOKENS
 from tests.service import Service
 
 pytestmark = pytest.mark.service
+NEWEST = "2026-07-28"
 SCRIPT = Path(__file__).parent / "sdk_client.mjs"
 
 
@@ -26,11 +27,13 @@ def sdk() -> Path:
         pytest.skip(str(reason))
 
 
-def test_it_connects_lists_calls_and_leaves(managed: Service, sdk: Path):
+@pytest.mark.parametrize("mode", ["sdk", "auto", NEWEST])
+def test_it_connects_lists_calls_and_leaves(managed: Service, sdk: Path, mode: str):
     environ = os.environ | {
         "SDK_FOLDER": str(sdk),
         "SERVER": f"{managed.url}/mcp",
         "TOKEN": TOKENS["ADMIN"],
+        "MODE": mode,
     }
     ran = subprocess.run(
         ["node", str(SCRIPT)], env=environ, capture_output=True, text=True, timeout=60, check=False
@@ -38,8 +41,9 @@ def test_it_connects_lists_calls_and_leaves(managed: Service, sdk: Path):
 
     assert ran.returncode == 0, ran.stderr
     seen = json.loads(ran.stdout)
+    assert seen["protocol"] == (None if mode == "sdk" else NEWEST)
     assert seen["server"] == {"name": "svc", "version": __version__}
-    assert seen["capabilities"] == {"tools": {}}
+    assert seen["capabilities"] == {"tools": {} if mode == "sdk" else {"listChanged": False}}
     assert len(seen["tools"]) == 14
     assert seen["called"]["structuredContent"]["count"] == 2
     assert seen["unknown"]["isError"] is True

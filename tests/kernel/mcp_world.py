@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -126,8 +127,9 @@ async def ask(
     endpoint: type[McpConsumer] = Endpoint,
     method: str = "POST",
     headers: Mapping[str, str] | list[tuple[str, str]] = HEADERS,
+    leaves: bool = False,
 ) -> Answer:
-    """One request, its body in as many chunks as the list has."""
+    """One request, its body in as many chunks as the list has; the client `leaves` behind it."""
     if isinstance(body, dict):
         body = json.dumps(body).encode()
     chunks = [body] if isinstance(body, bytes) else body
@@ -146,6 +148,8 @@ async def ask(
     async def receive() -> dict[str, Any]:
         nonlocal read
         if read >= len(chunks):
+            if chunks and not leaves:
+                await asyncio.Event().wait()
             return {"type": "http.disconnect"}
         read += 1
         return {"type": "http.request", "body": chunks[read - 1], "more_body": read < len(chunks)}

@@ -15,6 +15,7 @@ from config.kernel.errors import Conflict, SvcError
 from config.kernel.mcp import endpoint as mcp
 from config.kernel.mcp import jsonrpc
 from config.kernel.mcp.operations import Argument, Operation, Registry
+from config.kernel.mcp.results import tool_error
 from config.kernel.web import threads
 from tests.kernel.mcp_world import HEADERS, REGISTRY, Caller, Closed, Endpoint, ask, call, request
 
@@ -171,39 +172,6 @@ async def test_json_that_is_no_request_is_invalid_and_runs_nothing(body: str, ec
     assert list(answer.json) == ["jsonrpc", "error", "id"]
 
 
-async def test_an_unsupported_version_is_refused_unless_it_is_negotiated_or_probed():
-    modern = {**HEADERS, "mcp-protocol-version": "2026-07-28"}
-
-    refused = await ask(request("ping", id=4), headers=modern)
-    assert (refused.status, refused.json["id"]) == (400, 4)
-    assert refused.json["error"]["message"] == (
-        "Unsupported protocol version: 2026-07-28"
-        " (supported: 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05)"
-    )
-    hello = {
-        "protocolVersion": "2026-07-28",
-        "capabilities": {},
-        "clientInfo": {"name": "t", "version": "1"},
-    }
-    assert (await ask(request("initialize", hello), headers=modern)).status == 200
-    probed = await ask(request("server/discover"), headers=modern)
-    assert probed.data["error"] == {"code": -32601, "message": "Method not found: server/discover"}
-
-
-@pytest.mark.parametrize("version", ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
-async def test_every_supported_version_is_answered_in_kind(version: str):
-    hello = {
-        "protocolVersion": version,
-        "capabilities": {},
-        "clientInfo": {"name": "t", "version": "1"},
-    }
-    answer = await ask(
-        request("initialize", hello), headers={**HEADERS, "mcp-protocol-version": version}
-    )
-
-    assert answer.data["result"]["protocolVersion"] == version
-
-
 async def test_the_handshake_names_svc_and_its_version_in_the_contracts_bytes():
     hello = {
         "protocolVersion": "1999-01-01",
@@ -337,7 +305,7 @@ async def test_an_endpoint_has_its_own_name_and_its_own_words_for_failures():
         name = "svc-own"
 
         def failure(self, error: SvcError) -> dict[str, object]:
-            return mcp.tool_error(f"{error.status} {error.code}")
+            return tool_error(f"{error.status} {error.code}")
 
     hello = {"protocolVersion": "x", "capabilities": {}, "clientInfo": {"name": "t", "version": ""}}
     greeted = await ask(request("initialize", hello), endpoint=Own)
@@ -371,9 +339,10 @@ async def test_the_list_shows_what_is_granted_and_ignores_a_cursor():
         own = await ask(request("tools/list"), endpoint=Own)
 
         say, look = theirs.data["result"]["tools"]
-        assert list(say) == ["name", "description", "inputSchema"]
+        assert list(say) == ["name", "title", "description", "inputSchema", "annotations"]
+        assert (say["title"], say["annotations"]["destructiveHint"]) == ("Say", False)
         assert say["inputSchema"]["required"] == ["project"]
-        assert look["annotations"] == {"readOnlyHint": True}
+        assert look["annotations"] == {"readOnlyHint": True, "openWorldHint": False}
         assert "required" not in own.data["result"]["tools"][0]["inputSchema"]
         assert "nextCursor" not in theirs.data["result"]
 
@@ -442,6 +411,37 @@ async def test_calls_that_wait_hold_no_thread_and_are_answered_like_others():
     assert [c.outcome for c in refused.calls] == ["error"]
     missing = await ask(call("wait"), endpoint=Waits)
     assert missing.data["result"]["content"][0]["text"] == "Error: `word` is required."
+
+
+async def test_a_client_that_leaves_ends_its_wait_and_nothing_is_done_for_it():
+    registry, ended, ran = Registry(), asyncio.Event(), []
+
+    async def pause(caller: Caller, *, word: str) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    registry.add(
+        Operation(
+            name="wait", group="read", description="Wait", run=lambda *_, **__: ran.append(1),
+            render=lambda value: value, pause=pause, read_only=True,
+            arguments=(Argument("word", "string", required=True),),
+        )
+    )  # fmt: skip
+
+    class Waits(Endpoint):
+        pass
+
+    Waits.registry = registry
+    answer = await asyncio.wait_for(ask(call("wait", word="x"), endpoint=Waits, leaves=True), 5)
+    await asyncio.wait_for(ended.wait(), 5)
+
+    assert answer.body == b""
+    assert ran == []
+    assert [(c.operation, c.outcome) for c in answer.calls] == [("wait", "error")]
+    wrong = await ask(call("wait"), endpoint=Waits)
+    assert wrong.data["result"]["content"][0]["text"] == "Error: `word` is required."
 
 
 async def test_a_call_is_written_down_even_when_its_client_has_left(

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from config.kernel.errors import Conflict, Denied, Invalid, NotFound, Upstream
-from config.kernel.mcp import arguments
+from config.kernel.mcp import arguments, results
 from config.kernel.mcp.operations import Operation
 from tests.workspace.access.world import configure
 from workspace import projects
@@ -94,15 +94,7 @@ def test_the_operations_stand_in_the_order_of_the_tool_list():
 
 
 def test_the_whole_tool_list_is_under_ten_kilobytes():
-    tools = [
-        {
-            "name": operation.name,
-            "description": operation.description,
-            "inputSchema": arguments.schema(operation, {}),
-            "annotations": {"readOnlyHint": operation.read_only},
-        }
-        for operation in REGISTRY
-    ]
+    tools = [results.tool(operation, EVERYTHING) for operation in REGISTRY]
 
     assert max(len(operation.description) for operation in REGISTRY) <= 240
     assert len(orjson.dumps({"tools": tools})) < 10_000
@@ -115,12 +107,24 @@ def test_classes_and_code_execution_are_those_of_the_table():
     assert [name for name in ORDER if groups[name] == "read"] == ORDER[:3]
     assert [name for name in ORDER if groups[name] == "trigger"] == ORDER[10:]
     assert {one.name for one in REGISTRY if one.read_only} == {*ORDER[:3], "list_triggers"}
-    assert {one.name for one in REGISTRY if one.destructive} == {"remove_trigger"}
+    assert {one.name for one in REGISTRY if one.destructive} == {"set_trigger", "remove_trigger"}
     assert running == {
         "create_project", "create_chat", "fork_chat", "send_message", "fork_chat_batch",
         "set_trigger", "run_trigger",
     }  # fmt: skip
     assert find("fork_chat_batch").needs == "fork_chat"
+
+
+def test_every_tool_says_what_it_may_do():
+    hints = {one.name: results.tool(one, EVERYTHING)["annotations"] for one in REGISTRY}
+
+    assert hints["read_chat"] == {"readOnlyHint": True, "openWorldHint": False}
+    assert hints["create_chat"] == {"destructiveHint": False}
+    assert hints["unarchive_chat"] == {
+        "destructiveHint": False, "idempotentHint": True, "openWorldHint": False,
+    }  # fmt: skip
+    assert hints["remove_trigger"] == {**hints["unarchive_chat"], "destructiveHint": True}
+    assert results.tool(find("read_chat"), EVERYTHING)["title"] == "Read chat"
 
 
 def test_projects_are_listed_by_slug_without_empty_keys(alpha):

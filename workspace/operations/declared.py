@@ -64,6 +64,7 @@ OPERATIONS = (
         "Returns before the turn ends; read_chat tells the rest.",
         run=chats.create_chat,
         render=results.chat_created,
+        open_world=True,
         code_execution=True,
         arguments=(
             PROJECT,
@@ -80,6 +81,7 @@ OPERATIONS = (
         "With a prompt the copy goes on at once.",
         run=chats.fork_chat,
         render=results.chat_forked,
+        open_world=True,
         code_execution=True,
         arguments=(
             PROJECT,
@@ -95,6 +97,7 @@ OPERATIONS = (
         description="Send a message to a chat. It waits its turn behind what runs or waits there.",
         run=chats.send_message,
         render=results.message_sent,
+        open_world=True,
         code_execution=True,
         arguments=(PROJECT, SESSION, PROMPT, MODEL),
     ),
@@ -104,6 +107,7 @@ OPERATIONS = (
         description="Archive a chat. A real change fires the project's onArchive triggers.",
         run=chats.archive_chat,
         render=results.archived,
+        idempotent=True,
         arguments=(PROJECT, SESSION),
     ),
     Operation(
@@ -112,6 +116,7 @@ OPERATIONS = (
         description="Bring an archived chat back among the others.",
         run=chats.unarchive_chat,
         render=results.archived,
+        idempotent=True,
         arguments=(PROJECT, SESSION),
     ),
     Operation(
@@ -120,6 +125,7 @@ OPERATIONS = (
         description="Fork a chat once per prompt, at most 20, all running side by side.",
         run=chats.fork_chat_batch,
         render=results.batch_forked,
+        open_world=True,
         code_execution=True,
         needs="fork_chat",
         arguments=(
@@ -142,6 +148,7 @@ OPERATIONS = (
         description="Make a project: an empty directory, or a clone of `repo`.",
         run=projects.create_project,
         render=projects.created,
+        open_world=True,
         code_execution=True,
         project_argument=None,
         arguments=(
@@ -170,6 +177,8 @@ OPERATIONS = (
         "New triggers are disabled unless enabled=true.",
         run=triggers.set_trigger,
         render=triggers.was_set,
+        destructive=True,
+        idempotent=True,
         code_execution=True,
         arguments=(
             PROJECT,
@@ -200,6 +209,7 @@ OPERATIONS = (
         description="Delete a trigger and disarm it. Runs already started go on.",
         run=triggers.remove_trigger,
         render=triggers.was_removed,
+        idempotent=True,
         destructive=True,
         arguments=(PROJECT, TRIGGER),
     ),
@@ -209,6 +219,7 @@ OPERATIONS = (
         description="Fire a trigger now, enabled or not: starts a real turn.",
         run=triggers.run_trigger,
         render=triggers.was_run,
+        open_world=True,
         code_execution=True,
         arguments=(PROJECT, TRIGGER),
     ),

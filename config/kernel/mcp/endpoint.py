@@ -1,7 +1,7 @@
 """The MCP endpoint of a surface: its registry over streamable HTTP, stateless (workspace.md 4).
 
 A subclass says who calls (`admit`) and writes down what was done (`record`). A fresh SDK server,
-bound to the caller, answers each request; this is the only module that imports the SDK. No
+bound to the caller, answers each request; only this module and revisions.py import the SDK. No
 session, no state between requests, nothing sent that was not asked for.
 """
 
@@ -13,7 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 from weakref import WeakKeyDictionary
 
 from channels.generic.http import AsyncHttpConsumer
@@ -30,15 +30,16 @@ from mcp_types import (
     ServerCapabilities,
     ToolsCapability,
 )
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
+from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from pydantic import ValidationError
 
 from config import __version__
 from config.kernel import jsonio
-from config.kernel.errors import Denied, Invalid, SvcError, translate
-from config.kernel.mcp import arguments, jsonrpc
+from config.kernel.errors import Denied, SvcError, translate
+from config.kernel.mcp import arguments, jsonrpc, revisions
 from config.kernel.mcp.jsonrpc import Message, Refused
 from config.kernel.mcp.operations import Operation, Principal, Registry
+from config.kernel.mcp.results import Result, mistyped, outcome_of, told, tool, tool_error
 from config.kernel.web import threads
 from config.kernel.web.answers import Receive, Refusal, Send, refuse
 from config.kernel.web.guard import Headers
@@ -56,7 +57,7 @@ STREAM_HEADERS = (
 )
 UNAVAILABLE = Refusal(503, {"error": "unavailable", "code": "ops_unavailable"})
 
-Result = dict[str, Any]
+T = TypeVar("T")
 
 
 class Gone(Exception):
@@ -118,11 +119,11 @@ class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
             raise Refused(UNAVAILABLE)
         jsonrpc.check_headers(headers)
         message = jsonrpc.parse(await self._body())
-        jsonrpc.check_version(headers, message, HANDSHAKE_PROTOCOL_VERSIONS, METHODS)
+        stateless = revisions.stateless(headers, message)
         if not message.is_request:
             await self.send_response(202, b"", headers=[(b"content-length", b"0")])
             return
-        await self._answer(Exchange(self, caller, self.registry), message)
+        await self._answer(Exchange(self, caller, self.registry, stateless), message)
 
     async def _body(self) -> bytes:
         parts, size = [], 0
@@ -147,6 +148,22 @@ class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
         async with Waiting(self.send_body):
             event = await exchange.event(message)
         await self.send_body(event)
+
+    async def patient(self, wait: Awaitable[T]) -> T:
+        """What was waited for. A client that leaves ends the wait: Gone."""
+        waiting, gone = asyncio.ensure_future(wait), asyncio.ensure_future(self._left())
+        try:
+            await asyncio.wait([waiting, gone], return_when=asyncio.FIRST_COMPLETED)
+            if waiting.done():
+                return waiting.result()
+            raise Gone
+        finally:
+            waiting.cancel()
+            gone.cancel()
+
+    async def _left(self) -> None:
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
 
     def done(self, caller: Principal, operation: str, outcome: str, **more: Any) -> None:
         """Write one answered request down."""
@@ -185,14 +202,19 @@ class Exchange:
     endpoint: McpConsumer
     caller: Principal
     registry: Registry
+    stateless: bool = False  # of the newest revision, which knows no handshake
     result: bytes | None = None  # what a handler answered; the SDK sees an empty one of its shape
     called: bool = False  # a tool was: its thread writes down what became of it
 
     async def event(self, message: Message) -> bytes:
         """The event that answers the message, whatever happens."""
         try:
-            answer = jsonrpc.result_event(await self._result(message), message.id)
-            outcome = "ok"
+            result = await self._result(message)
+            if self.stateless and self.result is not None:
+                result = revisions.stamped(result, message.method, self.endpoint.name)
+            answer, outcome = jsonrpc.result_event(result, message.id), "ok"
+        except Gone:
+            raise
         except (MCPError, ValidationError) as reason:
             answer, outcome = _error_event(reason, message), "invalid"
         except Exception:
@@ -200,13 +222,13 @@ class Exchange:
             answer = jsonrpc.error_event(jsonrpc.INTERNAL_ERROR, "Internal error", message.id)
             outcome = "error"
         if not self.called:
-            operation = message.method if message.method in METHODS else ""
+            operation = message.method if message.method in METHODS | revisions.METHODS else ""
             self.endpoint.done(self.caller, operation, outcome)
         return answer
 
     async def _result(self, message: Message) -> bytes:
         method, params = message.method, message.params
-        if method not in METHODS:
+        if method not in METHODS and not self.stateless:
             raise MCPError(jsonrpc.METHOD_NOT_FOUND, f"Method not found: {method}")
         if params is not None and not isinstance(params, dict):
             raise MCPError(jsonrpc.INVALID_PARAMS, "Invalid params: params must be an object")
@@ -214,8 +236,9 @@ class Exchange:
             return await self._list(message)
         answered = await self._serve(message, params or {})
         if method == "initialize":
-            order = ("protocolVersion", "capabilities", "serverInfo")
-            answered = {key: answered[key] for key in order}
+            chosen = revisions.negotiated(params["protocolVersion"])
+            order = ("capabilities", "serverInfo")
+            answered = {"protocolVersion": chosen, **{key: answered[key] for key in order}}
         return self.result or jsonio.dumps(answered)
 
     async def _list(self, message: Message) -> bytes:
@@ -224,12 +247,13 @@ class Exchange:
         key = (*(operation.name for operation in granted), *sorted(self.caller.defaults))
         kept = _lists.setdefault(self.registry, {})
         if key not in kept:
-            await self._serve(message, {})
+            await self._serve(message, message.params or {})
             if len(kept) >= LISTS_KEPT:
                 kept.clear()
             assert self.result is not None
             kept[key] = self.result
-        return kept[key]
+        self.result = kept[key]
+        return self.result
 
     async def _serve(self, message: Message, params: dict[str, Any]) -> Result:
         """Through the SDK's request kernel: it parses, validates and dispatches.
@@ -241,15 +265,17 @@ class Exchange:
         server.middleware.clear()  # tracing; it would cost more than the dispatch
         server.add_request_handler("tools/list", PaginatedRequestParams, self._on_list)
         server.add_request_handler("tools/call", CallToolRequestParams, self._on_call)
-        connection = Connection.from_envelope(LATEST_HANDSHAKE_VERSION, None, None)
+        version, able = LATEST_HANDSHAKE_VERSION, None
+        if self.stateless:
+            version, able = revisions.STATELESS, revisions.capabilities(message)
+        connection = Connection.from_envelope(version, None, able)
         runner = ServerRunner(server, connection, None, init_options=_options(name))
         return await runner.on_request(_Context(message.id), message.method, params)
 
     async def _on_list(self, context: Any, params: PaginatedRequestParams) -> Result:
         granted = self.registry.granted(self.caller)
-        tools = [_tool(operation, self.caller) for operation in granted]
-        self.result = jsonio.dumps({"tools": tools})
-        return {"tools": []}
+        self.result = jsonio.dumps({"tools": [tool(one, self.caller) for one in granted]})
+        return {"tools": [], **_SHAPE, "ttlMs": 0, "cacheScope": "private"}
 
     async def _on_call(self, context: Any, params: CallToolRequestParams) -> Result:
         self.called = True
@@ -262,15 +288,17 @@ class Exchange:
             self.result = await self._wait(operation, params.arguments or {})
         else:
             run = threads.brief if operation.read_only else threads.run
-            self.result = await run(self._call, operation, params.arguments or {})
-        return {"content": []}
+            given = params.arguments or {}
+            refused = await self._pause(operation, given) if operation.pause else None
+            self.result = refused or await run(self._call, operation, given)
+        return {"content": [], **_SHAPE}
 
     def _call(self, operation: Operation, given: dict[str, Any]) -> bytes:
         """In a thread: do it, and write it down even if nobody waits for the answer any more."""
         if database.errors_occurred:  # by an earlier call of this thread
             database.close_if_unusable_or_obsolete()
         try:
-            outcome, result = "ok", _told(operation.render(self._run(operation, given)))
+            outcome, result = "ok", told(operation.render(self._run(operation, given)))
         except Exception as error:
             outcome, result = self._failed(operation, error)
         return self._written(operation, given, outcome, result)
@@ -278,10 +306,28 @@ class Exchange:
     async def _wait(self, operation: Operation, given: dict[str, Any]) -> bytes:
         """On the loop: a call that mostly waits holds no thread meanwhile."""
         try:
-            outcome, result = "ok", _told(operation.render(await self._run(operation, given)))
+            found = await self.endpoint.patient(self._run(operation, given))
+            outcome, result = "ok", told(operation.render(found))
+        except Gone:
+            self.endpoint.done(self.caller, operation.name, "error", arguments=given)
+            raise
         except Exception as error:
             outcome, result = self._failed(operation, error)
         return self._written(operation, given, outcome, result)
+
+    async def _pause(self, operation: Operation, given: dict[str, Any]) -> bytes | None:
+        """On the loop, until the call may go on in its thread; else its refusal."""
+        assert operation.pause is not None
+        try:
+            values = arguments.read(operation, given, self.caller.defaults)
+            self.caller.check(operation, values)
+            await self.endpoint.patient(operation.pause(self.caller, **values))
+        except Gone:
+            self.endpoint.done(self.caller, operation.name, "error", arguments=given)
+            raise
+        except Exception as error:
+            return self._written(operation, given, *self._failed(operation, error))
+        return None
 
     def _run(self, operation: Operation, given: dict[str, Any]) -> Any:
         values = arguments.read(operation, given, self.caller.defaults)
@@ -294,7 +340,7 @@ class Exchange:
             log.error("tool failed", exc_info=error, extra=told)
         if type(known) is SvcError:
             return "error", self.endpoint.failure(SvcError("internal error"))
-        return _outcome_of(known), self.endpoint.failure(known)
+        return outcome_of(known), self.endpoint.failure(known)
 
     def _written(
         self, operation: Operation, given: dict[str, Any], outcome: str, result: Result
@@ -304,51 +350,11 @@ class Exchange:
         return jsonio.dumps(result)
 
 
-def _told(rendered: Result) -> Result:
-    text = jsonio.dumps(rendered).decode()
-    return {"content": [{"type": "text", "text": text}], "structuredContent": rendered}
-
-
-def tool_error(text: str) -> Result:
-    return {"content": [{"type": "text", "text": text}], "isError": True}
-
-
-def in_band(refusal: Mapping[str, Any]) -> Result:
-    """A refusal as an object that a program can read, and as text."""
-    return _told(dict(refusal)) | {"isError": True}
-
-
-def _outcome_of(refused: SvcError) -> str:
-    match refused:
-        case Denied():
-            return "denied"
-        case Invalid():
-            return "invalid"
-        case _:
-            return "error"
-
-
-def _tool(operation: Operation, caller: Principal) -> Result:
-    hints = {"readOnlyHint": operation.read_only, "destructiveHint": operation.destructive}
-    set_hints = {name: True for name, is_set in hints.items() if is_set}
-    return {
-        "name": operation.name,
-        "description": operation.description,
-        "inputSchema": arguments.schema(operation, caller.defaults),
-        **({"annotations": set_hints} if set_hints else {}),
-    }
-
-
 def _error_event(reason: Exception, message: Message) -> bytes:
     if isinstance(reason, MCPError):
         return jsonrpc.error_event(reason.error.code, reason.error.message, message.id)
     assert isinstance(reason, ValidationError)
-    errors = reason.errors(include_url=False, include_input=False)
-    first = min(errors, key=lambda error: error["loc"][-1] != "protocolVersion")
-    path = [str(part) for part in first["loc"] if part != "params"]
-    wanted = _WANTED.get(path[0] if len(path) == 1 else "", _TYPES.get(first["type"], "valid"))
-    text = f"Invalid params: {'.'.join(path) or 'params'} must be {wanted}"
-    return jsonrpc.error_event(jsonrpc.INVALID_PARAMS, text, message.id)
+    return jsonrpc.error_event(jsonrpc.INVALID_PARAMS, mistyped(reason), message.id)
 
 
 @dataclass(slots=True)
@@ -387,9 +393,5 @@ def _options(name: str) -> InitializationOptions:
     )
 
 
-_WANTED = {
-    "name": "a string", "arguments": "an object", "protocolVersion": "a string",
-    "capabilities": "an object", "clientInfo": "an object",
-}  # fmt: skip
-_TYPES = {"string_type": "a string", "dict_type": "an object", "model_type": "an object"}
+_SHAPE = {"resultType": "complete"}
 _lists: WeakKeyDictionary[Registry, dict[tuple[str, ...], bytes]] = WeakKeyDictionary()

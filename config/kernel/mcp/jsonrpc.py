@@ -1,12 +1,11 @@
 """JSON-RPC over one HTTP POST: what a request must look like, and the bytes that answer it.
 
-Checks in the order of workspace.md 4.1, rows 7 to 13, each with its status and sentence. Knows
+Checks in the order of workspace.md 4.1, rows 7 to 11, each with its status and sentence. Knows
 nothing of tools, callers or the SDK.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Never
 
@@ -44,12 +43,20 @@ class Message:
         return bool(self.method) and self.id is not None
 
 
-def error(code: int, text: str, id: Id = None) -> dict[str, Any]:  # noqa: A002 - the wire's word
-    return {"jsonrpc": "2.0", "error": {"code": code, "message": text}, "id": id}
+def error(code: int, text: str, id: Id = None, data: Any = None) -> dict[str, Any]:  # noqa: A002
+    told = {"code": code, "message": text} | ({} if data is None else {"data": data})
+    return {"jsonrpc": "2.0", "error": told, "id": id}
 
 
-def refuse(status: int, code: int, text: str, id: Id = None, *headers: Header) -> Never:  # noqa: A002
-    raise Refused(Refusal(status, error(code, jsonio.clean(text), _printable(id)), headers))
+def refuse(
+    status: int,
+    code: int,
+    text: str,
+    id: Id = None,  # noqa: A002 - the wire's word
+    *headers: Header,
+    data: Any = None,
+) -> Never:
+    raise Refused(Refusal(status, error(code, jsonio.clean(text), _printable(id), data), headers))
 
 
 def _printable(id: Id) -> Id:  # noqa: A002
@@ -118,19 +125,6 @@ def parse(body: bytes) -> Message:
 
 def _invalid(reason: str, id: Id = None) -> Never:  # noqa: A002
     refuse(400, INVALID_REQUEST, f"Invalid Request: {reason}", id)
-
-
-def check_version(
-    headers: Headers, message: Message, supported: Collection[str], methods: Collection[str]
-) -> None:
-    """Row 12. `initialize` negotiates, and a method nobody knows gets its own answer."""
-    if message.method == "initialize" or (message.is_request and message.method not in methods):
-        return
-    for version in headers.all(b"mcp-protocol-version"):
-        if version not in supported:
-            shown = f"{version[:40]} (supported: {', '.join(reversed(list(supported)))})"
-            text = f"Unsupported protocol version: {shown}"
-            refuse(400, TRANSPORT_ERROR, text, message.id)
 
 
 def event(body: bytes) -> bytes:

@@ -8,7 +8,7 @@ makes the tool shape).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -76,9 +76,14 @@ class Operation:
     render: Callable[[Any], dict[str, Any]]  # domain value -> tool result
     arguments: tuple[Argument, ...] = ()
     read_only: bool = False
-    destructive: bool = False
+    destructive: bool = False  # it replaces or removes something; else it only adds
+    idempotent: bool = False  # done twice is as done once
+    open_world: bool = False  # what it sets off may reach anything: a turn, a clone
     code_execution: bool = False
     waits: bool = False  # `run` is a coroutine function that may take long: it holds no thread
+    pause: Callable[..., Awaitable[None]] | None = (
+        None  # before `run`, with its arguments; the same
+    )
     needs: str | None = None  # hidden unless this operation is granted too
     project_argument: str | None = "project"
     facts: Mapping[str, Any] = field(default_factory=dict)

@@ -84,6 +84,10 @@ class Headers:
     def all(self, name: bytes) -> list[str]:
         return self._values.get(name, [])
 
+    def pairs(self) -> list[tuple[str, str]]:
+        """Every header once for each of its values."""
+        return [(name.decode("latin1"), one) for name in self._values for one in self.all(name)]
+
     def only(self, name: bytes) -> str:
         """The value of a header sent exactly once, else ""."""
         values = self.all(name)
