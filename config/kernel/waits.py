@@ -1,8 +1,14 @@
-"""Waiting in an event loop for something that may not happen."""
+"""Waiting for something that may not happen, and how many may wait at once."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from config.kernel.errors import Conflict
 
 
 async def happened(event: asyncio.Event, seconds: float | None) -> bool:
@@ -12,3 +18,25 @@ async def happened(event: asyncio.Event, seconds: float | None) -> bool:
             return await event.wait()
     except TimeoutError:
         return False
+
+
+@dataclass(slots=True)
+class Bound:
+    """So many at once; `text` is what one more is told."""
+
+    most: int
+    text: str
+    _free: threading.BoundedSemaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._free = threading.BoundedSemaphore(self.most)
+
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Wait within. Conflict `busy` when too many do; nothing was begun then."""
+        if not self._free.acquire(blocking=False):
+            raise Conflict(f"{self.most} {self.text}", code="busy")
+        try:
+            yield
+        finally:
+            self._free.release()

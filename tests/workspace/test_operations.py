@@ -15,6 +15,7 @@ from tests.workspace.access.world import configure
 from workspace import projects
 from workspace.access.policy import Bounds, Gates, Scope
 from workspace.access.principals import Agent, Client, User
+from workspace.chats import files
 from workspace.models import Run, Turn
 from workspace.operations import REGISTRY
 from workspace.triggers.schedule import alive
@@ -173,10 +174,27 @@ def test_local_paths_are_not_cloned_for_a_turn_of_a_client(alpha):
 def test_a_chat_made_by_a_client_is_spawned_and_stamped(alpha):
     made = call("create_chat", project="alpha", prompt="hi", name="Greeting")
 
-    assert list(made) == ["created", "project", "sessionId", "name", "prompt", "messageId", "state"]
-    (chat,) = call("list_chats", project="alpha")["chats"]
+    assert list(made)[:-1] == [
+        "created", "project", "sessionId", "name", "prompt", "messageId", "state",
+    ]  # fmt: skip
+    (chat,) = call("list_chats", project="alpha", fields="*")["chats"]
     assert (chat["origin"], chat["client"], chat["name"]) == ("spawned", "ci", "Greeting")
     assert Turn.objects.get().sender == {"kind": "client", "id": "ci"}
+
+
+def test_what_nothing_can_run_says_so_at_once(alpha):
+    made = call("create_chat", project="alpha", prompt="hi")
+    target = {"project": "alpha", "session_id": made["sessionId"]}
+    sent = call("send_message", **target, prompt="more")
+    forked = call("fork_chat", **target, prompt="again")
+
+    for answer in (made, sent, forked):
+        assert answer["warnings"][0].startswith("No engine can run this message: claude is ")
+    book = "#!runbook\nhi"
+    assert "warnings" not in call("create_chat", project="alpha", prompt=book)
+    named = call("create_chat", project="alpha", prompt=book, model="nonsense-9")
+    assert named["warnings"][0].startswith('model "nonsense-9" cannot run now: claude is ')
+    assert files.read(alpha, made["sessionId"]).engine == ""
 
 
 def test_lists_count_what_matches_and_what_was_left_out(alpha):
@@ -188,6 +206,20 @@ def test_lists_count_what_matches_and_what_was_left_out(alpha):
     assert (result["count"], result["returned"], result["omittedArchived"]) == (2, 1, 1)
     assert result["project"] is None
     assert len(call("list_chats", project="alpha", include_archived=True)["chats"]) == 3
+    (older,) = call("list_chats", before=result["next"])["chats"]
+    assert sorted([older["sessionId"], result["chats"][0]["sessionId"]]) == sorted(ids[1:])
+
+
+def test_a_row_of_a_list_holds_what_matters_or_what_was_asked_for(alpha):
+    projects.create(principal=User(), name="Beta")
+    chat = call("create_chat", project="beta", prompt="x", name="Newest")["sessionId"]
+
+    (row,) = call("list_chats", running=True)["chats"]
+    usual = {"project": "beta", "sessionId": chat, "name": "Newest", "running": False, "queued": 1}
+    assert {key: row[key] for key in row if key != "updatedAt"} == usual
+    assert call("list_chats", fields="name,client")["chats"] == [{"name": "Newest", "client": "ci"}]
+    with pytest.raises(Invalid, match="`fields` names `nmae`; there are project, sessionId"):
+        call("list_chats", fields="nmae")
 
 
 def test_messages_tell_their_place(alpha):
@@ -244,8 +276,10 @@ def test_a_transcript_is_read_as_roles_and_texts(alpha):
 
     assert result == {
         "project": "alpha", "sessionId": chat, "total": 0, "returned": 0, "running": False,
-        "messages": [],
+        "queued": 1, "messages": [], "after": 0,
     }  # fmt: skip
+    with pytest.raises(Invalid, match="not both"):
+        call("read_chat", project="alpha", session_id=chat, before=1, after=1)
 
 
 @pytest.mark.parametrize("name", ["read_chat", "archive_chat", "fork_chat", "send_message"])
@@ -273,10 +307,28 @@ def test_a_trigger_has_every_key_in_order(alpha):
     assert list(result["trigger"]) == T_KEYS
     assert (result["set"], result["created"], result["project"]) == (True, True, "alpha")
     assert (result["trigger"]["type"], result["trigger"]["status"]) == ("schedule", "disabled")
-    listed = call("list_triggers", project="alpha")
+    listed = call("list_triggers", project="alpha", name="tidy")
     assert listed["count"] == 1
     assert listed["triggers"] == [result["trigger"]]
     assert (listed["legacy"], listed["invalid"]) == ([], [])
+
+
+def test_a_list_of_triggers_is_brief_and_one_of_them_whole(alpha):
+    for name in ("one", "two"):
+        call("set_trigger", project="alpha", name=name, interval="1h", prompt="hi " * 100)
+
+    listed = call("list_triggers", project="alpha")
+    assert len(orjson.dumps(listed["triggers"][0])) < 450
+    assert None not in listed["triggers"][0].values()
+    assert listed["triggers"][0]["prompt"].endswith("… [truncated 180 chars]")
+    assert (listed["triggers"][0]["enabled"], listed["triggers"][0]["status"]) == (
+        False,
+        "disabled",
+    )
+    (whole,) = call("list_triggers", project="alpha", name="two")["triggers"]
+    assert (list(whole), whole["prompt"]) == (T_KEYS, "hi " * 100)
+    page = call("list_triggers", project="alpha", limit=1, fields=["name"])
+    assert (page["count"], page["triggers"]) == (2, [{"name": "one"}])
 
 
 def test_enabled_alone_flips_an_existing_trigger_only(alpha):

@@ -5,7 +5,7 @@ One stat per file; nothing is parsed that did not change (promise S3).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -36,15 +36,18 @@ def listing(
     text: str = "",
     limit: int = 100,
     before: str = "",
+    only: Collection[str] | None = None,
 ) -> Listing:
-    """Chats of the projects in the order given, newest first within each."""
+    """Chats of the projects, newest first; `only` those with these ids."""
     found: list[Chat] = []
     omitted = 0
     for project in among:
         rows = _matching(index.entries(project), text)
-        wanted = [row for row in rows if _wanted(row, which)]
+        if only is not None:
+            rows = [row for row in rows if row.id in only]
+        found += [row for row in rows if _wanted(row, which)]
         omitted += 0 if which == "all" else sum(row.archived for row in rows)
-        found += sorted(wanted, key=_age, reverse=True)
+    found.sort(key=_age, reverse=True)
     rest = _after(found, before) if before else found
     page = rest[:limit]
     following = _cursor(page[-1]) if len(rest) > limit else None

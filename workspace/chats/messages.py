@@ -6,7 +6,9 @@ calls but `Viewer`, which remembers the tool calls still open.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from workspace.chats import files, hosts, index, transcript
@@ -56,18 +58,21 @@ class Viewer:
         if record["type"] == "notice":
             shown |= {"level": record.get("level"), "code": record.get("code")}
         if record["type"] == "tool_result":
-            use = self._open.pop(str(record.get("call")), None) or self._find_use(offset, record)
+            use = self._open.pop(str(record.get("call")), None)
+            use = use or find_use(self._path, offset, record)
             shown["content"] = tool_line(use, record)
             shown["toolCall"] = _tool_call(use, record)
         return shown
 
-    def _find_use(self, offset: int, result: Record) -> Record:
-        for _, record in transcript.backwards(self._path, offset):
-            if record.get("turn") != result.get("turn"):
-                break
-            if record["type"] == "tool_use" and record.get("call") == result.get("call"):
-                return record
-        return {}
+
+def find_use(path: str, offset: int, result: Record) -> Record:
+    """The call that a tool's result answers; an earlier line of the same turn."""
+    for _, record in transcript.backwards(path, offset):
+        if record.get("turn") != result.get("turn"):
+            break
+        if record["type"] == "tool_use" and record.get("call") == result.get("call"):
+            return record
+    return {}
 
 
 def _tool_call(use: Record, result: Record) -> Shown:
@@ -154,18 +159,52 @@ def page(
     return shown[first:], row.messages, shown[first]["offset"]
 
 
-def read_chat(project: Project, session_id: str, *, limit: int) -> tuple[list[Shown], int]:
-    """The last lines as read_chat tells them, oldest first: ({role, text, timestamp}, total)."""
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Some lines of a chat as read_chat tells them, oldest first, and where others are."""
+
+    shown: list[Shown]  # {role, text, timestamp}
+    total: int
+    next: int | None  # `before` of the older ones; None at the beginning of the chat
+    end: int  # `after` of what comes later
+
+
+def read_chat(
+    project: Project,
+    session_id: str,
+    *,
+    limit: int,
+    before: int | None = None,
+    after: int | None = None,
+) -> Lines:
+    """The last lines before an offset, or the first ones after one."""
     row = index.get(project, session_id)
     path = str(files.transcript_path(project, session_id))
+    if after is None:
+        before = None if before is None else max(0, min(before, row.offset))
+        lines = _lines(path, _newest(path, before, limit + 1, is_line))
+        older = lines[-limit][0] if len(lines) > limit else None
+        lines = lines[-limit:]
+    else:
+        lines = _lines(path, islice(_from(path, after), limit))
+        older = None
+    end = lines[-1][0] if lines else after or 0
+    return Lines([line for _, line in lines], row.entries, older, end)
+
+
+def _from(path: str, after: int) -> Iterator[tuple[int, Record]]:
+    return ((at, record) for at, record in transcript.read(path, after) if is_line(record))
+
+
+def _lines(path: str, records: Iterable[tuple[int, Record]]) -> list[tuple[int, Shown]]:
     uses: dict[str, Record] = {}
     lines = []
-    for _, record in _newest(path, None, limit, is_line):
+    for offset, record in records:
         if record["type"] == "tool_use":
             uses[str(record.get("call"))] = record
         elif is_line(record):
-            lines.append(_line(record, uses))
-    return lines[-limit:], row.entries
+            lines.append((offset, _line(path, offset, record, uses)))
+    return lines
 
 
 def is_line(record: Record) -> bool:
@@ -175,12 +214,12 @@ def is_line(record: Record) -> bool:
     return record["type"] in ("user", "assistant", "tool_result")
 
 
-def _line(record: Record, uses: dict[str, Record]) -> Shown:
+def _line(path: str, offset: int, record: Record, uses: dict[str, Record]) -> Shown:
     match record["type"]:
         case "turn_end":
             role, text = "assistant", f"[turn failed: {sentence(record)}]"
         case "tool_result":
-            use = uses.get(str(record.get("call")), {})
+            use = uses.get(str(record.get("call"))) or find_use(path, offset, record)
             role, text = "tool", tool_line(use, record)
         case role:
             text = str(record.get("text") or "")

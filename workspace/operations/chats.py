@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from config.kernel.errors import Invalid
 from workspace import projects
@@ -13,28 +13,32 @@ from workspace.chats import chats, forks, index, listing, messages
 from workspace.chats.chats import Started
 from workspace.chats.forks import Failed
 from workspace.chats.turns.queue import Queued
-from workspace.models import Chat
+from workspace.models import Chat, Turn
 from workspace.triggers import events
 
-LISTED = 200
+LISTED = 50
 READ = 30
+LIVE = ("running", "queued", "held")
 
 
 @dataclass(frozen=True, slots=True)
 class ChatList:
-    """A listing, and the one project it was asked for."""
+    """A listing, the one project it was asked for, and what is live of all turns."""
 
     project: str | None
     found: listing.Listing
+    running: set[str]
+    waiting: Mapping[str, int]
+    fields: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """The last lines of one chat."""
+    """Some lines of one chat; `full`: with their whole texts."""
 
     chat: Chat
-    lines: list[dict[str, Any]]
-    total: int
+    lines: messages.Lines
+    full: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +73,44 @@ def list_chats(
     *,
     project: str | None = None,
     include_archived: bool = False,
+    running: bool = False,
+    before: str = "",
+    after: str = "",
     limit: int = LISTED,
+    fields: Sequence[str] = (),
+    wait_seconds: int = 0,
 ) -> ChatList:
-    """Chats of one project, or of all this caller reaches; newest first within a project."""
+    """Chats of one project, or of all this caller reaches; newest first."""
     every = [projects.get(project)] if project is not None else projects.all()
     reached = [one for one in every if principal.reaches(one.slug)]
     which: listing.Which = "all" if include_archived else "open"
-    return ChatList(project, listing.listing(reached, which=which, limit=limit))
+    # The live turns of the instance are few; naming hundreds of chats would cost more (S3).
+    live = Turn.objects.filter(state__in=LIVE).order_by()
+    states = list(live.values_list("chat", "state"))
+    now = {chat for chat, state in states if state == "running"}
+    waiting = Counter(chat for chat, state in states if state != "running")
+    only = now | set(waiting) if running else None
+    found = listing.listing(reached, which=which, limit=limit, before=before, only=only)
+    return ChatList(project, found, now, waiting, fields)
 
 
 def read_chat(
-    principal: Principal, *, project: str, session_id: str, limit: int = READ
+    principal: Principal,
+    *,
+    project: str,
+    session_id: str,
+    limit: int = READ,
+    before: int | None = None,
+    after: int | None = None,
+    full: bool = False,
+    wait_seconds: int = 0,
 ) -> Transcript:
-    """The last `limit` lines of a chat, oldest first."""
+    """The last `limit` lines of a chat, those before an offset, or the first after one."""
+    if before is not None and after is not None:
+        raise Invalid("send `before` or `after`, not both.")
     found = projects.get(project)
-    lines, total = messages.read_chat(found, session_id, limit=limit)
-    return Transcript(index.get(found, session_id), lines, total)
+    lines = messages.read_chat(found, session_id, limit=limit, before=before, after=after)
+    return Transcript(index.get(found, session_id), lines, full)
 
 
 def create_chat(

@@ -6,9 +6,12 @@ code being run. All descriptions and schemas together stay under 10 KB.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from config.kernel.mcp import brief
 from config.kernel.mcp.operations import Argument, Operation
 from config.network import MODES
-from workspace.operations import chats, projects, results, triggers
+from workspace.operations import chats, projects, results, triggers, waiting
 from workspace.schema import PERMISSION_MODES, STATUSES
 from workspace.triggers.entries.catalogue import EVENTS, TRIGGER_TYPES
 
@@ -36,25 +39,43 @@ OPERATIONS = (
         description="List chats, newest first: of one project, or of all. "
         "`running` tells whether a turn is in progress.",
         run=chats.list_chats,
+        pause=waiting.for_list,
         render=results.chats_listed,
         read_only=True,
         arguments=(
             Argument("project", "string", "Only this project"),
             Argument("include_archived", "boolean", default=False),
+            Argument("running", "boolean", "Only with a turn that runs or waits", default=False),
             Argument("limit", "integer", default=chats.LISTED, least=1, most=500),
+            Argument("before", "string", "Older ones: `next` of the page before"),
+            brief.FIELDS,
+            replace(
+                waiting.WAIT,
+                meaning="Wait so long for a turn to begin or end, or for a chat newer than `after`",
+            ),
+            Argument("after", "string", "An updatedAt"),
         ),
     ),
     Operation(
         name="read_chat",
         group="read",
-        description="Read the last messages of a chat, oldest first, with one line per tool used.",
+        description="Read the last messages of a chat, oldest first, with one line per tool used. "
+        "Texts are cut to 2000 characters unless `full`.",
         run=chats.read_chat,
+        pause=waiting.for_chat,
         render=results.chat_read,
         read_only=True,
         arguments=(
             PROJECT,
             SESSION,
             Argument("limit", "integer", default=chats.READ, least=1, most=200, clamp=True),
+            Argument("before", "integer", "Older ones: `next` of an earlier answer", least=0),
+            Argument("after", "integer", "Later ones: `after` of an earlier answer", least=0),
+            Argument("full", "boolean", "Whole texts", default=False),
+            replace(
+                waiting.WAIT,
+                meaning="Wait so long for the end of its turns, or for what comes `after`",
+            ),
         ),
     ),
     Operation(
@@ -168,7 +189,12 @@ OPERATIONS = (
         run=triggers.list_triggers,
         render=triggers.listed,
         read_only=True,
-        arguments=(PROJECT,),
+        arguments=(
+            PROJECT,
+            Argument("name", "string", "Only this one, whole"),
+            brief.FIELDS,
+            Argument("limit", "integer", default=triggers.LISTED, least=1, most=1000),
+        ),
     ),
     Operation(
         name="set_trigger",

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from config.kernel.logs import timestamp
+from config.kernel.mcp import brief
 from config.kernel.mcp.arguments import truncate
 from workspace.chats.chats import Started
 from workspace.chats.forks import Failed
+from workspace.chats.turns import jobs
 from workspace.models import Chat, Turn
-from workspace.operations.chats import Archived, Batch, ChatList, Forked, Sent, Transcript
+from workspace.operations.chats import (
+    LIVE,
+    Archived,
+    Batch,
+    ChatList,
+    Forked,
+    Sent,
+    Transcript,
+)
 
+_BRIEF = ("project", "sessionId", "name", "updatedAt", "running", "queued", "archived", "trigger")
 _stamp = lru_cache(maxsize=4096)(timestamp)  # a list shows the same times again and again
 
 
@@ -23,50 +33,52 @@ def present(result: Mapping[str, Any], *optional: str) -> dict[str, Any]:
 
 
 def chats_listed(result: ChatList) -> dict[str, Any]:
-    found = result.found
-    # The live turns of the instance are few; naming hundreds of chats would cost more (S3).
-    live = Turn.objects.filter(state__in=("running", "queued", "held"))
-    states = list(live.order_by().values_list("chat", "state"))
-    running = {chat for chat, state in states if state == "running"}
-    waiting = Counter(chat for chat, state in states if state != "running")
-    return {
+    found, waiting = result.found, result.waiting
+    rows = [_chat(row, row.id in result.running, waiting.get(row.id, 0)) for row in found.rows]
+    usual = _BRIEF if result.project is None else _BRIEF[1:]
+    shown = {
         "count": found.matching,
-        "returned": len(found.rows),
+        "returned": len(rows),
         "omittedArchived": found.omitted,
         "project": result.project,
-        "chats": [_chat(row, row.id in running, waiting[row.id]) for row in found.rows],
+        "chats": brief.picked(rows, result.fields, usual, telling=("running",)),
+        "next": found.next,
     }
+    return present(shown, "next")
 
 
 def _chat(row: Chat, running: bool, queued: int) -> dict[str, Any]:
-    shown: dict[str, Any] = {
+    return {
         "project": row.project,
         "sessionId": row.id,
         "name": row.name,
         "updatedAt": _stamp(row.updated),
         "running": running,
+        "queued": queued,
         "archived": row.archived,
+        "origin": row.origin,
+        "trigger": row.trigger,
+        "client": row.client,
     }
-    if queued:
-        shown["queued"] = queued
-    shown["origin"] = row.origin
-    if row.trigger:
-        shown["trigger"] = row.trigger
-    if row.client:
-        shown["client"] = row.client
-    return shown
 
 
 def chat_read(result: Transcript) -> dict[str, Any]:
-    row = result.chat
-    return {
+    row, lines = result.chat, result.lines
+    states = Turn.objects.filter(chat=row.id, state__in=LIVE).order_by()
+    live = list(states.values_list("state", flat=True))
+    cut = (lambda text: text) if result.full else truncate
+    shown = {
         "project": row.project,
         "sessionId": row.id,
-        "total": result.total,
-        "returned": len(result.lines),
-        "running": Turn.objects.filter(chat=row.id, state="running").exists(),
-        "messages": [line | {"text": truncate(line["text"])} for line in result.lines],
+        "total": lines.total,
+        "returned": len(lines.shown),
+        "running": "running" in live,
+        "queued": len([state for state in live if state != "running"]),
+        "messages": [line | {"text": cut(line["text"])} for line in lines.shown],
+        "next": lines.next,
+        "after": lines.end,
     }
+    return present(shown, "queued", "next")
 
 
 def chat_created(result: Started) -> dict[str, Any]:
@@ -90,13 +102,20 @@ def _started(result: Started) -> dict[str, Any]:
         "prompt": truncate(turn.prompt) if turn else "",
         "messageId": turn.id if turn else "",
         "state": result.state,
+        "warnings": _warnings(turn) if turn else [],
     }
-    return present(shown, "name", "model", "prompt", "messageId", "state")
+    return present(shown, "name", "model", "prompt", "messageId", "state", "warnings")
+
+
+def _warnings(turn: Turn) -> list[str]:
+    """Why what was queued cannot run: told now, else the caller learns it by asking again."""
+    refusal = jobs.refusal(turn)
+    return [refusal] if refusal else []
 
 
 def message_sent(result: Sent) -> dict[str, Any]:
     queued = result.queued
-    return {
+    shown = {
         "sent": True,
         "project": result.project,
         "sessionId": result.session_id,
@@ -104,7 +123,9 @@ def message_sent(result: Sent) -> dict[str, Any]:
         "state": queued.state,
         "position": queued.position,
         "prompt": truncate(queued.turn.prompt),
+        "warnings": _warnings(queued.turn),
     }
+    return present(shown, "warnings")
 
 
 def archived(result: Archived) -> dict[str, Any]:
@@ -132,5 +153,5 @@ def _outcome(outcome: Started | Failed) -> dict[str, Any]:
     if isinstance(outcome, Failed):
         return {"prompt": truncate(outcome.prompt), "error": outcome.error}
     started = _started(outcome)
-    shown = {key: started.get(key) for key in ("sessionId", "name", "prompt", "state")}
-    return present(shown, "name")
+    shown = {key: started.get(key) for key in ("sessionId", "name", "prompt", "state", "warnings")}
+    return present(shown, "name", "warnings")

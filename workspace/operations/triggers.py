@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from config.kernel.mcp import brief
+from config.kernel.mcp.arguments import truncate
 from workspace import projects
 from workspace.access.principals import Principal
 from workspace.triggers import triggers
 from workspace.triggers.entries.files import TriggerSet
 from workspace.triggers.firing import Outcome
 from workspace.triggers.triggers import Saved, Seen
+
+LISTED = 100
+PROMPT_SHOWN = 120
+_BRIEF = (
+    "name", "type", "cron", "interval", "timezone", "event", "path", "prompt", "promptFile",
+    "tools", "maxSpawnDepth", "permissionMode", "network", "model", "enabled", "status", "paused",
+    "lastRunAt", "nextRunAt", "lastError", "warnings",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +31,8 @@ class TriggerList:
     project: str
     seen: list[Seen]
     entries: TriggerSet
+    shown: list[Seen]  # the page of them
+    fields: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +43,20 @@ class Removed:
     warnings: list[str]
 
 
-def list_triggers(principal: Principal, *, project: str) -> TriggerList:
+def list_triggers(
+    principal: Principal,
+    *,
+    project: str,
+    name: str | None = None,
+    fields: Sequence[str] = (),
+    limit: int = LISTED,
+) -> TriggerList:
+    """All of a project; the one of that name is shown whole."""
     seen, entries = triggers.list_triggers(projects.get(project))
-    return TriggerList(project, seen, entries)
+    if name is None:
+        return TriggerList(project, seen, entries, seen[:limit], fields)
+    named = [one for one in seen if one.trigger.name == name]
+    return TriggerList(project, seen, entries, named, fields or (brief.ALL,))
 
 
 def set_trigger(principal: Principal, *, project: str, name: str, **words: Any) -> Saved:
@@ -57,10 +81,17 @@ def listed(result: TriggerList) -> dict[str, Any]:
     return {
         "project": result.project,
         "count": len(result.seen),
-        "triggers": [triggers.flat(seen) for seen in result.seen if not seen.trigger.legacy],
-        "legacy": [triggers.flat(seen) for seen in result.seen if seen.trigger.legacy],
+        "triggers": _rows(result, legacy=False),
+        "legacy": _rows(result, legacy=True),
         "invalid": invalid(result.entries),
     }
+
+
+def _rows(result: TriggerList, *, legacy: bool) -> list[dict[str, Any]]:
+    rows = [triggers.flat(seen) for seen in result.shown if seen.trigger.legacy == legacy]
+    if not result.fields:
+        rows = [row | {"prompt": truncate(row["prompt"] or "", PROMPT_SHOWN)} for row in rows]
+    return brief.picked(rows, result.fields, _BRIEF, telling=("enabled", "maxSpawnDepth"))
 
 
 def invalid(entries: TriggerSet) -> list[dict[str, Any]]:

@@ -82,10 +82,13 @@ def test_a_cursor_that_is_none_is_refused(world: World, before: str):
         listing.listing([world.project], before=before)
 
 
-def test_projects_stand_in_the_order_given(world: World):
+def test_the_newest_of_all_projects_comes_first(world: World):
     aged(world, "in alpha", 1)
     world.write("name: Beta\n", slug="beta")
     beta = projects.get("beta")
     chats.create(principal=USER, project=beta, name="in beta")
 
-    assert names(listing.listing([world.project, beta])) == ["in alpha", "in beta"]
+    assert names(listing.listing([world.project, beta])) == ["in beta", "in alpha"]
+    first = listing.listing([world.project, beta], limit=1)
+    rest = listing.listing([world.project, beta], limit=1, before=first.next or "")
+    assert (names(rest), rest.next) == (["in alpha"], None)

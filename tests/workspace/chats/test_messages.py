@@ -44,7 +44,7 @@ def test_a_tool_is_one_message_told_at_its_result(world: World, chat: str):
 def test_a_failed_tool_tells_the_first_line_of_its_error(world: World, chat: str):
     write(world, chat, "t1", *tool("c1", is_error=True, text="exit 1\nmore"))
 
-    lines, _ = messages.read_chat(world.project, chat, limit=10)
+    lines = messages.read_chat(world.project, chat, limit=10).shown
 
     assert lines[0]["text"] == "Bash npm test — error: exit 1"
 
@@ -97,24 +97,39 @@ def test_read_chat_leaves_notices_and_thinking_out_and_tells_a_failure(world: Wo
         ("turn_end", {"status": "error", "reason": "step_failed", "text": "Bash x failed: 1"}),
     )  # fmt: skip
 
-    lines, total = messages.read_chat(world.project, chat, limit=30)
+    found = messages.read_chat(world.project, chat, limit=30)
 
-    assert [(line["role"], line["text"]) for line in lines] == [
+    assert [(line["role"], line["text"]) for line in found.shown] == [
         ("user", "Do"),
         ("assistant", "Done"),
         ("assistant", "[turn failed: Bash x failed: 1]"),
     ]
-    assert total == 3
+    assert found.total == 3
 
 
-def test_read_chat_gives_the_last_lines_oldest_first(world: World, chat: str):
+def test_read_chat_pages_back_to_the_beginning_and_on_to_what_came_since(world: World, chat: str):
     for number in range(5):
         world.finish(chat, f"ask {number}", f"say {number}")
+    whole = [f"{word} {number}" for number in range(5) for word in ("ask", "say")]
 
-    lines, total = messages.read_chat(world.project, chat, limit=3)
+    last = messages.read_chat(world.project, chat, limit=3)
+    assert [line["text"] for line in last.shown] == whole[-3:]
+    assert last.total == 10
+    back, before = whole[-3:], last.next
+    while before is not None:
+        page = messages.read_chat(world.project, chat, limit=2, before=before)
+        back, before = [line["text"] for line in page.shown] + back, page.next
+    assert back == whole
 
-    assert [line["text"] for line in lines] == ["say 3", "ask 4", "say 4"]
-    assert total == 10
+    read, after = [], 0
+    while page := messages.read_chat(world.project, chat, limit=4, after=after).shown:
+        read += [line["text"] for line in page]
+        after = messages.read_chat(world.project, chat, limit=4, after=after).end
+    assert read == whole
+    assert (after, last.end) == (last.end, after)
+    write(world, chat, "t9", *tool("c1"))
+    since = messages.read_chat(world.project, chat, limit=9, after=after)
+    assert [line["text"][:13] for line in since.shown] == ["Bash npm test"]
 
 
 def test_a_result_whose_use_lies_before_the_page_still_names_its_tool(world: World, chat: str):
@@ -123,7 +138,7 @@ def test_a_result_whose_use_lies_before_the_page_still_names_its_tool(world: Wor
     write(world, chat, "t1", *uses, *results)
 
     page, _, _ = messages.page(world.project, chat, limit=1)
-    lines, _ = messages.read_chat(world.project, chat, limit=1)
+    lines = messages.read_chat(world.project, chat, limit=1).shown
 
     assert page[0]["toolCall"]["name"] == "Bash"
     assert lines[0]["text"].startswith("Bash npm test")

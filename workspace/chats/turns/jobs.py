@@ -25,6 +25,7 @@ from workspace.access import reach, turns
 from workspace.access.clients import management
 from workspace.chats import files
 from workspace.chats.files import ChatRecord
+from workspace.chats.turns.running import NEEDS_ENGINE
 from workspace.engines import keys, procs, select
 from workspace.engines.base import Job
 from workspace.models import Turn
@@ -48,7 +49,22 @@ class Surroundings:
         shutil.rmtree(self.run_dir, ignore_errors=True)
 
 
-def job_for(turn: Turn, *, token: str = "", registry: Registry | None = None) -> Job:
+def refusal(turn: Turn) -> str | None:
+    """Why nothing can run a waiting turn as things stand, or the model that its chat is to keep."""
+    job = job_for(turn, pin=False)
+    if job.engine is None:
+        return NEEDS_ENGINE.format(reason=job.refusal)
+    if found := select.preflight(job):
+        return found
+    if job.engine == "runbook" and turn.model:
+        choice = select.choose(prompt="", asked=turn.model)
+        return f'model "{turn.model}" cannot run now: {choice.reason}' if choice.reason else None
+    return None
+
+
+def job_for(
+    turn: Turn, *, token: str = "", registry: Registry | None = None, pin: bool = True
+) -> Job:
     """The job of a claimed turn: engine chosen and pinned, rights and bounds filled in."""
     project = projects.get(turn.project)
     record = files.read(project, turn.chat)
@@ -58,7 +74,8 @@ def job_for(turn: Turn, *, token: str = "", registry: Registry | None = None) ->
         pin=select.Rung(record.engine or None, record.model or None),
         project=select.Rung(project.written("engine"), project.written("model")),
     )
-    _pin(project, record, choice)
+    if pin:
+        _pin(project, record, choice)
     cfg = select.engine_cfg(choice.engine)
     return Job(
         turn=turn.id,
