@@ -8,17 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from typing import Any
 
+from config.kernel.mcp.brief import FIELDS
 from config.kernel.mcp.operations import Argument, Operation, Registry
 from dashboard import operations
 from dashboard.guide import live, texts
-from dashboard.operations import Local, Record, Written
+from dashboard.operations import Local, Record, Written, brevity
 from dashboard.operations.apps import STATES
 
 field = partial(Argument, as_sent=True)  # the nouns refuse it as they do over HTTP
 SLUG = Argument("slug", "string", "Name of the app's file", required=True)
 GROUP = Argument("group", "string", "Name of the group's file", required=True)
+LIMIT = Argument("limit", "integer", "As many as fit into 8000 characters when left out", least=1)
 MATCH = Argument("ifMatch", "string", "The etag of what was read, with its quotes")
 CONFIG = Argument("config", "json", "The whole mapping of the file", required=True)
 PATCH = Argument("patch", "json", "JSON merge patch; null removes a key", required=True)
@@ -66,11 +69,27 @@ def _guide(caller: Agent) -> Record:
     return {"text": texts.agent_guide(live.gather(caller, caller.base))}
 
 
+def _brief(call: Callable[..., Any], shape: Callable[..., Record]) -> Callable[..., Any]:
+    """The operation, told in the brief: `shape` takes the arguments that say how much."""
+    known = [name for name in ("fields", "limit", "after") if name in signature(shape).parameters]
+
+    def told(caller: Local, **arguments: Any) -> Record:
+        how = {name: arguments.pop(name) for name in known if name in arguments}
+        return shape(call(caller, **arguments), **how)
+
+    return told
+
+
 def _read(
-    name: str, run: Callable[..., Any], text: str, *arguments: Argument, waits: bool = False
+    name: str,
+    run: Callable[..., Any],
+    text: str,
+    *arguments: Argument,
+    waits: bool = False,
+    render: Callable[[Any], Record] = _body,
 ) -> Operation:
     return Operation(
-        name=name, group="read", description=text, run=run, render=_body, arguments=arguments,
+        name=name, group="read", description=text, run=run, render=render, arguments=arguments,
         read_only=True, waits=waits, project_argument=None,
     )  # fmt: skip
 
@@ -93,17 +112,20 @@ REPLACES = {"destructive": True, "idempotent": True}
 
 OPERATIONS = (
     _read(
-        "find_app", operations.find_app,
+        "find_app", _brief(operations.find_app, brevity.matches),
         "What runs here? Ask before starting a dev server: the apps and listeners at a port, at an "
         "address or in a directory. Give exactly one.",
         Argument("port", "integer"), Argument("url", "string"),
         Argument("cwd", "string", "Absolute path of a directory; what runs below it counts"),
+        FIELDS, LIMIT,
     ),
     _read(
-        "list_apps", operations.list_apps,
-        "Every app, declared and discovered, with its state, address and identity.",
+        "list_apps", _brief(operations.list_apps, brevity.apps),
+        "Every app, declared and discovered: slug, state, reason, url, port, cwd. "
+        "get_app tells the rest of one.",
         field("state", "string", choices=STATES), Argument("tag", "string"),
         Argument("query", "string", "Text in slug, name, address or tags"),
+        FIELDS, LIMIT, Argument("after", "string", "A slug, to go on: `next` of the page before"),
     ),
     _read("get_app", operations.get_app, "One app with its whole configuration and etag.", SLUG),
     _read(
@@ -111,11 +133,12 @@ OPERATIONS = (
         "Wait until the app has a state; `ok: false` when the time was over first.",
         SLUG, Argument("state", "string", required=True, choices=STATES),
         Argument("timeoutSeconds", "integer", default=30, least=0, most=60), waits=True,
+        render=brevity.waited,
     ),
     _read(
-        "app_history", operations.app_history,
-        "Uptime, latency and changes of state of one app.",
-        SLUG, Argument("window", "string", choices=("24h", "7d", "90d")),
+        "app_history", _brief(operations.app_history, brevity.history),
+        "Uptime, latency and the last changes of state of one app; `fields: *` adds the buckets.",
+        SLUG, Argument("window", "string", choices=("24h", "7d", "90d")), FIELDS,
     ),
     _read(
         "app_logs", _logs, "The end of a service's log.", SLUG,
@@ -124,8 +147,9 @@ OPERATIONS = (
         field("before", "integer", "Only what is older: `from` of an earlier answer"),
     ),
     _read(
-        "list_observed", operations.list_observed,
+        "list_observed", _brief(operations.list_observed, brevity.observed),
         "What listens on this machine and is no declared app, with ids for claim and ignore.",
+        FIELDS, LIMIT,
     ),
     _read(
         "list_bookmarks", _bookmarks, "All groups of bookmarks, or one.",

@@ -47,7 +47,7 @@ async def test_the_python_client_connects_lists_calls_and_leaves(endpoints: list
             found = await client.call_tool("list_apps", {})
             assert not found.is_error
             assert found.structured_content is not None
-            assert set(found.structured_content) == {"apps", "fileErrors"}
+            assert set(found.structured_content) == {"count", "apps", "fileErrors"}
 
             gone = await client.call_tool("get_app", {"slug": "nope"})
             assert gone.is_error

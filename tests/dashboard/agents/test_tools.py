@@ -16,21 +16,20 @@ from tests.service import Service, until
 pytestmark = pytest.mark.service
 
 READS: tuple[tuple[str, dict[str, Any], str], ...] = (
-    ("list_apps", {}, "/api/apps"),
-    ("list_apps", {"state": "unknown", "tag": "web"}, "/api/apps?state=unknown&tag=web"),
     ("get_app", {"slug": "still"}, "/api/apps/still"),
-    ("app_history", {"slug": "still"}, "/api/apps/still/history"),
-    ("app_history", {"slug": "still", "window": "7d"}, "/api/apps/still/history?window=7d"),
+    ("app_history", {"slug": "still", "fields": "*"}, "/api/apps/still/history"),
+    ("app_history", {"slug": "still", "window": "7d", "fields": ["*"]},
+     "/api/apps/still/history?window=7d"),
     ("app_logs", {"slug": "sleeper"}, "/api/apps/sleeper/logs"),
     ("app_logs", {"slug": "sleeper", "lines": 5}, "/api/apps/sleeper/logs?lines=5"),
-    ("list_observed", {}, "/api/observed"),
+    ("list_observed", {"fields": "*", "limit": 1000}, "/api/observed"),
     ("list_bookmarks", {}, "/api/bookmarks"),
     ("list_bookmarks", {"group": "docs"}, "/api/bookmarks/docs"),
     ("list_removed", {}, "/api/removed"),
     ("get_lost", {}, "/api/lost"),
     ("list_nodes", {}, "/api/nodes"),
     ("get_config", {}, "/api/config"),
-)
+)  # fmt: skip
 REFUSALS: tuple[tuple[str, dict[str, Any], str, str, Any], ...] = (
     ("get_app", {"slug": "nope"}, "GET", "/api/apps/nope", None),
     ("get_app", {"slug": "A"}, "GET", "/api/apps/A", None),
@@ -71,6 +70,46 @@ def test_a_read_tells_what_its_route_answers(
         return bool(settled(agent.told(tool, **arguments)) == settled(agent.http_json("GET", path)))
 
     until(equal, what=f"{tool} tells what {path} answers")
+
+
+def test_apps_are_listed_in_the_brief_and_whole_when_that_is_asked_for(agent: Agent):
+    def equal() -> bool:
+        whole = agent.told("list_apps", fields="*", limit=1000)["apps"]
+        route = agent.http_json("GET", "/api/apps")["apps"]
+        return bool(settled(whole) == settled(sorted(route, key=lambda app: app["slug"])))
+
+    until(equal, what="whole records")
+    for row in agent.told("list_apps")["apps"]:
+        assert row.keys() <= {"slug", "state", "reason", "url", "port", "cwd"}
+        assert None not in row.values()
+    found = agent.told("list_apps", state="unknown", tag="web", fields="slug,tags")
+    assert all("web" in row["tags"] and len(row) == 2 for row in found["apps"])
+    assert "`fields` names `stat`" in agent.refused("list_apps", fields=["stat"])["error"]
+    assert "buckets" not in agent.told("app_history", slug="still")
+
+
+def test_many_apps_fit_into_the_budget_of_an_agent_and_none_is_lost(agent: Agent):
+    """As many as a busy machine has, in directories with long names."""
+    folder = "/home/somebody/projects/a-client-with-a-name/packages"
+    names = [f"budget-{number:02}" for number in range(61)]
+    for name in names:
+        service = {"command": "x", "cwd": f"{folder}/{name}"}
+        agent.http_json("PUT", f"/api/apps/{name}", {"paused": True, "service": service})
+    page = agent.tool("list_apps")
+    found = page["structuredContent"]
+    assert len(page["content"][0]["text"]) < 8000
+    seen = [*found["apps"]]
+    while "next" in found:
+        found = agent.told("list_apps", after=found["next"])
+        seen += found["apps"]
+
+    assert [row["slug"] for row in seen if row["slug"].startswith("budget-")] == names
+    assert len(seen) == found["count"]
+    assert len(agent.tool("find_app", cwd=folder)["content"][0]["text"]) < 8000
+    assert agent.told("find_app", cwd=folder, limit=1)["omitted"] == 60
+    assert len(agent.told("list_apps", limit=7)["apps"]) == 7
+    for name in names:
+        agent.http_json("DELETE", f"/api/apps/{name}")
 
 
 @pytest.mark.parametrize(("tool", "arguments", "method", "path", "body"), REFUSALS)
