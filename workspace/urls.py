@@ -64,7 +64,7 @@ api = [
     path(f"{CHAT}/fork", chat({"post": "fork"})),
     path(f"{CHAT}/permissions/<str:call>", chat({"post": "permit"})),
     path(f"{P}/triggers", trigger({"get": "list"})),
-    path(f"{P}/triggers/runtime", trigger({"get": "runtime"})),
+    path(f"{P}/triggers/runtime", trigger({"get": "runtime", "put": "reserved"})),
     path(TRIGGER, trigger({"get": "retrieve", "put": "update", "delete": "destroy"})),
     path(f"{TRIGGER}/run", trigger({"post": "run"})),
     path(f"{P}/schedules/<str:name>/convert", trigger({"post": "convert"})),

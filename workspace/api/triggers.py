@@ -140,6 +140,11 @@ class TriggerViewSet(rest.ViewSet):
         shown = paused.wire() if paused else None
         return Response({"paused": shown, "runtime": triggers.runtime(project, paused)})
 
+    @documented(SavedTrigger, errors=(404,), body=shapes.TriggerBody)
+    def reserved(self, request: Request, slug: str) -> Response:
+        """Refused: a trigger of that name would have this route for its own."""
+        return self.update(request, slug, name="runtime")
+
     @documented(OneTrigger, errors=(404,))
     def retrieve(self, request: Request, slug: str, name: str) -> Response:
         """One trigger; `ETag` is that of its entry alone."""

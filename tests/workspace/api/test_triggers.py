@@ -366,3 +366,11 @@ def test_the_network_of_a_trigger_is_stored_and_no_unknown_key(api, alpha):
     assert "warnings" not in answer
     assert answer["trigger"]["run"]["network"] == "guarded"
     assert "network: guarded" in (alpha / "project.yaml").read_text()
+
+
+def test_a_name_that_is_taken_by_a_route_is_refused_with_the_reason(api, alpha):
+    answer = api.put(f"{BASE}/runtime", HOURLY)
+
+    assert answer.status_code == 400
+    assert '"runtime" is reserved' in answer.json()["error"]
+    assert api.delete(f"{BASE}/runtime").status_code == 405
