@@ -99,11 +99,12 @@ def _write(
     run: Callable[..., Any],
     text: str,
     *arguments: Argument,
-    **hints: bool,
+    destructive: bool = False,
+    idempotent: bool = False,
 ) -> Operation:
     return Operation(
         name=name, group="write", description=text, run=run, render=_body, arguments=arguments,
-        project_argument=None, **hints,
+        destructive=destructive, idempotent=idempotent, project_argument=None,
     )  # fmt: skip
 
 

@@ -99,7 +99,8 @@ def _within(rows: list[Record], limit: int | None, budget: int) -> list[Record]:
     """The first `limit`; without one as many as the budget holds, and one in any case."""
     if limit is not None:
         return rows[:limit]
-    size, shown = 0, []
+    size = 0
+    shown: list[Record] = []
     for row in rows:
         size += len(jsonio.dumps(row).decode()) + 1
         if shown and size > budget:

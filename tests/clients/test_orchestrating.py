@@ -25,9 +25,9 @@ BEARER = {"authorization": f"Bearer {TOKENS['ADMIN']}"}
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    clients = CONFIG["managementApi"]["clients"]
-    mode = {"admin": {**clients["admin"], "scope": {"allow": ["*"], "permissionMode": BYPASS}}}
-    config = {"managementApi": {**CONFIG["managementApi"], "clients": mode}}
+    scope = {"allow": ["*"], "permissionMode": BYPASS}
+    clients = {"admin": {"auth": {"ref": "env:ADMIN"}, "scope": scope}}
+    config = {"managementApi": {**CONFIG["managementApi"], "clients": clients}}
     env = {"ADMIN": TOKENS["ADMIN"], "SVC_SANDBOX": "off"}
     made = Service(tmp_path_factory.mktemp("orchestrating"), env=env, config=config)
     for slug in ("alpha", "zeta"):

@@ -316,7 +316,7 @@ async def test_an_endpoint_has_its_own_name_and_its_own_words_for_failures():
 
     assert greeted.data["result"]["serverInfo"]["name"] == "svc-own"
     expected = ("404 not_found", "403 denied", "500 internal")
-    assert told == [mcp.tool_error(text) for text in expected]
+    assert told == [tool_error(text) for text in expected]
 
 
 async def test_hidden_and_unknown_tools_are_told_apart_by_nobody():
@@ -326,7 +326,7 @@ async def test_hidden_and_unknown_tools_are_told_apart_by_nobody():
     for name in ("say", "look", "nothing"):  # look needs say
         answer = await ask(call(name, project="a"), endpoint=Narrow)
 
-        assert answer.data["result"] == mcp.tool_error(f"Unknown tool: {name}")
+        assert answer.data["result"] == tool_error(f"Unknown tool: {name}")
         assert [c.outcome for c in answer.calls] == ["unknown_tool"]
 
 

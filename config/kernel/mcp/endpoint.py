@@ -234,7 +234,8 @@ class Exchange:
             raise MCPError(jsonrpc.INVALID_PARAMS, "Invalid params: params must be an object")
         if method == "tools/list":
             return await self._list(message)
-        answered = await self._serve(message, params or {})
+        params = params or {}
+        answered = await self._serve(message, params)
         if method == "initialize":
             chosen = revisions.negotiated(params["protocolVersion"])
             order = ("capabilities", "serverInfo")

@@ -122,9 +122,9 @@ def test_read_chat_pages_back_to_the_beginning_and_on_to_what_came_since(world: 
     assert back == whole
 
     read, after = [], 0
-    while page := messages.read_chat(world.project, chat, limit=4, after=after).shown:
-        read += [line["text"] for line in page]
-        after = messages.read_chat(world.project, chat, limit=4, after=after).end
+    while (later := messages.read_chat(world.project, chat, limit=4, after=after)).shown:
+        read += [line["text"] for line in later.shown]
+        after = later.end
     assert read == whole
     assert (after, last.end) == (last.end, after)
     write(world, chat, "t9", *tool("c1"))
