@@ -122,6 +122,28 @@ def test_a_pattern_that_is_seldom_meant_so_says_what_it_does(triggers: Page) -> 
     expect(triggers.get_by_text("(minute) is 0 alone")).to_be_visible()
 
 
+def test_what_nobody_can_be_asked_for_is_warned_of_at_save_with_its_fixes_as_buttons(
+    triggers: Page, shared_service: Service
+) -> None:
+    triggers.get_by_role("button", name="New", exact=True).click()
+    triggers.get_by_label("Name", exact=True).fill("tests")
+    prompt = triggers.get_by_role("textbox", name="Prompt", exact=True)
+    prompt.fill("#!runbook\n```Bash\ntrue\n```\nDone.")
+    triggers.keyboard.press("Control+s")
+    warning = triggers.get_by_text("permission mode acceptEdits denies Bash;")
+    expect(warning).to_be_visible()
+
+    triggers.get_by_role("button", name="Everything unasked").click()
+    expect(triggers.get_by_label("Permission")).to_have_value("bypassPermissions")
+    triggers.get_by_role("button", name="Discard changes").click()
+    triggers.get_by_role("button", name="Name Bash").click()
+    expect(triggers.get_by_role("checkbox", name="Bash")).to_be_checked()
+    triggers.keyboard.press("Control+s")
+
+    expect(warning).to_be_hidden()
+    assert stored(shared_service)["tests"]["run"]["tools"] == ["Bash"]
+
+
 def test_a_deleted_trigger_comes_back_with_undo(triggers: Page, shared_service: Service) -> None:
     row(triggers, "good").click()
     triggers.get_by_role("button", name="Delete").click()

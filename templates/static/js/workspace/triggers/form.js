@@ -129,16 +129,25 @@ export function fields(catalogue) {
   };
   inputs.nodes = (times) => nodes(inputs, times);
   inputs.swapTool = (old, fresh) => swapTool(inputs, old, fresh);
+  inputs.grant = (names) => grant(inputs, names);
   return inputs;
 }
 
 /** Grant `fresh` instead of a name that no tool has. */
 function swapTool(inputs, old, fresh) {
   const names = inputs.extra.value.split(/[\s,]+/).filter((name) => name && name !== old);
-  const tick = [...inputs.tools.querySelectorAll("input")].find((one) => one.value === fresh);
-  if (tick) tick.checked = true;
-  else names.push(fresh);
   inputs.extra.value = names.join(", ");
+  grant(inputs, [fresh]);
+}
+
+/** Tick these tools; one without a tick is added to the further names. */
+function grant(inputs, names) {
+  const ticks = [...inputs.tools.querySelectorAll("input")];
+  for (const name of names) {
+    const tick = ticks.find((one) => one.value === name);
+    if (tick) tick.checked = true;
+    else inputs.extra.value = [inputs.extra.value, name].filter(Boolean).join(", ");
+  }
 }
 
 function grants(tools) {
