@@ -281,6 +281,19 @@ def test_pausing_is_said_in_the_list_and_ends_with_undo(triggers: Page) -> None:
     expect(triggers.get_by_text("Paused in this project")).to_be_hidden()
 
 
+def test_a_project_that_is_over_says_that_its_triggers_do_not_fire(
+    triggers: Page, shared_service: Service
+) -> None:
+    path = shared_service.projects / "hand-made" / "project.yaml"
+    path.write_text("status: abandoned\n" + path.read_text())
+    triggers.reload()
+    said = triggers.get_by_text("This project is abandoned: its triggers do not fire by themselves")
+    expect(said.first).to_be_visible()
+
+    triggers.goto("/projects/hand-made")
+    expect(said.first).to_be_visible()
+
+
 def test_triggers_are_used_by_keyboard_alone(triggers: Page, shared_service: Service) -> None:
     expect(row(triggers, "good")).to_be_visible()
     triggers.keyboard.press("/")

@@ -63,8 +63,9 @@ class Counts(Shape):
 class Pause(Shape):
     """What holds triggers back; `since` is null when whoever wrote it did not say."""
 
-    by = s.ChoiceField(("project", "instance"))
+    by = s.ChoiceField(("project", "instance", "status"))
     since = s.CharField(allow_null=True)
+    status = s.CharField(required=False)
 
 
 class Network(Shape):

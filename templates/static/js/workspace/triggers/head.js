@@ -127,8 +127,19 @@ const warned = (text, mend) =>
     ),
   );
 
+/** That the status of a project holds its triggers. */
+export const overWords = (status) =>
+  `This project is ${status}: its triggers do not fire by themselves.`;
+
 /** That no trigger fires by itself, since when, and the way back. */
-export function pausedBanner({ by, since }, resume) {
+export function pausedBanner({ by, since, status }, resume) {
+  if (by === "status")
+    return h(
+      "div",
+      { class: "banner warn" },
+      icon("pause"),
+      h("div", {}, overWords(status), " Another status in its settings lets them fire again."),
+    );
   const whose =
     by === "instance" ? "All triggers are paused" : "The triggers of this project are paused";
   return h(
