@@ -250,6 +250,7 @@ class What(Shape):
     permissionMode = s.CharField(required=False)
     network = s.CharField(required=False)
     maxTurns = s.IntegerField(required=False)
+    backoff = s.BooleanField(required=False)
     maxSpawnDepth = s.IntegerField(required=False)
     overlap = s.CharField(required=False)
 

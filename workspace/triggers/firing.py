@@ -30,7 +30,7 @@ from workspace.triggers.entries.schema import MAX_TURNS, Trigger, agent_name
 
 LEASE = timedelta(seconds=60)  # how long a start may take
 NO_CHAT = "no chat within 60 s"
-FOLDED = (admission.BUSY, *pausing.REASONS)
+FOLDED = (admission.BUSY, admission.FAILING, *pausing.REASONS)
 
 
 class NoChat(Exception):

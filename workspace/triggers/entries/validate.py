@@ -39,6 +39,7 @@ RUN_KEYS = (
     "maxTurns",
     "maxSpawnDepth",
     "overlap",
+    "backoff",
 )
 
 
@@ -235,7 +236,10 @@ def _run(body: Any, findings: Findings, kept: str) -> Run | None:
             "run.maxSpawnDepth", body.get("maxSpawnDepth"), "of 0 or more", "1", 1_000_000
         ),
         overlap=findings.one_of("run.overlap", body.get("overlap"), ("skip", "queue", "parallel")),
+        backoff=body.get("backoff"),
     )
+    if not isinstance(run.backoff, bool | None):
+        findings.add("run.backoff", "must be true or false", "false")
     if run.overlap == "parallel" and run.session == "resume":
         reason = 'parallel needs run.session "new" (turns of one chat never overlap)'
         findings.add("run.overlap", reason)

@@ -100,12 +100,16 @@ def _advance(row: TriggerState, now: datetime, since: datetime) -> Decision:
 def _record(firings: Sequence[tuple[Run, Decision, Trigger]], claimed: Claimed, held: Held) -> None:
     """Store the runs; a nominal time that has its run already is not fired again."""
     taken = _taken(run for run, _, _ in firings)
+    backing = {(run.project, run.trigger) for run, _, trigger in firings if trigger.backs_off}
+    failing = admission.failing(backing) if backing else set()
     active = admission.activity(run.project for run, _, _ in firings) if firings else Counter()
     for run, decision, trigger in firings:
         if (run.project, run.trigger, run.scheduled_for) in taken:
             continue
         reason = decision.skipped or held(run.project)
         reason = reason or admission.refusal(trigger, active[run.project, run.trigger])
+        if not reason and (run.project, run.trigger) in failing and admission.too_early(run):
+            reason = admission.FAILING
         if reason:
             firing.skip(run, reason)
             continue

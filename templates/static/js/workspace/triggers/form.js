@@ -27,6 +27,7 @@ const PLACES = {
   "run.maxTurns": "maxTurns",
   "run.maxSpawnDepth": "spawn",
   "run.overlap": "overlap",
+  "run.backoff": "backoff",
 };
 const GROUPS = {
   read: "Read",
@@ -103,6 +104,10 @@ export function fields(catalogue) {
       ["skip", "Skip this time"],
       ["queue", "Wait behind it"],
       ["parallel", "Run beside it"],
+    ]),
+    backoff: choice("backoff", [
+      ["", "Try at most once an hour"],
+      ["false", "Go on as before"],
     ]),
     catchUp: choice("catchUp", [
       ["once", "Run once after the start"],
@@ -238,6 +243,7 @@ function nodes(inputs, times) {
       field("session", "Chat"),
       field("overlap", "If the last run is still going"),
       field("catchUp", "If its time passed while stopped", { show: "schedule" }),
+      field("backoff", "After three failures in a row", { show: "schedule" }),
       field("mode", "Permission"),
       field("network", "Network", { hint: "Never more than the project's" }),
     ),
@@ -293,6 +299,7 @@ export function writeForm(inputs, { name, trigger, run }) {
     inputs[id].value = run[id] ?? "";
   inputs.session.value = run.session ?? "new";
   inputs.mode.value = run.permissionMode ?? "";
+  inputs.backoff.value = run.backoff === false ? "false" : "";
   inputs.network.value = run.network ?? "";
   inputs.spawn.value = run.maxSpawnDepth ?? "";
   const ticks = [...inputs.tools.querySelectorAll("input")];
@@ -353,6 +360,7 @@ export function readForm(inputs) {
         ["maxTurns", number(inputs.maxTurns)],
         ["maxSpawnDepth", number(inputs.spawn)],
         ["overlap", inputs.overlap.value],
+        ["backoff", inputs.backoff.value && type === "schedule" ? false : ""],
       ]),
       tools: [...ticks, ...further],
     },
