@@ -95,6 +95,18 @@ def read(path: str, offset: int, turn: str) -> tuple[int, list[Delta]]:
     return offset + len(whole), [delta for delta in found if delta]
 
 
+def unfinished(path: str, turn: str) -> list[Delta]:
+    """What was streamed of each block of this turn, as one delta each, in their order."""
+    found: dict[str, Delta] = {}
+    for delta in read(path, 0, turn)[1]:
+        if delta.kind == AGAIN:
+            found.pop(delta.block, None)
+            continue
+        before = found.get(delta.block)
+        found[delta.block] = delta._replace(text=(before.text if before else "") + delta.text)
+    return [delta for delta in found.values() if delta.text.strip()]
+
+
 def _delta(line: bytes, turn: str) -> Delta | None:
     try:
         record = json.loads(line)
