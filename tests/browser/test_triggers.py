@@ -141,7 +141,23 @@ def test_what_nobody_can_be_asked_for_is_warned_of_at_save_with_its_fixes_as_but
     triggers.keyboard.press("Control+s")
 
     expect(warning).to_be_hidden()
-    assert stored(shared_service)["tests"]["run"]["tools"] == ["Bash"]
+    assert "'tools': ['Bash']" in str(stored(shared_service)["tests"])
+
+
+def test_a_pattern_of_commands_is_told_of_and_mended_by_its_button(
+    triggers: Page, shared_service: Service, watch: Watch
+) -> None:
+    watch.meant.append("400")
+    row(triggers, "good").click()
+    triggers.get_by_label("Further tool names").fill("Bash(git status), Grep")
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+    expect(triggers.get_by_text("not patterns of commands")).to_be_visible()
+
+    triggers.get_by_role("button", name="Use Bash").click()
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+
+    expect(triggers.get_by_text("Saved.")).to_be_visible()
+    assert "'tools': ['Bash', 'Grep']" in str(stored(shared_service)["good"])
 
 
 def test_a_deleted_trigger_comes_back_with_undo(triggers: Page, shared_service: Service) -> None:

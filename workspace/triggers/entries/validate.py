@@ -291,8 +291,10 @@ def _tools(value: Any, findings: Findings) -> tuple[str, ...]:
         findings.add("run.tools", "must hold names only", '["Read", "Grep"]')
     for name in names:
         if not catalogue.known(name):
-            close = catalogue.nearest(name)
-            hint = f" (did you mean {close}?)" if close else ""
+            tool, pattern, _ = name.partition("(")
+            close = catalogue.nearest(tool)
+            why = ": a list names whole tools, not patterns of commands" if pattern else ""
+            hint = why + (f" (did you mean {close}?)" if close else "")
             example = None if close else '"Read"'
             findings.add("run.tools", f"unknown tool {shown(name)}{hint}", example)
         elif name in catalogue.NEVER_GRANTED:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+from functools import partial
 
 import pytest
 
 from tests.stubs.anthropic import Reply, text, use
-from tests.workspace.engines.claude.conftest import KEY, Desk, ended, of
+from tests.workspace.engines.claude.conftest import KEY, Desk, Record, ended, of
 from tests.workspace.turns import kinds, only
 from workspace.engines import procs
 from workspace.engines.network import Network
@@ -53,9 +54,12 @@ def test_a_stream_that_breaks_each_time_is_told_once_and_in_words(desk: Desk):
     desk.stub.when(lambda asked: not asked.body.get("stream"), Reply([]), Reply([]))
     desk.stub.when(lambda asked: True, *broken, *nothing)
 
+    def streamed(words: str, records: list[Record]) -> bool:
+        return desk.live() == words
+
     running = desk.start()
     for number, reply in enumerate(broken, 1):
-        running.until(lambda records, number=number: desk.live() == "This stream " * number)
+        running.until(partial(streamed, "This stream " * number))
         reply.go.set()
     records = desk.end(running)
 

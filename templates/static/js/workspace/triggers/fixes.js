@@ -1,7 +1,7 @@
 // What an error sentence offers as the fix, as a button beside it.
 
 const MEANT = /\(did you mean ([^)]+)\?\)/;
-const UNKNOWN = /unknown tool "?([^"\s]+)"?/;
+const UNKNOWN = /unknown tool "([^"]+)"/;
 
 /** {label, apply(inputs)} of an error, or null. */
 export function fixOf({ field, reason, example }, inputs) {

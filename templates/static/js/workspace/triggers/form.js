@@ -138,10 +138,14 @@ export function fields(catalogue) {
   return inputs;
 }
 
+/** The further names; what stands in parentheses, which no name has, stays whole to be told of. */
+const further = ({ extra }) => extra.value.match(/[^\s,(]*\([^)]*\)?|[^\s,]+/g) ?? [];
+
 /** Grant `fresh` instead of a name that no tool has. */
 function swapTool(inputs, old, fresh) {
-  const names = inputs.extra.value.split(/[\s,]+/).filter((name) => name && name !== old);
-  inputs.extra.value = names.join(", ");
+  inputs.extra.value = further(inputs)
+    .filter((name) => name !== old)
+    .join(", ");
   grant(inputs, [fresh]);
 }
 
@@ -347,7 +351,6 @@ export function readForm(inputs) {
     }[type] ?? [];
   const what = picked(inputs.what) || "prompt";
   const ticks = [...inputs.tools.querySelectorAll("input:checked")].map((tick) => tick.value);
-  const further = inputs.extra.value.split(/[\s,]+/).filter(Boolean);
   return {
     trigger: { type, ...given(when) },
     run: {
@@ -362,7 +365,7 @@ export function readForm(inputs) {
         ["overlap", inputs.overlap.value],
         ["backoff", inputs.backoff.value && type === "schedule" ? false : ""],
       ]),
-      tools: [...ticks, ...further],
+      tools: [...ticks, ...further(inputs)],
     },
   };
 }
