@@ -151,7 +151,7 @@ class Channel:
         live_path = f"{self.path.removesuffix('.jsonl')}.live"
         self.live_offset, deltas = live.read(live_path, self.live_offset, self.turn)
         for delta in deltas:
-            if delta.kind == AGAIN and self.partial.pop(delta.block, None):
+            if delta.kind == AGAIN and self.partial.pop(delta.block, ""):
                 self._to_all(self._delta("", again=True))
             elif delta.kind == "text" and delta.block not in self.told:
                 self.partial[delta.block] = self.partial.get(delta.block, "") + delta.text

@@ -238,7 +238,7 @@ def _run(body: Any, findings: Findings, kept: str) -> Run | None:
         overlap=findings.one_of("run.overlap", body.get("overlap"), ("skip", "queue", "parallel")),
         backoff=body.get("backoff"),
     )
-    if not isinstance(run.backoff, bool | None):
+    if not isinstance(body.get("backoff"), bool | None):
         findings.add("run.backoff", "must be true or false", "false")
     if run.overlap == "parallel" and run.session == "resume":
         reason = 'parallel needs run.session "new" (turns of one chat never overlap)'
