@@ -122,6 +122,44 @@ def test_a_pattern_that_is_seldom_meant_so_says_what_it_does(triggers: Page) -> 
     expect(triggers.get_by_text("(minute) is 0 alone")).to_be_visible()
 
 
+def test_what_nobody_can_be_asked_for_is_warned_of_at_save_with_its_fixes_as_buttons(
+    triggers: Page, shared_service: Service
+) -> None:
+    triggers.get_by_role("button", name="New", exact=True).click()
+    triggers.get_by_label("Name", exact=True).fill("tests")
+    prompt = triggers.get_by_role("textbox", name="Prompt", exact=True)
+    prompt.fill("#!runbook\n```Bash\ntrue\n```\nDone.")
+    triggers.keyboard.press("Control+s")
+    warning = triggers.get_by_text("permission mode acceptEdits denies Bash;")
+    expect(warning).to_be_visible()
+
+    triggers.get_by_role("button", name="Everything unasked").click()
+    expect(triggers.get_by_label("Permission")).to_have_value("bypassPermissions")
+    triggers.get_by_role("button", name="Discard changes").click()
+    triggers.get_by_role("button", name="Name Bash").click()
+    expect(triggers.get_by_role("checkbox", name="Bash")).to_be_checked()
+    triggers.keyboard.press("Control+s")
+
+    expect(warning).to_be_hidden()
+    assert "'tools': ['Bash']" in str(stored(shared_service)["tests"])
+
+
+def test_a_pattern_of_commands_is_told_of_and_mended_by_its_button(
+    triggers: Page, shared_service: Service, watch: Watch
+) -> None:
+    watch.meant.append("400")
+    row(triggers, "good").click()
+    triggers.get_by_label("Further tool names").fill("Bash(git status), Grep")
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+    expect(triggers.get_by_text("not patterns of commands")).to_be_visible()
+
+    triggers.get_by_role("button", name="Use Bash").click()
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+
+    expect(triggers.get_by_text("Saved.")).to_be_visible()
+    assert "'tools': ['Bash', 'Grep']" in str(stored(shared_service)["good"])
+
+
 def test_a_deleted_trigger_comes_back_with_undo(triggers: Page, shared_service: Service) -> None:
     row(triggers, "good").click()
     triggers.get_by_role("button", name="Delete").click()
@@ -257,6 +295,19 @@ def test_pausing_is_said_in_the_list_and_ends_with_undo(triggers: Page) -> None:
     triggers.get_by_role("button", name="Undo").last.click()
 
     expect(triggers.get_by_text("Paused in this project")).to_be_hidden()
+
+
+def test_a_project_that_is_over_says_that_its_triggers_do_not_fire(
+    triggers: Page, shared_service: Service
+) -> None:
+    path = shared_service.projects / "hand-made" / "project.yaml"
+    path.write_text("status: abandoned\n" + path.read_text())
+    triggers.reload()
+    said = triggers.get_by_text("This project is abandoned: its triggers do not fire by themselves")
+    expect(said.first).to_be_visible()
+
+    triggers.goto("/projects/hand-made")
+    expect(said.first).to_be_visible()
 
 
 def test_triggers_are_used_by_keyboard_alone(triggers: Page, shared_service: Service) -> None:

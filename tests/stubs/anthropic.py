@@ -54,7 +54,8 @@ def use(tool: str, args: dict[str, Any] | None = None, call: str = "") -> Block:
 class Reply:
     """One answer. An error status sends that error; `hold` and `cut` break a stream on purpose.
 
-    hold: wait for stub.release() before this many deltas were sent (0: before the headers).
+    hold: wait for stub.release(), or for go.set() of this one, before this many deltas were sent
+        (0: before the headers).
     cut: close the connection after this many deltas. piece: characters per delta.
     """
 
@@ -67,6 +68,7 @@ class Reply:
     input_tokens: int = 10
     output_tokens: int = 5
     headers: dict[str, str] = field(default_factory=dict)
+    go: threading.Event = field(default_factory=threading.Event)
 
     @property
     def stop_reason(self) -> str:
@@ -170,9 +172,9 @@ class Stub:
             self.unscripted.append(asked)
             return Reply(status=400, message="no answer is scripted")
 
-    def wait(self) -> bool:
-        """Until release() (True) or the end of the server (False)."""
-        while not self._released.wait(0.02):
+    def wait(self, reply: Reply) -> bool:
+        """Until release() or the reply's own `go` (True) or the end of the server (False)."""
+        while not (self._released.wait(0.02) or reply.go.is_set()):
             if self._closed.is_set():
                 return False
         return True
@@ -213,12 +215,14 @@ class _Handler(Handler):
             self.do_GET()
 
     def _answer(self, asked: Asked, reply: Reply) -> None:
-        if reply.hold == 0 and not self.stub.wait():
+        if reply.hold == 0 and not self.stub.wait(reply):
             self.close_connection = True
         elif reply.status != 200:
             self.send_json(reply.status, _error(reply.status, reply.message), reply.headers)
         elif asked.body.get("stream"):
             self._stream(asked, reply)
+        elif reply.cut is not None:
+            self.cut()
         else:
             self.send_json(200, _message(asked, reply, reply.blocks), reply.headers)
 
@@ -228,7 +232,7 @@ class _Handler(Handler):
         for event in _events(asked, reply):
             if event["type"] == "content_block_delta":
                 held = reply.hold is not None and deltas == reply.hold
-                if deltas == reply.cut or (held and not self.stub.wait()):
+                if (held and not self.stub.wait(reply)) or deltas == reply.cut:
                     self.cut()
                     return
                 deltas += 1

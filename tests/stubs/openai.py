@@ -105,7 +105,7 @@ class _Handler(Handler):
             self._answer(asked, self.stub.reply_to(asked))
 
     def _answer(self, asked: Asked, reply: Reply) -> None:
-        if reply.hold == 0 and not self.stub.wait():
+        if reply.hold == 0 and not self.stub.wait(reply):
             self.close_connection = True
         elif reply.status != 200:
             self.send_json(reply.status, _error(reply.message), reply.headers)
@@ -116,7 +116,7 @@ class _Handler(Handler):
         self.begin_stream(reply.headers)
         for number, chunk in enumerate(_chunks(asked, reply, self.stub)):
             held = reply.hold is not None and number == reply.hold
-            if number == reply.cut or (held and not self.stub.wait()):
+            if (held and not self.stub.wait(reply)) or number == reply.cut:
                 self.cut()
                 return
             self.send_event(f"data: {json.dumps(chunk)}")

@@ -286,6 +286,17 @@ def test_an_allowed_question_runs_the_tool(world):
     assert records[5]["text"] == "ran"
 
 
+def test_a_question_that_is_open_when_the_turn_is_stopped_is_closed(world):
+    running = world.start(world.job(book(fence("Bash", "touch ran")), **ASKING))
+    question = asked(running)
+    running.stop("user")
+    assert running.end()[0] == 0
+
+    closed = [record for record in world.records() if record["type"] == "permission"][1]
+    assert (closed["call"], closed["state"], closed["by"]) == (question["call"], "denied", "stop")
+    assert kinds(world.records())[-3:] == ["permission", "tool_result", "turn_end"]
+
+
 def test_a_denied_question_is_the_tools_error(world):
     running = world.start(world.job(book(fence("Bash", "touch ran")), **ASKING))
     question = asked(running)

@@ -63,8 +63,9 @@ class Counts(Shape):
 class Pause(Shape):
     """What holds triggers back; `since` is null when whoever wrote it did not say."""
 
-    by = s.ChoiceField(("project", "instance"))
+    by = s.ChoiceField(("project", "instance", "status"))
     since = s.CharField(allow_null=True)
+    status = s.CharField(required=False)
 
 
 class Network(Shape):
@@ -249,6 +250,7 @@ class What(Shape):
     permissionMode = s.CharField(required=False)
     network = s.CharField(required=False)
     maxTurns = s.IntegerField(required=False)
+    backoff = s.BooleanField(required=False)
     maxSpawnDepth = s.IntegerField(required=False)
     overlap = s.CharField(required=False)
 

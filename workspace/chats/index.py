@@ -19,6 +19,7 @@ from django.db import IntegrityError, OperationalError, transaction
 
 from workspace.chats import files, hosts, transcript
 from workspace.chats.turns.endings import STATES, sentence
+from workspace.engines import catalogue, grammar
 from workspace.models import Chat
 from workspace.project import Project
 
@@ -26,6 +27,7 @@ log = logging.getLogger(__name__)
 
 TITLE_MAX = 100
 _MARKS = re.compile(r"\A#!runbook\b|^(`{3,}|~{3,})", re.MULTILINE)
+_PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}")
 PREVIEW_MAX = 160
 RECORDS_LOOK_S = 2.0  # a record edited in place does not touch its folder
 MESSAGES = ("user", "assistant", "tool_result", "notice")
@@ -343,11 +345,25 @@ def _name(row: Chat) -> None:
 
 
 def title(prompt: str) -> str:
-    """The automatic name of a chat that begins with this prompt: its words, without the marks of
-    a runbook and without the files that go along (attachments.named)."""
-    words = _MARKS.sub("", prompt.partition("\n\nAttached files:\n- ")[0])
-    line = " ".join(words.split())
+    """The automatic name of a chat that begins with this prompt: its words, without the files that
+    go along (attachments.named)."""
+    words = prompt.partition("\n\nAttached files:\n- ")[0]
+    line = " ".join(_MARKS.sub("", _introduced(words)).split())
     return line if len(line) <= TITLE_MAX else f"{line[:TITLE_MAX]}…"
+
+
+def _introduced(prompt: str) -> str:
+    """What a runbook says before its first step, else that step; all else as it is."""
+    try:
+        first = grammar.parse(prompt)[0] if grammar.is_runbook(prompt) else None
+    except grammar.SyntaxFault:
+        return prompt
+    match first:
+        case grammar.Narration():
+            return _PLACEHOLDER.sub("", first.text)
+        case grammar.Step():
+            return f"{first.tool} {catalogue.target(first.tool, first.args)}"
+    return prompt
 
 
 def _one_line(text: str, most: int) -> str:

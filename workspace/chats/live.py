@@ -1,7 +1,7 @@
 """Deltas of the running turn, in a file beside the transcript (engine.md 4.3).
 
 Live text only: nothing here is ever the truth, a failing write is dropped, a reader takes what it
-understands. The record with the same block replaces the deltas.
+understands. The record with the same block replaces the deltas; the kind AGAIN takes them back.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 
 from config.kernel.storage import opening
 from workspace.chats import transcript
+from workspace.engines.base import AGAIN
 from workspace.engines.light_typing import NamedTuple
 
 EVERY_S, BATCH_BYTES, TURN_BYTES = 0.05, 4096, 4 * 1024 * 1024
@@ -36,9 +37,9 @@ class Appender:
 
     def add(self, block: str, kind: str, text: str) -> None:
         last = self._waiting[-1] if self._waiting else None
-        if last and (last.block, last.kind) == (block, kind):
+        if last and text and (last.block, last.kind) == (block, kind):
             self._waiting[-1] = last._replace(text=last.text + text)
-        elif text:
+        elif text or kind == AGAIN:
             self._waiting.append(Delta(block, kind, text))
         size = sum(len(delta.text) for delta in self._waiting)
         if size >= BATCH_BYTES or time.monotonic() - self._written_at >= EVERY_S:
@@ -92,6 +93,18 @@ def read(path: str, offset: int, turn: str) -> tuple[int, list[Delta]]:
     whole = data[: data.rfind(b"\n") + 1]
     found = [_delta(line, turn) for line in whole.splitlines()]
     return offset + len(whole), [delta for delta in found if delta]
+
+
+def unfinished(path: str, turn: str) -> list[Delta]:
+    """What was streamed of each block of this turn, as one delta each, in their order."""
+    found: dict[str, Delta] = {}
+    for delta in read(path, 0, turn)[1]:
+        if delta.kind == AGAIN:
+            found.pop(delta.block, None)
+            continue
+        before = found.get(delta.block)
+        found[delta.block] = delta._replace(text=(before.text if before else "") + delta.text)
+    return [delta for delta in found.values() if delta.text.strip()]
 
 
 def _delta(line: bytes, turn: str) -> Delta | None:

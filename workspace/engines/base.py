@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workspace.engines.runner import Runner
 
 Args = dict[str, Any]
+AGAIN = "again"  # the kind of a delta: what was streamed of this block until now does not count
 NAMES = ("runbook", "claude", "builtin", "acp")
 
 
@@ -199,7 +200,8 @@ class TurnIO(Protocol):
         ...
 
     def delta(self, block: str, kind: str, text: str) -> None:
-        """Live text only (4.3); the record with the same block replaces it."""
+        """Live text only (4.3): text, thinking, or AGAIN with none. The record with the same block
+        replaces it."""
         ...
 
     def denial(self, path: str, *, write: bool) -> str | None:

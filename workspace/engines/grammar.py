@@ -81,6 +81,14 @@ def parse(text: str, ops: catalogue.Ops | None = None) -> list[Part]:
     return parts
 
 
+def tools(text: str) -> list[str]:
+    """The tools of its steps; none of a document that does not run."""
+    try:
+        return [*dict.fromkeys(part.tool for part in parse(text) if isinstance(part, Step))]
+    except SyntaxFault:
+        return []
+
+
 def _split(lines: list[str], at: int) -> list[str | _Fence]:
     """Text and steps in order; a fence that names no tool stays part of the text."""
     found: list[str | _Fence] = []

@@ -14,7 +14,18 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Seque
 from contextlib import AbstractContextManager, aclosing
 
 from workspace.engines import policy, procs
-from workspace.engines.base import Args, End, Engine, Event, Job, Text, Thinking, ToolUse, TurnIO
+from workspace.engines.base import (
+    AGAIN,
+    Args,
+    End,
+    Engine,
+    Event,
+    Job,
+    Text,
+    Thinking,
+    ToolUse,
+    TurnIO,
+)
 from workspace.engines.control import Control
 from workspace.engines.light_typing import TYPE_CHECKING, Protocol
 
@@ -144,9 +155,12 @@ class _Performance:
         return await asyncio.to_thread(self.turn.call_svc, op, args, seconds)
 
     def delta(self, block: str, kind: str, text: str) -> None:
-        made = Thinking if kind == "thinking" else Text
-        before = self.blocks.get(block)
-        self.blocks[block] = made((before.text if before else "") + text, block, partial=True)
+        if kind == AGAIN:
+            self.blocks.pop(block, None)
+        else:
+            made = Thinking if kind == "thinking" else Text
+            before = self.blocks.get(block)
+            self.blocks[block] = made((before.text if before else "") + text, block, partial=True)
         self.turn.delta(block, kind, text)
         if self._flush is None or self._flush.when() < time.monotonic():
             self._flush = asyncio.get_running_loop().call_later(FLUSH_S, self.turn.flush)

@@ -6,7 +6,7 @@ Rows are tried in order, the first hit decides. An unknown mode, tool or operati
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from workspace.engines import catalogue
 from workspace.engines.base import Job, Notice
@@ -47,6 +47,13 @@ def network_refusal(job: Job) -> str | None:
     return None if job.network.mode != "off" or job.sandbox.mode == "bwrap" else NETWORK
 
 
+def asked_for(job: Job, tools: Iterable[str] = catalogue.TOOLS) -> list[str]:
+    """Those of the tools that need a person's approval in the mode and by the list of this turn."""
+    gate = Gate(job._replace(attended=True))
+    kinds = {tool: catalogue.kind(tool) or "" for tool in tools}
+    return [tool for tool, kind in kinds.items() if isinstance(gate.by_mode(tool, kind), Ask)]
+
+
 def unavailable(job: Job, engine: str, *, without: Collection[str] = ()) -> list[Notice]:
     """One notice for each granted name that this engine lacks (5)."""
     lacking = [
@@ -80,7 +87,7 @@ class Gate:
             denied = self.paths.denial(path, real, write=catalogue.kind(tool) == "E")
             if denied:
                 return denied
-        return self._by_mode(tool, catalogue.kind(tool) or "")
+        return self.by_mode(tool, catalogue.kind(tool) or "")
 
     def offers(self, tool: str) -> bool:
         """Rows 1 and 2: granted by the list, known, and not a way to spawn where that is off."""
@@ -92,7 +99,8 @@ class Gate:
         offered = self.job.svc is not None and op in self.job.svc["ops"]
         return offered and (self.job.may_spawn or op not in catalogue.SVC_SPAWNING)
 
-    def _by_mode(self, tool: str, kind: str) -> str | Ask:  # rows 5 to 10
+    def by_mode(self, tool: str, kind: str) -> str | Ask:
+        """Rows 5 to 10, for a tool that is offered."""
         mode = self.job.mode
         if mode not in MODES:
             return f"unknown permission mode {mode}"

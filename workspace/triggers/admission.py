@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from datetime import timedelta
 
-from workspace.models import Run
+from workspace.models import Run, TriggerState
 from workspace.triggers import runs
 from workspace.triggers.entries.schema import Trigger
 
@@ -13,6 +14,9 @@ BUSY = "an earlier firing of this trigger is still queued or running"
 LOOP = "event loop"
 MOST_WAITING = {"schedule": 1, "event": 100}
 LONGEST_CHAIN = 3
+FAILURES = 3  # in a row: from then on a schedule is tried once in PATIENCE
+PATIENCE = timedelta(hours=1)
+FAILING = f"its last {FAILURES} runs failed, so it is tried at most once an hour until one succeeds"
 
 
 def activity(projects: Iterable[str]) -> Counter[tuple[str, str]]:
@@ -29,6 +33,28 @@ def refusal(trigger: Trigger, active: int) -> str:
         return BUSY
     most = MOST_WAITING[trigger.type]
     return f"{most} of this trigger's firings already wait" if active > most else ""
+
+
+def failing(triggers: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Those of (project, trigger) that keep failing."""
+    rows = TriggerState.objects.filter(project__in={project for project, _ in triggers})
+    last = rows.exclude(last_error="").values_list("project", "name")
+    return {key for key in last if key in triggers and keeps_failing(*key)}
+
+
+def keeps_failing(project: str, trigger: str) -> bool:
+    """Whether the last runs that ended have all failed."""
+    ended = Run.objects.filter(project=project, trigger=trigger)
+    ended = ended.exclude(status__in=("skipped", *runs.ACTIVE)).order_by("-id")
+    return [*ended.values_list("status", flat=True)[:FAILURES]] == ["failed"] * FAILURES
+
+
+def too_early(run: Run) -> bool:
+    """Whether the last attempt is less than PATIENCE ago."""
+    tried = Run.objects.filter(project=run.project, trigger=run.trigger).exclude(status="skipped")
+    last = tried.order_by("-id").first()
+    at = last and (last.scheduled_for or last.queued_at)
+    return bool(at and run.scheduled_for and run.scheduled_for < at + PATIENCE)
 
 
 def must_wait(run: Run, trigger: Trigger) -> bool:

@@ -30,7 +30,7 @@ from workspace.triggers.entries.schema import MAX_TURNS, Trigger, agent_name
 
 LEASE = timedelta(seconds=60)  # how long a start may take
 NO_CHAT = "no chat within 60 s"
-FOLDED = (admission.BUSY, pausing.PAUSED)
+FOLDED = (admission.BUSY, admission.FAILING, *pausing.REASONS)
 
 
 class NoChat(Exception):
@@ -133,8 +133,8 @@ def fire(
 def _refusal(run: Run, project: Project, trigger: Trigger) -> str:
     if run.cause in ("manual", "api"):
         return ""
-    if pausing.of(project) is not None:
-        return pausing.PAUSED
+    if held := pausing.of(project):
+        return held.reason
     key = (run.project, run.trigger)
     if run.event and admission.loops("/".join(key), run.chain):
         return admission.LOOP

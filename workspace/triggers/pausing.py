@@ -3,6 +3,7 @@
 A project says `triggersPaused` in its project.yaml, the instance `paused` in `triggers.yaml` beside
 the projects: since when, or `true` when it was written by hand. While either holds nothing fires by
 itself; the times that pass are recorded as skipped and not caught up. "Run now" is not affected.
+The same holds for a project that is over by its `status`.
 """
 
 from __future__ import annotations
@@ -26,18 +27,28 @@ KEY = "triggersPaused"
 FILE, FILE_KEY = "triggers.yaml", "paused"
 LIMIT = 1 << 20
 OFF = ("", "no", "off", "false")
+OVER = ("done", "abandoned")  # the status of a project that nobody works on
 PAUSED = "triggers are paused"
+ENDED = {status: f"the project is {status}" for status in OVER}
+REASONS = (PAUSED, *ENDED.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
     """Who holds the triggers, and since when; None when whoever wrote it did not say."""
 
-    by: Literal["project", "instance"]
+    by: Literal["project", "instance", "status"]
     since: str | None
+    status: str = ""  # of the project, where that is what holds them
+
+    @property
+    def reason(self) -> str:
+        """What a firing that did not happen says of it."""
+        return ENDED.get(self.status, PAUSED)
 
     def wire(self) -> dict[str, Any]:
-        return {"by": self.by, "since": self.since}
+        shown = {"by": self.by, "since": self.since}
+        return shown | ({"status": self.status} if self.status else {})
 
 
 def of(project: Project) -> Pause | None:
@@ -46,8 +57,17 @@ def of(project: Project) -> Pause | None:
 
 
 def of_data(data: Mapping[str, Any]) -> Pause | None:
-    """What a project.yaml says."""
+    """What a project.yaml says: its switch, else its status."""
+    return _switched(data) or _over(data.get("status"))
+
+
+def _switched(data: Mapping[str, Any]) -> Pause | None:
     return _pause("project", data.get(KEY))
+
+
+def _over(status: Any) -> Pause | None:
+    word = str(status).strip().lower()
+    return Pause("status", None, word) if word in OVER else None
 
 
 def of_instance() -> Pause | None:
@@ -86,7 +106,7 @@ def _pause(by: Literal["project", "instance"], value: Any) -> Pause | None:
 def pause(project: Project, *, paused: bool) -> bool:
     """Set the switch of a project; whether that changed anything. Conflict for a broken file."""
     found = projects.sound(project)
-    if (of_data(found.data) is not None) == paused:
+    if (_switched(found.data) is not None) == paused:
         return False
     projects.edit_file(found, functools.partial(_edited, key=KEY, paused=paused))
     return True

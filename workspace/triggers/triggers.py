@@ -25,7 +25,7 @@ from workspace import projects
 from workspace.access.principals import Principal
 from workspace.models import Run
 from workspace.project import Project
-from workspace.triggers import board, bounding, firing, pausing
+from workspace.triggers import admission, board, bounding, firing, pausing
 from workspace.triggers.board import Board
 from workspace.triggers.entries import files, patch, preflight, prompts, validate
 from workspace.triggers.entries.files import TriggerSet
@@ -50,7 +50,15 @@ class Seen:
     @property
     def warnings(self) -> list[str]:
         found = preflight.warnings(self.project, self.trigger, self.entries)
-        return list(dict.fromkeys((*self.extra, *found)))
+        return list(dict.fromkeys((*self.extra, *found, *self._backing_off())))
+
+    def _backing_off(self) -> list[str]:
+        trigger, state = self.trigger, self.board.states.get(self.trigger.name)
+        if not (trigger.backs_off and state and state.enabled and state.last_error):
+            return []
+        if not admission.keeps_failing(self.project.slug, trigger.name):
+            return []
+        return [f"run.backoff: {admission.FAILING}; run it by hand once it is mended, or say false"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from config.kernel.errors import Conflict, Invalid
@@ -50,6 +52,20 @@ def test_a_fork_from_an_earlier_turn_ends_with_that_turn(world: World):
     assert world.transcript(child.id).read_bytes() == until_there
     row = index.get(world.project, child.id)
     assert (row.messages, row.preview) == (2, "Two")
+
+
+def test_lines_that_another_program_wrote_with_spaces_are_forked_too(world: World):
+    chat = world.chat(name="Source").chat.id
+    first = world.finish(chat, "One", "Two")
+    world.finish(chat, "Three", "Four")
+    lines = [json.dumps(record) + "\n" for record in world.records(chat)]
+    world.transcript(chat).write_text("".join(lines))
+
+    whole, part = fork(world, chat).chat, fork(world, chat, turn=first).chat
+
+    assert world.transcript(whole.id).read_text() == "".join(lines)
+    assert index.get(world.project, part.id).messages == 2
+    assert transcript.has_turn(str(world.transcript(chat)), first)
 
 
 @pytest.mark.parametrize("turn", ["", "msg_nothing", "running", "\0" * 10_000])

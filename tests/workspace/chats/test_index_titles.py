@@ -11,7 +11,10 @@ from workspace.chats import index
     ("prompt", "title"),
     [
         ("Fix  the\nbuild", "Fix the build"),
-        ("#!runbook\n```Bash name=tests\nmake test\n```\nDone.", "Bash name=tests make test Done."),
+        ('#!runbook\nLook at\n{{date}}\n```Bash name=p\n{"command":"pwd"}\n```\n{{p.output}}',
+         "Look at"),
+        ("#!runbook\n```Bash name=tests\nmake test\n```\nDone.", "Bash make test"),
+        ("#!runbook\n```Bash\nunclosed", "Bash unclosed"),
         ("What is on it?\n\nAttached files:\n- .svc/attachments/a.png (image/png, 9 bytes)",
          "What is on it?"),
         ("Attached files:\nnone", "Attached files: none"),

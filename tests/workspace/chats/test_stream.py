@@ -22,6 +22,7 @@ from workspace.chats.chats import Started
 from workspace.chats.streams import channel, watching
 from workspace.chats.streams.stream import ChatStream
 from workspace.chats.turns import queue
+from workspace.engines.base import AGAIN
 from workspace.models import Turn
 
 DEADLINE_S = 10
@@ -256,6 +257,29 @@ async def test_live_text_comes_once_also_to_who_joins_late(world: World, chat: s
             writer.append("turn_end", "t1", status="ok")
             text.close()
             await early.until(lambda c: c.named("line")[-1].data.get("state") == "completed")
+
+
+async def test_live_text_that_is_said_again_is_taken_back_and_not_told_to_who_joins_late(
+    world: World, chat: str
+):
+    path = str(world.transcript(chat))
+    with transcript.Writer(path) as writer:
+        async with reading(chat) as early:
+            writer.append("turn_start", "t1", engine="claude")
+            text = live.Appender(path.removesuffix(".jsonl") + ".live", "t1")
+            text.add("b1", "text", "Hel")
+            text.flush()
+            await early.until(lambda c: c.named("delta"))
+            text.add("b1", AGAIN, "")
+            text.add("b1", "text", "Hi")
+            text.flush()
+            await early.until(lambda c: len(c.named("delta")) == 3)
+            told = [(one.data["text"], one.data.get("again")) for one in early.named("delta")]
+            assert told == [("Hel", None), ("", True), ("Hi", None)]
+
+            async with reading(chat) as late:
+                await late.until(lambda c: c.named("delta"))
+                assert [one.data["text"] for one in late.named("delta")] == ["Hi"]
 
 
 async def test_a_tool_call_is_told_while_it_runs_and_gone_behind_its_line(world: World, chat: str):

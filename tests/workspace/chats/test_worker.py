@@ -16,8 +16,9 @@ from django.conf import settings as django_settings
 from tests.service import until
 from tests.workspace.chats.world import HELLO, World, delivered, ended, sleeps
 from workspace.access import turns
-from workspace.chats import transcript
+from workspace.chats import live, transcript
 from workspace.chats.turns import jobs, recovery, worker
+from workspace.engines.base import AGAIN
 from workspace.models import Turn
 from workspace.operations import REGISTRY
 
@@ -221,6 +222,35 @@ def test_worker_and_turn_process_killed_together_keep_the_message(world: World):
     assert not any(member.is_running() and member.status() != "zombie" for member in family)
     assert world.records(turn.chat, "user")[0]["text"] == turn.message
     assert world.records(turn.chat, "turn_end")[-1]["reason"] == "worker_lost"
+
+
+def test_what_was_streamed_and_asked_before_everything_was_killed_is_in_the_chat(world: World):
+    world.write("name: Alpha\npermissionMode: default\n")
+    turn = started(world, "#!runbook\n```Bash\ntrue\n```\n")
+    process = world.work(turn.id)
+    world.until_record(turn.chat, "permission")
+    streamed = live.Appender(str(world.transcript(turn.chat).with_suffix(".live")), turn.id)
+    for block, kind, text in (("1", "text", "Half of "), ("1", AGAIN, ""), ("1", "text", "The ti"),
+                              ("1", "text", "de"), ("2", "thinking", "Hm")):  # fmt: skip
+        streamed.add(block, kind, text)
+    streamed.flush()
+    child = turn_process(process)
+    for member in (psutil.Process(process.pid), child):
+        member.suspend()
+    for member in (psutil.Process(process.pid), child):
+        member.kill()
+    process.join(10)
+    until(lambda: not child.is_running() or child.status() == "zombie")
+    Turn.objects.filter(id=turn.id).update(lease_until=None)
+
+    assert recovery.sweep() == 1
+
+    [said] = world.records(turn.chat, "assistant")
+    assert (said["text"], said["block"], said["partial"]) == ("The tide", "1", True)
+    assert [thought["text"] for thought in world.records(turn.chat, "thinking")] == ["Hm"]
+    states = [asked["state"] for asked in world.records(turn.chat, "permission")]
+    assert states == ["asked", "denied"]
+    assert recovery.sweep() == 0
 
 
 def test_killed_between_claim_and_start_the_turn_is_written_down_once(world: World):

@@ -90,7 +90,7 @@ def test_a_ticker_claims_nothing_of_another_home_and_sleeps_through_it(
         ticker = beta.ticker()
         claimed = claims.claim_due(
             now=beta.clock.step(hours=1), serving_since=beta.clock.now(),
-            find=lambda slug, name: None, paused=lambda slug: False,
+            find=lambda slug, name: None, held=lambda slug: "",
         )  # fmt: skip
         assert (claimed.rows, claimed.queued) == (0, [])
         assert ticker._next_step(beta.clock.now()) > beta.clock.now()

@@ -8,7 +8,7 @@ import pytest
 
 from config.kernel.errors import Conflict
 from tests.workspace.triggers.world import World, schedule
-from workspace.triggers import triggers
+from workspace.triggers import pausing, triggers
 from workspace.triggers.entries import files
 
 SAFE = """\
@@ -71,7 +71,7 @@ def test_legacy_schedules_and_whole_projects_are_mixed_too(world):
     )
 
     entries = files.read(world.project())
-    assert (entries.legacy["old"].run.prompt, entries.paused) == ("x", True)
+    assert (entries.legacy["old"].run.prompt, entries.held) == ("x", pausing.PAUSED)
     world.write("schedules:\n  old: {type: cron, cron: '@daily', prompt: x, <<: no}\n")
     (entry,) = files.read(world.project()).invalid
     assert entry.error == "<<: must name a mapping, or a list of them, to mix in"

@@ -74,6 +74,40 @@ def test_an_event_hook_is_held_and_its_run_says_why(world, scope):
     assert told(world) == [("h", "skipped", pausing.PAUSED)]
 
 
+@pytest.mark.parametrize("status", ["done", "Abandoned"])
+def test_a_project_that_is_over_fires_nothing_and_says_so(world, serving, status):
+    word = status.lower()
+    ticker = serve(world, entry("t", run='prompt: "#!runbook\\n"'))
+    before = world.text()
+    world.write(f"status: {status}\n{before}")
+    advance(world, ticker, seconds=60)
+    advance(world, ticker, seconds=60)
+
+    [skipped] = world.runs()
+    assert (skipped.status, skipped.reason) == ("skipped", f"the project is {word}")
+    assert skipped.skips == 2
+    assert runtime(world)["paused"] == {"by": "status", "since": None, "status": word}
+    assert not hold(world, "project", paused=False)
+    assert triggers.run(world.project(), "t", principal=USER).run.session_id
+
+    world.write(f"status: active\n{before}")
+    end(world.runs()[-1])
+    advance(world, ticker, seconds=60)
+    assert [run.status for run in world.runs()] == ["skipped", "completed", "queued"]
+
+
+def test_a_hook_of_a_project_that_is_over_is_skipped_with_that_reason(world):
+    project = world.write(f"status: done\n{HOOK}")
+    chat = chats.create(principal=USER, project=project).chat.id
+
+    chats.archive(
+        principal=USER, project=project, session_id=chat, archived=True,
+        on_archive=events.chat_archived,
+    )  # fmt: skip
+
+    assert told(world) == [("h", "skipped", "the project is done")]
+
+
 def test_run_now_still_runs(world, scope, serving):
     world.write("triggers:\n" + entry("t", run='prompt: "#!runbook\\n"'))
     hold(world, scope)

@@ -11,7 +11,7 @@ from django_q.models import OrmQ
 from config.kernel.storage import homes
 from tests.workspace.triggers.world import NOON, schedule
 from workspace.models import Run, Turn
-from workspace.triggers import firing, runs
+from workspace.triggers import admission, firing, runs, triggers
 from workspace.triggers.entries import files
 from workspace.triggers.schedule import claims
 
@@ -130,6 +130,58 @@ def test_a_firing_in_between_starts_a_new_skipped_record(world):
     assert [(run.status, run.skips) for run in world.runs()] == [
         ("completed", None), ("skipped", 1), ("queued", None), ("skipped", 1),
     ]  # fmt: skip
+
+
+def fail(world, ticker, minutes: int) -> list[str]:
+    """The status of the firing of each minute, which then fails."""
+    for _ in range(minutes):
+        advance(world, ticker, seconds=60)
+        for run in world.runs():
+            if run.status == "queued":
+                assert runs.finish(run.id, status="failed", reason="no model")
+    return [run.status for run in world.runs()]
+
+
+def test_a_schedule_that_keeps_failing_is_tried_once_an_hour_and_says_so(world):
+    ticker = serve(world, entry("t"))
+
+    assert fail(world, ticker, 3) == ["failed"] * 3
+    assert fail(world, ticker, 59) == ["failed"] * 3 + ["skipped"]
+    skipped = world.runs()[-1]
+    assert (skipped.reason, skipped.skips) == (admission.FAILING, 59)
+    [warning] = [one for one in warnings(world) if one.startswith("run.backoff:")]
+    assert admission.FAILING in warning
+
+    advance(world, ticker, seconds=60)
+    last = world.runs()[-1]
+    assert last.status == "queued"
+    end(last)
+    advance(world, ticker, seconds=60)
+    assert world.runs()[-1].status == "queued"
+    assert [one for one in warnings(world) if one.startswith("run.backoff:")] == []
+
+
+def test_a_schedule_that_was_told_so_is_tried_at_each_time_though_it_fails(world):
+    ticker = serve(world, entry("t", run="prompt: hi, backoff: false"))
+
+    assert fail(world, ticker, 6) == ["failed"] * 6
+    assert [one for one in warnings(world) if one.startswith("run.backoff:")] == []
+
+
+def test_a_failing_schedule_begins_anew_when_it_is_switched_on_again(world):
+    ticker = serve(world, entry("t"))
+    fail(world, ticker, 4)
+    before = world.text()
+    world.write(before.replace("enabled: true", "enabled: false"))
+    world.arm()
+    world.write(before)
+    world.arm()
+
+    assert fail(world, ticker, 1) == ["failed"] * 3 + ["skipped", "failed"]
+
+
+def warnings(world) -> list[str]:
+    return triggers.get(world.project(), "t").warnings
 
 
 def test_queue_lets_one_schedule_firing_wait_and_skips_the_rest(world):

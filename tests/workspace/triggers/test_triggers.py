@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from config.kernel.errors import Conflict, Invalid, NotFound, Stale, SvcError
+from tests.workspace.access.world import configure
 from tests.workspace.triggers.world import World, hook, schedule
+from workspace.access.policy import Scope
 from workspace.engines import select
 from workspace.engines.base import Probe
 from workspace.models import Run, Turn
@@ -49,9 +51,7 @@ def test_the_rest_shape_fills_defaults_and_omits_absent_optionals(world):
 
     assert view["trigger"] == {"type": "schedule", "cron": "0 9 * * *"}
     assert view["run"] == {"prompt": "Say hi", "session": "new", "tools": []}
-    assert (view["agentName"], "legacy" in view, "warnings" in view) == (
-        "trigger-alpha-t", False, False,
-    )  # fmt: skip
+    assert (view["agentName"], "legacy" in view) == ("trigger-alpha-t", False)
 
 
 def test_the_flat_shape_has_every_key_in_order_nulls_included(world):
@@ -74,7 +74,7 @@ def test_an_enabled_only_put_is_refused(world):
 
 
 def test_read_only_keys_sent_back_are_ignored_silently(world):
-    view = triggers.view(world.put("t", schedule(interval="1h")).seen)
+    view = triggers.view(world.put("t", schedule(interval="1h", tools=["Read"])).seen)
 
     again = world.put("t", view)
 
@@ -256,6 +256,53 @@ def test_a_model_that_cannot_run_here_is_a_warning(world):
     saved = world.put("t", schedule(interval="1h", model="claude:opus"))
 
     assert saved.seen.warnings[0].startswith('run.model: "claude:opus" cannot run now: ')
+
+
+def runbook(*tools: str) -> str:
+    steps = {"Bash": "```Bash\ntrue\n```", "Read": "```Read file_path=a\n```"}
+    return "\n".join(["#!runbook", *(steps[tool] for tool in tools)])
+
+
+ASKED = "run.tools: nobody attends its turns, so permission mode {} denies {}; {}{}"
+NAME = 'name the tools it may use, e.g. ["Read", "Glob", "Grep", "Edit", "Write", "Bash"]'
+BYPASS = ", or choose bypassPermissions"
+
+
+@pytest.mark.parametrize(
+    ("run", "warning"),
+    [
+        ({}, ASKED.format("acceptEdits", "Bash, WebFetch, WebSearch", NAME, BYPASS)),
+        ({"prompt": runbook("Read", "Bash")},
+         ASKED.format("acceptEdits", "Bash",
+                      'name the tools it may use, e.g. ["Read", "Bash"]', BYPASS)),
+        ({"permissionMode": "default"},
+         ASKED.format("default", "Edit, Write, NotebookEdit, Bash, WebFetch, WebSearch",
+                      NAME, BYPASS)),
+        ({"prompt": runbook("Read")}, None),
+        ({"tools": ["Bash"]}, None),
+        ({"permissionMode": "bypassPermissions"}, None),
+        ({"permissionMode": "plan"}, None),
+    ],
+)  # fmt: skip
+def test_a_schedule_that_is_denied_what_nobody_can_be_asked_says_so_at_save(world, run, warning):
+    body = schedule(interval="1h")
+    body["run"] |= run
+
+    put = world.put("t", body)
+    flat = patch(world, "t", enabled=False)
+
+    for found in (put.seen.warnings, flat["warnings"]):
+        assert [one for one in found if one.startswith("run.tools:")] == [*filter(None, [warning])]
+
+
+def test_a_client_is_not_told_of_a_mode_that_it_may_not_choose(world, monkeypatch):
+    configure(monkeypatch, ci=Scope(("alpha",), ("*",)))
+    world.write("name: Alpha\ntriggers:\n  t:\n    trigger: {type: schedule, interval: 1d}\n"
+                "    run: {prompt: x}\n    clients: [ci]\n")  # fmt: skip
+
+    [warning] = triggers.get(world.project(), "t").warnings
+
+    assert warning == ASKED.format("acceptEdits", "Bash, WebFetch, WebSearch", NAME, "")
 
 
 def test_only_one_curator_entry_is_used_and_the_other_says_so(world):

@@ -114,6 +114,11 @@ ROWS: list[tuple[dict[str, Any], str]] = [
         'run.promptFile: "../x.md" leaves .svc/triggers/, e.g. "daily.md"',
     ),
     ({"run__session": "same"}, 'run.session: "same" is not one of new, resume'),
+    (
+        {"run__tools": ["Bash(git status)"]},
+        'run.tools: unknown tool "Bash(git status)": a list names whole tools, not patterns of '
+        "commands (did you mean Bash?)",
+    ),
     ({"run__tools": ["bash"]}, 'run.tools: unknown tool "bash" (did you mean Bash?)'),
     (
         {"run__permissionMode": "yolo"},
@@ -139,6 +144,7 @@ ROWS: list[tuple[dict[str, Any], str]] = [
         {"run": {"prompt": "x", "overlap": "parallel", "session": "resume"}},
         'run.overlap: parallel needs run.session "new" (turns of one chat never overlap)',
     ),
+    ({"run__backoff": 0}, "run.backoff: must be true or false, e.g. false"),
     ({"enabled": "yes"}, "enabled: must be true or false"),
 ]
 

@@ -94,7 +94,7 @@ def test_what_was_armed_before_zones_were_known_was_in_utc_and_keeps_its_grid_th
 
 
 def test_the_zone_of_an_interval_changes_nothing_and_is_warned_of(world):
-    saved = world.put("t", schedule(interval="1h", timezone="Asia/Tokyo"))
+    saved = world.put("t", schedule(interval="1h", timezone="Asia/Tokyo", tools=["Read"]))
     before = world.state("t")
 
     assert saved.seen.warnings == [

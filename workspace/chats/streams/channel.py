@@ -19,6 +19,7 @@ from workspace.chats import live, transcript
 from workspace.chats.messages import Viewer
 from workspace.chats.streams.calls import RunningCalls
 from workspace.chats.turns import queue
+from workspace.engines.base import AGAIN
 from workspace.models import Turn
 
 BATCH_BYTES = 256 * 1024
@@ -150,12 +151,16 @@ class Channel:
         live_path = f"{self.path.removesuffix('.jsonl')}.live"
         self.live_offset, deltas = live.read(live_path, self.live_offset, self.turn)
         for delta in deltas:
-            if delta.kind == "text" and delta.block not in self.told:
+            if delta.kind == AGAIN and self.partial.pop(delta.block, ""):
+                self._to_all(self._delta("", again=True))
+            elif delta.kind == "text" and delta.block not in self.told:
                 self.partial[delta.block] = self.partial.get(delta.block, "") + delta.text
                 self._to_all(self._delta(delta.text))
 
-    def _delta(self, text: str) -> bytes:
-        return encode("delta", {"turnId": self.turn, "text": text})
+    def _delta(self, text: str, *, again: bool = False) -> bytes:
+        """`again`: what was streamed since the last line does not count."""
+        shown = {"turnId": self.turn, "text": text}
+        return encode("delta", shown | ({"again": True} if again else {}))
 
     def _to_all(self, data: bytes) -> None:
         for watcher in self.watchers:

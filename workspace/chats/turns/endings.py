@@ -16,8 +16,9 @@ from django.db import transaction
 from config.kernel.errors import SvcError
 from config.kernel.storage import homes
 from workspace import projects
-from workspace.chats import files, transcript
+from workspace.chats import files, live, transcript
 from workspace.chats.turns.delivery import OnChange, announce, deliver
+from workspace.chats.turns.recorder import UNANSWERED
 from workspace.models import Turn
 
 log = logging.getLogger(__name__)
@@ -31,6 +32,7 @@ STATES = {
     "stopped": "stopped",
     "interrupted": "interrupted",
 }
+STREAMED = {"text": "assistant", "thinking": "thinking"}  # kind of a delta -> of its record
 HOLDING = ("failed", "stopped")
 SENTENCES = {
     "user": "stopped by a user",
@@ -141,10 +143,25 @@ def close(turn: Turn, end: Mapping[str, Any]) -> Mapping[str, Any]:
             writer.append("turn_start", turn.id, **_start_fields(turn))
         if "user" not in there:
             writer.append("user", turn.id, text=turn.message, sender=turn.sender)
+        _keep_unfinished(writer, turn)
         if end["status"] != "stopped":
             writer.append("notice", turn.id, **_notice(end))
         missing = {"text": None, "turns": 0, "usage": None, "cost": None, "ms": _elapsed_ms(turn)}
         return writer.append("turn_end", turn.id, **(missing | dict(end)))
+
+
+def _keep_unfinished(writer: transcript.Writer, turn: Turn) -> None:
+    """What was streamed and is no record yet, and the questions that nobody can answer any more."""
+    records = records_of(writer.path, turn.id)
+    told = {record.get("block") for record in records}
+    for block, kind, text in live.unfinished(f"{writer.path.removesuffix('jsonl')}live", turn.id):
+        if block not in told and kind in STREAMED:
+            writer.append(STREAMED[kind], turn.id, text=text, block=block, partial=True)
+    asked = {record["call"]: record for record in records if record["type"] == "permission"}
+    for call, question in asked.items():
+        if question.get("state") == "asked":
+            said = {key: question.get(key) for key in ("tool", "input")}
+            writer.append("permission", turn.id, call=call, **said, **UNANSWERED)
 
 
 def remember(turn: Turn, engine: str) -> None:

@@ -32,6 +32,11 @@ STOPS = {
     "shutdown": End("interrupted", "shutdown", "The service stopped while this turn ran."),
     "worker_lost": End("interrupted", "worker_lost", "The worker of this turn was lost."),
 }
+UNANSWERED = {
+    "state": "denied",
+    "by": "stop",
+    "reason": "the turn ended before anybody answered",
+}
 _LEVELS = {"ok": None, "stopped": None, "interrupted": "warn"}
 
 
@@ -49,6 +54,7 @@ class Recorder:
     def __init__(self, writer: transcript.Writer, job: Job) -> None:
         self.writer, self.job = writer, job
         self.open: dict[str, float] = {}  # call -> when it was asked for
+        self.questions: dict[str, Args] = {}  # call -> the permission record that nobody answered
         self.ended = False
         self._began = time.monotonic()
 
@@ -105,21 +111,19 @@ class Recorder:
 
     def permission(self, use: ToolUse, state: str, by: str, reason: str | None) -> None:
         """A question, its answer, or a denial by the gate (4.2)."""
-        self._append(
-            "permission",
-            call=use.call,
-            tool=use.tool,
-            input=use.input,
-            state=state,
-            by=by,
-            reason=reason,
-        )
+        question = {"call": use.call, "tool": use.tool, "input": use.input}
+        self.questions.pop(use.call, None)
+        if state == "asked":
+            self.questions[use.call] = question
+        self._append("permission", **question, state=state, by=by, reason=reason)
 
     def finish(self, end: End, hosts: Sequence[Args] = ()) -> None:
         """Close what is open, say why a turn failed, write turn_end; once. `hosts`: {host, port,
         refused} of each that commands reached or were refused."""
         if self.ended:
             return
+        for question in self.questions.values():
+            self._append("permission", **question, **UNANSWERED)
         for call, began in list(self.open.items()):
             self.take(ToolResult(call, True, "stopped", round((time.monotonic() - began) * 1000)))
         text = None if end.text is None else scrubbed(end.text, self.job.secrets)

@@ -13,7 +13,7 @@ from pydantic_ai.messages import (
     ThinkingPartDelta,
 )
 
-from workspace.engines.base import Text, Thinking, TurnIO
+from workspace.engines.base import AGAIN, Text, Thinking, TurnIO
 
 
 class Blocks:
@@ -23,6 +23,12 @@ class Blocks:
         self.io = io
         self.count = 0
         self.open: dict[int, str] = {}  # index in the reply -> block
+        self.broken: list[str] = []  # begun in a reply whose connection was cut
+
+    def again(self) -> None:
+        """The reply is asked for once more: what it had begun holds until more comes."""
+        self.broken += self.open.values()
+        self.open.clear()
 
     def take(self, event: ModelResponseStreamEvent, task: str | None) -> Text | Thinking | None:
         """Show what came; the record of a block that is whole. A task is not shown live."""
@@ -43,6 +49,9 @@ class Blocks:
 
     def _show(self, index: int, kind: str, words: str, task: str | None) -> None:
         if words and task is None:
+            for block in self.broken:
+                self.io.delta(block, AGAIN, "")
+            self.broken.clear()
             self.io.delta(self.open[index], kind, words)
 
 

@@ -21,6 +21,7 @@ from workspace.engines.light_typing import Any
 
 RETRIES = 2
 URLS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
+SHORTER = "Begin a new chat, fork an earlier turn, or choose a model with a longer context."
 _CHARACTERS = 500
 
 
@@ -90,6 +91,9 @@ def failure(error: exceptions.AgentRunError) -> End:
         ):
             text = f"The model's provider takes no more requests now: {said}"
             return End("error", "rate_limited", text)
+        case exceptions.ModelContextWindowExceededError():
+            text = f"This chat is longer than the model can take: {said}. {SHORTER}"
+            return End("error", "api_error", text)
         case exceptions.ModelTimeoutError() | exceptions.ModelRequestTimeout():
             return End("error", "api_error", "The model's server did not answer in time.")
         case exceptions.ModelConnectionError():

@@ -24,7 +24,7 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.usage import RunUsage
 
 from workspace.engines import history
-from workspace.engines.base import Args, End, Event, Job, Notice, ToolResult, ToolUse, TurnIO
+from workspace.engines.base import Args, End, Event, Job, Notice, Text, ToolResult, ToolUse, TurnIO
 from workspace.engines.builtin import memory, models, servers, toolbox
 from workspace.engines.builtin.blocks import Blocks
 from workspace.engines.tools import Output
@@ -35,6 +35,7 @@ LOCAL_CONTEXT = (
     "The model server is ollama: unless its context length was raised (4096 tokens by default, "
     "OLLAMA_CONTEXT_LENGTH), it drops the front of a long conversation without a word."
 )
+BROKEN = "The model's server broke off in the middle of its answer; send the message once more."
 EMPTY = 2  # times in a row that a model which says nothing is asked again
 CUT = {
     "length": "The model stopped at the length it may answer; the answer is cut.",
@@ -46,6 +47,14 @@ class Spent(Exception):
     """The model has replied as often as it may."""
 
 
+class Broken(Exception):
+    """The connection was cut in an answer; `told`: a part of it is a record already."""
+
+    def __init__(self, told: bool) -> None:
+        super().__init__(told)
+        self.told = told
+
+
 class Failed(Exception):
     """An answer of the model that cannot be gone on with."""
 
@@ -55,6 +64,7 @@ class Turn:
 
     model: Model
     tools: toolbox.Toolbox
+    response: ModelResponse  # the last whole one
 
     def __init__(self, job: Job, io: TurnIO, server: str, name: str) -> None:
         self.job, self.io, self.server, self.name = job, io, server, name
@@ -160,18 +170,17 @@ class Turn:
         if self.replies >= self.job.max_turns:
             raise Spent
         self.replies += 1
-        offered = self.tools.definitions(nested=task is not None)
-        async with model_request_stream(
-            self.model,
-            messages,
-            model_settings=self.settings,
-            model_request_parameters=ModelRequestParameters(function_tools=offered),
-        ) as stream:
-            async for part in stream:
-                block = self.blocks.take(part, task)
-                if block is not None:
-                    yield block
-            response = stream.get()
+        for left in reversed(range(models.RETRIES + 1)):
+            try:
+                async with aclosing(self._ask(messages, task)) as blocks:
+                    async for block in blocks:
+                        yield block
+                break
+            except Broken as broken:
+                if broken.told or not left:
+                    raise Failed(BROKEN) from broken
+                self.blocks.again()
+        response = self.response
         self.usage.incr(response.usage)
         if response.tool_calls or (response.text or "").strip():
             memory.append(messages, response)
@@ -179,6 +188,31 @@ class Turn:
                 yield memory.kept(response)
         if response.finish_reason in CUT:
             raise Failed(CUT[response.finish_reason])
+
+    async def _ask(self, messages: list[ModelMessage], task: str | None) -> Events:
+        """One request; its whole response is `response` then. Broken when only a part came."""
+        offered = self.tools.definitions(nested=task is not None)
+        begun = told = False
+        try:
+            async with model_request_stream(
+                self.model,
+                messages,
+                model_settings=self.settings,
+                model_request_parameters=ModelRequestParameters(function_tools=offered),
+            ) as stream:
+                async for part in stream:
+                    begun = True
+                    block = self.blocks.take(part, task)
+                    if block is not None:
+                        told = told or isinstance(block, Text)
+                        yield block
+                self.response = stream.get()
+        except exceptions.ModelTimeoutError:
+            raise
+        except exceptions.ModelConnectionError as error:
+            if not begun:
+                raise
+            raise Broken(told) from error
 
     async def _call(
         self, part: ToolCallPart, messages: list[ModelMessage], task: str | None

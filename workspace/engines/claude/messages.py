@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from workspace.engines import catalogue, policy
 from workspace.engines.base import (
+    AGAIN,
     Args,
     End,
     EngineError,
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from claude_agent_sdk import AssistantMessage, ResultMessage, ToolResultBlock
 
 ITSELF = "<synthetic>"  # the model of a message that no model wrote
+DIAGNOSTIC = "[ede_diagnostic]"  # how it begins what it tells its own makers alone
+EMPTY = "The model gave an empty answer."
+BROKEN = "The model's answer broke off, also when it was asked again; send the message once more."
 TASK = "Agent"  # its name for Task towards a model
 TOKENS = {
     "inputTokens": "inputTokens",
@@ -57,6 +61,9 @@ class Messages:
         self._began: dict[str, float] = {}
         self._bash: set[str] = set()
         self._blocks = 1
+        self._streamed = False  # of the current block, and it is no record yet
+        self._broken = False  # the connection that streamed it
+        self._answered = False  # since the last call of a tool
 
     def events(self, message: object) -> Iterator[Event]:
         """Raises EngineError for a tool that was not asked for."""
@@ -101,13 +108,21 @@ class Messages:
         ]
 
     def _delta(self, event: Mapping[str, Any]) -> None:
+        if event.get("type") == "message_start":  # perhaps of what it asks for once more
+            self._broken = self._streamed
         if event.get("type") != "content_block_delta":
             return
         delta = event["delta"]
         if delta.get("type") == "text_delta":
-            self.io.delta(self._block, "text", delta["text"])
+            self._stream("text", delta["text"])
         elif delta.get("type") == "thinking_delta":
-            self.io.delta(self._block, "thinking", delta["thinking"])
+            self._stream("thinking", delta["thinking"])
+
+    def _stream(self, kind: str, text: str) -> None:
+        if self._broken:
+            self.io.delta(self._block, AGAIN, "")
+        self._streamed, self._broken = True, False
+        self.io.delta(self._block, kind, text)
 
     @property
     def _block(self) -> str:
@@ -134,11 +149,14 @@ class Messages:
     def _text(self, said: Text | Thinking) -> Text | Thinking:
         """What was streamed under this block is replaced; a subagent's text is not streamed."""
         block = self._block if said.task is None else f"{self._block}_of_{said.ref}"
-        self._blocks += said.task is None
+        if said.task is None:
+            self._blocks, self._streamed = self._blocks + 1, False
+            self._answered = self._answered or isinstance(said, Text)
         return said._replace(block=block)
 
     def _used(self, use: ToolUse) -> ToolUse:
         self._began[use.call] = time.monotonic()
+        self._answered = self._answered and use.task is not None
         if use.tool == "Bash":
             self._bash.add(use.call)
         return use
@@ -165,9 +183,17 @@ class Messages:
             text = f"The turn stopped after {self.job.max_turns} replies, the most it may take."
             return End("max_turns", "max_turns", text, self.job.max_turns, usage, cost)
         if last.is_error or last.terminal_reason not in (None, "completed"):
-            text = last.result or "; ".join(last.errors or []) or str(last.terminal_reason)
+            errors = [text for text in last.errors or [] if not text.startswith(DIAGNOSTIC)]
+            if not last.result and not errors and last.errors:
+                return End("error", "api_error", self._unanswered(), turns, usage, cost)
+            text = last.result or "; ".join(errors) or str(last.terminal_reason)
             return End("error", self._reason(last), text, turns, usage, cost)
+        if not self._answered:
+            return End("error", "api_error", self._unanswered(), turns, usage, cost)
         return End("ok", turns=turns, usage=usage, cost=cost)
+
+    def _unanswered(self) -> str:
+        return BROKEN if self._streamed else EMPTY
 
     def _reason(self, last: ResultMessage) -> str:
         status = last.api_error_status

@@ -30,7 +30,7 @@ class TriggerSet:
     triggers: Mapping[str, Trigger] = field(default_factory=dict)
     legacy: Mapping[str, Trigger] = field(default_factory=dict)
     invalid: tuple[InvalidEntry, ...] = ()
-    paused: bool = False
+    held: str = ""  # why its triggers do not fire by themselves
     zone: str = ""  # of a cron that names none; "" while the project names one there is not
 
     def find(self, name: str) -> Trigger | None:
@@ -84,7 +84,7 @@ def parse(data: Mapping[str, Any], document: yamlio.Document | None) -> TriggerS
         triggers,
         {name: one for name, one in schedules.items() if name not in triggers},
         (*bad_triggers, *(replace(one, legacy=True) for one in bad_schedules), *shadowed),
-        pausing.of_data(data) is not None,
+        held.reason if (held := pausing.of_data(data)) else "",
         zone,
     )
 

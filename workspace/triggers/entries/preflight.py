@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 
+import orjson
+
 from config.kernel.errors import Problem
 from workspace.access import clients, reach
-from workspace.engines import policy, select
+from workspace.engines import grammar, policy, select
 from workspace.engines.base import Job
 from workspace.project import Project
 from workspace.schema import capped
@@ -14,6 +16,7 @@ from workspace.triggers.entries import prompts
 from workspace.triggers.entries.files import TriggerSet
 from workspace.triggers.entries.schema import MAX_TURNS, Trigger, Webhook
 
+ORDINARY = ["Read", "Glob", "Grep", "Edit", "Write", "Bash"]  # what most prompts get along with
 FIXES = {"tools": 'model "claude"', "permissionMode": '"bypassPermissions"'}
 
 
@@ -58,6 +61,8 @@ def warnings(project: Project, trigger: Trigger, entries: TriggerSet) -> list[st
         found.append(f"{never.field}: {never.reason}")
     elif refused := refusal(project, trigger, trigger.run.prompt or ""):
         found.append(f"run.network: {refused}" if refused == policy.NETWORK else f"run: {refused}")
+    elif denied := _denied(project, trigger):
+        found.append(denied)
     bound = reach.mode(project.network.mode)
     if refused := reach.wider(trigger.run.network, bound, "project"):
         found.append(f"run.network: {refused}: not used")
@@ -67,6 +72,30 @@ def warnings(project: Project, trigger: Trigger, entries: TriggerSet) -> list[st
     if _bypasses_as_root(project, trigger):
         found.append("run.permissionMode: bypassPermissions as root without a sandbox")
     return found
+
+
+def _denied(project: Project, trigger: Trigger) -> str | None:
+    """What a turn with all the tools of the project may not use, since nobody can be asked. Plan
+    was chosen to have it so."""
+    try:
+        prompt = prompts.read(trigger, project.working_dir)
+    except prompts.BadPrompt:
+        return None
+    if not trigger.own_agent or _mode(project, trigger) == "plan":
+        return None
+    job = _draft(project, trigger, prompt)
+    used = grammar.tools(prompt) if grammar.is_runbook(prompt) else None
+    denied = policy.asked_for(job) if used is None else policy.asked_for(job, used)
+    if not denied:
+        return None
+    example = orjson.dumps(ORDINARY if used is None else used).decode().replace(",", ", ")
+    fix = f"name the tools it may use, e.g. {example}"
+    if capped("bypassPermissions", clients.bounds(trigger.clients).mode) == "bypassPermissions":
+        fix += ", or choose bypassPermissions"
+    return (
+        f"run.tools: nobody attends its turns, so permission mode {job.mode} denies "
+        f"{', '.join(denied)}; {'convert it and ' if trigger.legacy else ''}{fix}"
+    )
 
 
 def _choice(project: Project, trigger: Trigger, prompt: str) -> select.Choice:

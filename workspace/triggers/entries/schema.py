@@ -74,6 +74,7 @@ class Run:
     max_turns: int | None = None
     max_spawn_depth: int | None = None
     overlap: str | None = None
+    backoff: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,11 @@ class Trigger:
     def overlap(self) -> str:
         """Schedules skip by default; events queue, because each names a different chat."""
         return self.run.overlap or ("skip" if self.type == "schedule" else "queue")
+
+    @property
+    def backs_off(self) -> bool:
+        """Whether it is tried less often while it fails; an event has no later time to wait for."""
+        return self.type == "schedule" and self.run.backoff is not False
 
     @property
     def catch_up(self) -> str:
@@ -188,5 +194,6 @@ def _run(run: Run) -> dict[str, Any]:
         "maxTurns": run.max_turns,
         "maxSpawnDepth": run.max_spawn_depth,
         "overlap": run.overlap,
+        "backoff": run.backoff,
     }
     return {key: value for key, value in fields.items() if value is not None}

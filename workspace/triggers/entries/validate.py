@@ -39,6 +39,7 @@ RUN_KEYS = (
     "maxTurns",
     "maxSpawnDepth",
     "overlap",
+    "backoff",
 )
 
 
@@ -235,7 +236,10 @@ def _run(body: Any, findings: Findings, kept: str) -> Run | None:
             "run.maxSpawnDepth", body.get("maxSpawnDepth"), "of 0 or more", "1", 1_000_000
         ),
         overlap=findings.one_of("run.overlap", body.get("overlap"), ("skip", "queue", "parallel")),
+        backoff=body.get("backoff"),
     )
+    if not isinstance(body.get("backoff"), bool | None):
+        findings.add("run.backoff", "must be true or false", "false")
     if run.overlap == "parallel" and run.session == "resume":
         reason = 'parallel needs run.session "new" (turns of one chat never overlap)'
         findings.add("run.overlap", reason)
@@ -287,8 +291,10 @@ def _tools(value: Any, findings: Findings) -> tuple[str, ...]:
         findings.add("run.tools", "must hold names only", '["Read", "Grep"]')
     for name in names:
         if not catalogue.known(name):
-            close = catalogue.nearest(name)
-            hint = f" (did you mean {close}?)" if close else ""
+            tool, pattern, _ = name.partition("(")
+            close = catalogue.nearest(tool)
+            why = ": a list names whole tools, not patterns of commands" if pattern else ""
+            hint = why + (f" (did you mean {close}?)" if close else "")
             example = None if close else '"Read"'
             findings.add("run.tools", f"unknown tool {shown(name)}{hint}", example)
         elif name in catalogue.NEVER_GRANTED:

@@ -18,7 +18,6 @@ from config.kernel.storage import homes
 from workspace.models import Run, TriggerState
 from workspace.triggers import admission, firing
 from workspace.triggers.entries.schema import Trigger
-from workspace.triggers.pausing import PAUSED
 from workspace.triggers.schedule import clock
 from workspace.triggers.schedule.clock import Decision
 
@@ -26,7 +25,7 @@ log = logging.getLogger(__name__)
 
 BATCH = 100  # rows of one transaction: long enough to be cheap, short enough to be on time
 Find = Callable[[str, str], Trigger | None]
-Paused = Callable[[str], bool]  # of a project
+Held = Callable[[str], str]  # why nothing of a project fires; "" when it does
 
 
 @dataclass(slots=True)
@@ -39,7 +38,7 @@ class Claimed:
     rows: int = 0
 
 
-def claim_due(*, now: datetime, serving_since: datetime, find: Find, paused: Paused) -> Claimed:
+def claim_due(*, now: datetime, serving_since: datetime, find: Find, held: Held) -> Claimed:
     """Claim what of this home is due at `now`, oldest first, at most BATCH; call again while rows
     came back."""
     with transaction.atomic():
@@ -49,7 +48,7 @@ def claim_due(*, now: datetime, serving_since: datetime, find: Find, paused: Pau
         if rows:
             firings = _claim(rows, claimed, find, now, serving_since)
             _store(rows)
-            _record(firings, claimed, paused)
+            _record(firings, claimed, held)
     for run in claimed.queued:
         log.debug("claimed", extra={"run": run.id, "trigger": f"{run.project}/{run.trigger}"})
     return claimed
@@ -98,17 +97,19 @@ def _advance(row: TriggerState, now: datetime, since: datetime) -> Decision:
     return clock.decide(found, when=row.when, catch_up=row.catch_up, now=now, serving_since=since)
 
 
-def _record(
-    firings: Sequence[tuple[Run, Decision, Trigger]], claimed: Claimed, paused: Paused
-) -> None:
+def _record(firings: Sequence[tuple[Run, Decision, Trigger]], claimed: Claimed, held: Held) -> None:
     """Store the runs; a nominal time that has its run already is not fired again."""
     taken = _taken(run for run, _, _ in firings)
+    backing = {(run.project, run.trigger) for run, _, trigger in firings if trigger.backs_off}
+    failing = admission.failing(backing) if backing else set()
     active = admission.activity(run.project for run, _, _ in firings) if firings else Counter()
     for run, decision, trigger in firings:
         if (run.project, run.trigger, run.scheduled_for) in taken:
             continue
-        reason = decision.skipped or (PAUSED if paused(run.project) else "")
+        reason = decision.skipped or held(run.project)
         reason = reason or admission.refusal(trigger, active[run.project, run.trigger])
+        if not reason and (run.project, run.trigger) in failing and admission.too_early(run):
+            reason = admission.FAILING
         if reason:
             firing.skip(run, reason)
             continue

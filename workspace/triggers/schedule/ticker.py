@@ -145,15 +145,16 @@ class Ticker:
     def claim(self, now: datetime) -> None:
         """Claim all that is due; start what was claimed once the last claim is on disk."""
         self._refresh(now)
-        everywhere = pausing.of_instance() is not None
+        everywhere = pausing.of_instance()
 
-        def paused(slug: str) -> bool:
-            return everywhere or self.entries.get(slug, TriggerSet()).paused
+        def held(slug: str) -> str:
+            own = self.entries.get(slug, TriggerSet()).held
+            return everywhere.reason if everywhere else own
 
         queued: list[Run] = []
         while True:
             claimed = claims.claim_due(
-                now=now, serving_since=self.serving_since, find=self.find, paused=paused
+                now=now, serving_since=self.serving_since, find=self.find, held=held
             )
             queued += claimed.queued
             self.caught_up += claimed.caught_up

@@ -35,7 +35,7 @@ async function start({ prompt, model, attachments }) {
 const toggle = (event) =>
   pause(event, {
     slug: state.paused?.by === "instance" ? "" : slug,
-    on: !state.paused,
+    on: !state.paused || state.paused.by === "status",
     after: load,
   });
 
@@ -70,12 +70,12 @@ const header = ({ name, summary, status, review }) =>
     ),
   );
 
-function drawNotices({ error, warnings = [], paused }) {
+function drawNotices({ error, warnings = [], paused, counts }) {
   const focused = notices.contains(document.activeElement);
   const items = [
     error && { kind: "error", text: error },
     ...warnings.map((text) => ({ kind: "warning", text })),
-    paused && { kind: "paused", paused },
+    paused && (paused.by !== "status" || counts.triggers > 0) && { kind: "paused", paused },
   ].filter(Boolean);
   keep(notices, items, (item) => item.text ?? item.kind, notice);
   if (focused && !notices.contains(document.activeElement)) triggers.focus();

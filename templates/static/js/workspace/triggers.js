@@ -14,6 +14,7 @@ import { step } from "./chat/list.js";
 import { pause } from "./pausing.js";
 import { whenAndZone } from "./schedule.js";
 import { Editor } from "./triggers/editor.js";
+import { overWords } from "./triggers/head.js";
 import { overview } from "./triggers/overview.js";
 import { stateOf, triggerState } from "./words.js";
 
@@ -101,9 +102,14 @@ function draw() {
 }
 
 function sayPaused() {
-  const { by, since } = state.listing.paused ?? {};
+  const { by, since, status } = state.listing.paused ?? {};
   paused.hidden = !by;
-  const whose = by === "instance" ? "All triggers are paused" : "Paused in this project";
+  const whose =
+    by === "instance"
+      ? "All triggers are paused"
+      : by === "status"
+        ? overWords(status)
+        : "Paused in this project";
   fill(paused, icon("pause"), h("span", {}, whose, since ? [" since ", time(since)] : ""));
 }
 
@@ -239,7 +245,7 @@ const more = button("", {
   "aria-label": "More for all triggers",
 });
 menu(more, () => [
-  state.listing?.paused
+  state.listing?.paused && state.listing.paused.by !== "status"
     ? { label: "Resume triggers", icon: "play", act: () => hold(null, false) }
     : {
         label: "Pause triggers of this project",

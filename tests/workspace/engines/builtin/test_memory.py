@@ -160,7 +160,8 @@ def test_a_conversation_too_long_for_the_model_goes_on_in_words(talk, stub, worl
     stub.fail(400, times=2, message="This model's maximum context length is 12 tokens.")
     records = talk.run("Still?")
     assert end(records) == ("error", "api_error")
-    assert "maximum context length" in records[-1]["text"]
+    assert records[-1]["text"].startswith("This chat is longer than the model can take: This model")
+    assert "fork an earlier turn" in records[-1]["text"]
 
 
 def test_a_message_longer_than_a_record_does_not_lose_the_chat(talk, stub, world):

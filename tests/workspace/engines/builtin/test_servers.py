@@ -83,11 +83,22 @@ def test_an_overloaded_anthropic_is_a_rate_limit(claude):
 
 
 def test_a_stream_that_breaks_off_is_a_failure_with_what_was_said(talk, stub):
-    stub.say(text("Half of the answer"), piece=5, cut=2)
+    for _ in range(3):
+        stub.say(text("Half of the answer"), piece=5, cut=2)
     records = talk.run()
     assert end(records) == ("error", "api_error")
+    assert records[-1]["text"].startswith("The model's server broke off in the middle")
     said = only(records, "assistant")
     assert (said["text"], said["partial"]) == ("Half of th", True)
+
+
+def test_a_stream_that_breaks_off_once_is_asked_for_again_and_told_once(talk, stub):
+    stub.say(text("Half of the answer"), piece=5, cut=2)
+    stub.say(text("All of the answer"))
+    records = talk.run()
+    assert (end(records), records[-1]["turns"]) == (("ok", None), 1)
+    said = only(records, "assistant")
+    assert (said["text"], said.get("partial")) == ("All of the answer", None)
 
 
 def test_a_server_that_is_not_there_is_a_failure(talk, stub):

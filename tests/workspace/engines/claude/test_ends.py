@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+from functools import partial
 
 import pytest
 
 from tests.stubs.anthropic import Reply, text, use
-from tests.workspace.engines.claude.conftest import KEY, Desk, ended, of
+from tests.workspace.engines.claude.conftest import KEY, Desk, Record, ended, of
 from tests.workspace.turns import kinds, only
 from workspace.engines import procs
 from workspace.engines.network import Network
@@ -45,6 +46,36 @@ def test_an_error_of_the_model_server_fails_the_turn_for_its_reason(desk: Desk, 
     assert "API Error" in notice["text"]
     assert KEY not in str(records)
     assert of(records, "assistant") == []
+
+
+def test_a_stream_that_breaks_each_time_is_told_once_and_in_words(desk: Desk):
+    broken = [Reply([text("This stream breaks")], piece=6, hold=2, cut=2) for _ in range(3)]
+    nothing = [Reply([text("x")], cut=0) for _ in range(3)]
+    desk.stub.when(lambda asked: not asked.body.get("stream"), Reply([]), Reply([]))
+    desk.stub.when(lambda asked: True, *broken, *nothing)
+
+    def streamed(words: str, records: list[Record]) -> bool:
+        return desk.live() == words
+
+    running = desk.start()
+    for number, reply in enumerate(broken, 1):
+        running.until(partial(streamed, "This stream " * number))
+        reply.go.set()
+    records = desk.end(running)
+
+    said = only(records, "assistant")
+    assert (said["text"], said["partial"]) == ("This stream ", True)
+    assert ended(records) == ("error", "api_error")
+    assert only(records, "notice")["text"].startswith("The model's answer broke off, also when")
+
+
+def test_an_empty_answer_is_no_success(desk: Desk):
+    desk.stub.when(lambda asked: True, *[Reply([]) for _ in range(2)])
+
+    records = desk.run()
+
+    assert ended(records) == ("error", "api_error")
+    assert only(records, "notice")["text"] == "The model gave an empty answer."
 
 
 def test_without_a_key_the_login_failed_and_nothing_is_completed(desk: Desk):

@@ -141,8 +141,8 @@ export class Transcript {
     for (const turn of this.turns.values()) turn.again = true;
   }
 
-  delta({ turnId, text }) {
-    this.turn(turnId).live(text);
+  delta({ turnId, text, again }) {
+    this.turn(turnId).live(text, again);
   }
 
   /** The tool calls that run now: of at most one turn. */

@@ -120,8 +120,9 @@ export class Turn {
     node.dataset.at = offset;
   }
 
-  /** Part of an answer that is still being written. Blocks that stay the same are left alone. */
-  live(text) {
+  /** Part of an answer that is still being written, `again` after what was streamed of it did not
+   *  count. Blocks that stay the same are left alone. */
+  live(text, again) {
     this.open = true;
     this.body();
     if (!this.writing) {
@@ -131,7 +132,7 @@ export class Turn {
       this.foot.before(this.writing);
       this.head();
     }
-    this.text = this.again ? text : this.text + text;
+    this.text = this.again || again ? text : this.text + text;
     this.again = false;
     this.due ||= requestAnimationFrame(() => {
       this.due = 0;

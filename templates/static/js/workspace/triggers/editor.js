@@ -44,6 +44,7 @@ export class Editor {
       run: (event) => this.run(event),
       convert: (event) => this.convert(event),
       resume: this.resume,
+      mend: (way) => this.mend(way),
     };
     this.preview = settle(200, () => this.showTimes());
     this.build();
@@ -190,6 +191,11 @@ export class Editor {
     } catch (error) {
       this.refused(error);
     }
+  }
+
+  mend(way) {
+    way.apply(this.inputs);
+    this.typed();
   }
 
   /** Nothing of what is typed is lost: each error goes to its field, the rest over the form. */

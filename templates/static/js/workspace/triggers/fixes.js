@@ -1,7 +1,7 @@
 // What an error sentence offers as the fix, as a button beside it.
 
 const MEANT = /\(did you mean ([^)]+)\?\)/;
-const UNKNOWN = /unknown tool "?([^"\s]+)"?/;
+const UNKNOWN = /unknown tool "([^"]+)"/;
 
 /** {label, apply(inputs)} of an error, or null. */
 export function fixOf({ field, reason, example }, inputs) {
@@ -17,6 +17,21 @@ export function fixOf({ field, reason, example }, inputs) {
   return null;
 }
 
+const NAMED = /^run\.tools: nobody attends .*, e\.g\. (\[[^\]]*\])/;
+
+/** The ways out of a warning, each {label, apply(inputs)}; they fill the form, Save stores it. */
+export function waysOut(warning) {
+  const [, listed] = NAMED.exec(warning) ?? [];
+  if (!listed || warning.includes("; convert it")) return [];
+  const names = JSON.parse(listed);
+  const all = { label: "Everything unasked", apply: (inputs) => (inputs.mode.value = BYPASS) };
+  return [
+    { label: `Name ${names.join(", ")}`, apply: (inputs) => inputs.grant(names) },
+    ...(warning.endsWith(BYPASS) ? [all] : []),
+  ];
+}
+
+const BYPASS = "bypassPermissions";
 const zoneOf = (meant) => meant.replaceAll('"', "");
 
 /** The name among `names` nearest to `wanted`, if one is near enough to be meant. */

@@ -27,6 +27,7 @@ const PLACES = {
   "run.maxTurns": "maxTurns",
   "run.maxSpawnDepth": "spawn",
   "run.overlap": "overlap",
+  "run.backoff": "backoff",
 };
 const GROUPS = {
   read: "Read",
@@ -104,6 +105,10 @@ export function fields(catalogue) {
       ["queue", "Wait behind it"],
       ["parallel", "Run beside it"],
     ]),
+    backoff: choice("backoff", [
+      ["", "Try at most once an hour"],
+      ["false", "Go on as before"],
+    ]),
     catchUp: choice("catchUp", [
       ["once", "Run once after the start"],
       ["skip", "Leave it out"],
@@ -129,16 +134,29 @@ export function fields(catalogue) {
   };
   inputs.nodes = (times) => nodes(inputs, times);
   inputs.swapTool = (old, fresh) => swapTool(inputs, old, fresh);
+  inputs.grant = (names) => grant(inputs, names);
   return inputs;
 }
 
+/** The further names; what stands in parentheses, which no name has, stays whole to be told of. */
+const further = ({ extra }) => extra.value.match(/[^\s,(]*\([^)]*\)?|[^\s,]+/g) ?? [];
+
 /** Grant `fresh` instead of a name that no tool has. */
 function swapTool(inputs, old, fresh) {
-  const names = inputs.extra.value.split(/[\s,]+/).filter((name) => name && name !== old);
-  const tick = [...inputs.tools.querySelectorAll("input")].find((one) => one.value === fresh);
-  if (tick) tick.checked = true;
-  else names.push(fresh);
-  inputs.extra.value = names.join(", ");
+  inputs.extra.value = further(inputs)
+    .filter((name) => name !== old)
+    .join(", ");
+  grant(inputs, [fresh]);
+}
+
+/** Tick these tools; one without a tick is added to the further names. */
+function grant(inputs, names) {
+  const ticks = [...inputs.tools.querySelectorAll("input")];
+  for (const name of names) {
+    const tick = ticks.find((one) => one.value === name);
+    if (tick) tick.checked = true;
+    else inputs.extra.value = [inputs.extra.value, name].filter(Boolean).join(", ");
+  }
 }
 
 function grants(tools) {
@@ -229,6 +247,7 @@ function nodes(inputs, times) {
       field("session", "Chat"),
       field("overlap", "If the last run is still going"),
       field("catchUp", "If its time passed while stopped", { show: "schedule" }),
+      field("backoff", "After three failures in a row", { show: "schedule" }),
       field("mode", "Permission"),
       field("network", "Network", { hint: "Never more than the project's" }),
     ),
@@ -284,6 +303,7 @@ export function writeForm(inputs, { name, trigger, run }) {
     inputs[id].value = run[id] ?? "";
   inputs.session.value = run.session ?? "new";
   inputs.mode.value = run.permissionMode ?? "";
+  inputs.backoff.value = run.backoff === false ? "false" : "";
   inputs.network.value = run.network ?? "";
   inputs.spawn.value = run.maxSpawnDepth ?? "";
   const ticks = [...inputs.tools.querySelectorAll("input")];
@@ -331,7 +351,6 @@ export function readForm(inputs) {
     }[type] ?? [];
   const what = picked(inputs.what) || "prompt";
   const ticks = [...inputs.tools.querySelectorAll("input:checked")].map((tick) => tick.value);
-  const further = inputs.extra.value.split(/[\s,]+/).filter(Boolean);
   return {
     trigger: { type, ...given(when) },
     run: {
@@ -344,8 +363,9 @@ export function readForm(inputs) {
         ["maxTurns", number(inputs.maxTurns)],
         ["maxSpawnDepth", number(inputs.spawn)],
         ["overlap", inputs.overlap.value],
+        ["backoff", inputs.backoff.value && type === "schedule" ? false : ""],
       ]),
-      tools: [...ticks, ...further],
+      tools: [...ticks, ...further(inputs)],
     },
   };
 }

@@ -3,6 +3,7 @@
 import { button, h, icon, mark } from "../../kit/dom.js";
 import { span, time } from "../../kit/words.js";
 import { stateOf, triggerState } from "../words.js";
+import { waysOut } from "./fixes.js";
 
 /** acts: {back, toggle(event), run(event), convert(event), resume(event)} */
 export function head(name, stored, acts) {
@@ -105,12 +106,40 @@ export function notices(stored, acts) {
       ),
     ...warnings
       .filter((text) => !text.startsWith("run.promptFile:")) // stands at its field
-      .map((text) => banner("warn", "alert", text)),
+      .map((text) => warned(text, acts.mend)),
   ].filter(Boolean);
 }
 
+/** A warning, and its ways out as buttons: one presses, looks at the form and saves. */
+const warned = (text, mend) =>
+  h(
+    "div",
+    { class: "banner warn" },
+    icon("alert"),
+    h(
+      "div",
+      {},
+      text,
+      waysOut(text).map((way) => [
+        " ",
+        button(way.label, { kind: "s", onclick: () => mend(way) }),
+      ]),
+    ),
+  );
+
+/** That the status of a project holds its triggers. */
+export const overWords = (status) =>
+  `This project is ${status}: its triggers do not fire by themselves.`;
+
 /** That no trigger fires by itself, since when, and the way back. */
-export function pausedBanner({ by, since }, resume) {
+export function pausedBanner({ by, since, status }, resume) {
+  if (by === "status")
+    return h(
+      "div",
+      { class: "banner warn" },
+      icon("pause"),
+      h("div", {}, overWords(status), " Another status in its settings lets them fire again."),
+    );
   const whose =
     by === "instance" ? "All triggers are paused" : "The triggers of this project are paused";
   return h(
