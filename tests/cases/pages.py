@@ -97,6 +97,7 @@ REVIEW = {
         f"{COMMIT}the_page_fits_and_has_sheets_on_a_phone",
         f"{LOOK}pages_fit_and_have_no_axe_violation",
         f"{THREADS}everything_about_a_thread_is_done_by_keys",
+        f"{THREADS}no_press_of_resolve_is_lost_while_the_service_is_slow",
         f"{CARRIED}threads_fit_read_and_are_reached_in_both_looks",
         "tests/review/test_markdown.py::test_no_other_image_is_fetched",
     ),
