@@ -329,10 +329,11 @@ def test_a_commit_of_a_moved_repository_names_the_missing_directory(
 
 def test_what_turns_the_order_of_text_is_seen_and_not_obeyed(page: Page, pay: Stacked) -> None:
     code = 'ok = 1\rbad()\nif "user\u202e \u2066# check\u2069 \u2066":\n'
+    code += "long = 1 # \u202e" + "x" * 30_000 + "\n"
     pay.shas["more"] = pay.repo.commit({"evil\u202e.py": code}, "trojan \u202esubject")
     pay.write(repos=_with(pay, "more"), title="Pay\u202elist")
     until(lambda: pay.service.http.get(pay.c("more")).status_code == 200)
-    pay.thread("more", "Why \u202eso?")
+    pay.thread("more", "Why \u202eso?", path="evil\u202e.py", line=1)
     pay.send("PUT", pay.c("store", "/pr"), title="PR \u2067title")
     page.goto(pay.commit_page("more"))
 
@@ -343,6 +344,9 @@ def test_what_turns_the_order_of_text_is_seen_and_not_obeyed(page: Page, pay: St
     expect(signs).to_have_count(5)
     told = signs.evaluate_all("nodes => nodes.map(({ dataset }) => dataset.code)")
     assert told == ["CR", "U+202E", "U+2066", "U+2069", "U+2066"]
+    assert TURNING.findall(page.evaluate(READ)) == []
+    page.get_by_role("button", name="Show all 30,012 characters").click()
+    expect(page.get_by_text("long = 1 # «U+202E»xxx")).to_be_visible()
     assert TURNING.findall(page.evaluate(READ)) == []
 
     page.goto(pay.page)
