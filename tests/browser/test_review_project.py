@@ -358,6 +358,14 @@ def test_what_turns_the_order_of_text_is_seen_and_not_obeyed(page: Page, pay: St
     assert TURNING.findall(page.evaluate(READ)) == []
 
 
+def test_the_page_says_what_its_png_has_no_font_for(page: Page, pay: Stacked) -> None:
+    pay.shas["more"] = pay.repo.commit({"more.py": "x\n"}, "Private \U0010fffc use")
+    pay.write(repos=_with(pay, "more"))
+    page.goto(pay.page)
+
+    expect(page.get_by_text("The PNG shows boxes for \U0010fffc: no font")).to_be_visible()
+
+
 def test_the_page_with_open_forms_fits_and_has_no_axe_violation(
     look: BrowserContext, shared_service: Service, axe: str
 ) -> None:

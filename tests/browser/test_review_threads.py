@@ -109,14 +109,16 @@ def test_everything_about_a_thread_is_done_by_keys(shown: Page, commit: Commit) 
     expect(shown.get_by_role("dialog", name="Keys and help")).to_contain_text("Next thread")
 
 
-def test_no_press_of_resolve_is_lost_while_the_service_is_slow(
-    shown: Page, commit: Commit
-) -> None:
+def test_no_press_of_resolve_is_lost_while_the_service_is_slow(shown: Page, commit: Commit) -> None:
     tid = commit.thread("Asked", path="a.py", line=3)
     card = shown.locator(f"#thread-{tid}")
     expect(card).to_be_visible()
     held: list[Route] = []
-    shown.route(f"**/threads/{tid}", lambda route: held.append(route), times=1)
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    shown.route(f"**/threads/{tid}", hold, times=1)
     card.focus()
     shown.keyboard.press("e")
     expect(card).to_contain_text("Resolved")
