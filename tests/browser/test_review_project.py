@@ -358,6 +358,38 @@ def test_what_turns_the_order_of_text_is_seen_and_not_obeyed(page: Page, pay: St
     assert TURNING.findall(page.evaluate(READ)) == []
 
 
+def test_a_commit_that_is_read_leads_on_and_its_message_reads_as_prose(
+    page: Page, pay: Stacked
+) -> None:
+    pay.repo.git("checkout", "-q", "-b", "side", "feature~1")
+    side = pay.repo.commit({"side.py": "s\n"}, "On the side")
+    pay.repo.git("checkout", "-q", "feature")
+    pay.repo.git("merge", "-q", "--no-ff", "-m", "Join the side", side)
+    message = "Say more\n\nHard breaks of a\nmessage flow.\n\n- a list\n- stays\n\nChange-Id: I01"
+    pay.repo.commit({"more.py": "x\n"}, message)
+    pay.shas["join"], pay.shas["more"] = pay.repo.sha("HEAD~1"), pay.repo.sha()
+    span = f"{pay.shas['start']}..feature"
+    pay.write(repos=[{"name": "app", "path": str(pay.repo.path), "trunk": "main", "range": span}])
+    until(lambda: pay.service.http.get(pay.c("more")).status_code == 200)
+
+    page.goto(pay.commit_page("join"))
+    expect(page.get_by_text("merge, shown against its first parent")).to_be_visible()
+    expect(page.get_by_text("All files viewed.")).to_be_hidden()
+    page.keyboard.press("v")
+    onward = page.get_by_role("link", name="Next: Say more")
+    expect(onward).to_be_visible()
+    onward.click()
+
+    words = page.locator("#message p")
+    expect(words).to_have_count(2)
+    assert words.evaluate_all("all => all.map(one => getComputedStyle(one).whiteSpace)") == [
+        "normal",
+        "pre-line",
+    ]
+    page.keyboard.press("v")
+    expect(page.get_by_role("link", name="This was the last commit")).to_be_visible()
+
+
 def test_the_page_says_what_its_png_has_no_font_for(page: Page, pay: Stacked) -> None:
     pay.shas["more"] = pay.repo.commit({"more.py": "x\n"}, "Private \U0010fffc use")
     pay.write(repos=_with(pay, "more"))

@@ -131,9 +131,9 @@ def test_a_font_that_is_missing_would_be_seen(pay: dict[str, Any]):
     assert pngs.read(bare, rows=80).dark(40, 30, 400, 80) == 0
 
 
-def test_the_top_of_the_stack_comes_first(pay: dict[str, Any]):
+def test_stacks_come_as_in_the_list_each_with_its_top_first(pay: dict[str, Any]):
     titles = [
-        "Drop the old one", "Read the table", "Fill the table", "Add a table", "Show the table",
+        "Read the table", "Fill the table", "Add a table", "Drop the old one", "Show the table",
     ]  # fmt: skip
 
     assert [word for word in words(pictures.svg(pay)) if word in titles] == titles
@@ -260,6 +260,14 @@ def test_the_smallest_bar_is_seen():
     assert bars(found["Ready: One"]) == [("f-add", 1.0)]
     assert bars(found["Ready: Empty"]) == [("f-edge", 1.0)]
     assert bars(found["Ready: Both"]) == [("f-add", 1.0), ("f-del", 1.0)]
+
+
+def test_numbers_of_nothing_are_left_out_and_one_line_is_no_full_bar():
+    text = pictures.svg(project(repo("api", stack(None, commit("One", "ready", 1, 0)))))
+
+    assert words(text).count("+1") == 2  # of the heading and of the row
+    assert words(text).count("\u22120") == 1
+    assert 1 <= bars(rows(text)["Ready: One"])[0][1] < 112 / 4
 
 
 @settings(deadline=None)

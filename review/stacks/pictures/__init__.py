@@ -98,9 +98,7 @@ def _scoped(project: Detail, scope: str, repo: str | None, sha: str | None) -> l
 
 def _part(repo: Detail, scope: str, sha: str | None) -> Part:
     commits = {commit["sha"]: commit for commit in repo["commits"]}
-    listed = [
-        stack for stack in reversed(repo["stacks"]) if scope != "stack" or sha in stack["commits"]
-    ]
+    listed = [stack for stack in repo["stacks"] if scope != "stack" or sha in stack["commits"]]
     stacks = (
         Stack(
             title=stack["title"],
