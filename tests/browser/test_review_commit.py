@@ -371,9 +371,9 @@ def test_a_key_that_comes_before_the_scripts_is_kept_for_them(page: Page, book: 
         held.append(route)
 
     page.route("**/review/commit/keys*.js", hold, times=1)
-    page.goto(book.address(), wait_until="commit")
+    with page.expect_request("**/review/commit/keys*.js"):
+        page.goto(book.address(), wait_until="commit")
     expect(page.locator("#title")).to_be_attached()
-    until(lambda: page.wait_for_timeout(10) or held, what="a script under way")
     page.keyboard.press("J")
     held[0].continue_()
 

@@ -101,8 +101,8 @@ class Files:
             return shown
         shown["generated"] = shown["generated"] or generated.by_header(present)
         (shown["old"], was), (shown["new"], now) = map(_text, (old, new))
-        encodings = {was, now} - {None, "utf-8"}
-        shown["encoding"] = "unknown" if "unknown" in encodings else min(encodings, default="utf-8")
+        rank = ("unknown", "windows-1252", "utf-8")  # what is told of two that differ
+        shown["encoding"] = next(one for one in rank if one in (was, now))
         return shown
 
     def _generated(self, file: Changed, deep: bool) -> bool:
