@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from urllib.parse import quote
 
 from django.http import HttpResponse
 from rest_framework.request import Request
@@ -31,14 +32,18 @@ def answer(
         headers["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'
     data = kept(project, etag)
     if data is None:
-        data = _drawn(asked, kind, project, repo, item.commit.sha if item else None)
-        keep(request, project, etag, data, *parts)
+        data, missing = _drawn(asked, kind, project, repo, item.commit.sha if item else None)
+        if missing:
+            headers["Missing-Characters"] = quote(missing)
+        else:
+            keep(request, project, etag, data, *parts)
     return HttpResponse(data, content_type=TYPES[kind], headers=headers)
 
 
 def _drawn(
     asked: Mapping[str, str], kind: str, project: str, repo: str | None, sha: str | None
-) -> bytes:
+) -> tuple[bytes, str]:
+    """The picture, and the characters that it shows as boxes."""
     text = pictures.svg(
         operations.get_project(person(), project=project),
         scope=asked.get("scope", "project") if sha else "project",
@@ -48,4 +53,7 @@ def _drawn(
         title=asked.get("title") != "0",
         narrow=asked.get("narrow", "0") != "0",
     )
-    return text.encode() if kind == "svg" else pictures.png(text)
+    if kind == "svg":
+        return text.encode(), ""  # whoever shows it draws it
+    drawn = pictures.png(text)
+    return drawn.data, drawn.missing

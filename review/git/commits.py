@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
 SUBMODULE = "160000"  # its mode
+BYTE = re.compile("[\udc80-\udcff]")  # of a name, that is no text
+
+
+def shown_path(path: str) -> str:
+    """The path as answers and files write it, a byte that is no text as `\\xE9`: no two names
+    become one."""
+    return BYTE.sub(lambda found: f"\\x{ord(found[0]) & 0xFF:02X}", path)
 
 
 class Changed(NamedTuple):
-    """One file that a commit changes. Paths are text with surrogateescape; wire form is cleaned.
+    """One file that a commit changes. Paths are text with surrogateescape; see `shown_path`.
 
     `additions` and `deletions` are None for binary files and submodules. Oids and modes are None
     on the side where the file is absent.

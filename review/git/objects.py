@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,7 @@ from review.git.commits import SUBMODULE
 from review.git.repository import Repository
 
 SNIFFED = 8000  # bytes
+OTHER = re.compile("[^\x00-\x7f\ufffd]")  # no ASCII, and not what stands for unreadable bytes
 Kind = Literal["blob", "tree", "commit"]
 Tree = dict[bytes, "Entry"]
 
@@ -44,6 +47,22 @@ def blobs(repository: Repository, oids: Iterable[str]) -> Iterator[tuple[str, by
 def is_binary(data: bytes) -> bool:
     """As git tells it, attributes aside: a NUL near the beginning."""
     return b"\0" in data[:SNIFFED]
+
+
+def text(data: bytes) -> tuple[str, str]:
+    """The contents as text, and of which encoding: `utf-8`, `windows-1252`, or `unknown`.
+
+    Text that holds no sign of UTF-8 is read as Windows-1252, of which Latin-1 is a part. What is
+    neither is shown with replacement marks.
+    """
+    try:
+        return data.decode(), "utf-8"
+    except UnicodeDecodeError:
+        marked = data.decode(errors="replace")
+    if not OTHER.search(marked):
+        with contextlib.suppress(UnicodeDecodeError):
+            return data.decode("windows-1252"), "windows-1252"
+    return marked, "unknown"
 
 
 def exists(repository: Repository, sha: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from config.kernel.errors import NotFound
+from config.kernel.jsonio import visible
 from review.reviews import records
 from review.reviews.schema import normal_side
 from review.reviews.target import Target
@@ -32,7 +33,7 @@ def markdown(
     wanted = [one for one in shown if path is None or one["path"] == path]
     heading = f"# {_line(target.commit.subject) or 'Commit'}\n\nCommit {target.commit.sha}"
     threads = [_thread(one) for one in wanted] or ["No threads."]
-    return "\n\n".join([heading, *threads]) + "\n"
+    return visible("\n\n".join([heading, *threads]) + "\n")
 
 
 def _thread(thread: Record) -> str:

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from config.kernel.errors import Invalid
-from config.kernel.jsonio import clean
 from review.files import times
 from review.git import diffs, log
 from review.git.command import GitError
-from review.git.commits import Commit
+from review.git.commits import Commit, shown_path
 from review.reviews import document
 from review.reviews.document import Tree
 from review.reviews.schema import Mark
@@ -78,9 +77,9 @@ def _by_path(target: Target, shown: Shown) -> dict[str, Mark]:
     """The mark of each file by what it is called now; one of a name that is left is the file's."""
     marks = {mark.path: mark for mark in shown.review.viewed}
     files = target.shown_commit.files
-    names = {clean(file.path) for file in files}
+    names = {shown_path(file.path) for file in files}
     for file in files:
-        path, old = clean(file.path), clean(file.old_path or "")
+        path, old = shown_path(file.path), shown_path(file.old_path or "")
         if path not in marks and old in marks and old not in names:
             marks[path] = marks[old]
     return marks
@@ -114,4 +113,4 @@ def _digest(target: Target, mark: Mark) -> str | None:
 def _digests(target: Target, commit: Commit) -> dict[str, str]:
     """The hash of each file's diff, by its path as answers show it."""
     found = diffs.hunk_digests(target.repository, commit)
-    return {clean(path): digest for path, digest in found.items()}
+    return {shown_path(path): digest for path, digest in found.items()}

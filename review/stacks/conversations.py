@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from config.kernel.jsonio import clean
+from config.kernel.jsonio import clean, visible
 from review import files, projects
 from review.reviews import records, shown, threads_text
 from review.reviews.target import Target
@@ -64,7 +64,8 @@ def _left_out(one: Repo) -> str:
     threads = sum(len(orphan.conversations) for orphan in one.orphans)
     left = sum(orphan.unresolved for orphan in one.orphans)
     return (
-        f"Repo {one.entry.name} cannot be read ({clean(one.errors[0])}): {threads} threads, "
+        f"Repo {one.entry.name} cannot be read ({visible(clean(one.errors[0]))}): "
+        f"{threads} threads, "
         f"{left} unresolved, are not shown.\n"
     )
 

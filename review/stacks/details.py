@@ -14,7 +14,7 @@ from config.kernel.jsonio import clean, dumps
 from review import assets, caches, markdown, projects, reviewer
 from review.git import ancestry, catfile, diffs, log, objects
 from review.git.command import GitError
-from review.git.commits import Commit
+from review.git.commits import Commit, shown_path
 from review.git.repository import Repository
 from review.projects import Project
 from review.reviews import records, shown, viewed
@@ -134,7 +134,7 @@ def file(slug: str, name: str, sha: str, path: str) -> Record:
         place = _place(slug, name, sha)
         listed = _Listed(place, "all")
         for changed in listed.commit.files:
-            if path in (changed.path, clean(changed.path)):
+            if path in (changed.path, shown_path(changed.path)):
                 (found,) = Files(listed.target.repository, listed.commit).whole([changed])
                 return listed.marked(found)
     raise NotFound('"path" is not a file changed by this commit')
@@ -148,7 +148,7 @@ def image(slug: str, name: str, sha: str, path: str, side: str) -> tuple[bytes, 
     with _told():
         target = _place(slug, name, sha).target
         for changed in target.shown_commit.files:
-            if path in (changed.path, clean(changed.path)):
+            if path in (changed.path, shown_path(changed.path)):
                 oid = changed.old_oid if side == "LEFT" else changed.new_oid
                 known = oid is not None and oid in changed.blobs
                 data = _small_blob(target.repository, oid) if oid and known else None
@@ -207,7 +207,7 @@ def _there(repository: Repository, name: str) -> str | None:
 def _names(commit: Commit, path: str) -> list[str]:
     """What a file of the commit is called after and before it."""
     for changed in commit.files:
-        if path in (changed.path, clean(changed.path)):
+        if path in (changed.path, shown_path(changed.path)):
             return [changed.path, *([changed.old_path] if changed.old_path else [])]
     raise NotFound('"path" is not a file changed by this commit')
 
@@ -219,7 +219,7 @@ def _compared(target: Target, path: str | None) -> str:
         if found.matched_from is None:
             raise NotFound("This commit was carried over from no other; say from which to compare")
         return found.matched_from
-    known = viewed.seen_on(target, found, clean(path))
+    known = viewed.seen_on(target, found, shown_path(path))
     if known is None:
         raise NotFound(
             "No commit is known on which this file was viewed; say from which to compare"

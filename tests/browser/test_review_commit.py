@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
 from tests.browser.conftest import Watch
 from tests.browser.ledger import Ledger, ledger
@@ -362,6 +362,22 @@ def test_a_mark_that_fell_off_and_a_commit_that_went_away_are_said(
     expect(notice).to_contain_text(f"It is now {own.shas['wide'][:7]}")
     page.goto(f"/review/p/{own.slug}/api/{'f' * 40}")
     expect(notice).to_contain_text("Look it up again in the project detail.")
+
+
+def test_a_key_that_comes_before_the_scripts_is_kept_for_them(page: Page, book: Ledger) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/review/commit/keys*.js", hold, times=1)
+    with page.expect_request("**/review/commit/keys*.js"):
+        page.goto(book.address(), wait_until="commit")
+    expect(page.locator("#title")).to_be_attached()
+    page.keyboard.press("J")
+    held[0].continue_()
+
+    page.wait_for_url(f"**/{book.shas['store']}")
 
 
 def test_keys_lead_between_commits_and_up(page: Page, book: Ledger) -> None:

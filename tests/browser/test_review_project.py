@@ -329,10 +329,11 @@ def test_a_commit_of_a_moved_repository_names_the_missing_directory(
 
 def test_what_turns_the_order_of_text_is_seen_and_not_obeyed(page: Page, pay: Stacked) -> None:
     code = 'ok = 1\rbad()\nif "user\u202e \u2066# check\u2069 \u2066":\n'
+    code += "long = 1 # \u202e" + "x" * 30_000 + "\n"
     pay.shas["more"] = pay.repo.commit({"evil\u202e.py": code}, "trojan \u202esubject")
     pay.write(repos=_with(pay, "more"), title="Pay\u202elist")
     until(lambda: pay.service.http.get(pay.c("more")).status_code == 200)
-    pay.thread("more", "Why \u202eso?")
+    pay.thread("more", "Why \u202eso?", path="evil\u202e.py", line=1)
     pay.send("PUT", pay.c("store", "/pr"), title="PR \u2067title")
     page.goto(pay.commit_page("more"))
 
@@ -344,6 +345,9 @@ def test_what_turns_the_order_of_text_is_seen_and_not_obeyed(page: Page, pay: St
     told = signs.evaluate_all("nodes => nodes.map(({ dataset }) => dataset.code)")
     assert told == ["CR", "U+202E", "U+2066", "U+2069", "U+2066"]
     assert TURNING.findall(page.evaluate(READ)) == []
+    page.get_by_role("button", name="Show all 30,012 characters").click()
+    expect(page.get_by_text("long = 1 # «U+202E»xxx")).to_be_visible()
+    assert TURNING.findall(page.evaluate(READ)) == []
 
     page.goto(pay.page)
     expect(page.get_by_role("heading", level=1)).to_have_text("Pay«U+202E»list")
@@ -352,6 +356,46 @@ def test_what_turns_the_order_of_text_is_seen_and_not_obeyed(page: Page, pay: St
     page.goto("/review/")
     expect(page.get_by_role("link", name="Pay«U+202E»list")).to_be_visible()
     assert TURNING.findall(page.evaluate(READ)) == []
+
+
+def test_a_commit_that_is_read_leads_on_and_its_message_reads_as_prose(
+    page: Page, pay: Stacked
+) -> None:
+    pay.repo.git("checkout", "-q", "-b", "side", "feature~1")
+    side = pay.repo.commit({"side.py": "s\n"}, "On the side")
+    pay.repo.git("checkout", "-q", "feature")
+    pay.repo.git("merge", "-q", "--no-ff", "-m", "Join the side", side)
+    message = "Say more\n\nHard breaks of a\nmessage flow.\n\n- a list\n- stays\n\nChange-Id: I01"
+    pay.repo.commit({"more.py": "x\n"}, message)
+    pay.shas["join"], pay.shas["more"] = pay.repo.sha("HEAD~1"), pay.repo.sha()
+    span = f"{pay.shas['start']}..feature"
+    pay.write(repos=[{"name": "app", "path": str(pay.repo.path), "trunk": "main", "range": span}])
+    until(lambda: pay.service.http.get(pay.c("more")).status_code == 200)
+
+    page.goto(pay.commit_page("join"))
+    expect(page.get_by_text("merge, shown against its first parent")).to_be_visible()
+    expect(page.get_by_text("All files viewed.")).to_be_hidden()
+    page.keyboard.press("v")
+    onward = page.get_by_role("link", name="Next: Say more")
+    expect(onward).to_be_visible()
+    onward.click()
+
+    words = page.locator("#message p")
+    expect(words).to_have_count(2)
+    assert words.evaluate_all("all => all.map(one => getComputedStyle(one).whiteSpace)") == [
+        "normal",
+        "pre-line",
+    ]
+    page.keyboard.press("v")
+    expect(page.get_by_role("link", name="This was the last commit")).to_be_visible()
+
+
+def test_the_page_says_what_its_png_has_no_font_for(page: Page, pay: Stacked) -> None:
+    pay.shas["more"] = pay.repo.commit({"more.py": "x\n"}, "Private \U0010fffc use")
+    pay.write(repos=_with(pay, "more"))
+    page.goto(pay.page)
+
+    expect(page.get_by_text("The PNG shows boxes for \U0010fffc: no font")).to_be_visible()
 
 
 def test_the_page_with_open_forms_fits_and_has_no_axe_violation(

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, FilePayload, Locator, Page, expect
+from playwright.sync_api import BrowserContext, FilePayload, Locator, Page, Route, expect
 
 from tests.browser.commits import LONG, Commit, made, png
 from tests.browser.conftest import Watch
@@ -107,6 +107,31 @@ def test_everything_about_a_thread_is_done_by_keys(shown: Page, commit: Commit) 
     expect(shown.get_by_text("No thread of this commit is outdated.")).to_be_visible()
     shown.keyboard.press("?")
     expect(shown.get_by_role("dialog", name="Keys and help")).to_contain_text("Next thread")
+
+
+def test_no_press_of_resolve_is_lost_while_the_service_is_slow(shown: Page, commit: Commit) -> None:
+    tid = commit.thread("Asked", path="a.py", line=3)
+    card = shown.locator(f"#thread-{tid}")
+    expect(card).to_be_visible()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    shown.route(f"**/threads/{tid}", hold, times=1)
+    card.focus()
+    shown.keyboard.press("e")
+    expect(card).to_contain_text("Resolved")
+    commit.reply(tid, "Said meanwhile", author="agent")
+    expect(card.locator(".comment")).to_have_count(2)
+    expect(card).to_contain_text("Resolved")
+    shown.keyboard.press("e")
+    expect(card).to_contain_text("Open")
+    with shown.expect_response(lambda one: "false" in (one.request.post_data or "")):
+        held[0].continue_()
+
+    expect(card).to_contain_text("Open")
+    assert commit.threads()[0]["resolved"] is False
 
 
 def test_ranges_files_and_the_commit_are_commented(shown: Page, commit: Commit) -> None:

@@ -93,10 +93,12 @@ REVIEW = {
     "UR11": (
         f"{PROJECT}the_page_is_walked_by_keyboard",
         f"{COMMIT}keys_lead_between_commits_and_up",
+        f"{COMMIT}a_key_that_comes_before_the_scripts_is_kept_for_them",
         f"{COMMIT}lines_are_chosen_by_keys_by_press_and_by_drag",
         f"{COMMIT}the_page_fits_and_has_sheets_on_a_phone",
         f"{LOOK}pages_fit_and_have_no_axe_violation",
         f"{THREADS}everything_about_a_thread_is_done_by_keys",
+        f"{THREADS}no_press_of_resolve_is_lost_while_the_service_is_slow",
         f"{CARRIED}threads_fit_read_and_are_reached_in_both_looks",
         "tests/review/test_markdown.py::test_no_other_image_is_fetched",
     ),

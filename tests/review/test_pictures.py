@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 import time
 from collections.abc import Callable
 from itertools import count
@@ -19,7 +20,7 @@ from config.kernel import fonts
 from config.kernel.errors import Invalid
 from review import caches
 from review.stacks import pictures
-from review.stacks.pictures import drawing
+from review.stacks.pictures import drawing, foreign
 from tests.review import pngs
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -101,14 +102,14 @@ def bars(group: ET.Element) -> list[tuple[str, float]]:
 def test_an_svg_is_680_wide_and_its_png_1360(pay: dict[str, Any]):
     text = pictures.svg(pay)
     root = drawn(text)
-    width, height = pngs.size(pictures.png(text))
+    width, height = pngs.size(pictures.png(text).data)
 
     assert (root.get("width"), width) == ("680", 1360)
     assert height == 2 * float(root.get("height") or 0)
 
 
 def test_it_stands_on_its_own_paper(pay: dict[str, Any]):
-    image = pngs.read(pictures.png(pictures.svg(pay)), rows=5)
+    image = pngs.read(pictures.png(pictures.svg(pay)).data, rows=5)
 
     assert image.pixel(0, 0)[3] < 60  # outside the round corner
     assert image.pixel(680, 4) == (255, 255, 255, 255)
@@ -116,7 +117,7 @@ def test_it_stands_on_its_own_paper(pay: dict[str, Any]):
 
 def test_titles_are_really_drawn():
     text = pictures.svg(project(repo("api", stack("Schema", commit("Read the table")))))
-    image = pngs.read(pictures.png(text), rows=250)
+    image = pngs.read(pictures.png(text).data, rows=250)
 
     for words in ("Payments", "Schema", "Read the table"):
         (element,) = (one for one in drawn(text).iter(f"{SVG}text") if one.text == words)
@@ -130,9 +131,9 @@ def test_a_font_that_is_missing_would_be_seen(pay: dict[str, Any]):
     assert pngs.read(bare, rows=80).dark(40, 30, 400, 80) == 0
 
 
-def test_the_top_of_the_stack_comes_first(pay: dict[str, Any]):
+def test_stacks_come_as_in_the_list_each_with_its_top_first(pay: dict[str, Any]):
     titles = [
-        "Drop the old one", "Read the table", "Fill the table", "Add a table", "Show the table",
+        "Read the table", "Fill the table", "Add a table", "Drop the old one", "Show the table",
     ]  # fmt: skip
 
     assert [word for word in words(pictures.svg(pay)) if word in titles] == titles
@@ -261,6 +262,14 @@ def test_the_smallest_bar_is_seen():
     assert bars(found["Ready: Both"]) == [("f-add", 1.0), ("f-del", 1.0)]
 
 
+def test_numbers_of_nothing_are_left_out_and_one_line_is_no_full_bar():
+    text = pictures.svg(project(repo("api", stack(None, commit("One", "ready", 1, 0)))))
+
+    assert words(text).count("+1") == 2  # of the heading and of the row
+    assert words(text).count("\u22120") == 1
+    assert 1 <= bars(rows(text)["Ready: One"])[0][1] < 112 / 4
+
+
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 10**7), st.integers(0, 10**7)), min_size=1, max_size=6))
 def test_no_bar_is_longer_than_112_or_loses_a_part(sizes: list[tuple[int, int]]):
@@ -317,7 +326,7 @@ def test_hostile_text_is_text(title: str):
     tags = {element.tag.removeprefix(SVG) for element in drawn(text).iter()}
 
     assert tags <= {"svg", "style", "rect", "g", "title", "text", "path", "circle"}
-    assert pictures.png(text).startswith(b"\x89PNG")
+    assert pictures.png(text).data.startswith(b"\x89PNG")
 
 
 def test_a_colour_that_is_none_is_not_drawn():
@@ -402,7 +411,7 @@ def test_clearing_the_caches_forgets_the_pngs(pay: dict[str, Any], monkeypatch: 
     caches.clear()
     monkeypatch.setattr(resvg_py, "svg_to_bytes", lambda **_: b"again")
 
-    assert pictures.png(text) == b"again"
+    assert pictures.png(text).data == b"again"
 
 
 @pytest.mark.parametrize(("title", "skipped"), [("Größe, смысл, ❤", True), ("漢字", False)])
@@ -410,17 +419,73 @@ def test_system_fonts_are_asked_only_for_what_ours_lack(
     monkeypatch: pytest.MonkeyPatch, title: str, skipped: bool
 ):
     asked: list[dict[str, Any]] = []
+    render = resvg_py.svg_to_bytes
 
     def note(**how: Any) -> bytes:
         asked.append(how)
-        return b""
+        return render(**how)
 
     monkeypatch.setattr(resvg_py, "svg_to_bytes", note)
 
     pictures.png(pictures.svg(project(repo("api", stack(None, commit(title))))))
 
-    assert [how["skip_system_fonts"] for how in asked] == [skipped]
+    assert {how["skip_system_fonts"] for how in asked} == {skipped}
     assert [Path(path).is_file() for path in asked[0]["font_files"]] == [True, True, True]
+
+
+def _font(folder: Path, char: str) -> None:
+    """A font of the machine that has this one character: DejaVu, renamed, its last one moved."""
+    data = bytearray(fonts.SANS.read_bytes())
+    for name in ("utf-16-be", "ascii"):
+        data = data.replace("DejaVu Sans".encode(name), "Noto Emoji!".encode(name))
+    tables = (struct.unpack_from(">4sIII", data, 12 + 16 * n) for n in range(data[5]))
+    cmap = next(at for tag, _, at, _ in tables if tag == b"cmap")
+    count = int.from_bytes(data[cmap + 2 : cmap + 4], "big")
+    places = (struct.unpack_from(">HHI", data, cmap + 4 + 8 * n) for n in range(count))
+    for start in (cmap + at for platform, kind, at in places if (platform, kind) == (3, 10)):
+        last = start + 16 + 12 * (int.from_bytes(data[start + 12 : start + 16], "big") - 1)
+        struct.pack_into(">II", data, last, ord(char), ord(char))
+    (folder / "font.ttf").write_bytes(data)
+
+
+def test_what_no_font_of_the_machine_has_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    render = resvg_py.svg_to_bytes
+
+    def on_this_machine(**how: Any) -> bytes:
+        return render(**how | {"skip_system_fonts": True, "font_dirs": [str(tmp_path)]})
+
+    monkeypatch.setattr(resvg_py, "svg_to_bytes", on_this_machine)
+    text = pictures.svg(project(repo("api", stack(None, commit("🚀 Ship 支付 it, 🚀")))))
+    assert set(pictures.png(text).missing) == {"🚀", "支", "付"}
+
+    _font(tmp_path, "🚀")
+    pictures._drawn.clear()
+    assert set(pictures.png(text).missing) == {"支", "付"}
+
+
+def test_a_run_of_another_script_takes_the_room_that_its_font_wants(tmp_path: Path):
+    _font(tmp_path, "🚀")
+
+    def render(picture: str) -> bytes:
+        files = [str(path) for path in fonts.FILES]
+        return resvg_py.svg_to_bytes(
+            svg_string=picture, zoom=2, font_files=files, skip_system_fonts=True,
+            font_dirs=[str(tmp_path)],
+        )  # fmt: skip
+
+    text = pictures.svg(project(repo("api", stack(None, commit("Ship 🚀 it & go")))))
+    whole, missing = foreign.placed(text, render)
+
+    parts = [
+        one for one in drawn(whole).iter(f"{SVG}text") if one.text in {"Ship", "🚀", "it & go"}
+    ]
+    assert [one.text for one in parts] == ["Ship", "🚀", "it & go"]
+    places = [float(one.get("x") or 0) for one in parts]
+    rocket = places[2] - places[1] - fonts.width(" ", 12)
+    assert abs(places[1] - places[0] - fonts.width("Ship ", 12)) < 0.1
+    assert abs(rocket - fonts.width("🚀", 12, tmp_path / "font.ttf")) < 0.3
+    assert abs(rocket - fonts.width("🚀", 12)) > 0.4  # what is taken for it as a rule
+    assert missing == ""
 
 
 def test_a_picture_costs_little_more_than_its_rendering():

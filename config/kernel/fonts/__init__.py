@@ -1,5 +1,7 @@
 """The fonts of all pictures: DejaVu, shipped with the package, and how wide a text is in them.
 
+Scripts that DejaVu lacks are drawn by fonts of the machine, if it has any.
+
 Widths and coverage are read from the font files themselves (tables `cmap` and `hmtx`), so they
 cannot differ from what is drawn.
 """
@@ -12,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -23,6 +26,19 @@ FAMILY = '"DejaVu Sans", Verdana, sans-serif'
 MONO_FAMILY = '"DejaVu Sans Mono", monospace'
 ELLIPSIS = "…"
 JOINER = "\u200d"
+CHINESE = (
+    '"Noto Sans CJK SC", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Droid Sans Fallback", '
+    '"PingFang SC", "Microsoft YaHei"'
+)
+HINDI = '"Noto Sans Devanagari", "Lohit Devanagari", "Kohinoor Devanagari", "Nirmala UI"'
+THAI = '"Noto Sans Thai", "Garuda", "Loma", "Thonburi", "Leelawadee UI"'
+EMOJI = '"Noto Color Emoji", "Apple Color Emoji", "Segoe UI Emoji"'
+ELSEWHERE = (  # first and last code point, the families that are known to draw what is between
+    (0x0900, 0x097F, HINDI), (0x0E00, 0x0E7F, THAI), (0x1100, 0x11FF, CHINESE),
+    (0x2E80, 0x9FFF, CHINESE), (0xA960, 0xA97F, CHINESE), (0xAC00, 0xD7FF, CHINESE),
+    (0xF900, 0xFAFF, CHINESE), (0xFE30, 0xFE4F, CHINESE), (0xFF00, 0xFFEF, CHINESE),
+    (0x1F000, 0x1FBFF, EMOJI), (0x20000, 0x3FFFF, CHINESE),
+)  # fmt: skip
 
 
 def width(text: str, size: float, font: Path = SANS) -> float:
@@ -46,13 +62,34 @@ def fit(text: str, size: float, room: float, font: Path = SANS) -> str:
     return text
 
 
-def lacks(text: str) -> bool:
-    """Whether a character of the text is in none of the shipped fonts."""
-    return any(
-        not any(_face(font).covers(char) for font in FILES)
-        for char in set(text)
-        if not char.isspace()
+def lacking(text: str) -> str:
+    """The characters of the text that are in none of the shipped fonts, each once, in order."""
+    return "".join(
+        char
+        for char in dict.fromkeys(text)
+        if not char.isspace() and not any(_face(font).covers(char) for font in FILES)
     )
+
+
+def runs(text: str) -> Iterator[tuple[str, str | None]]:
+    """Pieces of the text, blanks at their end, with the families to draw each by; None: FAMILY."""
+    lacks = lacking(text)
+    family: str | None = None
+
+    def of(char: str) -> str | None:
+        nonlocal family
+        if char in lacks or not (_rides(char) or char.isspace()):
+            family = _elsewhere(char) if char in lacks else None
+        return family
+
+    for found, piece in groupby(text, of):
+        yield "".join(piece), found
+
+
+def _elsewhere(char: str) -> str | None:
+    code = ord(char)
+    found = (family for first, last, family in ELSEWHERE if first <= code <= last)
+    return next((f"{family}, {FAMILY}" for family in found), None)
 
 
 def _whole(text: str, keep: int) -> str:

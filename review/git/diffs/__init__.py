@@ -149,7 +149,7 @@ def interdiff(repository: Repository, old: str, new: str, paths: Collection[str]
     data = _range_diff(repository, old, new, paths)
     if data is None:
         data = _diff_of_patches(repository, old, new, paths)
-    return data.decode(errors="replace")
+    return objects.text(data)[0]
 
 
 def _range_diff(repository: Repository, old: str, new: str, paths: Collection[str]) -> bytes | None:

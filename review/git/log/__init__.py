@@ -177,12 +177,6 @@ def _warnings(
     warnings = []
     if not found:
         warnings.append(f"The range {named(span.text or f'{span.base}..{span.head}')} is empty")
-    merges = sum(len(commit.parents) > 1 for commit in found)
-    if merges:
-        warnings.append(
-            "1 merge commit is shown against its first parent" if merges == 1
-            else f"{merges:,} merge commits are shown against their first parent"
-        )  # fmt: skip
     if repository.shallow:
         edge = boundary(repository)
         cut = [commit.sha[:7] for commit in found if commit.sha in edge]

@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from config.kernel.jsonio import clean
 from review.git import diffs, log, objects
 from review.git.command import GitError
-from review.git.commits import Commit
+from review.git.commits import Commit, shown_path
 from review.git.repository import Repository
 
-MARK = "\ufffd"
+MARK = "\\x"  # begins a byte of a name that is no text
 Side = Literal["LEFT", "RIGHT"]
 
 
@@ -41,7 +40,7 @@ def spot(repository: Repository, commit: Commit, path: str, side: Side) -> Spot 
     entry = objects.entry(repository, tree, inside)
     if entry is None or entry.kind == "tree":
         return None
-    return Spot(clean(path), entry.oid if entry.kind == "blob" else None)
+    return Spot(shown_path(path), entry.oid if entry.kind == "blob" else None)
 
 
 def written_on(repository: Repository, sha: str | None, path: str, side: Side) -> str | None:
@@ -102,10 +101,10 @@ def _commit(repository: Repository, sha: str | None) -> Commit | None:
 
 
 def _in_trees(commit: Commit, path: str) -> str:
-    """The name in git of a file that is shown with marks in place of what is no UTF-8."""
+    """The name in git of a file that is shown with bytes that are no UTF-8."""
     if MARK not in path:
         return path
-    return next((file.path for file in commit.files if clean(file.path) == path), path)
+    return next((file.path for file in commit.files if shown_path(file.path) == path), path)
 
 
 def _old_path(commit: Commit, path: str) -> str:

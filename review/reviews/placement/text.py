@@ -36,7 +36,7 @@ class Snippet:
 
 
 class Text:
-    """A blob as lines, split when first asked for. What is not UTF-8 is replaced."""
+    """A blob as lines, split when first asked for. Read as answers show it."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -51,7 +51,7 @@ class Text:
 
     @cached_property
     def lines(self) -> list[str]:
-        return self.data.decode(errors="replace").split("\n")[: self.count]
+        return objects.text(self.data)[0].split("\n")[: self.count]
 
     @cached_property
     def trimmed(self) -> list[str]:

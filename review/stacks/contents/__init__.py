@@ -10,9 +10,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from config.kernel.errors import Invalid
-from config.kernel.jsonio import clean
 from review.git import diffs, objects
-from review.git.commits import SUBMODULE, Changed, Commit
+from review.git.commits import SUBMODULE, Changed, Commit, shown_path
 from review.git.diffs import Edit
 from review.git.repository import Repository
 from review.stacks.contents import generated
@@ -65,8 +64,8 @@ class Files:
     def bare(self, file: Changed, *, deep: bool = False) -> Record:
         """A file without contents and edits. `deep`: attributes of its own folder count too."""
         return {
-            "path": clean(file.path),
-            "old_path": None if file.old_path is None else clean(file.old_path),
+            "path": shown_path(file.path),
+            "old_path": None if file.old_path is None else shown_path(file.old_path),
             "status": file.status,
             "additions": file.additions,
             "deletions": file.deletions,
@@ -101,9 +100,9 @@ class Files:
         if present is None:
             return shown
         shown["generated"] = shown["generated"] or generated.by_header(present)
-        shown["old"], old_fits = _text(old)
-        shown["new"], new_fits = _text(new)
-        shown["encoding"] = "utf-8" if old_fits and new_fits else "unknown"
+        (shown["old"], was), (shown["new"], now) = map(_text, (old, new))
+        rank = ("unknown", "windows-1252", "utf-8")  # what is told of two that differ
+        shown["encoding"] = next(one for one in rank if one in (was, now))
         return shown
 
     def _generated(self, file: Changed, deep: bool) -> bool:
@@ -153,11 +152,5 @@ def _of_texts(file: Changed, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     return ((min(old, 1), old, min(new, 1), new),) if old or new else ()
 
 
-def _text(data: bytes | None) -> tuple[str | None, bool]:
-    """The text and whether it is UTF-8; what is not is shown with replacement marks."""
-    if data is None:
-        return None, True
-    try:
-        return data.decode(), True
-    except UnicodeDecodeError:
-        return data.decode(errors="replace"), False
+def _text(data: bytes | None) -> tuple[str, str] | tuple[None, None]:
+    return (None, None) if data is None else objects.text(data)

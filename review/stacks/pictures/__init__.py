@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import resvg_py
@@ -19,6 +19,7 @@ from config.kernel import fonts
 from config.kernel.errors import Invalid
 from review import caches
 from review.stacks.pictures import drawing as pen
+from review.stacks.pictures import foreign
 from review.stacks.pictures.sheet import MINUS, SCALES, Columns, Part, Row, Sheet, Stack, count
 
 ZOOM = 2
@@ -29,7 +30,16 @@ CACHED = 64
 
 Detail = Mapping[str, Any]
 
-_drawn: caches.Memory[bytes, bytes] = caches.Memory(CACHED)
+
+@dataclass(frozen=True, slots=True)
+class PNG:
+    """A picture as an image; `missing` are the characters that no font of this machine has."""
+
+    data: bytes
+    missing: str
+
+
+_drawn: caches.Memory[bytes, PNG] = caches.Memory(CACHED)
 
 
 def svg(
@@ -62,19 +72,23 @@ def svg(
     return sheet.document(f"{project['title']}: {' '.join(text for text, _ in summary)}")
 
 
-def png(picture: str) -> bytes:
+def png(picture: str) -> PNG:
     """The SVG at twice its size, kept in memory by the SVG's hash."""
     key = hashlib.sha256(picture.encode()).digest()
     drawn = _drawn.get(key)
     if drawn is None:
-        drawn = resvg_py.svg_to_bytes(
-            svg_string=picture,
-            zoom=ZOOM,
-            font_files=[str(path) for path in fonts.FILES],
-            skip_system_fonts=not fonts.lacks(picture),
-        )
-        _drawn.put(key, drawn)
+        whole, missing = foreign.placed(picture, _rendered)
+        drawn = _drawn.put(key, PNG(_rendered(whole), missing))
     return drawn
+
+
+def _rendered(picture: str) -> bytes:
+    return resvg_py.svg_to_bytes(
+        svg_string=picture,
+        zoom=ZOOM,
+        font_files=[str(path) for path in fonts.FILES],
+        skip_system_fonts=not fonts.lacking(picture),
+    )
 
 
 def _scoped(project: Detail, scope: str, repo: str | None, sha: str | None) -> list[Part]:
@@ -84,9 +98,7 @@ def _scoped(project: Detail, scope: str, repo: str | None, sha: str | None) -> l
 
 def _part(repo: Detail, scope: str, sha: str | None) -> Part:
     commits = {commit["sha"]: commit for commit in repo["commits"]}
-    listed = [
-        stack for stack in reversed(repo["stacks"]) if scope != "stack" or sha in stack["commits"]
-    ]
+    listed = [stack for stack in repo["stacks"] if scope != "stack" or sha in stack["commits"]]
     stacks = (
         Stack(
             title=stack["title"],

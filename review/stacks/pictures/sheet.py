@@ -20,6 +20,7 @@ WORDS = DOTS + 14
 BAR = 112
 SHORT = 80  # of a narrow picture, which has no numbers
 SMALL = 11.0
+LEAST = 50  # lines changed that a full bar stands for: one line is never a big commit
 MINUS = "\u2212"
 SCALES = {"sqrt": math.sqrt, "linear": float}
 
@@ -79,7 +80,7 @@ class Columns:
 
     @classmethod
     def of(cls, rows: Sequence[Row], scale: str, *, narrow: bool = False) -> Columns:
-        longest = max((row.size for row in rows), default=0)
+        longest = max([LEAST, *(row.size for row in rows)])
         if narrow:
             return cls(NARROW, NARROW - PAD - SHORT - 12, None, SHORT, longest, scale)
         removed_end = WIDTH - PAD - BAR - 12
@@ -181,14 +182,16 @@ class Sheet:
         words = fonts.fit(row.title, pen.SIZE, columns.title_end - WORDS, font)
 
         def number(x: float, digits: str, role: str) -> str:
-            role = "ink3" if merged or digits[1:] == "0" else role
+            role = "ink3" if merged else role
             return pen.text(x, y + 4, digits, role, size=SMALL, end=True)
 
         numbers: list[str] = []
         if columns.numbers:
             added_end, removed_end = columns.numbers
-            numbers.append(number(added_end, f"+{row.additions:,}", "addink"))
-            numbers.append(number(removed_end, f"{MINUS}{row.deletions:,}", "delink"))
+            if row.additions:
+                numbers.append(number(added_end, f"+{row.additions:,}", "addink"))
+            if row.deletions:
+                numbers.append(number(removed_end, f"{MINUS}{row.deletions:,}", "delink"))
         left = RAIL + 5
         back = (
             [pen.rect((left, self.y), (self.width - 8 - left, ROW), 6, "chosen")]

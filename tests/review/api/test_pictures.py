@@ -93,3 +93,12 @@ def test_the_scope_means_nothing_for_a_whole_project(api: Api, pay: Project):
     assert api.get(f"{pay.p}/stack.svg?scope=all").status_code == 200
     assert api.get(f"{pay.p}/stack.svg?scale=log").status_code == 400
     assert api.get("/api/projects/nope/stack.svg?scale=log").status_code == 404
+
+
+def test_a_png_names_what_it_shows_as_boxes(api: Api, pay: Project, monkeypatch):
+    pay.repo.commit({"x": "y\n"}, "Ship \U0010fffc it")
+
+    for _ in range(2):  # drawn, and remembered
+        answer = api.get(f"{pay.p}/stack.png")
+        assert answer.headers["Missing-Characters"] == "%F4%8F%BF%BC"
+    assert "Missing-Characters" not in api.get(f"{pay.p}/stack.svg").headers

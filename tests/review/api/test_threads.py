@@ -242,6 +242,13 @@ def test_threads_are_copied_as_markdown(api: Api, pay: Project):
     assert "> Why?\n> # three\n" in text
 
 
+def test_copied_threads_name_what_would_turn_their_order(api: Api, pay: Project):
+    api.post(pay.c(0, "/threads"), {"body": "Why \u202eso?"})
+
+    for path in (pay.c(0, "/threads.md"), f"{pay.p}/threads.md"):
+        assert "> Why «U+202E»so?\n" in api.get(path).text
+
+
 def test_the_threads_of_one_file_or_one_thread_are_copied_alone(api: Api, pay: Project):
     place = {"path": "src/pay.py", "line": 6}
     here = api.post(pay.c(0, "/threads"), {"body": "Here", **place}).json()["id"]

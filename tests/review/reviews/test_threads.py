@@ -57,15 +57,15 @@ def test_a_file_whose_name_is_no_utf_8_is_commented_by_the_name_that_is_shown(wo
     world.repo.commit({name: TEN}, "Base")
     one = world.repo.commit({name: TEN.replace("5", "five")}, "Change")
 
-    tid = create(world, one, path="caf\ufffd.py", line=5)
-    left = create(world, one, path="caf\ufffd.py", line=5, side="LEFT")
+    tid = create(world, one, path="caf\\xE9.py", line=5)
+    left = create(world, one, path="caf\\xE9.py", line=5, side="LEFT")
 
     found = shown(world, one, tid)
-    assert (found["path"], found["line"], found["placement"]) == ("caf\ufffd.py", 5, "exact")
+    assert (found["path"], found["line"], found["placement"]) == ("caf\\xE9.py", 5, "exact")
     assert found["anchor_text"] == "line five"
     assert shown(world, one, left)["anchor_text"] == "line 5"
     with pytest.raises(Invalid, match="No such file"):
-        create(world, one, path="caf\ufffd\ufffd.py", line=5)
+        create(world, one, path="caf\ufffd.py", line=5)
 
 
 def test_a_thread_on_a_line_is_written_as_the_contract_shows(world: World, sha: str):

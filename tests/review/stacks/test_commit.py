@@ -134,7 +134,7 @@ def test_every_kind_of_change_is_told(pay: Payments, shas: list[str]):
     ]  # fmt: skip
     assert told("new name.txt", "status", "old_path", "edits") == ["renamed", "moved.txt", []]
     assert told("run.sh", "status", "old_mode", "new_mode") == ["mode", "100644", "100755"]
-    assert told("latin.txt", "old", "new", "encoding") == ["caf\ufffd\n", "caf\ufffds\n", "unknown"]
+    assert told("latin.txt", "old", "new", "encoding") == ["café\n", "cafés\n", "windows-1252"]
     assert told("picture", "binary", "old", "new", "additions", "encoding", "edits") == [
         True, None, None, None, None, [],
     ]  # fmt: skip
@@ -173,19 +173,40 @@ def test_edits_lead_from_the_old_text_to_the_new_one_whatever_the_file_was(
     }
 
 
-def test_names_that_are_no_utf8_come_with_replacement_marks_and_are_found_by_them(
+def test_names_that_are_no_utf8_come_with_their_bytes_and_are_found_by_them(
     pay: Payments, shas: list[str]
 ):
-    odd = (b'caf\xe9 \t\n"x".txt').decode("utf-8", "surrogateescape")
-    pay.repo.commit({odd: "x\n", "--output=x": "y\n"}, "Odd names")
+    odd, other = (
+        name.decode("utf-8", "surrogateescape") for name in (b'caf\xe9 \t\n"x".txt', b"caf\xef")
+    )
+    pay.repo.commit({odd: "x\n", other: "z\n", "--output=x": "y\n"}, "Odd names")
 
     found = files(pay.repo.sha())
 
-    shown = 'caf\ufffd \t\n"x".txt'
-    assert set(found) == {shown, "--output=x"}
-    assert found[shown]["new"] == "x\n"
+    shown = 'caf\\xE9 \t\n"x".txt'
+    assert set(found) == {shown, "caf\\xEF", "--output=x"}
+    assert (found[shown]["new"], found["caf\\xEF"]["new"]) == ("x\n", "z\n")
     assert details.file("pay", "api", pay.repo.sha(), shown)["new"] == "x\n"
     assert details.file("pay", "api", pay.repo.sha(), "--output=x")["additions"] == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "read", "encoding"),
+    [
+        ("gr\u00fcn \u20ac\n".encode("windows-1252"), "gr\u00fcn \u20ac\n", "windows-1252"),
+        ("gr\u00fcn\n".encode() + b"caf\xe9\n", "gr\u00fcn\ncaf\ufffd\n", "unknown"),
+        (b"\x81\x8d\n", "\ufffd\ufffd\n", "unknown"),
+    ],
+)
+def test_text_without_a_sign_of_utf8_is_read_as_windows_1252(
+    pay: Payments, shas: list[str], data: bytes, read: str, encoding: str
+):
+    pay.repo.commit({"text": "\u00fc\n"}, "As UTF-8")
+    pay.repo.commit({"text": data}, "In an encoding of its own")
+
+    told = files(pay.repo.sha())["text"]
+
+    assert (told["old"], told["new"], told["encoding"]) == ("\u00fc\n", read, encoding)
 
 
 def test_generated_files_are_told_by_attribute_name_and_header(pay: Payments, shas: list[str]):

@@ -21,6 +21,7 @@ import { tellFound, tellMoved, tellTrouble } from "./commit/moved.js";
 import { loadRail } from "./rail.js";
 import { route } from "./route.js";
 import { at, counts, open, state } from "./state.js";
+import { drawOnward } from "./commit/onward.js";
 import { drawStepper, tellStepper } from "./commit/stepper.js";
 import { drawToolbar, fileMenu } from "./commit/toolbar.js";
 import { drawTree, markCurrent, tell } from "./tree.js";
@@ -168,6 +169,7 @@ function listening() {
 async function start() {
   drawToolbar();
   drawStepper();
+  drawOnward();
   serve({
     viewed: (view, viewed) => setViewed([view.file], viewed),
     counted: tell,

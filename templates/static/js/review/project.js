@@ -125,7 +125,7 @@ function drawRepos(list) {
     }
     const { shown, head, place } = stacks.get(repo.name);
     head.hidden = !several;
-    place.setAttribute("aria-label", `Stacks of ${repo.name}`);
+    place.setAttribute("aria-label", visible(`Stacks of ${repo.name}`));
     fill(
       head,
       h("h2", { class: "reponame" }, repo.name),

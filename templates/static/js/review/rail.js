@@ -16,6 +16,10 @@ let order = []; // rows {repo, sha} as they stand, from the top
 let known = null;
 let place = "";
 
+let drawn;
+/** Once the rail is there. */
+export const listed = new Promise((done) => (drawn = done));
+
 /** Call back with the project when it was read. */
 export const onProject = (callback) => watchers.add(callback);
 
@@ -51,6 +55,7 @@ function draw(project) {
     else if (!rail.dataset.shown) here?.scrollIntoView({ block: "nearest" });
     rail.dataset.shown = "";
   }
+  drawn();
   for (const callback of watchers) callback(project);
 }
 

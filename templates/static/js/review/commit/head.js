@@ -22,6 +22,8 @@ const EVIDENCE = {
   "patch-id": "by its patch",
   number: "by its number",
 };
+const CHANGE_ID = /^change-id: *\S+$/gim; // in the last paragraph: for machines
+const SET = /^(?:[ \t]|[-*+>|] ?|\d+[.)] |[\w-]+: )/m; // of lines that are meant as lines
 let said = "";
 
 /** Draw what is known; nothing is touched that says the same as before. */
@@ -58,7 +60,7 @@ function status({ status: name, github }) {
     : badge;
 }
 
-function facts({ sha, short, author, authored, branch, landed, additions, deletions }) {
+function facts({ sha, short, author, authored, parents, branch, landed, additions, deletions }) {
   return [
     button(short, {
       kind: "ghost s hash mono",
@@ -69,6 +71,7 @@ function facts({ sha, short, author, authored, branch, landed, additions, deleti
     h("span", { title: author.email }, author.name),
     h("span", {}, time(authored)),
     branch && named(branch),
+    parents.length > 1 && h("span", {}, "merge, shown against its first parent"),
     landed &&
       h(
         "span",
@@ -95,12 +98,14 @@ function named({ name, status: word, discovered }) {
   );
 }
 
-function message(text) {
-  if (!text?.trim()) return null;
-  const paragraphs = text
-    .trim()
-    .split(/\n{2,}/)
-    .map((part) => h("p", {}, part));
+/** Paragraphs; lines of a list, a quote or indented ones stay as they are, others flow. */
+function message(body) {
+  const text = (body ?? "").trim();
+  const parts = text.split(/\n{2,}/);
+  const last = parts.pop().replace(CHANGE_ID, "").trim();
+  const paragraphs = [...parts, last]
+    .filter(Boolean)
+    .map((part) => h("p", { class: SET.test(part) ? "set" : null }, part));
   if (text.length <= LONG && paragraphs.length <= 4) return paragraphs;
   const rest = h(
     "details",

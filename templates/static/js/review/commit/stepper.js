@@ -3,7 +3,7 @@
 import { button, fill, h } from "../../kit/dom.js";
 import { sheet } from "../../kit/dialog.js";
 import { toast } from "../../kit/toast.js";
-import { neighbour, onProject, placeOf } from "../rail.js";
+import { listed, neighbour, onProject, placeOf } from "../rail.js";
 import { pageAt, state } from "../state.js";
 
 const byId = (id) => document.getElementById(id);
@@ -28,7 +28,8 @@ export function tellStepper() {
 }
 
 /** To the commit below (1) or above (-1) in the rail. */
-export function move(by) {
+export async function move(by) {
+  await listed;
   const found = neighbour(by);
   if (found) location.assign(pageAt(found));
   else

@@ -1,7 +1,7 @@
 // A changed image: before and after side by side, one uncovered over the other, or one through the
 // other (contract 15.17). An image that came or went stands alone.
 
-import { fill, h } from "../../kit/dom.js";
+import { fill, h, visible } from "../../kit/dom.js";
 import { at } from "../state.js";
 import { look, setLook } from "./look.js";
 
@@ -68,7 +68,7 @@ function comparison(stage, path) {
   const show = (way) => {
     stage.dataset.way = way;
     far.hidden = way === "side";
-    far.setAttribute("aria-label", `${SAID[way] ?? ""}: ${path}`);
+    far.setAttribute("aria-label", visible(`${SAID[way] ?? ""}: ${path}`));
     for (const choice of choices)
       choice.setAttribute("aria-pressed", String(choice.dataset.way === way));
   };

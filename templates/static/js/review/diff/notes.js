@@ -58,6 +58,8 @@ export function notesOf(file) {
   else if (newMode === "100755" && file.status === "added") notes.push(note("An executable file."));
   if (file.encoding === "unknown")
     notes.push(note("Not UTF-8: what cannot be read is shown as �."));
+  else if (file.encoding === "windows-1252")
+    notes.push(note("Not UTF-8: read as Windows-1252 (Latin-1)."));
   return notes;
 }
 

@@ -1,6 +1,6 @@
 // The rows of a diff table. A row knows its lines: row.at = {old, new, kind}, 0 for none.
 
-import { h } from "../../kit/dom.js";
+import { fill, h } from "../../kit/dom.js";
 import { rowsOf } from "./model.js";
 import { pairs, wordMarks } from "./words.js";
 
@@ -97,8 +97,8 @@ export class Rows {
 function cut(cell, text) {
   const more = h(
     "button",
-    { type: "button", class: "btn s", onclick: () => (cell.textContent = text) },
+    { type: "button", class: "btn s", onclick: () => fill(cell, text) },
     `Show all ${text.length.toLocaleString("en")} characters of this line`,
   );
-  cell.replaceChildren(text.slice(0, LONGEST / 5), "… ", more);
+  fill(cell, text.slice(0, LONGEST / 5), "… ", more);
 }

@@ -2,7 +2,7 @@
 //
 // A chunk is a table of its own, so that the browser lays out and paints only those in sight.
 
-import { button, h } from "../../kit/dom.js";
+import { button, fill, h } from "../../kit/dom.js";
 import { plural } from "../../kit/words.js";
 import { CONTEXT, extent, hunksOf, linesOf, section, slice, STEP, withoutBlanks } from "./model.js";
 import { pace } from "./pace.js";
@@ -199,7 +199,7 @@ export class Sheet {
 
   retitle(hunk) {
     const where = hunk.row?.querySelector(".where");
-    if (where) where.textContent = this.title(hunk);
+    if (where) fill(where, this.title(hunk));
   }
 
   focusAfter(hunk, near) {

@@ -6,6 +6,8 @@ import { openForm } from "./open.js";
 import { tilde } from "../paths.js";
 import { route } from "../route.js";
 
+const FOREIGN = /[\u0700-\u1dff\u2e80-\uffff]/; // scripts that the service ships no font for
+const SHOWN = 12; // characters that are named
 const MOST = 200; // commits whose picture is still read in a column; more are downloaded
 
 /** The picture of all stacks, drawn by the service; asked for again when they change. */
@@ -31,6 +33,8 @@ export class Picture {
       { class: "picbox", href: this.address, target: "_blank", title: "Open the whole picture" },
       this.image,
     );
+    this.png = at("png");
+    this.boxes = h("p", { class: "small soft boxes", hidden: true });
     this.node = h(
       "section",
       { class: "card", "aria-label": "Picture" },
@@ -41,7 +45,18 @@ export class Picture {
         h("span", { class: "push line" }, load("svg"), load("png")),
       ),
       this.frame,
+      this.boxes,
     );
+  }
+
+  /** The SVG is drawn by this browser, the PNG by the service: say what it has no font for. */
+  async tellBoxes() {
+    const { headers } = await fetch(this.png, { method: "HEAD" });
+    const missing = [...decodeURIComponent(headers.get("Missing-Characters") ?? "")];
+    this.boxes.hidden = !missing.length;
+    const some = missing.slice(0, SHOWN).join(" ") + (missing.length > SHOWN ? " …" : "");
+    const words = `The PNG shows boxes for ${some}: no font of the service's machine has them. Install one there.`;
+    fill(this.boxes, missing.length ? words : null);
   }
 
   show(project) {
@@ -56,6 +71,7 @@ export class Picture {
     this.said = said;
     this.version = (this.version ?? 0) + 1;
     this.image.src = `${this.narrow}&v=${this.version}`;
+    if (FOREIGN.test(said)) this.tellBoxes().catch(() => {});
   }
 }
 

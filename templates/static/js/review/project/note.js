@@ -2,7 +2,7 @@
 
 import { post } from "../../kit/api.js";
 import { draft, draftOf } from "../../kit/drafts.js";
-import { button, fill, h, icon } from "../../kit/dom.js";
+import { button, fill, h, icon, visible } from "../../kit/dom.js";
 import { attempt, toast } from "../../kit/toast.js";
 import { route } from "../route.js";
 import { prose } from "../threads/prose.js";
@@ -44,8 +44,9 @@ export class Note {
   label() {
     const verb = draftOf(this.draftName) ? "Go on editing" : this.text ? "Edit" : "Add";
     fill(this.edit, icon("pencil"), !this.compact && (verb === "Add" ? `Add ${this.what}` : verb));
-    this.edit.setAttribute("aria-label", `${verb} ${this.what}`);
-    this.edit.title = this.compact ? `${verb} ${this.what}` : "";
+    const name = visible(`${verb} ${this.what}`);
+    this.edit.setAttribute("aria-label", name);
+    this.edit.title = this.compact ? name : "";
     this.node.classList.toggle("bare", !this.text);
   }
 

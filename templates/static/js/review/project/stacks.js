@@ -53,7 +53,7 @@ export class Stacks {
     const done = repo.commits.filter((commit) => commit.status === "merged");
     this.merged.show(repo.name, done);
     const range = repo.range.text ?? "the range";
-    this.none.textContent = `No commit in ${range}. What is committed there is listed here at once.`;
+    fill(this.none, `No commit in ${range}. What is committed there is listed here at once.`);
     const empty = !repo.commits.length && !repo.errors.length;
     place(this.node, [...nodes, empty && this.none, this.merged.node].filter(Boolean));
   }
@@ -153,7 +153,7 @@ class Card {
     this.picture.hidden = !commits.length;
     if (commits.length)
       this.picture.href = `${commitOf(this.project, repo, commits.at(-1).sha, "stack.svg")}?scope=stack&download=1`;
-    this.picture.setAttribute("aria-label", `Download the picture of ${title}`);
+    this.picture.setAttribute("aria-label", visible(`Download the picture of ${title}`));
     this.note.what = `note of ${title}`;
     this.note.show({ text: stack.description, html: stack.description_html, seen: stack.title });
     this.warning.hidden = !stack.warning;

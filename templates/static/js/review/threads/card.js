@@ -1,6 +1,6 @@
 // A thread as a card: its state, the text it was written on, its comments, the reply.
 
-import { button, fill, h, icon, keep } from "../../kit/dom.js";
+import { button, fill, h, icon, keep, visible } from "../../kit/dom.js";
 import { draftOf } from "../../kit/drafts.js";
 import { attempt, copy } from "../../kit/toast.js";
 import { relative } from "../../kit/words.js";
@@ -73,10 +73,10 @@ export class Card {
     this.node.classList.toggle("outdated", thread.outdated);
     this.node.classList.toggle("resolved", thread.resolved);
     const where = this.placed(thread);
-    this.node.setAttribute("aria-label", `Thread, ${state(thread)}: ${where}`);
+    this.node.setAttribute("aria-label", visible(`Thread, ${state(thread)}: ${where}`));
     this.badge.hidden = !thread.outdated;
     fill(this.mark, ...this.stateWords(thread));
-    this.where.textContent = onPage(thread.path) || !thread.line ? standing(thread) : where;
+    fill(this.where, onPage(thread.path) || !thread.line ? standing(thread) : where);
     fill(
       this.settle,
       icon(thread.resolved ? "restart" : "check"),
@@ -125,10 +125,8 @@ export class Card {
     this.fold.hidden = !thread.resolved && !folded;
     fill(this.fold, icon(folded ? "right" : "down"));
     this.fold.setAttribute("aria-expanded", String(!folded));
-    this.fold.setAttribute(
-      "aria-label",
-      `${folded ? "Show" : "Hide"} ${comments(thread.comments.length)} on ${address(thread)}`,
-    );
+    const what = `${comments(thread.comments.length)} on ${address(thread)}`;
+    this.fold.setAttribute("aria-label", visible(`${folded ? "Show" : "Hide"} ${what}`));
     for (const part of [this.was, this.list, this.answer.node]) part.hidden = folded;
     this.node.classList.toggle("folded", folded);
   }

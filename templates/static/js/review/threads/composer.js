@@ -80,7 +80,7 @@ export class Composer {
         }),
         h(
           "button",
-          { type: "submit", class: "btn send" },
+          { type: "submit", class: "btn primary send" },
           `${this.verb} `,
           h("span", { class: "kbd phone-hide" }, "Ctrl ↵"),
         ),

@@ -11,6 +11,7 @@ export const place = { project, repo, sha };
 const UNDO = 8000; // ms
 const at = (...below) => commitOf(project, repo, sha, ...below);
 const leaving = new Map(); // comment id → {thread, timer}: deleted here, the service not yet told
+const settling = new Map(); // thread id → resolved or not: chosen here, not yet told by the service
 const watchers = new Set();
 let told = null;
 let loading = null;
@@ -43,6 +44,7 @@ function shown() {
   const threads = told.threads
     .map((thread) => ({
       ...thread,
+      resolved: settling.get(thread.id) ?? thread.resolved,
       comments: thread.comments.filter((comment) => !leaving.has(comment.id)),
     }))
     .filter((thread) => thread.comments.length);
@@ -66,21 +68,27 @@ export async function edit(thread, comment, body) {
   await load();
 }
 
-/** At once on the page; taken back, with the reason, where the service refuses. */
+/**
+ * At once on the page, and kept there against readings that began before; taken back, with the
+ * reason, where the service refuses. One request at a time for a thread, so that the last press
+ * is the one that holds.
+ */
 export async function resolve(thread, resolved) {
-  const known = told.threads.find((one) => one.id === thread);
-  const before = known.resolved;
-  known.resolved = resolved;
+  const underWay = settling.has(thread);
+  settling.set(thread, resolved);
   draw();
+  if (underWay) return;
   try {
-    await patch(at("threads", thread), { resolved });
+    for (let sent; sent !== settling.get(thread); ) {
+      sent = settling.get(thread);
+      await patch(at("threads", thread), { resolved: sent });
+      await load();
+    }
   } catch (error) {
-    known.resolved = before;
-    draw();
     toast(error.message, { bad: true });
-    return;
   }
-  await load();
+  settling.delete(thread);
+  draw();
 }
 
 /** Gone from the page at once, from the file after 8 s or when the page is left. */

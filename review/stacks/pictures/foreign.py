@@ -1,0 +1,107 @@
+"""Scripts that the shipped fonts lack: drawn by fonts of the machine, and told where it has none.
+
+A renderer that is left to find a font within a text garbles Hindi, drops joined emoji and takes
+Latin letters from what it finds too. So each run of such a script becomes a text of its own, in
+its place; how wide it is, is measured where it is drawn.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import unescape
+from itertools import islice
+from xml.sax.saxutils import escape, quoteattr
+
+from PIL import Image
+
+from config.kernel import fonts
+from review.stacks.pictures import drawing as pen
+
+TEXT = re.compile(r'<text x="([0-9.]+)"((?:(?!text-anchor)[^>])*)>([^<]+)</text>')
+SIZE = re.compile(r'font-size="([0-9.]+)"')
+LINE, WIDE = 20, 1000  # px of what is measured: each run twice in a line
+MOST = 80  # runs that are measured; others take what their letters take as a rule
+ACROSS = WIDE // LINE  # characters that are looked for in one line
+NOWHERE = "\U0010fffd"  # in no font: what is drawn like it is drawn as a box
+
+Render = Callable[[str], bytes]
+Run = tuple[str, str, bool]  # words, families, bold
+
+
+def placed(picture: str, render: Render) -> tuple[str, str]:
+    """The picture with each run in its place, and the characters that no font here has."""
+    texts = [one for one in TEXT.finditer(picture) if fonts.lacking(unescape(one[3]))]
+    if not texts:
+        return picture, ""
+    words = "".join(unescape(one[3]) for one in texts)
+    lacking = [char for char in fonts.lacking(words) if _stands(char)]
+    runs = list(islice(dict.fromkeys(run for one in texts for run in _runs(one)), MOST))
+    widths, missing = _measured(runs, [NOWHERE, *lacking], render)
+    known = dict(zip(runs, widths, strict=True))
+    return TEXT.sub(lambda one: "".join(_parts(one, known)), picture), missing
+
+
+def _runs(text: re.Match[str]) -> Iterator[Run]:
+    for words, family in fonts.runs(unescape(text[3])):
+        if family:
+            yield words.rstrip(), family, "bold" in text[2]
+
+
+def _parts(text: re.Match[str], known: Mapping[Run, float]) -> Iterator[str]:
+    """The text, run by run from its left."""
+    x, bold = float(text[1]), "bold" in text[2]
+    font = fonts.BOLD if bold else fonts.SANS
+    size = float(found[1]) if (found := SIZE.search(text[2])) else pen.SIZE
+    for words, family in fonts.runs(unescape(text[3])):
+        run = words.rstrip()
+        yield _text(x, text[2], run, family)
+        ems = known.get((run, family, bold)) if family else None
+        x += fonts.width(run, size, font) if ems is None else ems * size
+        x += fonts.width(words[len(run) :], size, font)
+
+
+def _text(x: float, attributes: str, words: str, family: str | None) -> str:
+    how = f" font-family={quoteattr(family)}" if family else ""
+    return f'<text x="{x:.2f}"{attributes}{how}>{escape(words)}</text>'
+
+
+def _stands(char: str) -> bool:
+    """Whether it is drawn by itself, not upon another."""
+    return unicodedata.category(char) not in {"Mn", "Mc", "Me", "Cf"}
+
+
+def _measured(runs: Sequence[Run], chars: Sequence[str], render: Render) -> tuple[list[float], str]:
+    """How wide each run is, in ems, and which characters are drawn as the first of them is."""
+    below = LINE * len(runs)
+    spots = [(LINE * (n % ACROSS), below + LINE * (n // ACROSS)) for n in range(len(chars))]
+    high = below + LINE * (len(chars) // ACROSS + 1)
+    texts = [
+        _text(x, f' y="{LINE * n + 14}"{end}' + ' font-weight="bold"' * bold, words, family)
+        for n, (words, family, bold) in enumerate(runs)
+        for x, end in ((0, ""), (WIDE, ' text-anchor="end"'))
+    ]
+    texts += [
+        _text(x, f' y="{y + 14}"', char, next(fonts.runs(char))[1])
+        for (x, y), char in zip(spots, chars, strict=True)
+    ]
+    head = f'width="{WIDE}" height="{high}" font-size="{pen.SIZE}"'
+    sheet = f'<svg xmlns="http://www.w3.org/2000/svg" {head} font-family={quoteattr(fonts.FAMILY)}>'
+    with Image.open(io.BytesIO(render(f"{sheet}{''.join(texts)}</svg>"))) as image:
+        ink = image.getchannel("A")
+    zoom = ink.width / WIDE
+
+    def box(x: float, y: float, wide: float) -> Image.Image:
+        left, top, right, bottom = (side * zoom for side in (x, y, x + wide, y + LINE))
+        return ink.crop((left, top, right, bottom))
+
+    def wide(n: int) -> float:
+        """Where it begins is as far from its ink in both: the rest of the line is its width."""
+        left, right = (box(x, LINE * n, WIDE / 2).getbbox() for x in (0, WIDE / 2))
+        return WIDE / 2 - (right[0] - left[0]) / zoom if left and right else 0
+
+    drawn = [box(x, y, LINE).tobytes() for x, y in spots]
+    missing = [char for char, cell in zip(chars, drawn, strict=True) if cell == drawn[0]]
+    return [wide(n) / pen.SIZE for n in range(len(runs))], "".join(missing[1:])

@@ -1,0 +1,15 @@
+// Keys pressed before the scripts of a page are there: kept, and pressed again once they are.
+// No module, so that it runs before the page is read.
+{
+  const kept = [];
+  const keep = (event) => kept.push(event);
+  const typed = ({ target }) => target.matches?.("input, textarea, select, [contenteditable]");
+  const meant = (event) =>
+    !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.altKey && !typed(event);
+  document.addEventListener("keydown", keep, true);
+  document.addEventListener("DOMContentLoaded", () => {
+    document.removeEventListener("keydown", keep, true);
+    for (const event of kept.filter(meant))
+      event.target.dispatchEvent(new KeyboardEvent("keydown", event));
+  });
+}

@@ -1,0 +1,37 @@
+// Below the files of a commit, once all are viewed: where reading goes on.
+
+import { fill, h } from "../../kit/dom.js";
+import { neighbour, onProject } from "../rail.js";
+import { pageOf } from "../route.js";
+import { pageAt, state } from "../state.js";
+import { onMarks } from "./marks.js";
+
+const node = h("div", { class: "onward line wrap", hidden: true });
+
+/** The key that leads there, as the commits stand in the rail. */
+const keyTo = ({ sha }) => ["K", "J"].find((_, n) => neighbour(n ? 1 : -1)?.sha === sha);
+
+function tell() {
+  if (!state.commit) return;
+  const { progress, next } = state.commit;
+  node.hidden = progress.viewed < progress.files || !progress.files;
+  const letter = next && keyTo(next);
+  fill(
+    node,
+    h("span", { class: "soft" }, "All files viewed."),
+    next
+      ? h(
+          "a",
+          { class: "btn primary", href: pageAt(next) },
+          h("span", { class: "cut" }, `Next: ${next.title}`),
+          letter && h("span", { class: "kbd phone-hide" }, letter),
+        )
+      : h("a", { class: "btn", href: pageOf(state.project) }, "This was the last commit: to the project"),
+  );
+}
+
+export function drawOnward() {
+  document.getElementById("files").after(node);
+  onMarks(tell);
+  onProject(tell);
+}
