@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import PurePath
 
 import psutil
 
+from config.kernel.process.listening import listening
 from dashboard.listeners.owners import Owner
 from dashboard.listeners.sockets import Socket
 
 
-def listening() -> list[tuple[Socket, Owner]]:
+def held() -> list[tuple[Socket, Owner]]:
     """The sockets in LISTEN of every process this user may look into."""
     found = []
-    for process in psutil.process_iter():
-        try:
-            connections = process.net_connections("tcp")
-            ports = [c.laddr for c in connections if c.status == psutil.CONN_LISTEN and c.laddr]
-            if ports:
-                owner, uid = _owner(process), process.uids().real
-                found += [(Socket(_plain(at.ip), at.port, uid, 0), owner) for at in ports]
-        except psutil.Error:
-            continue
+    for one in listening()[0]:
+        with contextlib.suppress(psutil.Error):
+            process = psutil.Process(one.pid) if one.pid else None
+            if process is not None:
+                socket = Socket(_plain(one.ip), one.port, process.uids().real, 0)
+                found.append((socket, _owner(process)))
     return found
 
 

@@ -87,7 +87,7 @@ class Scanner:
                 continue
             owners = self.owners.of(sockets)
             return [(socket, owners[socket.inode]) for socket in sockets]
-        return [*portable.listening()]
+        return [*portable.held()]
 
 
 _SCANNER = Scanner()

@@ -11,6 +11,8 @@ from typing import Any
 
 import psutil
 
+from config.kernel.process.listening import listening
+
 
 @dataclass(frozen=True, slots=True)
 class Holder:
@@ -46,18 +48,9 @@ def listener(port: int, among: Iterable[int]) -> int | None:
 
 
 def _listening(port: int) -> list[int | None]:
-    try:
-        found = psutil.net_connections("tcp")
-    except psutil.Error:  # macOS shows only root everybody's sockets
-        return [None] if _accepts(port) else []
-    return [
-        one.pid
-        for one in found
-        if one.status == psutil.CONN_LISTEN
-        and one.laddr
-        and one.laddr.port == port
-        and _local(one.laddr.ip)
-    ]
+    seen, whole = listening()
+    found = [one.pid for one in seen if one.port == port and _local(one.ip)]
+    return found if found or whole or not _accepts(port) else [None]
 
 
 def _local(address: str) -> bool:
