@@ -11,17 +11,20 @@ from config.kernel.process.listening import listening
 from dashboard.listeners.owners import Owner
 from dashboard.listeners.sockets import Socket
 
+ONLY_MINE = "This system shows only root what the processes of other users listen on."
 
-def held() -> list[tuple[Socket, Owner]]:
-    """The sockets in LISTEN of every process this user may look into."""
+
+def held() -> tuple[list[tuple[Socket, Owner]], bool]:
+    """The sockets in LISTEN of every process this user may look into; whether these are all."""
     found = []
-    for one in listening()[0]:
+    seen, whole = listening()
+    for one in seen:
         with contextlib.suppress(psutil.Error):
             process = psutil.Process(one.pid) if one.pid else None
             if process is not None:
                 socket = Socket(_plain(one.ip), one.port, process.uids().real, 0)
                 found.append((socket, _owner(process)))
-    return found
+    return found, whole
 
 
 def _owner(process: psutil.Process) -> Owner:

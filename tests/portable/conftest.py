@@ -10,6 +10,7 @@ import pytest
 from tests.browser.conftest import browser  # noqa: F401 - a fixture
 from tests.dashboard.served import Served
 from tests.portable.python import made
+from tests.service import STOP_S
 
 
 class Elsewhere(Served):
@@ -20,6 +21,14 @@ class Elsewhere(Served):
         python, path = made(folder / "python")
         self.python = str(python)
         self.env |= {"PATH": path}
+
+    def again(self) -> None:
+        """Stopped and started; what its apps run lives on."""
+        assert self.process is not None
+        self.process.terminate()
+        assert self.process.wait(STOP_S) == 0, self.output()
+        self._forget()
+        self.start()
 
 
 @pytest.fixture(scope="session")

@@ -30,9 +30,10 @@ def made(folder: Path) -> tuple[Path, str]:
     programs.mkdir()
     for place in reversed(os.environ["PATH"].split(os.pathsep)):
         if Path(place).is_dir() and place != str(Path(sys.executable).parent):
-            for program in set(os.listdir(place)) - PROGRAMS:
-                (programs / program).unlink(missing_ok=True)
-                (programs / program).symlink_to(Path(place) / program)
+            for program in Path(place).iterdir():
+                (programs / program.name).unlink(missing_ok=True)
+                if program.name not in PROGRAMS:
+                    (programs / program.name).symlink_to(program)
     python = programs / "python"
     python.unlink(missing_ok=True)
     python.symlink_to(base / version)

@@ -10,20 +10,15 @@ from __future__ import annotations
 import ctypes
 import errno
 import fcntl
-import multiprocessing.queues
-import multiprocessing.synchronize
 import os
 import resource
 import select
 import signal
 import socket
 import sys
-from collections.abc import Callable
-from typing import Any
+from types import ModuleType
 
-import psutil
-
-GONE: dict[Any, tuple[str, ...]] = {
+GONE: dict[ModuleType, tuple[str, ...]] = {
     os: (
         "O_DIRECT", "O_NOATIME", "O_PATH", "O_TMPFILE", "P_PIDFD", "copy_file_range", "eventfd",
         "fdatasync", "getrandom", "getresuid", "getxattr", "listxattr", "memfd_create",
@@ -39,6 +34,18 @@ GONE: dict[Any, tuple[str, ...]] = {
     fcntl: ("F_GETPIPE_SZ", "F_SETPIPE_SZ", "F_OFD_SETLK", "F_OFD_SETLKW", "F_OFD_GETLK"),
     resource: ("RLIMIT_MSGQUEUE", "RLIMIT_NICE", "RLIMIT_RTPRIO", "RLIMIT_SIGPENDING", "prlimit"),
 }  # fmt: skip
+for module, names in GONE.items():
+    for name in names:
+        if hasattr(module, name):
+            delattr(module, name)
+
+# These look at once what there is.
+import multiprocessing.synchronize  # noqa: E402
+from collections.abc import Callable  # noqa: E402
+from typing import Any  # noqa: E402
+
+import psutil  # noqa: E402
+
 OF_LIBC = frozenset({
     "copy_file_range", "epoll_create1", "eventfd", "fallocate", "fallocate64", "inotify_add_watch",
     "inotify_init", "inotify_init1", "memfd_create", "pidfd_open", "prctl", "renameat2",
@@ -51,10 +58,6 @@ NAME = "Elsewhere"
 
 
 def take() -> None:
-    for module, names in GONE.items():
-        for name in names:
-            if hasattr(module, name):
-                delattr(module, name)
     ctypes.CDLL.__getattr__ = _symbol  # type: ignore[method-assign]
     _hide_folders()
     _refuse_sockets()
@@ -64,7 +67,6 @@ def take() -> None:
     os.uname = lambda: os.uname_result((NAME, *here[1:]))
     # as a semaphore of macOS, which does not tell its value
     multiprocessing.synchronize.Semaphore.get_value = _untold  # type: ignore[method-assign]
-    multiprocessing.queues.Queue.qsize = _untold  # type: ignore[method-assign]
 
 
 _found = ctypes.CDLL.__getattr__
@@ -120,17 +122,15 @@ def _nothing(path: Any) -> FileNotFoundError:
 def _refuse_sockets() -> None:
     made, pair = socket.socket.__init__, socket.socketpair
 
-    def init(
-        self: socket.socket, family: int = -1, type: int = -1, proto: int = -1, fileno: Any = None
-    ) -> None:
+    def init(self: socket.socket, family: int = -1, *more: Any, **named: Any) -> None:
         if family == NETLINK:
             raise OSError(errno.EAFNOSUPPORT, os.strerror(errno.EAFNOSUPPORT))
-        made(self, family, type, proto, fileno)
+        made(self, family, *more, **named)
 
-    def socketpair(family: Any = None, type: int = socket.SOCK_STREAM, proto: int = 0) -> Any:
-        if type == socket.SOCK_SEQPACKET:
+    def socketpair(*kind: Any) -> Any:
+        if socket.SOCK_SEQPACKET in kind:
             raise OSError(errno.EPROTONOSUPPORT, os.strerror(errno.EPROTONOSUPPORT))
-        return pair(family, type, proto)
+        return pair(*kind)
 
     socket.socket.__init__ = init  # type: ignore[method-assign]
     socket.socketpair = socketpair

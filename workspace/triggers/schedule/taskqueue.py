@@ -50,7 +50,11 @@ class TaskQueue(Queue):  # type: ignore[type-arg]
         self._reset()
 
     def qsize(self) -> int:
-        return self._maxsize - self._sem.free()
+        """How many are on their way, for the statistics alone: 0 where no semaphore tells (macOS)."""
+        try:
+            return self._maxsize - self._sem.free()
+        except NotImplementedError:
+            return 0
 
 
 class _Messages:
@@ -130,5 +134,4 @@ class _Places:
             self._places.release()
 
     def free(self) -> int:
-        """NotImplementedError on macOS, whose semaphores do not tell; django-q asks once."""
         return self._places.get_value()
