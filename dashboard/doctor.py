@@ -21,7 +21,5 @@ def check() -> Iterator[Finding]:
     if not rotation.COLLAPSES:
         yield Finding(HINT, "app logs", LOGS)
     if not svg.bounded():
-        text = (
-            "this system bounds no memory: an icon that is an SVG may take much until its 2 s end"
-        )
+        text = "this system bounds no memory: to draw an icon that is an SVG may take much of it"
         yield Finding(HINT, "icons", text)

@@ -1,4 +1,4 @@
-"""What `manage.py doctor` says of a system that is not Linux: what is done otherwise, or not at all.
+"""What `manage.py doctor` says of a system other than Linux: what is done otherwise, or not at all.
 
 Nothing here can be mended, so these are hints; where there is nothing to say, nothing is said.
 """
