@@ -66,7 +66,7 @@ def take() -> None:
     here = os.uname()
     os.uname = lambda: os.uname_result((NAME, *here[1:]))
     # as a semaphore of macOS, which does not tell its value
-    multiprocessing.synchronize.Semaphore.get_value = _untold  # type: ignore[method-assign]
+    multiprocessing.synchronize.Semaphore.get_value = _untold  # type: ignore[method-assign,assignment]
 
 
 _found = ctypes.CDLL.__getattr__
@@ -133,7 +133,7 @@ def _refuse_sockets() -> None:
         return pair(*kind)
 
     socket.socket.__init__ = init  # type: ignore[method-assign]
-    socket.socketpair = socketpair
+    socket.socketpair = socketpair  # type: ignore[assignment]
 
 
 def _refuse_limits() -> None:

@@ -144,8 +144,8 @@ def test_what_somebody_starts_is_found_and_told_by_its_process(elsewhere):
     dev = elsewhere.dev_server("greenhouse")
     try:
         found = until(lambda: elsewhere.observed(dev.port), seconds=20, what="found")
-        assert found["process"]["pid"] == dev.process.pid
-        assert found["cwd"] == str(dev.cwd)
+        assert found["identity"]["process"]["pid"] == dev.process.pid
+        assert found["identity"]["cwd"] == str(dev.cwd)
     finally:
         dev.kill()
 
@@ -196,6 +196,19 @@ def test_a_service_lives_on_over_a_restart_and_is_stopped_by_the_next(elsewhere)
     elsewhere.act("shop", "stop")
     elsewhere.until_state("shop", "stopped", seconds=20)
     until(lambda: not alive(pid), what="the command is gone")
+
+
+def test_the_doctor_says_what_this_system_cannot_do(elsewhere):
+    told = [one for one in elsewhere.findings() if one["level"] != "ok"]
+    texts = [one["text"] for one in told if "this system" in one["text"].lower()]
+
+    assert {one["subject"] for one in told} >= {
+        "callers", "processes", "files", "file watching", "sandbox", "listeners", "app logs",
+        "icons",
+    }  # fmt: skip
+    assert len(texts) >= 7
+    (walls,) = [one["text"] for one in told if one["subject"] == "sandbox"]
+    assert "bubblewrap runs on Linux alone, and this is Elsewhere" in walls
 
 
 def test_a_killed_supervisor_takes_its_processes_with_it(elsewhere):

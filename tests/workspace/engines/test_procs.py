@@ -27,7 +27,7 @@ def turn() -> Iterator[str]:
 
 
 def alive(pid: int) -> bool:
-    process = procs.scan().get(pid)
+    process = table.scan().get(pid)
     return process is not None and process.state not in "ZX"
 
 
@@ -77,7 +77,7 @@ def test_a_process_that_ignores_signals_and_keeps_forking_is_killed(turn, tmp_pa
     procs.kill_tree(turn=turn, roots=[child.pid])
     assert child.wait() == -9
     tag = f"{procs.TAG}={turn}".encode()
-    assert [pid for pid in procs.scan() if alive(pid) and tag in table.environ(pid)] == []
+    assert [pid for pid in table.scan() if alive(pid) and tag in table.environ(pid)] == []
 
 
 def test_another_turns_processes_are_spared(turn, tmp_path):
@@ -124,13 +124,13 @@ def test_a_service_finds_only_its_own_turns(turn, tmp_path):
 def test_orphans_come_to_a_subreaper_and_are_reaped():
     code = (
         "import os, subprocess\n"
-        "from config.kernel.process import prctl\n"
+        "from config.kernel.process import prctl, table\n"
         "from workspace.engines import procs\n"
         "prctl.become_subreaper()\n"
         "left = 'setsid env -i sleep 600 &'\n"
         "subprocess.run(['sh', '-c', f'{left} {left} exit 0'])\n"
         "print(procs.kill_tree(below=(os.getpid(),)))\n"
-        "print([p for p in procs.scan().values() if p.parent == os.getpid()])\n"
+        "print([p for p in table.scan().values() if p.parent == os.getpid()])\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=BASE, stdout=subprocess.PIPE, text=True, check=True

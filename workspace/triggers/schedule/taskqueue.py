@@ -50,7 +50,7 @@ class TaskQueue(Queue):  # type: ignore[type-arg]
         self._reset()
 
     def qsize(self) -> int:
-        """How many are on their way, for the statistics alone: 0 where no semaphore tells (macOS)."""
+        """How many are on their way, for statistics alone: 0 where no semaphore tells (macOS)."""
         try:
             return self._maxsize - self._sem.free()
         except NotImplementedError:
