@@ -7,7 +7,7 @@ into: slower, and others' listeners are not among them.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import psutil
@@ -21,18 +21,19 @@ class Listening(NamedTuple):
     pid: int | None
 
 
-def listening() -> tuple[list[Listening], bool]:
-    """Every listening socket that can be seen, and whether these are all."""
+def listening(among: Iterable[int] | None = None) -> tuple[list[Listening], bool]:
+    """Every listening socket that can be seen, and whether these are all. `among`: the processes
+    that are wanted, so that others need not be looked into."""
     try:
         return list(_listening(psutil.net_connections("tcp"), None)), True
     except psutil.Error:
-        return list(_of_processes()), False
+        return list(_of_processes(among)), False
 
 
-def _of_processes() -> Iterator[Listening]:
-    for process in psutil.process_iter():
+def _of_processes(among: Iterable[int] | None) -> Iterator[Listening]:
+    for pid in psutil.pids() if among is None else among:
         with contextlib.suppress(psutil.Error):
-            yield from _listening(process.net_connections("tcp"), process.pid)
+            yield from _listening(psutil.Process(pid).net_connections("tcp"), pid)
 
 
 def _listening(connections: list[Any], pid: int | None) -> Iterator[Listening]:

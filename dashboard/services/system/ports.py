@@ -43,12 +43,13 @@ def holder(port: int) -> Holder | None:
 
 def listener(port: int, among: Iterable[int]) -> int | None:
     """The first of the processes that listens there."""
-    pids = set(_listening(port))
-    return next((pid for pid in among if pid in pids), None)
+    wanted = list(among)
+    pids = set(_listening(port, wanted))
+    return next((pid for pid in wanted if pid in pids), None)
 
 
-def _listening(port: int) -> list[int | None]:
-    seen, whole = listening()
+def _listening(port: int, among: Iterable[int] | None = None) -> list[int | None]:
+    seen, whole = listening(among)
     found = [one.pid for one in seen if one.port == port and _local(one.ip)]
     return found if found or whole or not _accepts(port) else [None]
 
