@@ -9,10 +9,9 @@ import time
 from pathlib import Path
 
 from bench.figures import Figure, bounded, percentile
-from config.kernel.process import tree
+from config.kernel.process import table, tree
 from tests.workspace.engines.conformance.drivers import ALL, Driver, Say, driving
 from tests.workspace.turns import pss_mb
-from workspace.engines import procs
 
 MOST_MB = {"claude": 90, "builtin": 120, "acp": 60}
 PROGRAM_MB = 260  # Claude Code itself, beside its turn process
@@ -39,7 +38,7 @@ def _turns(driver: Driver) -> list[Figure]:
         running = driver.start()
         running.until(lambda _: bool(_live(driver)))
         pid = running.child.pid
-        parents = {one: process.parent for one, process in procs.scan().items()}
+        parents = {one: process.parent for one, process in table.scan().items()}
         held.append(pss_mb(pid))
         below.append(sum(map(pss_mb, tree.descendants(parents, {pid}) - {pid})))
         began = time.perf_counter()

@@ -153,7 +153,9 @@ SVC_FRONTED = "dashboard.api.hosts.fronted"  # () -> further host names of the d
 SVC_DOCTOR = [  # () -> findings, after the kernel's own
     "config.kernel.process.postgres.check",
     "config.kernel.process.installation.check",
+    "config.kernel.process.lacks.check",
     "workspace.doctor.check",
+    "dashboard.doctor.check",
 ]
 SVC_WARNINGS = "workspace.engines.select.warnings"  # () -> what stands on every page, of any part
 SVC_METRICS = [  # () -> metrics, for GET /metrics

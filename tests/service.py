@@ -95,6 +95,7 @@ class Service:
         if config is not None:
             (self.data / "svc.config.yaml").write_text(yaml.safe_dump(config))
         self._dashboard = QUIET if dashboard is None else dashboard
+        self.python = sys.executable
         self.process: subprocess.Popen[str] | None = None
         self._output: TextIO | None = None
         self.http = httpx.Client(base_url=self.url, timeout=30, trust_env=False)
@@ -152,7 +153,7 @@ class Service:
 
     def spawn(self, *command: str, **kwargs: Any) -> subprocess.Popen[str]:
         """`manage.py COMMAND` in this service's environment."""
-        argv = [sys.executable, str(ROOT / "manage.py"), *command]
+        argv = [self.python, str(ROOT / "manage.py"), *command]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         return subprocess.Popen(
             argv, env=self.env, cwd=self.data, text=True, start_new_session=True, **pipes | kwargs
@@ -160,7 +161,7 @@ class Service:
 
     def run(self, *command: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
         """`manage.py COMMAND` to its end; stdout and stderr apart."""
-        argv = [sys.executable, str(ROOT / "manage.py"), *command]
+        argv = [self.python, str(ROOT / "manage.py"), *command]
         return subprocess.run(
             argv,
             env=self.env,

@@ -41,6 +41,7 @@ EXCEPTIONS = {
     "config/kernel/process/vitals.py": PROC,
     "config/kernel/fonts/__init__.py": SHIPPED,
     "config/kernel/zones.py": "the system's own, under /etc and /usr/share/zoneinfo",
+    "config/kernel/process/table.py": PROC,
     "config/kernel/web/connections/peers.py": PROC,
     "dashboard/listeners/procfs.py": PROC,
     "dashboard/services/system/": PROC,

@@ -146,8 +146,8 @@ def scrub(text: str) -> str:
 def _environment(transport: str) -> dict[str, str]:
     silent = {
         "GIT_TERMINAL_PROMPT": "0",
-        "GIT_ASKPASS": "/bin/false",
-        "SSH_ASKPASS": "/bin/false",
+        "GIT_ASKPASS": "false",
+        "SSH_ASKPASS": "false",
         "SSH_ASKPASS_REQUIRE": "never",
         "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
         "GIT_LFS_SKIP_SMUDGE": "1",

@@ -12,6 +12,7 @@ import os
 import resource
 import sys
 
+from config.kernel.process import prctl
 from workspace.engines import procs
 from workspace.engines.base import Job
 from workspace.engines.confinement import Confinement
@@ -58,15 +59,15 @@ def _run(job: Job, control: Control, confinement: Confinement) -> int:
         print(f"the transcript cannot be written: {error}", file=sys.stderr)
         return UNWRITABLE
     finally:
-        procs.kill_tree(below=(os.getpid(),))
+        procs.kill_rest(job.turn)
     return DONE
 
 
 def _protect() -> None:
     """Die with the worker, keep orphans, hide the memory that holds the bearer from commands."""
-    procs.die_with_parent()
-    procs.become_subreaper()
-    procs.hide_memory()
+    prctl.die_with_parent()
+    prctl.become_subreaper()
+    prctl.hide_memory()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     most = FILE_BYTES if hard == resource.RLIM_INFINITY else min(FILE_BYTES, hard)

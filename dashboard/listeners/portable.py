@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import PurePath
 
 import psutil
 
+from config.kernel.process.listening import listening
 from dashboard.listeners.owners import Owner
 from dashboard.listeners.sockets import Socket
 
+ONLY_MINE = "This system shows only root what the processes of other users listen on."
 
-def listening() -> list[tuple[Socket, Owner]]:
-    """The sockets in LISTEN of every process this user may look into."""
+
+def held() -> tuple[list[tuple[Socket, Owner]], bool]:
+    """The sockets in LISTEN of every process this user may look into; whether these are all."""
     found = []
-    for process in psutil.process_iter():
-        try:
-            connections = process.net_connections("tcp")
-            ports = [c.laddr for c in connections if c.status == psutil.CONN_LISTEN and c.laddr]
-            if ports:
-                owner, uid = _owner(process), process.uids().real
-                found += [(Socket(_plain(at.ip), at.port, uid, 0), owner) for at in ports]
-        except psutil.Error:
-            continue
-    return found
+    seen, whole = listening()
+    for one in seen:
+        with contextlib.suppress(psutil.Error):
+            process = psutil.Process(one.pid) if one.pid else None
+            if process is not None:
+                socket = Socket(_plain(one.ip), one.port, process.uids().real, 0)
+                found.append((socket, _owner(process)))
+    return found, whole
 
 
 def _owner(process: psutil.Process) -> Owner:

@@ -67,27 +67,27 @@ class Scanner:
         at = datetime.now(UTC)
         with self._lock:
             began = time.perf_counter()
-            held = self._held()
+            held, lacking = self._held()
             if held != self._last[0]:
                 self._last = (held, merged(held))
             listeners = self._last[1]
         hidden = sum(one.pid is None for one in listeners)
-        told = (
-            (f"{hidden} of {len(listeners)} listeners: their processes may not be seen.",)
-            if hidden
-            else ()
-        )
-        return Scan(listeners, at, (time.perf_counter() - began) * 1000, told)
+        if hidden:
+            lacking += (
+                f"{hidden} of {len(listeners)} listeners: their processes may not be seen.",
+            )
+        return Scan(listeners, at, (time.perf_counter() - began) * 1000, lacking)
 
-    def _held(self) -> list[Held]:
+    def _held(self) -> tuple[list[Held], tuple[str, ...]]:
         for listening in (netlink.listening, procfs.listening):
             try:
                 sockets = listening()
             except OSError:
                 continue
             owners = self.owners.of(sockets)
-            return [(socket, owners[socket.inode]) for socket in sockets]
-        return [*portable.listening()]
+            return [(socket, owners[socket.inode]) for socket in sockets], ()
+        found, whole = portable.held()
+        return [*found], (() if whole else (portable.ONLY_MINE,))
 
 
 _SCANNER = Scanner()

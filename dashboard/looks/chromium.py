@@ -24,7 +24,11 @@ import psutil
 from config.kernel.web import surfaces
 from dashboard.files import places
 
-NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
+NAMES = (
+    "chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)  # fmt: skip
 NICE = 10  # behind what the user runs, but not so far that a busy machine never gets a picture
 MESSAGE = 64 << 20  # bytes of one message: a screenshot in base64 is the largest
 _FLAGS = (
@@ -54,7 +58,7 @@ class Broken(Exception):
 
 
 def found(command: str | None) -> str | None:
-    """The browser to run: screenshots.command of config.yaml, else the first known one on PATH."""
+    """The browser to run: screenshots.command of config.yaml, else the first known one."""
     if command:
         return shutil.which(os.path.expanduser(command))  # noqa: PTH111 - `which` takes text
     return next((path for name in NAMES if (path := shutil.which(name))), None)

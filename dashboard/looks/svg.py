@@ -15,6 +15,7 @@ from pathlib import Path
 CHILD = Path(__file__).with_name("rasterise.py")
 SECONDS = 3.0
 INFLATED = 1 << 20
+LARGE = 1 << 40
 _GZIP = b"\x1f\x8b"
 _START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?"
@@ -29,6 +30,13 @@ class NotDrawn(Exception):
 
 def looks_like(data: bytes) -> bool:
     return data.startswith(_GZIP) or _START.match(data) is not None
+
+
+def bounded() -> bool:
+    """Whether this system lets a process bound its own memory."""
+    code = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({LARGE}, {LARGE}))"
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, check=False)
+    return done.returncode == 0
 
 
 def drawn(data: bytes, side: int) -> bytes:

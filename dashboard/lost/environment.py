@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from config.kernel.process import table
 from dashboard.files import masks
-from dashboard.services.system import processes
 
 KEPT = re.compile(
     r"PATH|VIRTUAL_ENV|NODE_ENV|DJANGO_SETTINGS_MODULE|RAILS_ENV|PORT|HOST|(?:CONDA|NVM)_\w+",
@@ -17,7 +17,7 @@ MOST, VALUE = 64, 8 << 10  # variables, characters
 
 def read(pids: Mapping[str, int]) -> dict[tuple[str, int], dict[str, str]]:
     """The kept variables of each process, by the same id and pid. Blocks."""
-    return {(id_, pid): kept(processes.environ(pid)) for id_, pid in pids.items()}
+    return {(id_, pid): kept(table.environ(pid)) for id_, pid in pids.items()}
 
 
 def kept(environ: Iterable[bytes]) -> dict[str, str]:

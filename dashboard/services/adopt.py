@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from config.kernel.process import table
+from config.kernel.process.table import Process
 from dashboard.files import places as files
 from dashboard.services import places, record
 from dashboard.services.record import Exit, Record
 from dashboard.services.state import ALIVE
 from dashboard.services.system import boot, ports, processes
-from dashboard.services.system.processes import Process
 
 
 def left() -> set[str]:
@@ -30,7 +31,7 @@ def alive(known: Record) -> Record | None:
     if known.boot != boot.boot_id():
         return None
     if known.pid:
-        return known if processes.same(known.pid, known.started) else None
+        return known if table.same(known.pid, known.started) else None
     # the daemon was killed between starting the command and writing down its pid
     found = processes.members(known.family)
     leader = next((process for process in found if process.pid == process.group), None)

@@ -15,6 +15,7 @@ from datetime import timedelta
 from typing import Any
 
 from config.kernel.errors import SvcError
+from config.kernel.process.table import Process
 from dashboard.services import adopt, errors, ready, spawn
 from dashboard.services import record as records
 from dashboard.services.definition import Service
@@ -23,7 +24,6 @@ from dashboard.services.policy import Restarts, wants_restart
 from dashboard.services.record import Exit, Record
 from dashboard.services.state import State
 from dashboard.services.system import boot, ports, processes, waiting
-from dashboard.services.system.processes import Process
 
 log = logging.getLogger(__name__)
 

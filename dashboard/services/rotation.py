@@ -22,6 +22,7 @@ CHUNK = 1 << 20
 DRAFT = ".draft"
 
 _libc: Any = ctypes.CDLL(None, use_errno=True)
+COLLAPSES = hasattr(_libc, "fallocate64")
 
 
 def rotate(slug: str, *, max_bytes: int, keep: int, now: datetime) -> bool:
@@ -97,10 +98,9 @@ def _copy(source: int, target: int, start: int, end: int) -> int:
 
 def _collapse(fd: int, size: int) -> bool:
     """Cut the first `size` bytes out; False where the file system cannot."""
-    call = getattr(_libc, "fallocate64", None)
-    if call is None:
+    if not COLLAPSES:
         return False
-    if call(fd, COLLAPSE_RANGE, ctypes.c_int64(0), ctypes.c_int64(size)) == 0:
+    if _libc.fallocate64(fd, COLLAPSE_RANGE, ctypes.c_int64(0), ctypes.c_int64(size)) == 0:
         return True
     error = ctypes.get_errno()
     if error in UNSUPPORTED:

@@ -11,11 +11,12 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from config.kernel.process import table
 from config.kernel.storage import files
 from dashboard.services import environment, logs, places, record, wrapper
 from dashboard.services.definition import Service
 from dashboard.services.record import Exit, Record
-from dashboard.services.system import boot, processes
+from dashboard.services.system import boot
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +93,7 @@ def _launched(
         raise CannotStart(error.text) from None
     except OSError as error:
         raise CannotStart(f"service.command: {os.strerror(error.errno or 0)}") from None
-    process = processes.living(pid)
+    process = table.living(pid)
     started = process.started if process else 0  # 0: it has ended already, and told how
     done = replace(intent, pid=pid, started=started, leader=pid, leader_started=started)
     try:

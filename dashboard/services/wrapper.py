@@ -8,6 +8,7 @@ that end the command. The script is an argument, no file: an upgrade cannot chan
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -23,6 +24,13 @@ printf '%s %s\\n' "$1" "$3" >"$2"
 exit "$3"
 """  # no variables: a name that the service's environment has would change under it
 
+HEARD = """\
+import os, signal, sys
+for number in sys.argv[1].split(","):
+    signal.signal(int(number), signal.SIG_DFL)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
 
 def argv(command: Iterable[str], *, run: str, exit_file: Path, files: int | None) -> list[str]:
     """`files`: the number of open files the command may have, None for what we have."""
@@ -33,6 +41,7 @@ def argv(command: Iterable[str], *, run: str, exit_file: Path, files: int | None
 
 def _heard() -> list[str]:
     """What we were started to ignore (by nohup, or behind `&`), no shell can make heard again."""
-    names = [name for name in STOP_SIGNALS if name != "KILL"]
-    deaf = [n for n in names if signal.getsignal(signal.Signals[f"SIG{n}"]) == signal.SIG_IGN]
-    return ["/usr/bin/env", f"--default-signal={','.join(deaf)}"] if deaf else []
+    numbers = [signal.Signals[f"SIG{name}"] for name in STOP_SIGNALS if name != "KILL"]
+    deaf = [int(number) for number in numbers if signal.getsignal(number) == signal.SIG_IGN]
+    heard = [*deaf, int(signal.SIGPIPE), int(signal.SIGXFSZ)]  # Python ignores these two itself
+    return [sys.executable, "-I", "-S", "-c", HEARD, ",".join(map(str, heard))] if deaf else []

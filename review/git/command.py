@@ -17,6 +17,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Literal
 
+from config.kernel.process.ending import Ending
+
 TIMEOUT_S = 20.0
 PIPE = 1 << 20  # bytes
 REAP_S = 1.0  # a killed git that the kernel holds (dead network disk) is left to it after this
@@ -192,14 +194,8 @@ def pieces(process: subprocess.Popen[bytes], timeout: float = TIMEOUT_S) -> Iter
 
 def _code(process: subprocess.Popen[bytes], timeout: float) -> int:
     """How it ended, told at once: Popen.wait would look only every few milliseconds."""
-    with contextlib.suppress(OSError):  # gone already, or a kernel that has no such descriptor
-        descriptor = os.pidfd_open(process.pid)
-        try:
-            poll = select.poll()
-            poll.register(descriptor, select.POLLIN)
-            poll.poll(timeout * 1000)
-        finally:
-            os.close(descriptor)
+    with Ending(process) as ending:
+        ending.wait(timeout)
     try:
         return process.wait(REAP_S)
     except subprocess.TimeoutExpired:
@@ -208,7 +204,7 @@ def _code(process: subprocess.Popen[bytes], timeout: float) -> int:
 
 def widen(pipe: int) -> None:
     """Room for a megabyte, so that git works ahead; where there is none, it waits more often."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, AttributeError):
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE)
 
 

@@ -27,8 +27,14 @@ NO_PICTURES = {"screenshots": {"enabled": False}}
 class Served(Service):
     """A service whose dashboard scans. `dashboard` is its config.yaml."""
 
-    def __init__(self, tmp_path: Path, *, dashboard: dict[str, Any] | None = None) -> None:
-        super().__init__(tmp_path, scheduler=False, dashboard=dashboard or NO_PICTURES)
+    def __init__(
+        self,
+        tmp_path: Path,
+        *,
+        dashboard: dict[str, Any] | None = None,
+        scheduler: bool = False,
+    ) -> None:
+        super().__init__(tmp_path, scheduler=scheduler, dashboard=dashboard or NO_PICTURES)
         self.tmp = tmp_path
         self.api = httpx.Client(base_url=self.dashboard_url, timeout=30, trust_env=False)
         self._devs: list[subprocess.Popen[bytes]] = []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from config.kernel.process import table
 from tests.promises.rings import ring, seeded
 from tests.workspace.turns import World, book, fence, until
 from workspace.engines import procs
@@ -48,7 +49,7 @@ def world(tmp_path: Path) -> World:
 
 def alive(world: World) -> list[int]:
     known = {int(path.name) for path in (world.project / "pids").iterdir()}
-    return [pid for pid, p in procs.scan().items() if pid in known and p.state not in "ZX"]
+    return [pid for pid, p in table.scan().items() if pid in known and p.state not in "ZX"]
 
 
 def begin(world: World, commands: list[str], dice: random.Random):

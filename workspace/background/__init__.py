@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import OperationalError, connections
 
 from config.kernel.errors import NotFound
+from config.kernel.process import prctl
 from config.kernel.storage import files, locks
 from config.kernel.storage.paths import own_folder
 from config.kernel.storage.watch import Watcher
@@ -24,7 +25,6 @@ from workspace.background.ledger import Ledger
 from workspace.chats import index
 from workspace.chats.search import indexing
 from workspace.chats.turns import recovery
-from workspace.engines import procs
 from workspace.project import DOCUMENTS, FILE
 from workspace.triggers import following, pausing
 
@@ -43,7 +43,7 @@ class Background:
         self._told: dict[str, float] = {}
 
     def start(self) -> None:
-        procs.hide_memory()
+        prctl.hide_memory()
         self._watcher.start()
         self._ledger.start()
         self._settle_soon()

@@ -22,6 +22,7 @@ from workspace.models import Chat
 from workspace.project import Project
 
 MOST_FORKS = 20
+PIECE = 1 << 20
 FIRED = ("scheduled", "hook")
 
 
@@ -132,13 +133,19 @@ def copy_bytes(source: Path, target: Path, count: int) -> None:
 
 
 def _copy_range(source: int, target: int, count: int) -> None:
-    """Shares blocks where the file system can; elsewhere the kernel copies."""
+    """Shares blocks where the file system can; elsewhere the kernel copies, or we do."""
     done = 0
     while done < count:
-        step = os.copy_file_range(source, target, count - done)
+        step = _copy_some(source, target, count - done)
         if step == 0:
             raise OSError("the source became shorter while it was copied")
         done += step
+
+
+def _copy_some(source: int, target: int, most: int) -> int:
+    if hasattr(os, "copy_file_range"):
+        return os.copy_file_range(source, target, most)
+    return os.write(target, os.read(source, min(most, PIECE)))
 
 
 def batch(

@@ -80,10 +80,10 @@ def _serve() -> None:
 
 def _guard() -> None:
     """A command can neither read this process nor leave children behind it."""
-    from workspace.engines import procs
+    from config.kernel.process import prctl
 
-    procs.hide_memory()
-    procs.become_subreaper()
+    prctl.hide_memory()
+    prctl.become_subreaper()
 
 
 class Bench:

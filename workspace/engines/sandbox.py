@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from config.kernel.process import prctl
 from workspace.engines.light_typing import Any, NamedTuple
 from workspace.engines.proxy import gateway
 
@@ -52,13 +53,17 @@ def _try(sandbox: Sandbox, scratch: str) -> str | None:
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=5, check=False
         )
     except FileNotFoundError:
-        return "bubblewrap is not installed"
+        return "bubblewrap is not installed" if prctl.KNOWN else _no_bubblewrap()
     except subprocess.TimeoutExpired:
         return "bubblewrap did not answer within 5 s"
     if done.returncode == 0:
         return None
     line = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
     return f"bubblewrap does not work here: {line[:200]}"
+
+
+def _no_bubblewrap() -> str:
+    return f"bubblewrap runs on Linux alone, and this is {os.uname().sysname}"
 
 
 def wrap(

@@ -8,7 +8,6 @@ Nothing it started outlives it, whatever ends it.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import logging.handlers
 import os
@@ -22,12 +21,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from config.kernel.process import prctl
+
 LOG_BYTES, LOGS_KEPT = 10 * 1024 * 1024, 5
 STOP_S = 8.0  # after this the children are killed; together a stop stays under 10 s
 STEADY_S = 60.0  # a child that lived this long starts afresh with its backoff
 BACKOFF_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 REFUSED = 2  # the exit code of a start that cannot be: trying again would not help
-PR_SET_PDEATHSIG = 1
 
 
 class Running(Protocol):
@@ -74,6 +74,7 @@ class Child:
         output, into = os.pipe() if self.log is not None else (None, None)
         ready, tell = os.pipe() if self.tells_ready else (None, None)
         argv = [*self.argv, "--ready-fd", str(tell)] if tell is not None else self.argv
+        at_once = prctl.die_with_parent if prctl.KNOWN else None
         self.process = subprocess.Popen(
             argv,
             cwd=self.cwd,
@@ -82,7 +83,8 @@ class Child:
             stderr=into,
             pass_fds=() if tell is None else (tell,),
             start_new_session=True,  # Ctrl-C reaches the supervisor alone
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 - there are no threads here
+            env={**os.environ, **prctl.bound()},
+            preexec_fn=at_once,  # noqa: PLW1509 - there are no threads here
         )
         for end in (into, tell):
             if end is not None:
@@ -105,12 +107,6 @@ class Child:
         if self.process is not None:
             with contextlib.suppress(ProcessLookupError):
                 (os.killpg if group else os.kill)(self.process.pid, number)
-
-
-def _die_with_parent() -> None:
-    """Linux: the kernel ends the child when its parent is gone, even by SIGKILL."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 class Supervisor:

@@ -11,6 +11,7 @@ import os
 import plistlib
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -140,7 +141,7 @@ KINDS = {"systemd": systemd, "launchd": launchd}
 
 def native() -> str:
     """The kind of this machine."""
-    return "launchd" if sys.platform == "darwin" else "systemd"
+    return "launchd" if shutil.which("launchctl") else "systemd"
 
 
 def folder(kind: str) -> Path:

@@ -109,7 +109,9 @@ def change(
         lock(f"{locks.FILE}{target}"),
         Folder.open(target.parent) as folder,
     ):
-        if within is not None and not contains(within, _opened(folder.fd, target.parent)):
+        if within is not None and not contains(
+            within, Path(opening.path_of(folder.fd, target.parent))
+        ):
             raise UnsafePath(f"{path.name} leaves its folder")
         return _Change(folder, target.name, edit, if_match, mode).run()
 
@@ -300,12 +302,6 @@ def _etag(data: bytes) -> str:
 
 def _stat_text(stat: os.stat_result) -> str:
     return f"{stat.st_mtime_ns}:{stat.st_size}:{stat.st_ino}"
-
-
-def _opened(fd: int, path: Path) -> Path:
-    """Where an open descriptor really is; its path again where the system does not tell."""
-    link = Path(f"/proc/self/fd/{fd}")
-    return Path(link.readlink()) if link.is_symlink() else path
 
 
 def _unreadable(error: BaseException) -> bool:

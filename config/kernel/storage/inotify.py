@@ -27,6 +27,7 @@ BUFFER = 1 << 16
 _EVENT = struct.Struct("=iIII")  # watch, what, cookie, length of the name
 
 _libc: Any = ctypes.CDLL(None, use_errno=True)
+KNOWN = hasattr(_libc, "inotify_init1")
 
 
 class Inotify:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import platform
 import select
 import socket
 from collections.abc import Iterable
@@ -62,13 +61,19 @@ class Stepping:
     def __init__(self, folders: Iterable[Path]) -> None:
         from watchfiles._rust_notify import RustNotify  # its documented low-level interface
 
+        folders = list(folders)
+        self._names = {one.resolve(): one for one in folders}  # macOS tells no links
         self._notify = RustNotify([str(one) for one in folders], False, False, 0, False, True)
 
     def wait(self, seconds: float, wake: Wake) -> set[Path] | None:
         found = self._notify.watch(DEBOUNCE_MS, STEP_MS, int(seconds * 1000), wake)
         if found in ("stop", "signal"):
             return None
-        return {Path(path) for _, path in found} if isinstance(found, set) else set()
+        return {self._named(Path(path)) for _, path in found} if isinstance(found, set) else set()
+
+    def _named(self, path: Path) -> Path:
+        folder = self._names.get(path.parent)
+        return path if folder is None else folder / path.name
 
     def close(self) -> None:
         self._notify.close()
@@ -76,8 +81,8 @@ class Stepping:
 
 def notify(folders: Iterable[Path]) -> AbstractContextManager[Notify]:
     """OSError, or what watchfiles makes of it, where the system refuses."""
-    if platform.system() == "Linux":
-        from config.kernel.storage.inotify import Inotify
+    from config.kernel.storage import inotify
 
-        return contextlib.closing(Inotify(folders))
+    if inotify.KNOWN:
+        return contextlib.closing(inotify.Inotify(folders))
     return contextlib.closing(Stepping(folders))

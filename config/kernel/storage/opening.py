@@ -9,6 +9,7 @@ nothing, for the process of a turn reads transcripts too.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat as modes
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 PIECE = SMALL = 1 << 20
 _HERE = os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+
+_NAMED = os.path.isdir("/proc/self/fd")  # noqa: PTH112 - a turn process loads no pathlib
+_GETPATH = None if _NAMED else getattr(fcntl, "F_GETPATH", None)  # macOS
 
 Path = str | os.PathLike[str]
 
@@ -77,6 +81,25 @@ def contents(path: Path, *, limit: int = SMALL, within: Path | None = None) -> b
         os.close(fd)
 
 
+def path_of(fd: int, asked: Path) -> str:
+    """Where an open file or folder is, opened as `asked`: the kernel says so, in the spelling of
+    the disk. Where it does not, the path that leads there without a link; Refused for none."""
+    if _NAMED:
+        return os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
+    if _GETPATH is not None:
+        return os.fsdecode(fcntl.fcntl(fd, _GETPATH, bytes(1024)).rstrip(b"\0"))
+    found = os.path.realpath(asked)
+    folder, name = os.path.split(found)
+    outer = _walk("/", folder.strip("/").split("/") if folder != "/" else [])
+    try:
+        there = os.stat(name or "/", dir_fd=outer, follow_symlinks=False)
+    finally:
+        os.close(outer)
+    if not os.path.samestat(there, os.fstat(fd)):
+        raise Refused(errno.ESTALE, "was moved while it was opened", os.fspath(asked))
+    return found
+
+
 def _beneath(path: Path, root: Path, flags: int) -> int:
     """Open what the links of the path give, if that is below the root, without another link."""
     top = os.path.realpath(root)
@@ -84,14 +107,24 @@ def _beneath(path: Path, root: Path, flags: int) -> int:
     *folders, name = found.split("/")
     if name == os.curdir or os.pardir in (name, *folders):
         raise Outside(errno.EXDEV, "leads out of its folder", os.fspath(path))
+    fd = _walk(top, folders)
+    try:
+        return os.open(name, flags | os.O_NOFOLLOW, dir_fd=fd)
+    finally:
+        os.close(fd)
+
+
+def _walk(top: str, folders: list[str]) -> int:
+    """A descriptor of the folder below `top`, with no link on the way."""
     fd = os.open(top, _FOLDER)
     try:
         for folder in folders:
             fd, outer = os.open(folder, _FOLDER | os.O_NOFOLLOW, dir_fd=fd), fd
             os.close(outer)
-        return os.open(name, flags | os.O_NOFOLLOW, dir_fd=fd)
-    finally:
+    except BaseException:
         os.close(fd)
+        raise
+    return fd
 
 
 def _stat(path: Path) -> os.stat_result:

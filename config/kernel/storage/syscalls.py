@@ -14,11 +14,15 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-NOREPLACE, EXCHANGE = 1, 2
 UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
 NO_LINKS = UNSUPPORTED | {errno.EPERM, errno.EMLINK}
 
 _libc: Any = ctypes.CDLL(None, use_errno=True)
+# of Linux and of macOS, with its numbers for "never replace" and "exchange"
+_RENAMES = {"renameat2": (1, 2), "renameatx_np": (4, 2)}
+_rename = next((name for name in _RENAMES if hasattr(_libc, name)), "")
+EXCHANGES = bool(_rename)
+NOREPLACE, EXCHANGE = _RENAMES.get(_rename, (0, 0))
 
 
 def again(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -66,9 +70,9 @@ def unlink(name: str, folder: int) -> None:
 
 
 def _renameat2(old: str, new: str, folder: int, flags: int) -> None:
-    call = getattr(_libc, "renameat2", None)
-    if call is None:
+    if not EXCHANGES:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    call = getattr(_libc, _rename)
     if call(folder, os.fsencode(old), folder, os.fsencode(new), ctypes.c_uint(flags)):
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code), old, None, new)

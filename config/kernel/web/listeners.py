@@ -17,6 +17,7 @@ import psutil
 from twisted.internet.interfaces import IOpenSSLContextFactory
 from zope.interface import implementer
 
+from config.kernel.process.listening import listening
 from config.options import OptionError
 
 log = logging.getLogger(__name__)
@@ -124,13 +125,9 @@ def _given_up(listener: Listener, error: OSError) -> str:
 
 def holder(port: int) -> str:
     """Who listens on a port, as far as this user may know."""
+    found, _ = listening()
+    pid = next((one.pid for one in found if one.port == port and one.pid), None)
     try:
-        found = [
-            connection.pid
-            for connection in psutil.net_connections("tcp")
-            if connection.status == psutil.CONN_LISTEN and tuple(connection.laddr)[1:] == (port,)
-        ]
-        pid = next((pid for pid in found if pid), None)
         return f"{psutil.Process(pid).name()} (pid {pid})" if pid else "another program"
     except psutil.Error:
         return "another program"

@@ -13,6 +13,7 @@ import resource
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
@@ -28,6 +29,7 @@ from config.kernel.web.listeners import Listener, open_ports
 
 log = logging.getLogger(__name__)
 
+MOST_FILES = (65536, 10240)  # the second is all that some systems give (macOS)
 LOCAL = ("127.0.0.1", "::1")
 SWITCH_S = 0.0005  # a busy thread keeps the event loop waiting no longer than this, per system call
 
@@ -153,8 +155,12 @@ def _raise_file_limit() -> None:
     global _former_limit  # noqa: PLW0603 - one per process
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     _former_limit = soft
-    if soft < hard:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65536) if hard > 0 else 65536, hard))
+    for most in MOST_FILES:
+        wanted = min(hard, most) if hard > 0 else most
+        with suppress(ValueError, OSError):
+            if soft < wanted:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            return
 
 
 def exit_soon(seconds: float = 2) -> None:

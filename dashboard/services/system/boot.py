@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
 import psutil
 
-from dashboard.services.system import processes
+from config.kernel.process import table
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 def boot_id() -> str:
-    """The kernel's boot id with the first process's start time, which differs in containers."""
+    """The kernel's boot id, where it has one, with the first process's start time, which differs
+    in containers."""
     return os.environ.get("SVC_TEST_BOOT_ID") or _kernel()
 
 
@@ -27,16 +27,6 @@ def booted_at() -> datetime:
 
 @cache
 def _kernel() -> str:
-    first = processes.living(1)
-    try:
-        boot = BOOT_ID.read_text().strip()
-    except FileNotFoundError:
-        told = subprocess.run(
-            ["/usr/sbin/sysctl", "-n", "kern.bootsessionuuid"],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=5,
-        )
-        boot = told.stdout.strip()
+    first = table.living(1)
+    boot = BOOT_ID.read_text().strip() if BOOT_ID.exists() else "boot"
     return f"{boot}-{first.started}" if first else boot

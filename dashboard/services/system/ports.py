@@ -11,6 +11,8 @@ from typing import Any
 
 import psutil
 
+from config.kernel.process.listening import listening
+
 
 @dataclass(frozen=True, slots=True)
 class Holder:
@@ -41,23 +43,15 @@ def holder(port: int) -> Holder | None:
 
 def listener(port: int, among: Iterable[int]) -> int | None:
     """The first of the processes that listens there."""
-    pids = set(_listening(port))
-    return next((pid for pid in among if pid in pids), None)
+    wanted = list(among)
+    pids = set(_listening(port, wanted))
+    return next((pid for pid in wanted if pid in pids), None)
 
 
-def _listening(port: int) -> list[int | None]:
-    try:
-        found = psutil.net_connections("tcp")
-    except psutil.Error:  # macOS shows only root everybody's sockets
-        return [None] if _accepts(port) else []
-    return [
-        one.pid
-        for one in found
-        if one.status == psutil.CONN_LISTEN
-        and one.laddr
-        and one.laddr.port == port
-        and _local(one.laddr.ip)
-    ]
+def _listening(port: int, among: Iterable[int] | None = None) -> list[int | None]:
+    seen, whole = listening(among)
+    found = [one.pid for one in seen if one.port == port and _local(one.ip)]
+    return found if found or whole or not _accepts(port) else [None]
 
 
 def _local(address: str) -> bool:

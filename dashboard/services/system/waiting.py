@@ -8,9 +8,11 @@ import os
 import signal
 from collections.abc import Iterable
 
+from config.kernel.process import table
+from config.kernel.process.table import Process
 from dashboard.services.system import processes
 from dashboard.services.system.clock import Clock
-from dashboard.services.system.processes import Family, Process
+from dashboard.services.system.processes import Family
 
 POLL_S = 1.0
 KILLED_S = 5.0  # a process that lives on after KILL is stuck in the kernel
@@ -19,9 +21,9 @@ KILLED_S = 5.0  # a process that lives on after KILL is stuck in the kernel
 async def ended(process: Process, clock: Clock) -> None:
     """Returns once this very process has ended; the end of another with its pid counts not."""
     try:
-        fd = processes.handle(process)
+        fd = table.handle(process)
     except OSError:
-        while processes.same(process.pid, process.started):
+        while table.same(process.pid, process.started):
             await clock.sleep(POLL_S)
         return
     if fd is None:

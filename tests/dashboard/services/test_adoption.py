@@ -15,9 +15,10 @@ from pathlib import Path
 import orjson
 import pytest
 
+from config.kernel.process import table
 from dashboard.services import adopt, places, record
 from dashboard.services.definition import Ready, Service
-from dashboard.services.system import boot, processes
+from dashboard.services.system import boot
 from tests.dashboard.services.world import Scene, alive, python, server
 from tests.service import ROOT, free_port, until
 
@@ -141,14 +142,14 @@ async def test_a_run_of_another_boot_is_not_found(scene: Scene, monkeypatch: pyt
 
 
 def test_a_pid_that_was_given_out_again_is_not_held():
-    me = processes.living(os.getpid())
+    me = table.living(os.getpid())
     assert me is not None
 
-    held = processes.handle(me)
+    held = table.handle(me)
 
     assert held is not None
     os.close(held)
-    assert processes.handle(me._replace(started=me.started + 1)) is None
+    assert table.handle(me._replace(started=me.started + 1)) is None
 
 
 async def test_a_process_that_only_has_the_same_pid_is_not_adopted_nor_killed(scene: Scene):

@@ -13,11 +13,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
+from config.kernel.process import table
 from dashboard.services import environment, places
 from dashboard.services.definition import Service
 from dashboard.services.state import Change, Limits, World
 from dashboard.services.supervise import Supervisor
-from dashboard.services.system import processes
 from dashboard.services.system.clock import Clock
 
 T = TypeVar("T")
@@ -153,7 +153,7 @@ def server(port: int, **more: Any) -> Service:
 
 
 def alive(pid: int) -> bool:
-    return processes.living(pid) is not None
+    return table.living(pid) is not None
 
 
 def sweep(data: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from config.kernel.process import table
 from tests.workspace.turns import BASE, until
 from workspace import ids
 from workspace.engines import procs
@@ -26,7 +27,7 @@ def turn() -> Iterator[str]:
 
 
 def alive(pid: int) -> bool:
-    process = procs.scan().get(pid)
+    process = table.scan().get(pid)
     return process is not None and process.state not in "ZX"
 
 
@@ -76,7 +77,7 @@ def test_a_process_that_ignores_signals_and_keeps_forking_is_killed(turn, tmp_pa
     procs.kill_tree(turn=turn, roots=[child.pid])
     assert child.wait() == -9
     tag = f"{procs.TAG}={turn}".encode()
-    assert [pid for pid in procs.scan() if alive(pid) and tag in procs._environ(pid)] == []
+    assert [pid for pid in table.scan() if alive(pid) and tag in table.environ(pid)] == []
 
 
 def test_another_turns_processes_are_spared(turn, tmp_path):
@@ -123,12 +124,13 @@ def test_a_service_finds_only_its_own_turns(turn, tmp_path):
 def test_orphans_come_to_a_subreaper_and_are_reaped():
     code = (
         "import os, subprocess\n"
+        "from config.kernel.process import prctl, table\n"
         "from workspace.engines import procs\n"
-        "procs.become_subreaper()\n"
+        "prctl.become_subreaper()\n"
         "left = 'setsid env -i sleep 600 &'\n"
         "subprocess.run(['sh', '-c', f'{left} {left} exit 0'])\n"
         "print(procs.kill_tree(below=(os.getpid(),)))\n"
-        "print([p for p in procs.scan().values() if p.parent == os.getpid()])\n"
+        "print([p for p in table.scan().values() if p.parent == os.getpid()])\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=BASE, stdout=subprocess.PIPE, text=True, check=True
@@ -152,13 +154,13 @@ def test_without_children_there_is_nothing_to_look_for(monkeypatch):
 def test_a_process_that_hides_its_memory_shows_no_environment_to_its_own_user():
     code = (
         "import ctypes, os\n"
-        "from workspace.engines import procs\n"
+        "from config.kernel.process import prctl\n"
         "if os.geteuid() == 0: os.setuid(65534)  # root reads everything\n"
         "def look():\n"
         "    try: open('/proc/self/environ').read(); print('open')\n"
         "    except PermissionError: print('closed')\n"
         "ctypes.CDLL(None).prctl(4, 1, 0, 0, 0); look()\n"
-        "procs.hide_memory(); look()\n"
+        "prctl.hide_memory(); look()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=BASE, stdout=subprocess.PIPE, text=True, check=True

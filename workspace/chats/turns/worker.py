@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -21,6 +20,8 @@ from django.db.models import Q
 
 from config.kernel.errors import DatabaseGone, SvcError
 from config.kernel.mcp.operations import Registry
+from config.kernel.process import prctl
+from config.kernel.process.ending import Ending
 from config.kernel.storage import homes
 from workspace.access import turns
 from workspace.chats.turns import endings, jobs, recovery
@@ -49,8 +50,8 @@ VERDICTS = {  # exit code -> what holds unless the transcript says otherwise
 def run(turn_id: str, *, registry: Registry | None = None, on_change: OnChange = ignore) -> None:
     """Run the delivered turn, or do nothing when it is not for us to run."""
     try:
-        procs.become_subreaper()
-        procs.hide_memory()
+        prctl.become_subreaper()
+        prctl.hide_memory()
         token, digest = turns.new_token()
         turn = claim(turn_id, digest)
         if turn is None:
@@ -111,7 +112,7 @@ def _supervise(turn: Turn, token: str, registry: Registry | None, on_change: OnC
                 watch = Watch(turn, job, around, output.into)
                 code = watch.until_end()
             finally:  # and nobody prints any more
-                procs.kill_tree(below=[os.getpid()])
+                procs.kill_rest(turn.id)
     except Exception:
         log.exception("turn process lost", extra={"turn": turn.id})
         code, watch = -1, None
@@ -179,13 +180,13 @@ class Watch:
             cwd=settings.BASE_DIR, env=dict(around.environ), start_new_session=True,
             stdin=subprocess.PIPE, stdout=output, stderr=output, bufsize=0,
         )  # fmt: skip
-        self._pidfd = os.pidfd_open(self._process.pid)
+        self._ending = Ending(self._process)
         self._tell(job.to_json())
 
     def until_end(self) -> int:
         """The exit code, once the process is gone and so is everything below it."""
         try:
-            while not select.select([self._pidfd], [], [], LOOK_S)[0]:
+            while not self._ending.wait(LOOK_S)[0]:
                 self._look()
         finally:
             if self._process.poll() is None:
@@ -222,7 +223,7 @@ class Watch:
             self._kill()
 
     def _tell(self, line: bytes) -> None:
-        """A line on the control channel; a process that is gone is noticed by its pidfd."""
+        """A line on the control channel; a process that is gone is noticed by its end."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(line)
@@ -235,6 +236,6 @@ class Watch:
         self._process.wait()
 
     def _close(self) -> None:
-        os.close(self._pidfd)
+        self._ending.close()
         if self._process.stdin is not None:
             self._process.stdin.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
+from config.kernel.storage.opening import path_of
 from workspace.engines.tools import Place, ToolError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -42,7 +43,7 @@ def reading(path: str, place: Place, cwd: str) -> Opened:
     with _folder(os.path.dirname(target), place, make=False) as folder:
         fd = _open(os.path.basename(target), folder, path)
     try:
-        _judge(_name(fd), place, write=False)
+        _judge(path_of(fd, target), place, write=False)
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise ToolError(f"not a regular file: {path}")
     except BaseException:
@@ -53,9 +54,10 @@ def reading(path: str, place: Place, cwd: str) -> Opened:
 
 def listing(path: str, place: Place, cwd: str) -> Opened:
     """A descriptor of a folder whose names may be read."""
-    folder = _folder(real(path, cwd), place, make=False)
+    target = real(path, cwd)
+    folder = _folder(target, place, make=False)
     try:
-        _judge(_name(folder.fd), place, write=False)
+        _judge(path_of(folder.fd, target), place, write=False)
     except BaseException:
         os.close(folder.fd)
         raise
@@ -79,7 +81,8 @@ def replace(path: str, data: bytes, place: Place, cwd: str) -> None:
     target = real(path, cwd)
     name = os.path.basename(target)
     with _folder(os.path.dirname(target), place, make=True) as folder:
-        _judge(os.path.join(_name(folder), name), place, write=True)
+        there = path_of(folder, os.path.dirname(target))
+        _judge(os.path.join(there, name), place, write=True)
         draft = f".svc-tmp-{os.urandom(8).hex()}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         fd = os.open(draft, flags, 0o666, dir_fd=folder)
@@ -114,10 +117,12 @@ def _folder(path: str, place: Place, *, make: bool) -> Opened:
     fd = os.open(path, _FOLDER)
     try:
         for name in missing:
-            _judge(os.path.join(_name(fd), name), place, write=True)
+            inner = os.path.join(path_of(fd, path), name)
+            _judge(inner, place, write=True)
             _mkdir(name, fd)
             fd, outer = os.open(name, _FOLDER, dir_fd=fd), fd
             os.close(outer)
+            path = inner
     except BaseException:
         os.close(fd)
         raise
@@ -140,11 +145,6 @@ def _open(name: str, folder: int, path: str) -> int:
         if isinstance(error, FileNotFoundError):
             raise
         raise ToolError(f"{error.strerror}: {path}") from None
-
-
-def _name(fd: int) -> str:
-    """The path the kernel gives for a descriptor now."""
-    return os.readlink(f"/proc/self/fd/{fd}")
 
 
 def _judge(path: str, place: Place, *, write: bool) -> None:

@@ -5,10 +5,10 @@ time limit. Output is data: it is never looked at for anything but its length.
 from __future__ import annotations
 
 import os
-import select
 import subprocess
 import time
 
+from config.kernel.process.ending import Ending
 from workspace.engines import procs
 from workspace.engines.tools import Output, Place, Settings
 
@@ -32,7 +32,7 @@ def run(command: str, place: Place, settings: Settings, seconds: float) -> Outpu
     sink = _Sink(read_end)
     try:
         with place.stoppable():
-            ended = _wait(child.pid, sink, deadline)
+            ended = _wait(child, sink, deadline)
     except BaseException:
         _kill(child)
         raise
@@ -58,29 +58,23 @@ def _spawn(command: str, settings: Settings, out: int) -> subprocess.Popen[bytes
     )
 
 
-def _wait(pid: int, sink: _Sink, deadline: float) -> bool:
+def _wait(child: subprocess.Popen[bytes], sink: _Sink, deadline: float) -> bool:
     """Until the command ends (True) or its time does. A background child that keeps the pipe
     open does not keep the step open."""
-    handle = os.pidfd_open(pid)
-    poller = select.poll()
-    poller.register(sink.pipe, select.POLLIN)
-    poller.register(handle, select.POLLIN)
-    try:
+    with Ending(child, sink.pipe) as ending:
         while True:
             left = deadline - time.monotonic()
             # A signal just before the call does not end it: look up soon, so that Stop is heard.
-            ready = {fd for fd, _ in poller.poll(min(max(0.0, left), LOOK_S) * 1000)}
+            ended, ready = ending.wait(min(max(0.0, left), LOOK_S))
             if sink.pipe in ready and not sink.take():
-                poller.unregister(sink.pipe)
-            if handle in ready:
+                ending.forget(sink.pipe)
+            if ended:
                 for _ in range(16):  # what a pipe can hold, and a little more
                     if not sink.take():
                         break
                 return True
             if left <= 0:
                 return False
-    finally:
-        os.close(handle)
 
 
 class _Sink:

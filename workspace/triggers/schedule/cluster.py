@@ -18,11 +18,10 @@ from django_q import cluster as stock
 from django_q.cluster import Cluster
 from django_q.conf import Conf
 
-from config.kernel.process import bell
+from config.kernel.process import bell, prctl
 from config.kernel.process.supervise import Child
 from config.kernel.storage import homes
 from workspace.chats.turns import delivery, recovery
-from workspace.engines import procs
 from workspace.models import Turn
 from workspace.triggers import runs
 from workspace.triggers.schedule import arming
@@ -186,6 +185,6 @@ def _remember() -> None:
 
 def die_with(parent: int) -> None:
     """End with the parent, also when it was killed before this could be asked for."""
-    procs.die_with_parent()
+    prctl.die_with_parent()
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)

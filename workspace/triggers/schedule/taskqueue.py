@@ -7,9 +7,12 @@ whole or not at all, in one system call, so that there is nothing to guard.
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import socket
+import tempfile
+import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +20,9 @@ from multiprocessing import get_context
 from multiprocessing.queues import Queue
 from typing import Any, Self
 
-INLINE_BYTES = 32 * 1024  # well below what a socket takes; a longer message travels as a file
+INLINE_BYTES = 16 * 1024  # a longer message travels as a file
+ROOM_BYTES = 256 * 1024  # without it a message of macOS has at most 2 KB
+FULL_S = 0.01
 PLACE_S = 1.0
 _fork = get_context("fork")
 
@@ -35,14 +40,21 @@ class TaskQueue(Queue):  # type: ignore[type-arg]
         super().__init__(maxsize, ctx=_fork)
         self._reader.close()
         self._writer.close()
-        out, into = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        out, into = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        for end in (out, into):
+            for room in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+                end.setsockopt(socket.SOL_SOCKET, room, ROOM_BYTES)
         self._reader, self._writer = _Messages(out), _Messages(into)
         self._rlock = self._wlock = _Open()
         self._sem = _Places(self._maxsize, self.empty)
         self._reset()
 
     def qsize(self) -> int:
-        return self._maxsize - self._sem.free()
+        """How many are on their way, for statistics alone: 0 where no semaphore tells (macOS)."""
+        try:
+            return self._maxsize - self._sem.free()
+        except NotImplementedError:
+            return 0
 
 
 class _Messages:
@@ -54,15 +66,26 @@ class _Messages:
 
     def send_bytes(self, message: bytes | memoryview) -> None:
         if len(message) <= INLINE_BYTES:
-            self._end.send(message)
+            self._send(message)
             return
-        with os.fdopen(os.memfd_create("message"), "wb") as file:
+        with tempfile.TemporaryFile() as file:
             file.write(message)
             file.flush()
-            socket.send_fds(self._end, [b"file"], [file.fileno()])
+            self._send(b"file", file.fileno())
+
+    def _send(self, message: bytes | memoryview, *files: int) -> None:
+        """Waits for room, as Linux does by itself; elsewhere a full socket is an error."""
+        while True:
+            try:
+                socket.send_fds(self._end, [message], files)
+                return
+            except OSError as error:
+                if error.errno != errno.ENOBUFS:
+                    raise
+                time.sleep(FULL_S)
 
     def recv_bytes(self) -> bytes:
-        flags = socket.MSG_CMSG_CLOEXEC
+        flags = getattr(socket, "MSG_CMSG_CLOEXEC", 0)  # Linux
         message, files, _, _ = socket.recv_fds(self._end, INLINE_BYTES, 1, flags)
         if not files:
             return message

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ipaddress
 import socket
 import struct
-import sys
 from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
@@ -19,13 +18,13 @@ from typing import Any
 
 from config.kernel.web.hosts import loopback
 
-ASKED = sys.platform == "linux"  # whether this system can be asked
 NETLINK, SOCK_DIAG = 16, 4  # AF_NETLINK and NETLINK_SOCK_DIAG, which exist on Linux alone
 SOCK_DIAG_BY_FAMILY, REQUEST = 20, 1
 PEERCRED = 17  # SO_PEERCRED
 OPEN = frozenset({1, 4, 5, 8})  # ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT
 TIMEOUT_S = 0.5
 TABLES = Path("/proc/net")
+ASKED = hasattr(socket, "AF_NETLINK") or TABLES.exists()  # whether this system can be asked
 
 # linux/netlink.h and linux/inet_diag.h
 _HEADER = struct.Struct("=IHHII")  # length, type, flags, sequence, port id

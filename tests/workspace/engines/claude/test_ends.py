@@ -8,10 +8,10 @@ from functools import partial
 
 import pytest
 
+from config.kernel.process import table
 from tests.stubs.anthropic import Reply, text, use
 from tests.workspace.engines.claude.conftest import KEY, Desk, Record, ended, of
 from tests.workspace.turns import kinds, only
-from workspace.engines import procs
 from workspace.engines.network import Network
 
 WIDE = """
@@ -128,7 +128,7 @@ def test_claude_code_killed_in_the_middle_is_a_crash_that_keeps_what_was_said(de
     running = desk.start()
     running.until(lambda records: desk.live() == "Half of ")
 
-    children = [p.pid for p in procs.scan().values() if p.parent == running.child.pid]
+    children = [p.pid for p in table.scan().values() if p.parent == running.child.pid]
     for pid in children:
         os.kill(pid, signal.SIGKILL)
     records = desk.end(running)

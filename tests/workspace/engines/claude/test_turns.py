@@ -6,11 +6,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from config.kernel.process import table
 from tests.stubs.anthropic import text, thinking, use
 from tests.workspace.engines.claude.conftest import KEY, Desk, ended, of
 from tests.workspace.engines.manage import TOKEN, manage
 from tests.workspace.turns import Running, kinds, only
-from workspace.engines import procs
 
 ASK: dict[str, Any] = {"mode": "default", "attended": True, "tools": None}
 
@@ -165,7 +165,7 @@ def test_operations_of_the_service_are_tools_and_the_bearer_is_in_no_command_lin
 
 def _command_lines() -> list[str]:
     found = []
-    for pid in procs.scan():
+    for pid in table.scan():
         with suppress(OSError):
             found.append(Path(f"/proc/{pid}/cmdline").read_text(errors="replace"))
     return found

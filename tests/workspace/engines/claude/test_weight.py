@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from config.kernel.process import tree
+from config.kernel.process import table, tree
 from tests.stubs.anthropic import text, use
 from tests.workspace.engines.claude.conftest import Desk, of
 from tests.workspace.turns import pss_mb
-from workspace.engines import procs
 
 TURN_MB, PROGRAM_MB = 90, 260
 
@@ -17,7 +16,7 @@ def test_a_turn_keeps_within_its_memory(desk: Desk):
     running = desk.start(tools=["Bash", "Grep"])
     running.until(lambda records: len(of(records, "tool_result")) == 2 and bool(desk.live()))
 
-    parents = {pid: process.parent for pid, process in procs.scan().items()}
+    parents = {pid: process.parent for pid, process in table.scan().items()}
     below = tree.descendants(parents, {running.child.pid}) - {running.child.pid}
     turn, program = pss_mb(running.child.pid), sum(map(pss_mb, below))
     desk.stub.release()

@@ -1,0 +1,71 @@
+"""What a process asks of Linux for itself by prctl(2), and what is done where there is none.
+
+Elsewhere a thread looks once a second whether the parent lives; orphans go to the first process,
+and a process's environment is hidden from nobody of its user. Light: turn processes load it too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+
+_PDEATHSIG, _DUMPABLE, _SUBREAPER = 1, 4, 36
+LOOK_S = 1.0
+STARTER = "_SVC_STARTER"  # tells a program whose child it is to be, where only it can look
+
+_libc = ctypes.CDLL(None, use_errno=True)
+KNOWN = hasattr(_libc, "prctl")
+
+
+def become_subreaper() -> None:
+    """Orphans of our descendants come to us instead of to the first process."""
+    _ask(_SUBREAPER, 1)
+
+
+def hide_memory() -> None:
+    """Commands of the same user cannot read our environment and memory; no core dumps."""
+    _ask(_DUMPABLE, 0)
+
+
+def die_with_parent() -> None:
+    """SIGTERM when the thread that started us ends; the caller then checks who its parent is."""
+    if KNOWN:
+        _ask(_PDEATHSIG, signal.SIGTERM)
+    else:
+        _look_after(os.getppid())
+
+
+def bound() -> dict[str, str]:
+    """What the environment of a program needs besides, that ends with us: nothing where the
+    kernel keeps the word given before it was executed."""
+    return {} if KNOWN else {STARTER: str(os.getpid())}
+
+
+def die_with_starter() -> None:
+    """The program's part of `bound`."""
+    starter = os.environ.pop(STARTER, "")
+    if starter:
+        _look_after(int(starter))
+
+
+def _ask(option: int, value: int) -> None:
+    if KNOWN:
+        _libc.prctl(option, value, 0, 0, 0)
+
+
+def _look_after(parent: int) -> None:
+    import threading
+
+    threading.Thread(target=_look, args=(parent,), name="parent", daemon=True).start()
+
+
+def _look(parent: int) -> None:
+    import threading
+
+    while os.getppid() == parent:
+        time.sleep(LOOK_S)
+    main = threading.main_thread().ident
+    if main is not None:
+        signal.pthread_kill(main, signal.SIGTERM)  # wakes what it waits in, as no other thread's

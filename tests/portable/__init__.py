@@ -1,0 +1,1 @@
+"""The service on a system that has none of what only Linux has, as far as Linux can play it."""
