@@ -54,15 +54,17 @@ class Remembered:
 
 def _listening(one: Sighting, app: App | None, *, served: bool) -> Listening:
     identity, port = one.identity, one.listener.port
+    start = identity.start
     return Listening(
         id=one.id,
         slug=app.slug if app is not None else None,
         name=app.name if app is not None else names.name(identity, port),
         port=port,
-        argv=identity.command,
-        cwd=identity.cwd,
+        argv=start.argv,
+        cwd=start.cwd,
         identity=identity.wire(),
         service=served,
         autostart=bool(app and app.service and app.service.autostart),
         pid=one.listener.pid,
+        titled=identity.process.titled,
     )

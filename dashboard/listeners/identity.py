@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from dashboard.files import masks
 from dashboard.listeners import framework, git, package, processes
@@ -26,7 +26,8 @@ TITLE, FAVICON = 200, 2_000  # characters
 WRAPPERS = {
     "npm", "npx", "pnpm", "yarn", "bun", "deno", "make", "just", "task", "uv", "uvx", "poetry",
     "pdm", "pipenv", "hatch", "cargo", "go", "air", "foreman", "overmind", "honcho", "bundle",
-    "rake", "composer", "mix", "nodemon", "watchexec", "entr", "dotnet", "gradle", "mvn",
+    "rake", "composer", "mix", "nodemon", "watchexec", "entr", "dotnet", "gradle", "mvn", "turbo",
+    "nx", "lerna", "concurrently", "npm-run-all", "run-p", "run-s", "tsx", "ts-node-dev",
 }  # fmt: skip
 SHELLS = {"sh", "bash", "zsh", "dash", "fish", "ksh"}
 
@@ -40,6 +41,13 @@ class Answer:
     favicon: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     markup: str = ""
+
+
+class Start(NamedTuple):
+    """The arguments that start a server again, () when they are not known, and where."""
+
+    argv: tuple[str, ...]
+    cwd: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +79,34 @@ class Identity:
         }
 
     @property
-    def command(self) -> tuple[str, ...]:
-        """The arguments that start it again: those of the topmost wrapper, else its own.
+    def start(self) -> Start:
+        """What starts it again, as somebody typed it: the topmost wrapper, else itself.
 
-        Between wrappers there may be shells that run a script, and nothing else.
+        On the way up are shells that run a script, and further processes of one program, as those
+        of Node.js. A title starts nothing: below it stands what has written it. No argument when
+        nothing above tells either.
         """
-        found = self.process.argv
-        for parent in self.process.parents:
+        process = self.process
+        below, found = (process.exe, self.cwd), Start((), self.cwd)
+        if not process.titled:
+            found = Start(process.argv, self.cwd)
+        for parent in process.parents:
             words = {PurePath(argument).stem for argument in parent.argv[:2]}
-            if words & WRAPPERS:
-                found = parent.argv
-            elif not words & SHELLS or len(parent.argv) < 2:
+            here = Start(parent.argv, parent.cwd or self.cwd)
+            if words & WRAPPERS and not parent.titled:
+                found = here
+            elif words & SHELLS and len(parent.argv) > 1:
+                found = found if found.argv else _scripted(here)
+            elif parent.exe and (parent.exe, parent.cwd) == below:
+                found = here if not found.argv and not parent.titled else found
+            else:
                 break
+            below = (parent.exe, parent.cwd)
         return found
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        return self.start.argv
 
     def with_answer(self, answer: Answer | None) -> Identity:
         """The same with what the listener says of itself."""
@@ -96,6 +119,14 @@ class Identity:
             favicon=answer.favicon or self.favicon,
             framework=framework.surer(self.framework, found),
         )
+
+
+def _scripted(shell: Start) -> Start:
+    """A shell that runs one file or one simple command, which is a start like any other."""
+    line = shell.argv[2] if shell.argv[1] == "-c" and len(shell.argv) > 2 else ""
+    plain_file = not shell.argv[1].startswith("-")
+    simple = line and not set(line) & set("&;|<>()\n`")
+    return shell if plain_file or simple else Start((), shell.cwd)
 
 
 def identify(

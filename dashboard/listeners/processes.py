@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from pathlib import PurePath
-from typing import Any, TypeVar
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple, TypeVar
 
 import psutil
 
@@ -26,19 +26,23 @@ NAME = 255
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """One of the processes above, which may be the wrapper the user really typed."""
+    """One of the processes above, which may be what the user really typed."""
 
     pid: int
     name: str
     argv: tuple[str, ...]
+    exe: str = ""
+    cwd: str = ""
+    titled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
     """Facts as the system tells them, unmasked; None, "" or () where it does not.
 
-    `parents` go from the nearest up, without pid 1. `whole` is false when arguments were cut or
-    something was refused.
+    `parents` go from the nearest up, without pid 1. `titled`: it has written a title over its
+    arguments, so that `argv` starts nothing. `whole` is false when arguments were cut or something
+    was refused.
     """
 
     pid: int | None
@@ -50,6 +54,7 @@ class Process:
     started_at: datetime | None = None
     cwd: str = ""
     parents: tuple[Parent, ...] = ()
+    titled: bool = False
     whole: bool = False
 
     def wire(self) -> dict[str, Any]:
@@ -78,9 +83,9 @@ def read(pid: int | None, uid: int | None = None) -> Process:
 
 def _read(process: psutil.Process) -> Process:
     refused: list[str] = []
-    nothing: tuple[tuple[str, ...], bool] = ((), False)
+    nothing = Arguments((), whole=False)
 
-    def told(ask: Callable[[], T], otherwise: T) -> T:
+    def asked(ask: Callable[[], T], otherwise: T) -> T:
         try:
             return ask()
         except (psutil.AccessDenied, psutil.ZombieProcess, OSError):
@@ -88,19 +93,20 @@ def _read(process: psutil.Process) -> Process:
             return otherwise
 
     with process.oneshot():
-        argv, whole = told(lambda: arguments(process.pid), nothing)
-        exe, cwd = told(process.exe, ""), told(process.cwd, "")
+        said = asked(lambda: arguments(process.pid), nothing)
+        exe, cwd = asked(process.exe, ""), asked(process.cwd, "")
         return Process(
             pid=process.pid,
             ppid=process.ppid(),
             name=_name(process.name(), exe),
             exe=exe,
-            argv=argv,
+            argv=said.argv,
             user=user(process.uids().real),
             started_at=datetime.fromtimestamp(process.create_time(), UTC),
             cwd=cwd,
             parents=_parents(process),
-            whole=whole and not refused,
+            titled=said.titled,
+            whole=said.whole and not refused,
         )
 
 
@@ -110,22 +116,47 @@ def _name(told: str, exe: str) -> str:
     return full if len(told.encode(errors="replace")) >= 15 and full.startswith(told) else told
 
 
-def arguments(pid: int) -> tuple[tuple[str, ...], bool]:
+class Arguments(NamedTuple):
+    """What a process says it was started with; `titled`: that is its title by now."""
+
+    argv: tuple[str, ...]
+    whole: bool = True
+    titled: bool = False
+
+
+def arguments(pid: int) -> Arguments:
     """The arguments, at most 128 KiB of them, and whether these are all."""
     if not procfs.PROC.joinpath(str(pid)).exists():
-        return tuple(psutil.Process(pid).cmdline()), True
+        return Arguments(tuple(psutil.Process(pid).cmdline()))
     raw, whole = procfs.argv(pid, ARGV_BYTES)
-    if len(raw) > 2 and not any(raw[1:]):  # a title written over the arguments, as npm does
-        raw = _npm(raw[0].split())
-    return tuple(os.fsdecode(argument) for argument in raw), whole
+    return told(raw, whole=whole)
+
+
+def told(raw: list[bytes], *, whole: bool = True) -> Arguments:
+    """The arguments as the kernel has them, unless a title was written over them.
+
+    A shorter title leaves its place behind it empty; one as long is a single word with spaces that
+    is no file. npm and nginx put what they were started with into theirs.
+    """
+    padded = len(raw) > 2 and not any(raw[1:])
+    title = padded or (len(raw) == 1 and b" " in raw[0] and not Path(os.fsdecode(raw[0])).exists())
+    if not title:
+        return Arguments(tuple(map(os.fsdecode, raw)), whole)
+    words = raw[0].split()
+    started = _npm(words) or _nginx(words)
+    return Arguments(tuple(map(os.fsdecode, started or words)), whole, titled=not started)
 
 
 def _npm(words: list[bytes]) -> list[bytes]:
     """npm leaves the `--` and its own options out of its title: what is left is the script's."""
-    option = next((i for i, word in enumerate(words) if word.startswith(b"-")), None)
-    if words[:1] == [b"npm"] and option is not None:
-        return [*words[:option], b"--", *words[option:]]
-    return words
+    if words[:1] != [b"npm"]:
+        return []
+    option = next((i for i, word in enumerate(words) if word.startswith(b"-")), len(words))
+    return [*words[:option], b"--", *words[option:]] if option < len(words) else words
+
+
+def _nginx(words: list[bytes]) -> list[bytes]:
+    return words[3:] if words[:3] == [b"nginx:", b"master", b"process"] else []
 
 
 def _parents(process: psutil.Process) -> tuple[Parent, ...]:
@@ -134,12 +165,24 @@ def _parents(process: psutil.Process) -> tuple[Parent, ...]:
         pid = process.ppid()
         while pid > 1 and len(found) < MOST_PARENTS:
             name, above = _named(pid)
-            argv = arguments(pid)[0]
-            found.append(Parent(pid, _name(name, argv[0] if argv else ""), argv))
+            argv, _, titled = arguments(pid)
+            full = _name(name, argv[0] if argv else "")
+            found.append(Parent(pid, full, argv, *_places(pid), titled))
             pid = above
     except (psutil.Error, OSError):
         pass
     return tuple(found)
+
+
+def _places(pid: int) -> tuple[str, str]:
+    """Its program and its directory, "" where that is not told."""
+    if procfs.PROC.joinpath(str(pid)).exists():
+        return procfs.link(pid, "exe"), procfs.link(pid, "cwd")
+    try:
+        process = psutil.Process(pid)
+        return process.exe(), process.cwd()
+    except psutil.AccessDenied:
+        return "", ""
 
 
 def _named(pid: int) -> tuple[str, int]:

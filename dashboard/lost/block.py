@@ -32,10 +32,16 @@ def _first(entry: Entry, slug: str) -> File:
     mapping = {
         "name": entry.name[:NAME],
         "port": entry.port,
-        "match": {"cwd": glob.escape(entry.cwd)},
+        "match": {"cwd": glob.escape(_listened_in(entry))},
         "service": _block(entry),
     }
     return store.put("apps", slug, mapping, if_none_match=True)[0]
+
+
+def _listened_in(entry: Entry) -> str:
+    """Where it is recognised, which may lie below where it was started, as a workspace's does."""
+    told = (entry.identity or {}).get("cwd")
+    return told if isinstance(told, str) and told.startswith("/") else entry.cwd
 
 
 def _more(entry: Entry, slug: str, known: File) -> File:

@@ -18,6 +18,7 @@ SECRET = "its command line holds a secret, which is never kept"  # noqa: S105
 LONG = "its command line is too long to be kept"
 BROKEN = "its command line or its directory is no text"
 UNKNOWN = "its command line or its directory is not known"
+TITLED = "it wrote a title over its command line, which is lost; start it by hand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Listening:
 
     `slug` is that of its app, declared or discovered; `argv` starts it again, in `cwd`. `service`:
     it belongs to a service of ours, and `autostart` is what the file says of that. `identity` is
-    the record of section 7, masked.
+    the record of section 7, masked. `titled`: the program has written over its arguments.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Listening:
     service: bool = False
     autostart: bool = False
     pid: int | None = None
+    titled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,8 @@ def moment(value: object) -> datetime:
 
 
 def _withheld(one: Listening) -> str | None:
+    if one.titled and not one.argv:
+        return TITLED
     if not one.argv or not one.argv[0] or not one.cwd.startswith("/"):
         return UNKNOWN
     try:

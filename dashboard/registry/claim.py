@@ -50,13 +50,13 @@ def text(one: Sighting, slug: str, *, name: str | None = None, expected: str | N
 
 
 def _suggestion(one: Sighting) -> str:
-    argv = one.identity.command
+    argv, cwd = one.identity.start
     whole = sum(map(len, argv)) <= _ARGV_SHOWN and not any(map(_UNFIT.search, argv))
     if not argv or not whole:
         return ""
     shown = masked_argv(argv)
     service: dict[str, Any] = {"command": shown}
-    if cwd := _cwd(one):
+    if _cwd(one) and not _UNFIT.search(cwd):
         service["cwd"] = cwd
     lines = yamlio.dump({"service": service}).decode().splitlines()
     hints = [HINT, LOST] if any(masks.MASK in argument for argument in shown) else [HINT]
