@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Literal
 
-from dashboard.listeners.identity import Identity
+from dashboard.listeners.identity import Answer, Identity
 
 Kind = Literal["dev", "database", "system", "other"]
 
@@ -26,16 +26,16 @@ _SYSTEM = {
     "gnome-remote-desktop-daemon", "NetworkManager", "bluetoothd", "snapd", "unbound", "named",
 }  # fmt: skip
 _SYSTEM_FOLDERS = (
-    "/sbin/", "/usr/sbin/", "/usr/lib/systemd/", "/lib/systemd/", "/usr/libexec/",
-    "/System/", "/Library/Apple/",
+    "/usr/lib/systemd/", "/lib/systemd/", "/usr/libexec/", "/System/", "/Library/Apple/",
 )  # fmt: skip
 _RUNTIME = re.compile(
     r"(?:python|pypy|node|ruby|php|perl|lua|java|deno|bun|beam\.smp|dotnet|julia|elixir)[\d.]*",
 )
 
 
-def kind(identity: Identity, port: int) -> Kind:
-    """By the program first, then by what lies around its directory."""
+def kind(identity: Identity, port: int, answer: Answer | None = None) -> Kind:
+    """By the programs that are known for what they are, then by what lies around the directory,
+    then by the answer: whatever serves pages is a dev server, by whatever name it was started."""
     name = identity.process.name
     image = identity.container.image if identity.container else None
     if (
@@ -48,12 +48,22 @@ def kind(identity: Identity, port: int) -> Kind:
         return "dev"
     if identity.process.pid is None or name in _SYSTEM:
         return "system"
-    if identity.framework or identity.package or identity.git:
+    if identity.framework or identity.package or identity.git or _serves(identity, answer):
         return "dev"
     if identity.process.exe.startswith(_SYSTEM_FOLDERS):
         return "system"
-    homely = identity.cwd not in {"", "/"}
-    return "dev" if homely and _RUNTIME.fullmatch(name) else "other"
+    programs = (name, PurePath(identity.process.exe).name)
+    runtime = any(map(_RUNTIME.fullmatch, programs))
+    return "dev" if runtime and identity.cwd not in {"", "/"} else "other"
+
+
+def _serves(identity: Identity, answer: Answer | None) -> bool:
+    """A page, from wherever; any other answer of the web only from a directory of its own, as many
+    desktop programs give them too."""
+    if answer is None or answer.protocol not in {"http", "https"}:
+        return False
+    page = "html" in answer.headers.get("content-type", "").lower()
+    return page or identity.cwd not in {"", "/", str(Path.home())}
 
 
 def _repository(image: str) -> str:

@@ -14,13 +14,16 @@ from dashboard.listeners.shown import plain
 
 MOST, NAME = 63, 80
 _MAJOR = re.compile(r"v\d+")
+_SYSTEMS = ("/var/", "/usr/", "/etc/", "/run/", "/opt/", "/snap/", "/System/", "/Library/",
+            "/Applications/")  # fmt: skip
 _NOBODYS = re.compile(r"\s*(directory listing for|index of|listing directory) /", re.IGNORECASE)
 
 
 def name(identity: Identity, port: int) -> str:
-    """Package, else container, else git directory, else title, else process.
+    """Package, else container, else git directory, else directory, else title, else process.
 
-    The title of a bare listing is the program's, not the site's: the listed directory names it.
+    A title is what the framework or today's page says, and a process what runs a hundred others:
+    the directory is what the user has named.
     """
     for found in _names(identity):
         if text := plain(masks.within(found), NAME).strip():
@@ -37,14 +40,17 @@ def _names(identity: Identity) -> Iterator[str]:
         yield named or ""
     if identity.git:
         yield identity.git.name
-    yield _title(identity.title or "", identity.cwd)
+    yield _folder(identity.cwd)
+    if not _NOBODYS.match(identity.title or ""):
+        yield identity.title or ""
     yield identity.process.name
 
 
-def _title(title: str, cwd: str) -> str:
-    if not _NOBODYS.match(title):
-        return title
-    return "" if Path(cwd) == Path.home() else Path(cwd).name
+def _folder(cwd: str) -> str:
+    """The name of a directory of somebody's own; those of the system are everybody's."""
+    if cwd in {"", "/", "/tmp", str(Path.home())} or cwd.startswith(_SYSTEMS):  # noqa: S108
+        return ""
+    return Path(cwd).name
 
 
 def short(package: str) -> str:
@@ -91,5 +97,6 @@ def _numbered(base: str, number: int) -> str:
 
 def slugified(text: str) -> str:
     """A name as a slug, "" when it has no letter or digit of a slug."""
-    dashed = re.sub(r"[^a-z0-9]+", "-", slugify(text.casefold().replace(".", "-")))
+    spaced = re.sub(r"[^\w]+", "-", text.casefold())
+    dashed = re.sub(r"[^a-z0-9]+", "-", slugify(spaced))
     return dashed[:MOST].strip("-")

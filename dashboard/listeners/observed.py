@@ -7,24 +7,30 @@ come with the scan.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from dashboard.files.convert import Ranges
 from dashboard.files.schema.health import SILENT_PORTS
 from dashboard.listeners import names
 from dashboard.listeners.identity import Answer, Identity, identify
 from dashboard.listeners.kinds import Kind, kind
-from dashboard.listeners.scan import Listener, Scan
+from dashboard.listeners.scan import Listener, Scan, former_id, program
 
 PORTS: Ranges = ((80, 80), (443, 443), (1024, 65535))
 STAYS_S = 30.0
 ASKED_S = (0.5, 2.0, 5.0, 15.0)  # after a listener is first seen
+# What has not answered by then: a first build takes its time.
+SILENT_S = (30.0, 45.0, 60.0, 75.0, 90.0, 120.0, 150.0, 180.0, 240.0, 300.0, 420.0)
+OTHERS_S = (0.5, 5.0, 60.0)  # what looks like no dev server, until it answers
 TITLE_S = 600.0
 IDENTIFIED_S = 60.0  # a branch may be switched under a running server
 MOST_AGAIN = 20  # identities renewed in one update
 
+_NUMBER = re.compile(r"\d+")
 Identify = Callable[[Listener], Identity]
 
 
@@ -67,7 +73,7 @@ class Sighting:
         before = (self.identity, self.answer and self.answer.protocol)
         self.found, self.answer = found, answer
         self.identity = found.with_answer(answer)
-        self.kind = kind(self.identity, self.listener.port)
+        self.kind = kind(self.identity, self.listener.port, answer)
         return before != (self.identity, answer and answer.protocol)
 
     @property
@@ -76,9 +82,21 @@ class Sighting:
         return self.listener.uid != os.geteuid() and self.found.container is None
 
     def ask_after(self, now: float) -> float:
-        """When to ask it again: often while it looks like a dev server that is coming up."""
-        soon = (self.since + after for after in (ASKED_S if self.kind == "dev" else ()))
+        """When to ask it again: often while it looks like a dev server that is coming up, with
+        growing pauses while it has not answered at all."""
+        silent = self.answer is None
+        if self.kind == "dev":
+            times = (*ASKED_S, *SILENT_S) if silent else ASKED_S
+        else:
+            times = OTHERS_S if silent else ()
+        soon = (self.since + after for after in times)
         return next((moment for moment in soon if moment > now), now + TITLE_S)
+
+    @property
+    def homeless(self) -> bool:
+        """Whether its program or directory is not known, or is one of many things of one user."""
+        cwd = self.listener.cwd
+        return not self.listener.exe or cwd in {"", "/", str(Path.home())}
 
 
 class Observed:
@@ -158,7 +176,7 @@ class Observed:
         ]
         for listener in present.values():
             if listener.id not in self._known:
-                self._known[listener.id] = self._first(listener, scan.at, now)
+                self._known[listener.id] = self._moved(listener, present, scan.at, now)
         self._forget(present, now)
         self._touch()
         changed += self._renew(now)
@@ -204,13 +222,32 @@ class Observed:
         self, taken: Container[str] = (), bound: Mapping[str, str] | None = None
     ) -> dict[str, str]:
         """The suggested slug of each id, none twice: `bound` ones first, none that is `taken`."""
-        kept = {one.id: bound[one.id] for one in self.all() if bound and one.id in bound}
+        kept = self._kept(bound or {})
         used = _Used(taken, {*kept.values(), *(bound or {}).values()})
         counted: dict[str, int] = {}
         for one in sorted(self.all(), key=lambda one: one.first_seen):
             if one.id not in kept:
                 kept[one.id] = names.slug(one.identity, one.listener.port, used, counted)
                 used.here.add(kept[one.id])
+        return kept
+
+    def _kept(self, bound: Mapping[str, str]) -> dict[str, str]:
+        """The slugs of those that have one: each under its own id, then the same program of the
+        same directory on another port, when nothing is known on the port it had."""
+        kept: dict[str, str] = {}
+        left: dict[str, list[tuple[int, str]]] = {}  # program -> slugs of ports where nobody is
+        names_ = {one.id for one in self.all()}
+        for id_, slug in bound.items():
+            if id_ not in names_:
+                left.setdefault(program(id_), []).append((len(slug), slug))
+        for one in self.all():
+            at = one.listener
+            if slug := bound.get(one.id) or bound.get(former_id(at.port, at.exe, at.cwd)):
+                kept[one.id] = slug
+        for one in self.all():
+            if one.id not in kept and not one.homeless and (free := left.get(program(one.id))):
+                kept[one.id] = min(free)[1]
+                free.remove(min(free))
         return kept
 
     def _wanted(self, listener: Listener) -> bool:
@@ -230,6 +267,23 @@ class Observed:
     def _may_be_asked(self, one: Sighting) -> bool:
         silent = one.listener.port in SILENT_PORTS or one.kind == "database"
         return one.present and not silent and not self.hidden(one)
+
+    def _moved(
+        self, listener: Listener, present: Container[str], at: datetime, now: float
+    ) -> Sighting:
+        """A new listener; the same program of the same directory, started in the same way but for
+        numbers, has moved here when its old listener is gone."""
+        new = self._first(listener, at, now)
+        if new.homeless:
+            return new
+        for old in self._known.values():
+            same = program(old.id) == program(new.id) and _started(old) == _started(new)
+            if same and old.id not in present:
+                del self._known[old.id]
+                new.know(new.found, old.answer)
+                new.first_seen = old.first_seen
+                break
+        return new
 
     def _first(self, listener: Listener, at: datetime, now: float) -> Sighting:
         found = self._identify(listener)
@@ -268,6 +322,11 @@ class Observed:
             self.version += 1
             self._listed = None
         return differ
+
+
+def _started(one: Sighting) -> list[str]:
+    """How it was started, whatever its port."""
+    return [_NUMBER.sub("0", argument) for argument in one.found.command]
 
 
 @dataclass(frozen=True, slots=True)

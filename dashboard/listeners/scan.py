@@ -99,7 +99,19 @@ def scan() -> Scan:
 
 
 def observed_id(port: int, exe: str, cwd: str) -> str:
-    """Stable over restarts: no pid in it (section 7.9)."""
+    """Stable over restarts: no pid in it. The port comes last, so that the same program in the same
+    directory is known on another port too (`program`)."""
+    key = f"{exe}\0{cwd}".encode(errors="surrogateescape")
+    return f"o-{hashlib.sha256(key).hexdigest()[:8]}{port:04x}"
+
+
+def program(id: str) -> str:  # noqa: A002
+    """What of an id is the same for one program in one directory."""
+    return id[:-4]
+
+
+def former_id(port: int, exe: str, cwd: str) -> str:
+    """The id as it was made before 0.50; histories are still bound to it."""
     key = f"{port}\0{exe}\0{cwd}".encode(errors="surrogateescape")
     return "o-" + hashlib.sha256(key).hexdigest()[:12]
 

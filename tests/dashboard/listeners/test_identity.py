@@ -168,7 +168,7 @@ def test_a_process_name_of_control_characters_is_shown_plainly(servers: Servers)
 
 def test_a_command_line_written_into_a_name_shows_no_secret():
     title = "server --token=s3cret --port 3000"
-    found = Identity(Process(7, name=title, parents=(Parent(6, title, ()),)), "/x")
+    found = Identity(Process(7, name=title, parents=(Parent(6, title, ()),)), "/")
 
     told = found.wire()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -16,11 +17,12 @@ from dashboard.listeners.git import Git
 from dashboard.listeners.identity import Answer, Identity
 from dashboard.listeners.observed import MOST_AGAIN, Changes, Identify, Observed, Sighting
 from dashboard.listeners.processes import Parent, Process
-from dashboard.listeners.scan import Listener, Scan, Scanner, observed_id
+from dashboard.listeners.scan import Listener, Scan, Scanner, former_id, observed_id
 from dashboard.registry import records
 from tests.dashboard.listeners.servers import Servers, on
 from tests.service import free_port
 
+PAGE = Answer("http", headers={"content-type": "text/html; charset=utf-8"})
 START = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ME = os.geteuid()
 NOTHING = Changes((), (), ())
@@ -232,18 +234,72 @@ def times(observed: Observed, until: float) -> list[float]:
     return [now / 10 for now in range(int(until * 10) + 1) if observed.due(now / 10)]
 
 
-def test_a_dev_server_is_asked_at_half_2_5_and_15_seconds_then_every_ten_minutes():
+def test_a_dev_server_that_answers_is_asked_at_half_2_5_and_15_seconds_then_every_ten_minutes():
     observed = Observed(identify=a_dev_server)
     observed.update(scan(listener()), 0)
+    observed.answered(listener().id, Answer("http"))
 
     assert times(observed, 1300) == [0.5, 2, 5, 15, 615, 1215]
 
 
-def test_what_looks_like_no_dev_server_is_asked_once_then_every_ten_minutes():
+def test_a_dev_server_that_is_silent_is_asked_with_growing_pauses():
+    observed = Observed(identify=a_dev_server)
+    observed.update(scan(listener()), 0)
+
+    asked = times(observed, 1300)
+
+    assert asked[:9] == [0.5, 2, 5, 15, 30, 45, 60, 75, 90]
+    pauses = [after - before for before, after in itertools.pairwise(asked)]
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == 600
+
+
+def test_what_looks_like_no_dev_server_is_asked_three_times_then_every_ten_minutes():
     observed = Observed(identify=lambda one: known(one, name="prog"))
     observed.update(scan(listener()), 0)
 
-    assert times(observed, 700) == [0.5, 600.5]
+    assert times(observed, 700) == [0.5, 5, 60, 660]
+
+
+@pytest.mark.parametrize(
+    ("name", "cwd", "answer", "kind"),
+    [
+        ("datatool", "/x", PAGE, "dev"),
+        ("caddy", "/", PAGE, "dev"),
+        ("nginx", str(Path.home()), PAGE, "dev"),
+        ("api", "/x", Answer("http", headers={"content-type": "application/json"}), "dev"),
+        ("desktop", str(Path.home()), Answer("http"), "other"),
+        ("datatool", "/x", Answer("tcp"), "other"),
+        ("sshd", "/x", PAGE, "system"),
+        ("redis-server", "/x", PAGE, "database"),
+    ],
+)
+def test_what_serves_pages_is_a_dev_server_by_whatever_name(
+    name: str, cwd: str, answer: Answer, kind: str
+):
+    observed = Observed(identify=lambda one: known(one, name=name))
+    one = listener(cwd=cwd)
+    observed.update(scan(one), 0)
+    observed.answered(one.id, answer)
+
+    assert only(observed).kind == kind
+
+
+def test_a_users_own_program_of_the_systems_directories_is_asked_too():
+    process = Process(7, name="nginx", exe="/usr/sbin/nginx", cwd="/x", whole=True)
+    observed = Observed(identify=lambda one: known(one, process=process))
+    observed.update(scan(listener()), 0)
+
+    assert not observed.hidden(only(observed))
+    assert observed.due(1) == [only(observed)]
+
+
+def test_a_program_known_by_the_file_it_runs_needs_no_name_of_its_own():
+    process = Process(7, name="http-server", exe="/usr/bin/node", cwd="/x", whole=True)
+    observed = Observed(identify=lambda one: known(one, process=process))
+    observed.update(scan(listener()), 0)
+
+    assert only(observed).kind == "dev"
 
 
 def test_a_restarted_server_is_asked_anew():
@@ -300,7 +356,7 @@ def test_an_answer_changes_what_is_shown_once_and_stays_over_a_restart():
     told = records.observed(only(observed), "shop", False)
     assert (told["protocol"], told["identity"]["title"]) == ("https", "Shop")
     assert told["identity"]["framework"]["id"] == "express"
-    assert told["suggested"]["name"] == "Shop"
+    assert told["kind"] == "dev"
 
 
 def test_suggested_slugs_are_free_stable_and_never_twice():
@@ -324,25 +380,92 @@ def test_suggested_slugs_are_free_stable_and_never_twice():
         ("_x_--..y", "x-y", "_x_--..y"),
         ("\x1b[2J", "2j", "�[2J"),
         (" ", "node", "node"),
-        ("Directory listing for /", "x", "x"),
-        ("Index of /src/", "x", "x"),
+        ("Directory listing for /", "node", "node"),
+        ("Index of /src/", "node", "node"),
+        ("Tom & Jerry — <b>x</b> Live", "tom-jerry-b-x-b-live", "Tom & Jerry — <b>x</b> Live"),
         ("Index of Funds", "index-of-funds", "Index of Funds"),
     ],
 )
 def test_a_title_of_any_kind_gives_a_slug_that_is_one(title: str, slug: str, name: str):
     observed = Observed(identify=lambda one: known(one, title=title))
-    observed.update(scan(listener()), 0)
+    one = listener(cwd="/")
+    observed.update(scan(one), 0)
 
-    assert observed.slugs() == {listener().id: slug}
+    assert observed.slugs() == {one.id: slug}
     told = records.observed(only(observed), slug, False)
     assert told["suggested"]["name"] == name
 
 
 def test_a_taken_slug_of_full_length_stays_within_63():
     observed = Observed(identify=lambda one: known(one, title="a" * 100))
-    observed.update(scan(listener()), 0)
+    one = listener(cwd="/")
+    observed.update(scan(one), 0)
 
-    assert observed.slugs({"a" * 63}) == {listener().id: "a" * 61 + "-2"}
+    assert observed.slugs({"a" * 63}) == {one.id: "a" * 61 + "-2"}
+
+
+@pytest.mark.parametrize(
+    ("cwd", "name"),
+    [
+        ("/home/ada/billing-api", "billing-api"),
+        ("/srv/Größe & Preis", "Größe & Preis"),
+        (str(Path.home()), "The install worked successfully!"),
+        ("/var/lib/thing", "The install worked successfully!"),
+    ],
+)
+def test_a_directory_of_the_users_own_names_before_title_and_process(cwd: str, name: str):
+    one = listener(cwd=cwd)
+    observed = Observed(identify=lambda one: known(one, title="The install worked successfully!"))
+    observed.update(scan(one), 0)
+
+    told = records.observed(only(observed), "any", False)
+    assert told["suggested"]["name"] == name
+
+
+def test_a_server_that_comes_back_on_another_port_keeps_slug_answer_and_first_seen():
+    observed = Observed(identify=a_dev_server)
+    observed.update(scan(listener(5173)), 0)
+    observed.answered(listener(5173).id, PAGE)
+    bound = observed.slugs()
+
+    moved = observed.update(scan(listener(5174, pid=8), at=2), 2)
+
+    assert (moved.added, moved.gone) == ((listener(5174).id,), (listener(5173).id,))
+    assert observed.slugs((), bound) == {listener(5174).id: bound[listener(5173).id]}
+    assert (only(observed).first_seen, only(observed).answer) == (START, PAGE)
+    assert observed.due(2.5) == [only(observed)]
+
+
+def test_a_second_one_beside_it_is_another_app_and_so_is_another_command():
+    observed = Observed(identify=a_dev_server)
+    observed.update(scan(listener(5173)), 0)
+    bound = observed.slugs()
+    observed.update(scan(listener(5173), listener(5174, pid=8)), 2)
+    assert observed.slugs((), bound)[listener(5174).id] != bound[listener(5173).id]
+
+    started = {5173: ("node", "api.js", "5173"), 5175: ("node", "web.js", "5175")}
+
+    def by_port(one: Listener) -> Identity:
+        process = Process(one.pid, name="node", argv=started[one.port], cwd=one.cwd, whole=True)
+        return known(one, process=process)
+
+    other = Observed(identify=by_port)
+    other.update(scan(listener(5173)), 0)
+    other.update(scan(listener(5175, pid=8)), 2)
+    assert {one.id for one in other.all()} == {listener(5173).id, listener(5175).id}
+
+
+def test_after_a_restart_of_the_service_a_moved_server_is_the_one_with_a_history():
+    observed = Observed(identify=a_dev_server)
+    observed.update(scan(listener(5174)), 0)
+    home = str(Path.home())
+
+    assert observed.slugs((), {listener(5173).id: "shop"})[listener(5174).id] == "shop"
+    former = {former_id(5174, "node", "/x"): "old"}
+    assert observed.slugs((), former)[listener(5174).id] == "old"
+    observed.update(scan(listener(5174, cwd=home)), 60)
+    bound = {listener(5173, cwd=home).id: "shop"}
+    assert observed.slugs((), bound)[listener(5174, cwd=home).id] != "shop"
 
 
 def test_the_children_of_another_process_are_not_ours():
