@@ -12,11 +12,13 @@ from dashboard.daemon.sight import Pids
 from dashboard.health.evidence import (
     Evidence,
     Exited,
+    Ready,
     Started,
     StopFailed,
     Stopped,
     Stopping,
 )
+from dashboard.services import ready
 from dashboard.services.state import ALIVE, Change, State
 from dashboard.services.system.processes import Family
 
@@ -28,12 +30,20 @@ def evidence(change: Change, state: State) -> Evidence | None:
             return Started(restart=change.reason == "restarting", by_user=change.asked)
         case "stopping":
             return Stopping()
+        case "running" if change.before == "stopping":
+            return StopFailed()
         case "running":
-            return StopFailed() if change.before == "stopping" else None
+            asked = change.reason == "ok" and state.service and ready.wanted(state.service)
+            return Ready() if asked else None
         case "stopped" if change.reason != "exited":
             return Stopped() if change.before in ALIVE or change.reason == "user" else None
     code = state.record.last_exit.code if state.record and state.record.last_exit else None
-    return Exited(code, retry_in=_seconds(state), crash_loop=change.reason == "crash-loop")
+    return Exited(
+        code,
+        retry_in=_seconds(state),
+        crash_loop=change.reason == "crash-loop",
+        why=state.message,
+    )
 
 
 def pids(families: Mapping[str, Family], members: Pids) -> dict[str, set[int]]:

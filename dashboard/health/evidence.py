@@ -30,12 +30,19 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
+class Ready:
+    """What the service's file asks for before it counts as ready has come."""
+
+
+@dataclass(frozen=True, slots=True)
 class Exited:
-    """The service's process ended unasked. `retry_in`: seconds to its next start, None without."""
+    """The service's process ended unasked. `retry_in`: seconds to its next start, None without;
+    `why`: what is known better than its exit code, as when it could not even start."""
 
     code: int | None
     retry_in: float | None = None
     crash_loop: bool = False
+    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +86,7 @@ Evidence = (
     Probed
     | Scanned
     | Started
+    | Ready
     | Exited
     | Stopping
     | Stopped

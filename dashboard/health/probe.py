@@ -163,7 +163,8 @@ def _alive(target: Target) -> Result:
         process = psutil.Process(pid)
         same = abs(process.create_time() - started) <= START_SLACK_S
         if same and process.status() != psutil.STATUS_ZOMBIE:
-            return replace(gone, kind=Kind.OK, ms=_since(began.mono), error=None)
+            lived = max(0.0, began.wall - started)
+            return replace(gone, kind=Kind.OK, ms=_since(began.mono), error=None, lived=lived)
     except psutil.Error:
         pass
     return replace(gone, error=f"process {pid} has ended")

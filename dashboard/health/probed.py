@@ -18,7 +18,7 @@ from dashboard.health.judgement import (
     why_degraded,
 )
 from dashboard.health.moves import moved, restored, settled
-from dashboard.health.record import Policy, Port, Reason, Record, State
+from dashboard.health.record import Ask, Policy, Port, Reason, Record, State
 from dashboard.health.result import Kind, Result
 
 # Reasons a failing probe does not talk over: what is known is more than "it does not answer".
@@ -38,6 +38,8 @@ def after(record: Record, result: Result, now: Moment, policy: Policy) -> Record
         return record  # who answered was not this app (T13)
     if result.kind is Kind.NO_PROBE:
         return _unasked(record, result, now)
+    if (left := _unproven(record, result)) > 0:
+        return replace(record, ask=Ask(now.mono + left))
     record = replace(record, tally=counted(record.tally, result, policy))
     match record.state:
         case State.UNKNOWN:
@@ -56,6 +58,14 @@ def _unasked(record: Record, result: Result, now: Moment) -> Record:
     if record.reason in _KNOWN_UNASKED and not record.undecided:
         return record
     return moved(record, State.UNKNOWN, Reason.NO_PROBE, now, message=said(result))
+
+
+def _unproven(record: Record, result: Result) -> float:
+    """Seconds that a process has yet to live before its life says anything: what ends at once, over
+    and over, is never up."""
+    if result.lived is None or record.state in {State.UP, State.DEGRADED}:
+        return 0.0
+    return record.steady - result.lived
 
 
 def _first(record: Record, result: Result, now: Moment, policy: Policy) -> Record:

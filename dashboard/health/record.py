@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from dashboard.health.clock import Moment
 
+STEADY_S, AGAIN_STEADY_S = 3.0, 10.0  # for a process that has just ended by itself, longer
 FIRST_SPREAD_S = 2.5  # after a daemon start every first probe begins within 3 s (6.5)
 
 
@@ -137,6 +138,7 @@ class Record:
     probed_at: float | None = None  # when the last result came
     seen_at: float  # when there last was evidence of any kind
     grace_until: float | None = None
+    steady: float = STEADY_S  # how long a process must live, when that is all it can show
     undecided: bool = False  # a stop failed: the next probe tells the state (T12)
     held: Held | None = None
     changes: tuple[float, ...] = ()  # the last six changes that count as flapping

@@ -49,7 +49,8 @@ class Result:
     """One probe. `began` is monotonic seconds, `at` the same moment in Unix seconds.
 
     `ms`: from the first packet to the whole head (tcp: to the connection), None without one.
-    `addr`: the address that accepted the connection, also when it then stayed silent.
+    `addr`: the address that accepted the connection, also when it then stayed silent. `lived`: the
+    seconds a process has lived of which nothing else can be asked.
     """
 
     began: float
@@ -61,6 +62,7 @@ class Result:
     scheme: str | None = None
     error: str | None = None
     page: Page | None = None
+    lived: float | None = None
 
     @property
     def ok(self) -> bool:

@@ -16,6 +16,7 @@ from dashboard.health.evidence import (
     Evidence,
     Exited,
     Probed,
+    Ready,
     Scanned,
     Silenced,
     Started,
@@ -28,6 +29,8 @@ from dashboard.health.evidence import (
 from dashboard.health.judgement import ended
 from dashboard.health.moves import moved, silence_over
 from dashboard.health.record import (
+    AGAIN_STEADY_S,
+    STEADY_S,
     Ask,
     Held,
     Known,
@@ -80,6 +83,8 @@ def _served(record: Record, evidence: Evidence, now: Moment, policy: Policy) -> 
     match evidence:
         case Started():
             return _started(record, evidence, now, policy)
+        case Ready() if record.state is State.STARTING:
+            return replace(record, steady=0.0, ask=Ask(now.mono))
         case Exited():
             return _exited(record, evidence, now, policy)
         case Stopping() if record.state is not State.STOPPED:
@@ -102,12 +107,17 @@ def _started(record: Record, evidence: Started, now: Moment, policy: Policy) -> 
     reason = Reason.RESTARTING if again else Reason.SPAWNED
     record = moved(record, State.STARTING, reason, now)
     return replace(
-        record, tally=Tally(), grace_until=now.mono + policy.grace, ask=Ask(now.mono), empty_scans=0
+        record,
+        tally=Tally(),
+        grace_until=now.mono + policy.grace,
+        steady=STEADY_S if evidence.by_user else AGAIN_STEADY_S,
+        ask=Ask(now.mono),
+        empty_scans=0,
     )
 
 
 def _exited(record: Record, evidence: Exited, now: Moment, policy: Policy) -> Record:
-    how = ended(evidence.code)
+    how = evidence.why or ended(evidence.code)
     if record.state is State.STOPPING:
         return moved(record, State.STOPPED, Reason.USER, now)
     if evidence.retry_in is not None:

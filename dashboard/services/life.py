@@ -82,12 +82,12 @@ class Life:
         timeout = service.stop_timeout if service else None
         limit = state.world.limits().stop_timeout if timeout is None else timeout
         family, clock = state.record.family, state.world.clock
-        gone = await waiting.end(family, asked, timeout=limit, clock=clock)
+        by = await waiting.end(family, asked, timeout=limit, clock=clock)
         processes.reap(state.record.leader)
-        if gone and state.alive:
-            ended = self._told(state.record) or Exit(None, "SIGKILL", clock.wall())
+        if by is not None and state.alive:
+            ended = self._told(state.record) or Exit(None, by.name, clock.wall())
             state.record = replace(state.record, last_exit=ended)
-        return gone
+        return by is not None
 
     def watch(self, run: Record) -> None:
         """Follow the process to its end."""
@@ -137,7 +137,9 @@ class Life:
         state = self.state
         async with self._saving:
             known = state.record or Record(run="", boot=boot.boot_id())
-            state.record = known = replace(known, status=state.status, reason=state.reason)
+            state.record = known = replace(
+                known, status=state.status, reason=state.reason, message=state.message
+            )
             try:
                 await asyncio.to_thread(records.save, state.slug, known)
             except SvcError as error:
@@ -210,6 +212,8 @@ class Life:
     async def _decide(self, ended: Exit | None, *, asked: bool = False) -> None:
         """What comes after an end; `ended` None: it did not even start."""
         state = self.state
+        if ended is not None:
+            state.message = None
         if state.record is not None and ended is not None:
             state.record = replace(state.record, last_exit=ended)
         clean = ended is not None and ended.clean

@@ -59,6 +59,7 @@ class Record:
     definition: str = ""
     once: bool = False
     log_start: int = 0
+    message: str | None = None  # why it could not start, or does not end
 
     @property
     def family(self) -> Family:
@@ -121,6 +122,7 @@ def _text(record: Record) -> bytes:
         "definition": record.definition,
         "once": record.once,
         "logStart": record.log_start,
+        "message": record.message,
     }
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
@@ -148,6 +150,7 @@ def _record(value: dict[str, Any]) -> Record:
         definition=str(value["definition"]),
         once=bool(value["once"]),
         log_start=value["logStart"],
+        message=None if (said := value.get("message")) is None else str(said),
     )
 
 

@@ -71,7 +71,7 @@ class Unit:
         if known is None or known.boot != boot.boot_id():
             self._begin_boot(known)
             return
-        state.status, state.reason = known.status, known.reason
+        state.status, state.reason, state.message = known.status, known.reason, known.message
         if known.status in ALIVE:
             await self._find(known)
         elif known.status == "backoff":

@@ -38,13 +38,16 @@ async def ended(process: Process, clock: Clock) -> None:
         os.close(fd)
 
 
-async def end(family: Family, number: signal.Signals, *, timeout: float, clock: Clock) -> bool:
-    """Signal the family, after `timeout` seconds kill it; whether all of it is gone."""
+async def end(
+    family: Family, number: signal.Signals, *, timeout: float, clock: Clock
+) -> signal.Signals | None:
+    """Signal the family, after `timeout` seconds kill it. What it took until all of it was gone;
+    None when something still lives."""
     known = await asyncio.to_thread(processes.tell, family, number)
     if await _gone(family, known, timeout, clock):
-        return True
+        return number
     await asyncio.to_thread(processes.kill, family, known)
-    return await _gone(family, known, KILLED_S, clock)
+    return signal.SIGKILL if await _gone(family, known, KILLED_S, clock) else None
 
 
 async def _gone(family: Family, known: list[Process], seconds: float, clock: Clock) -> bool:

@@ -77,6 +77,30 @@ def test_an_exit_nobody_asked_for_is_told_at_once(served: Served) -> None:  # no
     assert served.app("dies")["service"]["lastExit"]["signal"] == "SIGKILL"
 
 
+def test_a_service_that_crashes_over_and_over_is_never_up(served: Served) -> None:  # noqa: F811
+    block = "{command: 'sleep 0.3; exit 3', cwd: /, restart: on-failure}"
+    served.declare("loops", f"service: {block}\n")
+    until(lambda: served.app("loops"))
+    with served.events() as stream:
+        served.act("loops", "start")
+        until(lambda: served.app("loops")["service"]["restarts"] >= 2, seconds=20)
+
+    told = {one["state"] for one in stream.all if one.get("slug") == "loops" and "state" in one}
+    assert "up" not in told
+    served.act("loops", "stop")
+
+
+def test_a_service_that_could_not_start_says_why_over_a_restart_too(served: Served) -> None:  # noqa: F811
+    served.declare("nowhere", "service: {command: x, cwd: /nope/x}\n")
+    until(lambda: served.app("nowhere"))
+    served.act("nowhere", "start")
+    why = "service.cwd: /nope/x is no directory; create it or change service.cwd"
+
+    assert why in served.app("nowhere")["message"]
+    served.kill_server()
+    until(lambda: why in (served.app("nowhere").get("message") or ""), what="the reason")
+
+
 def test_what_a_user_stopped_is_no_alarm_to_the_next_server(served: Served) -> None:  # noqa: F811
     declared(served, "rests")
     path = served.file("rests")

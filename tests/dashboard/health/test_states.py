@@ -11,6 +11,7 @@ from dashboard.health.evidence import (
     Edge,
     Exited,
     Probed,
+    Ready,
     Scanned,
     Silenced,
     Started,
@@ -599,3 +600,43 @@ def test_404_is_up_and_says_so():
     app.tell(Probed(replace(found(Kind.OK, app.now), status=404)))
 
     assert (app.is_, app.record.message) == (UP, "answers 404")
+
+
+def test_a_process_that_just_lives_is_up_only_after_it_has_lived_a_while():
+    app = App(should_run=True)
+    app.tell(Started())
+
+    app.probe(Kind.OK, lived=0.3)
+    assert app.is_ == ("starting", "spawned")
+    assert app.next_probe() == pytest.approx(2.7)
+    app.probe(Kind.OK, after=2.7, lived=3.0)
+    assert app.is_ == ("up", "ok")
+
+
+def test_a_process_that_ended_by_itself_has_to_live_longer_when_it_is_back():
+    app = App(should_run=True)
+    app.tell(Started())
+    app.tell(Exited(3, retry_in=1.0))
+    app.tell(Started(restart=True, by_user=False))
+
+    app.probe(Kind.OK, lived=3.5)
+    assert app.is_ == ("starting", "restarting")
+    app.probe(Kind.OK, lived=10.0)
+    assert app.is_ == ("up", "ok")
+
+
+def test_what_says_itself_that_it_is_ready_is_up_at_once():
+    app = App(should_run=True)
+    app.tell(Started())
+    app.tell(Ready())
+
+    assert app.next_probe() == 0
+    app.probe(Kind.OK, after=0, lived=0.3)
+    assert app.is_ == ("up", "ok")
+
+
+def test_what_could_not_start_says_why_and_not_how_it_ended():
+    app = App()
+    app.tell(Exited(None, why="service.cwd: /nope is no directory"))
+
+    assert app.record.message == "service.cwd: /nope is no directory"

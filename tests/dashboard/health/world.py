@@ -14,7 +14,14 @@ STATUS = {Kind.OK: 200, Kind.REDIRECT: 301, Kind.AUTH: 401, Kind.SERVER_ERROR: 5
 STATUS |= {Kind.GATEWAY: 502, Kind.STATUS: 418, Kind.BODY: 200}
 
 
-def found(kind: Kind, at: float, *, ms: float = 5.0, there: bool | None = None) -> Result:
+def found(
+    kind: Kind,
+    at: float,
+    *,
+    ms: float = 5.0,
+    there: bool | None = None,
+    lived: float | None = None,
+) -> Result:
     """A result of that kind from a probe that began at `at`. `there`: a timeout was connected."""
     answered = kind in FINE | BAD
     return Result(
@@ -25,6 +32,7 @@ def found(kind: Kind, at: float, *, ms: float = 5.0, there: bool | None = None) 
         ms=ms if answered else None,
         addr="127.0.0.1" if answered or there else None,
         error=None if kind in FINE else kind.value,
+        lived=lived,
     )
 
 
