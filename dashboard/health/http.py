@@ -20,11 +20,13 @@ _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _TITLE = re.compile(r"<title(?:\s[^>]{0,200})?>", re.IGNORECASE)
 _TITLE_END = re.compile(r"</title", re.IGNORECASE)
 _TITLE_SOURCE = 2000  # characters looked through for the end: a hostile page costs no more
+_META = 1024  # bytes in which a page has to name its charset
 _CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 _LENGTH = re.compile(r"[0-9]{1,18}", re.ASCII)
 SPEAKS_TLS = "it speaks TLS"
 NO_ANSWER = "it closed the connection without an answer"
-PERHAPS_TLS = frozenset({SPEAKS_TLS, NO_ANSWER})  # many TLS servers send no alert, they hang up
+BROKEN = "it broke the connection"
+CUT = "it closed the connection within the head"
 _TLS_ALERT = b"\x15\x03"
 
 
@@ -68,7 +70,7 @@ async def read_head(reader: asyncio.StreamReader) -> Head:
             raise NotHttp("the head of the answer is longer than 64 KiB")
         more = await reader.read(left)
         if not more:
-            raise NotHttp("it closed the connection within the head" if data else NO_ANSWER)
+            raise NotHttp(CUT if data else NO_ANSWER)
         left -= len(more)
         data += more
         if data.startswith(_TLS_ALERT):
@@ -120,8 +122,10 @@ def _dechunked(data: bytes) -> bytes:
 
 
 def title(headers: dict[str, str], body: bytes) -> str | None:
-    """The text of <title>, spaces folded, at most 200 characters."""
-    named = _CHARSET.search(headers.get("content-type", ""))
+    """The text of <title>, spaces folded, at most 200 characters. The header says the charset
+    before the page does."""
+    told = (headers.get("content-type", ""), body[:_META].decode("latin-1"))
+    named = next(filter(None, map(_CHARSET.search, told)), None)
     try:
         text = body.decode(named[1] if named else "utf-8", errors="replace")
     except LookupError:

@@ -25,6 +25,7 @@ from dashboard.health.target import Target
 
 Connecting = Callable[[], AbstractAsyncContextManager[object]]
 DRAIN_S = 0.1
+BAD_REQUEST = 400
 # Out of descriptors or buffers: that says nothing about the app.
 _OURS = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
 START_SLACK_S = 0.05  # psutil derives start times from clock ticks of 10 ms
@@ -59,10 +60,23 @@ async def probe(
     if prefer in found:
         found = [prefer, *(one for one in found if one != prefer)]
     result = await _ask(target, found, target.speaks == "https", page, connecting)
-    if target.speaks == "auto" and result.error in http.PERHAPS_TLS:
+    if target.speaks == "auto" and _perhaps_tls(result):
         secure = await _ask(target, found, True, page, connecting)
-        return result if secure.kind is Kind.TLS else secure
+        return secure if _is_tls(secure) else result
     return result
+
+
+def _perhaps_tls(result: Result) -> bool:
+    """Servers meet a plain request with an alert, with a 400, or by just hanging up."""
+    error = result.error or ""
+    hung_up = error in {http.SPEAKS_TLS, http.NO_ANSWER, http.CUT} or error.startswith(http.BROKEN)
+    return hung_up or result.status == BAD_REQUEST
+
+
+def _is_tls(secure: Result) -> bool:
+    """Whether TLS came about, or was refused in its own words."""
+    failed = secure.kind is Kind.TLS and "alert" not in (secure.error or "")
+    return not failed and secure.kind not in {Kind.TIMEOUT, Kind.REFUSED}
 
 
 async def _ask(
@@ -113,7 +127,7 @@ async def _exchange(
         kind = Kind.TLS if str(error) == http.SPEAKS_TLS else Kind.NOT_HTTP
         return replace(reached, kind=kind, error=str(error))
     except OSError as error:
-        text = f"it broke the connection: {_plainly(error)}"
+        text = f"{http.BROKEN}: {_plainly(error)}"
         return replace(reached, kind=Kind.TLS if tls else Kind.NOT_HTTP, error=text)
     finally:
         if writer is not None:

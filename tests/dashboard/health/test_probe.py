@@ -7,10 +7,14 @@ import errno
 import os
 import re
 import socket
+import ssl
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import server as http_server
 from pathlib import Path
 
 import psutil
@@ -362,6 +366,13 @@ def test_a_page_made_of_titles_costs_no_time():
     assert time.process_time() - started < 0.2
 
 
+def test_a_page_may_name_its_own_charset_which_a_header_outdoes():
+    page = "<meta charset=iso-8859-1><title>Café</title>".encode("latin-1")
+
+    assert http.title({}, page) == "Café"
+    assert http.title({"content-type": "text/html; charset=utf-8"}, page) == "Caf\ufffd"
+
+
 async def test_a_short_body_is_let_out_before_the_connection_ends():
     left: list[bool] = []
 
@@ -419,6 +430,40 @@ async def test_an_unknown_listener_that_speaks_tls_is_asked_once_more_in_tls(tmp
         result = await ask(server.port, scheme="auto")
 
     assert (result.kind, result.scheme) == (Kind.OK, "https")
+
+
+@contextmanager
+def served_by_python(context: ssl.SSLContext) -> Iterator[int]:
+    """http.server behind wrap_socket, which hangs up on whoever does not speak TLS."""
+    with http_server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), http_server.SimpleHTTPRequestHandler
+    ) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+async def test_a_server_that_hangs_up_on_a_plain_request_is_asked_in_tls(tmp_path):
+    with served_by_python(server_context(*make_certificate(tmp_path))) as port:
+        result = await ask(port, scheme="auto")
+
+    assert (result.kind, result.scheme) == (Kind.OK, "https")
+
+
+async def test_a_plain_400_is_followed_by_one_try_in_tls():
+    async def either(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if (await reader.read(1))[:1] != b"\x16":
+            writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            return
+        writer.write(b"\x15\x03\x03\x00\x02\x02\x50")  # as caddy: no certificate of that name
+
+    async with serving(answers(400)) as plain, serving(either) as refuses:
+        result = await ask(plain.port, scheme="auto", timeout=1)
+        alert = await ask(refuses.port, scheme="auto")
+
+    assert (result.status, result.scheme, len(plain.heard)) == (400, "http", 2)
+    assert (alert.kind, alert.scheme, alert.status) == (Kind.TLS, "https", None)
 
 
 async def test_a_tls_alert_to_a_declared_http_probe_is_told_as_tls():
