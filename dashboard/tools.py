@@ -115,7 +115,8 @@ OPERATIONS = (
     _read(
         "find_app", _brief(operations.find_app, brevity.matches),
         "What runs here? Ask before starting a dev server: the apps and listeners at a port, at an "
-        "address or in a directory. Give exactly one.",
+        "address or in a directory, and whether this service holds the port itself (`own`). Give "
+        "exactly one.",
         Argument("port", "integer"), Argument("url", "string"),
         Argument("cwd", "string", "Absolute path of a directory; what runs below it counts"),
         FIELDS, LIMIT,

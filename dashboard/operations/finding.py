@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from config.kernel.web import threads
+from config.kernel.web import surfaces, threads
 from config.kernel.web.hosts import allowed
 from dashboard.daemon import current
 from dashboard.events import EVENTS
@@ -23,6 +24,7 @@ from dashboard.operations.waiting import Bound
 WAITS = 100  # at once
 MOST_S = 60.0
 TICK_S = 1.0  # a flapping app's events are held back (5)
+PARTS = {"main": "workspace"}  # the others are called as their surface
 PORTS = {"http": 80, "https": 443}
 
 _waiting = Bound(WAITS, "calls wait for apps already; ask get_app instead.")
@@ -31,7 +33,8 @@ _waiting = Bound(WAITS, "calls wait for apps already; ask get_app instead.")
 def find_app(
     caller: Local, *, port: int | None = None, url: str | None = None, cwd: str | None = None
 ) -> Record:
-    """The apps and the observed listeners at a port, an address, or in a directory."""
+    """The apps and the observed listeners at a port, an address, or in a directory; `own` says
+    which part of this service holds the port, as no list does."""
     given = [
         key for key, value in (("port", port), ("url", url), ("cwd", cwd)) if value is not None
     ]
@@ -43,13 +46,17 @@ def find_app(
     listeners = [*seen["observed"], *seen["ignored"]]  # hidden or not, it holds its port
     if cwd is not None:
         folder = _folder(cwd)
-        return _found(apps, listeners, lambda one: any(_is_in(at, folder) for at in _places(one)))
+        found = _found(apps, listeners, lambda one: any(_is_in(at, folder) for at in _places(one)))
+        if not (found["apps"] or found["observed"]):
+            project = _project([*apps, *listeners], folder)
+            found = _found(apps, listeners, lambda one: project in _places(one))
+        return found
     if url is not None:
         local, at = _address(url)
         if not local:
             return _found(apps, [], lambda one: _address(one["url"] or "") == (local, at))
         port = int(at)
-    return _found(apps, listeners, lambda one: one["port"] == port)
+    return _found(apps, listeners, lambda one: one["port"] == port, _own(port))
 
 
 async def wait_for_app(
@@ -89,11 +96,21 @@ def _masked(slug: str) -> Record:
     return app_record(current(), slug)
 
 
-def _found(apps: list[Record], listeners: list[Record], fits: Any) -> Record:
+def _found(
+    apps: list[Record], listeners: list[Record], fits: Any, own: list[Record] | None = None
+) -> Record:
     return {
         "apps": [app for app in apps if fits(app)],
         "observed": [one for one in listeners if fits(one)],
+        "own": own or [],
     }
+
+
+def _own(port: int) -> list[Record]:
+    """What this service itself holds: such a port is taken, though no list has it."""
+    parts = [PARTS.get(name, name) for name, held in surfaces.ports().items() if held == port]
+    said = "Port {} is the {} of this service (svc)."
+    return [{"port": port, "part": part, "message": said.format(port, part)} for part in parts]
 
 
 def _folder(cwd: str) -> str:
@@ -111,6 +128,15 @@ def _places(one: Record) -> Iterator[str]:
         yield running
     with suppress(Unfit):
         yield os.path.realpath(convert.path(started or ""))
+
+
+def _project(ones: Iterable[Record], folder: str) -> str | None:
+    """The nearest folder above this one that something runs in: what it is a part of. A home and
+    what lies at the root are no project."""
+    homes = {str(Path.home())}
+    places_ = {at for one in ones for at in _places(one)} - homes
+    above = [at for at in places_ if at.count("/") > 1 and _is_in(folder, at)]
+    return max(above, key=len, default=None)
 
 
 def _is_in(place: str, folder: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from dashboard.files.convert import Ranges
 from dashboard.files.entries import Entry
 from dashboard.files.schema import AppFile
@@ -21,7 +23,9 @@ def wanted(entry: Entry) -> Wanted | None:
         return None
     if place.port is None and file.match is None and file.service is None:
         return None
-    return Wanted(entry.name, place.port, file.match, owns=place.moves)
+    started = file.service.cwd if file.service else None
+    folder = os.path.realpath(started) if started else None
+    return Wanted(entry.name, place.port, file.match, owns=place.moves, folder=folder)
 
 
 def app(slug: str, facts: Facts) -> App:

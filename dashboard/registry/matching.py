@@ -25,13 +25,15 @@ class Verdict(IntEnum):
 class Wanted:
     """What one declared app looks for. `port` None: it is known by `match` or its service alone.
 
-    `owns`: the port is its own, not that of a URL, which may be a proxy's.
+    `owns`: the port is its own, not that of a URL, which may be a proxy's. `folder`: the real path
+    its service runs in, by which its listener is judged when there is no `match`.
     """
 
     slug: str
     port: int | None
     match: Match | None
     owns: bool
+    folder: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,12 @@ class Found:
     stranger: Sighting | None = None
 
 
-def verdict(match: Match | None, one: Sighting) -> Verdict:
-    """What `match` says of a listener. What is not known of it contradicts nothing; of a container
-    that is all but its port, for the process is the engine's proxy."""
+def verdict(match: Match | None, one: Sighting, folder: str | None = None) -> Verdict:
+    """What `match`, else the folder of its service, says of a listener. What is not known of it
+    contradicts nothing; of a container that is all but its port, for the process is the engine's
+    proxy."""
     if match is None:
-        return Verdict.FITS
+        return Verdict.FITS if folder is None else _by_folder(folder, one)
     identity = one.identity
     process = identity.process
     said = (
@@ -57,6 +60,20 @@ def verdict(match: Match | None, one: Sighting) -> Verdict:
     if match.port not in {None, one.listener.port} or (False in said and not identity.container):
         return Verdict.CONTRADICTS
     return Verdict.FITS if all(said) else Verdict.UNSURE
+
+
+def _by_folder(folder: str, one: Sighting) -> Verdict:
+    """Below it, or elsewhere in its repository; a daemon may have left it for /."""
+    identity = one.identity
+    if identity.container or identity.cwd in {"", "/"}:
+        return Verdict.UNSURE
+    root = str(identity.git.root) if identity.git else None
+    fits = _within(identity.cwd, folder) or (root is not None and _within(folder, root))
+    return Verdict.FITS if fits else Verdict.CONTRADICTS
+
+
+def _within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
 
 
 class Listeners:
@@ -136,7 +153,7 @@ class Listeners:
     def _verdict(self, one: Wanted, seen: Sighting) -> Verdict:
         if self.family.get(seen.id) == one.slug:
             return Verdict.FAMILY
-        return verdict(one.match, seen)
+        return verdict(one.match, seen, one.folder)
 
 
 def _owner(one: Sighting, owners: Mapping[int, str]) -> str | None:

@@ -45,6 +45,23 @@ def test_a_listener_is_found_by_its_port_its_address_and_its_directory(
         assert agent.refused("find_app", **{"port": 1, "url": "x", **arguments})["status"] == 400
 
 
+def test_a_port_of_the_service_itself_is_told_to_be_taken(served: Served, agent: Agent):
+    for part, port in (("workspace", "main"), ("review", "review"), ("dashboard", "dashboard")):
+        found = agent.told("find_app", port=served.ports[port])
+        assert [(one["part"], one["port"]) for one in found["own"]] == [(part, served.ports[port])]
+        assert f"is the {part} of this service" in found["own"][0]["message"]
+        assert found["apps"] == found["observed"] == []
+
+
+def test_an_app_is_found_from_a_folder_of_its_project(agent: Agent, pair: tuple[Dev, Dev]):
+    (below := pair[0].cwd / "src" / "deep").mkdir(parents=True)
+
+    found = agent.told("find_app", cwd=str(below))
+
+    assert [one["port"] for one in found["observed"]] == [pair[0].port]
+    assert found["own"] == []
+
+
 def test_claims_answer_alike(served: Served, agent: Agent, pair: tuple[Dev, Dev]):
     ids = [served.observed(dev.port)["id"] for dev in pair]
     body = {"name": "Claimed", "expected": "never"}

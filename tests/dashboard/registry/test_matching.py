@@ -64,6 +64,28 @@ def test_all_given_keys_must_hold(match: str, fits: bool):
     assert ids(*found.observed) == ([] if fits else [one.id])
 
 
+@pytest.mark.parametrize(
+    ("cwd", "evidence"),
+    [
+        ("/src/shop", Port.OWN), ("/src/shop/web", Port.OWN), ("/", Port.OWN),
+        ("/src/other", Port.STRANGER), ("/src/shopping", Port.STRANGER),
+    ],
+)  # fmt: skip
+def test_without_a_match_the_directory_of_its_service_tells_a_stranger(cwd: str, evidence: Port):
+    one = listener(3000, cwd)
+
+    found = look({"shop": "port: 3000\nservice: {command: x, cwd: /src/shop}\n"}, one)
+
+    assert found.apps["shop"].evidence is evidence
+    assert ids(*found.observed) == ([one.id] if evidence is Port.STRANGER else [])
+
+
+def test_elsewhere_in_the_repository_of_its_service_is_no_stranger():
+    one = listener(3000, "/src")
+
+    assert shop("port: 3000\nservice: {command: x, cwd: /src/api}\n", one).evidence is Port.OWN
+
+
 def test_another_project_on_its_port_is_a_stranger_and_stays_in_observed():
     other = listener(3000, "/src/other")
 
