@@ -13,10 +13,12 @@ from dashboard.daemon.keeping import Keeping
 from dashboard.events import Telling
 from dashboard.files.store import Files
 from dashboard.health.evidence import Changed, Scanned, Silenced
-from dashboard.health.record import Known, Port, State
+from dashboard.health.record import Known, Port, Reason, State
 from dashboard.health.runner import Runner
 from dashboard.registry.census import App, Census
 from dashboard.services.supervise import Supervisor
+
+_REASONS = {reason.value for reason in Reason}
 
 
 @dataclass(slots=True)
@@ -68,7 +70,8 @@ class Rooms:
         standing = self.keeping.recorder.known(slug)
         if standing is None or not standing.state or standing.since is None:
             return None
-        return Known(State(standing.state), standing.since / 1000)
+        said = standing.reason if standing.reason in _REASONS else Reason.NEW
+        return Known(State(standing.state), standing.since / 1000, Reason(said))
 
     def _forget(self, app: App) -> None:
         slug = app.slug

@@ -111,10 +111,9 @@ class Present:
             )
         for event in report.events:
             match event:
-                case Edge(at, before, after, reason):
-                    self.facts.keeping.tell(
-                        "edge", slug, at, before.value, after.value, reason.value
-                    )
+                case Edge(at, before, after, reason, kept):
+                    words = (before.value, after.value, reason.value)
+                    self.facts.keeping.tell("edge", slug, at, *words, kept_on=kept)
                 case Notice(state):
                     self.telling.state(slug, state.value)
         self.views.touch(slug)

@@ -100,12 +100,16 @@ Evidence = (
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One change of state, for the history. `at` is Unix seconds."""
+    """One change of state, for the history. `at` is Unix seconds.
+
+    `kept`: it is the state of the run before, found again.
+    """
 
     at: float
     before: State
     after: State
     reason: Reason
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)

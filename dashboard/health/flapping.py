@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from dashboard.health.clock import Moment
 from dashboard.health.evidence import Edge, Event, Notice
+from dashboard.health.moves import goes_on
 from dashboard.health.record import Record, State
 
 WINDOW_S = 600.0
@@ -22,7 +23,8 @@ def announce(before: Record, after: Record, now: Moment) -> tuple[Record, tuple[
     """`after` with its flapping judged, and the events due: an edge at once, a notice in turn."""
     events: list[Event] = []
     if after.state is not before.state:
-        events.append(Edge(now.wall, before.state, after.state, after.reason))
+        kept = goes_on(before, after.state) is not None
+        events.append(Edge(now.wall, before.state, after.state, after.reason, kept))
         after = _noted(after, now.mono)
     after = _judged(after, now.mono)
     if after.moves != before.moves:

@@ -6,7 +6,10 @@ from dataclasses import replace
 
 from dashboard.health.clock import Moment
 from dashboard.health.judgement import since_move
-from dashboard.health.record import Policy, Reason, Record, State
+from dashboard.health.record import Known, Policy, Reason, Record, State
+
+# Reasons a failing probe does not talk over: what is known is more than "it does not answer".
+KNOWN_BETTER = frozenset({Reason.USER, Reason.EXITED, Reason.CRASH_LOOP})
 
 
 def moved(
@@ -15,12 +18,17 @@ def moved(
     """`record` in `state`. The same state and reason again is no move; only the words change."""
     if record.state is state and record.reason is reason:
         return replace(record, message=message)
+    since = record.since if state is record.state else now.wall
+    if (known := goes_on(record, state)) is not None:
+        since = known.at
+        if known.reason in KNOWN_BETTER:
+            reason, message = known.reason, ""
     return replace(
         record,
         state=state,
         reason=reason,
         message=message,
-        since=record.since if state is record.state else now.wall,
+        since=since,
         fresh=now.mono,
         seen_at=now.mono,
         moves=record.moves + 1,
@@ -30,6 +38,14 @@ def moved(
         undecided=False,
         held=None,
     )
+
+
+def goes_on(record: Record, state: State) -> Known | None:
+    """The state of the daemon's run before, when that is what is found first now."""
+    known = record.last_known
+    if record.state is not State.UNKNOWN or known is None or known.reason is None:
+        return None
+    return known if known.state is state else None
 
 
 def settled(

@@ -17,13 +17,11 @@ from dashboard.health.judgement import (
     why,
     why_degraded,
 )
-from dashboard.health.moves import moved, restored, settled
+from dashboard.health.moves import KNOWN_BETTER, moved, restored, settled
 from dashboard.health.record import Ask, Policy, Port, Reason, Record, State
 from dashboard.health.result import Kind, Result
 
-# Reasons a failing probe does not talk over: what is known is more than "it does not answer".
-_KNOWN_BETTER = frozenset({Reason.USER, Reason.EXITED, Reason.CRASH_LOOP})
-_KNOWN_UNASKED = _KNOWN_BETTER | {Reason.BACKOFF}
+_KNOWN_UNASKED = KNOWN_BETTER | {Reason.BACKOFF}
 
 
 def after(record: Record, result: Result, now: Moment, policy: Policy) -> Record:
@@ -116,7 +114,7 @@ def _resting(record: Record, result: Result, now: Moment, policy: Policy) -> Rec
         return _degraded(record, result, now)
     if record.tally.gateway >= policy.failures:
         return _turned(record, State.DOWN, Reason.GATEWAY, now, said(result))
-    known_better = record.reason in _KNOWN_BETTER or (
+    known_better = record.reason in KNOWN_BETTER or (
         record.reason is Reason.START_TIMEOUT and policy.alarm
     )
     if result.failed and not known_better and failed_long(record, policy):

@@ -83,10 +83,14 @@ class Policy:
 
 
 class Known(NamedTuple):
-    """`lastKnown`: the state before this daemon run (or before a long sleep), at Unix seconds."""
+    """`lastKnown`: the state before this daemon run (or before a long sleep), at Unix seconds.
+
+    `reason`: of the run before, whose state goes on when it is found again; None after a sleep.
+    """
 
     state: State
     at: float
+    reason: Reason | None = None
 
 
 class Ask(NamedTuple):

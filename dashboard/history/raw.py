@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from dashboard import models
 from dashboard.history.figures import Exact, Figures
-from dashboard.history.states import Kept, counts, kept
+from dashboard.history.states import OFF, Kept, counts, kept
 from dashboard.history.timeline import Point, pieces, verdict
 from dashboard.history.track import SLOT
 
@@ -100,7 +100,8 @@ def _samples(app: models.Slug, start: int, last: int) -> list[Stored]:
 
 
 def _changes(app: models.Slug, start: int, last: int) -> list[Change]:
-    rows = models.Edge.objects.filter(app=app)
+    """Those of the app itself: when nobody watched, a sample tells."""
+    rows = models.Edge.objects.filter(app=app).exclude(reason=OFF)
     columns = ("ts", "from_state", "to_state")
     before = rows.filter(ts__lt=start).order_by("-ts").values_list(*columns)[:1]
     inside = rows.filter(ts__gte=start, ts__lte=last).order_by("ts").values_list(*columns)

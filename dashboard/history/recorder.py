@@ -18,7 +18,7 @@ from django.db import DatabaseError, connection
 from dashboard.history import scope, store
 from dashboard.history.hours import Hour
 from dashboard.history.pruning import prune
-from dashboard.history.states import Kept, kept
+from dashboard.history.states import OFF, Kept, kept
 from dashboard.history.store import Batch, Key, Move, Past, Standing
 from dashboard.history.summary import Summary, summary
 from dashboard.history.timeline import HOUR, Point
@@ -69,7 +69,7 @@ class Recorder:
         alive = min(max((point.ts for point in points), default=0) + 1, _ms(now))
         for slug, track in self._tracks.items():
             if track.last is not None and track.last.state is not Kept.OFF:
-                self._off(slug, track, alive)
+                self._unwatched(slug, track, alive)
 
     def _load_hours(self, ts: int) -> dict[str, int]:
         """The bars, the hours still open and the totals. Until when each slug is accounted for."""
@@ -109,15 +109,18 @@ class Recorder:
             self._changed(slug, track.check(reading))
             self._sample(slug, track.sample(reading))
 
-    def edge(self, slug: str, at: float, before: str, after: str, reason: str) -> None:
-        """A change of state."""
+    def edge(
+        self, slug: str, at: float, before: str, after: str, reason: str, *, kept_on: bool = False
+    ) -> None:
+        """A change of state; `kept_on`: to what it was in the run before, and has been since."""
         ts = _ms(at)
         with self._lock:
             track = self._track(slug)
             self._changed(slug, track.point(ts, kept(after)))
             ts = track.edge_ts = ts + 1 if ts == track.edge_ts else ts
             self._waiting.edges[slug, ts] = Move(before, after, reason)
-            self._stand(slug, state=after, since=ts, reason=reason)
+            since = self._standings[slug].since if kept_on else ts
+            self._stand(slug, state=after, since=since, reason=reason)
 
     def pace(self, slug: str, interval: float) -> None:
         """How often the app is probed, in seconds: three intervals without a word are a gap."""
@@ -186,7 +189,7 @@ class Recorder:
         with self._lock:
             for slug, track in self._tracks.items():
                 if track.last is not None and track.last.state is not Kept.OFF:
-                    self._off(slug, track, _ms(now))
+                    self._unwatched(slug, track, _ms(now))
         return self.flush(now)
 
     def prune(self, now: float, *, raw_hours: float = 24, days: float = 90) -> int:
@@ -225,10 +228,17 @@ class Recorder:
     def _sample(self, slug: str, reading: Reading) -> None:
         self._waiting.samples[slug, reading.ts] = reading
 
-    def _off(self, slug: str, track: Track, ts: int) -> None:
+    def _off(self, slug: str, track: Track, ts: int) -> int:
         reading, changed = track.off(ts)
         self._sample(slug, reading)
         self._changed(slug, changed)
+        return reading.ts
+
+    def _unwatched(self, slug: str, track: Track, ts: int) -> None:
+        """The run is over: no state lasts while nobody watches, though it may go on afterwards."""
+        ts, state = self._off(slug, track, ts), self._standings[slug].state
+        if state not in {"", "unknown"}:
+            self._waiting.edges[slug, ts] = Move(state, "unknown", OFF)
 
     def _hold(self, ts: int) -> None:
         """Say again what lasts without a probe: stopped, unknown, down."""

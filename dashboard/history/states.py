@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+OFF = "off"  # the reason of a change to unknown: this service did not run
+
 
 class Kept(IntEnum):
     """What an app was. OFF: the daemon did not run, so nobody knows and nothing is counted."""

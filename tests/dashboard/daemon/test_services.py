@@ -118,6 +118,31 @@ def test_what_a_user_stopped_is_no_alarm_to_the_next_server(served: Served) -> N
     assert not [one for one in stream.all if one.get("slug") == "rests" and "state" in one]
 
 
+def test_since_and_reason_of_what_goes_on_survive_a_restart(served: Served) -> None:  # noqa: F811
+    declared(served, "halted")
+    served.declare("gone", f"port: {free_port()}\nexpected: always\n")
+    served.act("halted", "start")
+    served.act("halted", "stop")
+    served.until_state("gone", "down")
+    until(lambda: {kept_state(served, slug) for slug in ("halted", "gone")} == {"stopped", "down"})
+    before = {slug: served.app(slug) for slug in ("halted", "gone")}
+
+    served.kill_server()
+
+    for slug, was in before.items():
+        now = served.until_state(slug, was["state"])
+        assert (now["since"], now["reason"]) == (was["since"], was["reason"]), slug
+    assert before["halted"]["reason"] == "user"
+
+    def changes() -> list[tuple[str, str]]:
+        history = served.api.get("/api/apps/gone/history").json()
+        return [(one["to"], one["reason"]) for one in history["transitions"]]
+
+    until(lambda: [to for to, _ in changes()][-3:] == ["down", "unknown", "down"], what="all three")
+    assert ("unknown", "off") in changes()
+    served.declare("gone", "paused: true\n")
+
+
 def test_services_outlive_a_killed_server_and_are_adopted(served: Served) -> None:  # noqa: F811
     declared(served, "lives")
     pid = served.act("lives", "start")["pid"]

@@ -335,7 +335,7 @@ async def test_a_last_known_state_is_kept_until_the_first_result():
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
-    assert record.last_known == (State.UP, 1.0)
+    assert record.last_known == (State.UP, 1.0, None)
     assert watched.notices("shop") == []
 
 

@@ -87,7 +87,7 @@ def test_t1_t2_the_last_known_state_is_told_only_when_it_has_changed(known, kind
     before = app.record.last_known
 
     assert app.probe(kind) == told
-    assert before == (known, EPOCH)
+    assert before == (known, EPOCH, None)
     assert app.record.last_known is None
     assert len(app.edges) == 1
 
@@ -640,3 +640,27 @@ def test_what_could_not_start_says_why_and_not_how_it_ended():
     app.tell(Exited(None, why="service.cwd: /nope is no directory"))
 
     assert app.record.message == "service.cwd: /nope is no directory"
+
+
+@pytest.mark.parametrize(
+    ("known", "reason", "kind", "is_"),
+    [
+        (State.UP, Reason.OK, Kind.OK, ("up", "ok")),
+        (State.STOPPED, Reason.USER, Kind.REFUSED, ("stopped", "user")),
+        (State.DEGRADED, Reason.SLOW, Kind.SERVER_ERROR, ("degraded", "http-5xx")),
+    ],
+)
+def test_a_state_found_again_after_a_restart_goes_on_since_it_began(known, reason, kind, is_):
+    app = App(known=known, reason=reason)
+
+    assert app.probe(kind) == []
+    assert (app.is_, app.record.since) == (is_, EPOCH)
+    assert [edge.kept for edge in app.edges] == [True]
+
+
+def test_another_state_after_a_restart_is_new():
+    app = App(known=State.STOPPED, reason=Reason.USER)
+
+    assert app.probe(Kind.OK) == ["up"]
+    assert (app.is_, app.record.since) == (("up", "ok"), EPOCH + app.now)
+    assert [edge.kept for edge in app.edges] == [False]

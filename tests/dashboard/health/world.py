@@ -5,7 +5,7 @@ from __future__ import annotations
 from dashboard.health import schedule, states
 from dashboard.health.clock import Moment
 from dashboard.health.evidence import Edge, Event, Evidence, Notice, Probed, Scanned, Tick
-from dashboard.health.record import Known, Policy, Port, State, born
+from dashboard.health.record import Known, Policy, Port, Reason, State, born
 from dashboard.health.result import BAD, FINE, Kind, Result
 
 START = 1_000.0
@@ -39,9 +39,16 @@ def found(
 class App:
     """The machine and the schedule of one app. Every call returns the events it caused."""
 
-    def __init__(self, *, known: State | None = None, slug: str = "shop", **policy) -> None:
+    def __init__(
+        self,
+        *,
+        known: State | None = None,
+        reason: Reason | None = None,
+        slug: str = "shop",
+        **policy,
+    ) -> None:
         self.slug, self.policy, self.now = slug, Policy(**policy), START
-        before = Known(known, EPOCH) if known else None
+        before = Known(known, EPOCH, reason) if known else None
         self.record = born(self.moment, self.policy, before)
         self.events: list[Event] = []
 
