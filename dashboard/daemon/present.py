@@ -95,9 +95,9 @@ class Present:
         self.facts.seen, self.facts.members = look.seen, look.pids
         self.turn("scan")
         if complete:
-            self.facts.runner.scanned(
-                {slug: app.evidence for slug, app in self.facts.census.apps.items()}
-            )
+            ports = {slug: app.evidence for slug, app in self.facts.census.apps.items()}
+            at = look.seen.at
+            self.facts.runner.scanned(ports, at.timestamp() if at else None)
         self.facts.rooms.lost.seen(self._remembered.of(self.facts.census, self.facts.seen))
 
     def report(self, report: Report) -> None:

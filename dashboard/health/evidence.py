@@ -16,9 +16,10 @@ class Probed:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """One completed scan."""
+    """One completed scan. `at`: when it began, in Unix seconds, None for now."""
 
     port: Port
+    at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,12 +90,13 @@ class Runner:
         app = self._apps.get(slug)
         return self._take(app, evidence) if app is not None else None
 
-    def scanned(self, ports: Mapping[str, Port]) -> None:
-        """One completed scan: what it shows for each app; one that is not named is UNSEEN."""
+    def scanned(self, ports: Mapping[str, Port], at: float | None = None) -> None:
+        """One completed scan, begun `at`: what it shows for each app; one that is not named is
+        UNSEEN."""
         for slug, app in list(self._apps.items()):
             port = ports.get(slug, Port.UNSEEN)
             if port is not app.record.port or port not in {Port.OWN, Port.UNSEEN}:
-                self._take(app, Scanned(port))
+                self._take(app, Scanned(port, at))
 
     def want_page(self, slug: str) -> None:
         """The next probe of the app also reads title, headers and body."""

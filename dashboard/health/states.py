@@ -65,8 +65,9 @@ def _after(record: Record, evidence: Evidence, now: Moment, policy: Policy) -> R
     match evidence:
         case Probed(result):
             return probed.after(record, result, now, policy)
-        case Scanned(port):
-            return scanned.after(record, port, now, policy)
+        case Scanned(port, at):
+            late = record.reason is Reason.USER and at is not None and at < record.since
+            return record if late else scanned.after(record, port, now, policy)
         case Tick():
             return _later(record, now, policy)
         case Woke():

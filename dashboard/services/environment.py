@@ -27,7 +27,7 @@ LIMIT_S = 5.0
 MOST = 4 * 1024 * 1024
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SHELL_OWN = {"_", "SHLVL", "PWD", "OLDPWD"}
-REFERENCE = re.compile(r"\$(?:(\w+)|\{(\w+)\})", re.ASCII)
+REFERENCE = re.compile(r"\$(?:(\w+)|\{(\w+)\})(/.*)?", re.ASCII | re.DOTALL)
 
 
 class Unusable(ValueError):
@@ -101,7 +101,8 @@ def compose(login: Mapping[str, str], service: Service, *, slug: str, run: str) 
 
 
 def _value(name: str, value: str, known: Mapping[str, str]) -> str:
-    """`$NAME` alone stands for that variable, so that a secret need not be in the file."""
+    """`$NAME` stands for that variable, so that a secret need not be in the file, and so it does
+    before a path."""
     if not dotenv.NAME.fullmatch(name):
         raise Unusable(
             f'service.env: "{name}" is no name for a variable; use letters, digits and _'
@@ -117,7 +118,7 @@ def _value(name: str, value: str, known: Mapping[str, str]) -> str:
             f"service.env.{name}: ${wanted} is set neither by your login shell "
             "nor by service.envFile"
         )
-    return known[wanted]
+    return known[wanted] + (match[3] or "")
 
 
 def _meant_for_services(name: str) -> bool:

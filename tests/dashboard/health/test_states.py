@@ -664,3 +664,15 @@ def test_another_state_after_a_restart_is_new():
     assert app.probe(Kind.OK) == ["up"]
     assert (app.is_, app.record.since) == (("up", "ok"), EPOCH + app.now)
     assert [edge.kept for edge in app.edges] == [False]
+
+
+def test_a_scan_that_began_before_a_user_stopped_it_does_not_start_it_again():
+    app = up(should_run=True)
+    app.tell(Stopping())
+    app.tell(Stopped())
+    app.tell(Scanned(Port.EMPTY))
+
+    app.tell(Scanned(Port.OWN, app.record.since - 0.1))
+    assert app.is_ == ("stopped", "user")
+    app.tell(Scanned(Port.OWN, app.record.since + 0.1))
+    assert app.is_ == ("starting", "listener-seen")

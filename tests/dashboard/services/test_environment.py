@@ -106,7 +106,7 @@ def test_each_layer_wins_over_the_one_before(tmp_path: Path):
     file.write_text("A=file\nB=file\nC=file\nSVC_DATA_DIR=/x\n")
     service = Service(
         "true",
-        env={"B": "own", "C": "$HOME", "D": "${A}", "E": "a $HOME"},
+        env={"B": "own", "C": "$HOME", "D": "${A}", "E": "a $HOME", "F": "$HOME/x y"},
         env_file=file,
         port=3000,
     )
@@ -114,7 +114,8 @@ def test_each_layer_wins_over_the_one_before(tmp_path: Path):
     made = environment.compose({"A": "login", "HOME": "/me"}, service, slug="shop", run="r")
 
     assert made == {
-        "A": "file", "B": "own", "C": "/me", "D": "file", "E": "a $HOME", "HOME": "/me",
+        "A": "file", "B": "own", "C": "/me", "D": "file", "E": "a $HOME", "F": "/me/x y",
+        "HOME": "/me",
         "PORT": "3000", "SVC_APP": "shop", "SVC_RUN": "r",
     }  # fmt: skip
 
