@@ -65,6 +65,6 @@ def _listening(one: Sighting, app: App | None, *, served: bool) -> Listening:
         identity=identity.wire(),
         service=served,
         autostart=bool(app and app.service and app.service.autostart),
-        pid=one.listener.pid,
+        pid=start.pid,
         titled=identity.process.titled,
     )

@@ -44,10 +44,12 @@ class Answer:
 
 
 class Start(NamedTuple):
-    """The arguments that start a server again, () when they are not known, and where."""
+    """The arguments that start a server again, () when they are not known, where, and the process
+    that was started with them: its environment is the one they need."""
 
     argv: tuple[str, ...]
     cwd: str
+    pid: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +89,11 @@ class Identity:
         nothing above tells either.
         """
         process = self.process
-        below, found = (process.exe, self.cwd), Start((), self.cwd)
-        if not process.titled:
-            found = Start(process.argv, self.cwd)
+        below, argv = (process.exe, self.cwd), () if process.titled else process.argv
+        found = Start(argv, self.cwd, process.pid)
         for parent in process.parents:
             words = {PurePath(argument).stem for argument in parent.argv[:2]}
-            here = Start(parent.argv, parent.cwd or self.cwd)
+            here = Start(parent.argv, parent.cwd or self.cwd, parent.pid)
             if words & WRAPPERS and not parent.titled:
                 found = here
             elif words & SHELLS and len(parent.argv) > 1:
@@ -126,7 +127,7 @@ def _scripted(shell: Start) -> Start:
     line = shell.argv[2] if shell.argv[1] == "-c" and len(shell.argv) > 2 else ""
     plain_file = not shell.argv[1].startswith("-")
     simple = line and not set(line) & set("&;|<>()\n`")
-    return shell if plain_file or simple else Start((), shell.cwd)
+    return shell if plain_file or simple else shell._replace(argv=())
 
 
 def identify(

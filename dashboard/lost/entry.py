@@ -27,7 +27,8 @@ class Listening:
 
     `slug` is that of its app, declared or discovered; `argv` starts it again, in `cwd`. `service`:
     it belongs to a service of ours, and `autostart` is what the file says of that. `identity` is
-    the record of section 7, masked. `titled`: the program has written over its arguments.
+    the record of section 7, masked. `pid`: what `argv` started, whose environment is
+    kept; `titled`: the program has written over its arguments.
     """
 
     id: str

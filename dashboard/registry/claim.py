@@ -50,7 +50,7 @@ def text(one: Sighting, slug: str, *, name: str | None = None, expected: str | N
 
 
 def _suggestion(one: Sighting) -> str:
-    argv, cwd = one.identity.start
+    argv, cwd, _ = one.identity.start
     whole = sum(map(len, argv)) <= _ARGV_SHOWN and not any(map(_UNFIT.search, argv))
     if not argv or not whole:
         return ""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.listeners.identity import Identity, Start
+from dashboard.listeners.identity import Identity
 from dashboard.listeners.processes import Parent, Process, told
 
 TREES = json.loads(Path(__file__).with_name("trees.json").read_text())
@@ -48,7 +48,14 @@ def recorded(name: str) -> Identity:
 def test_a_program_is_started_again_by_what_was_typed_where_it_was_typed(
     name: str, cwd: str, argv: str
 ):
-    assert recorded(name).start == Start(tuple(argv.split()), f"/home/ada/{cwd}")
+    whole = recorded(name)
+
+    assert whole.start[:2] == (tuple(argv.split()), f"/home/ada/{cwd}")
+    assert whole.start.pid in {whole.process.pid, *(one.pid for one in whole.process.parents)}
+
+
+def test_the_environment_to_start_with_is_that_of_what_was_typed():
+    assert recorded("npm-next").start.pid == 5  # npm, above the server, its node and a shell
 
 
 def test_without_the_wrapper_above_the_process_that_wrote_the_title_is_started():
