@@ -84,11 +84,8 @@ class Sighting:
     def ask_after(self, now: float) -> float:
         """When to ask it again: often while it looks like a dev server that is coming up, with
         growing pauses while it has not answered at all."""
-        silent = self.answer is None
-        if self.kind == "dev":
-            times = (*ASKED_S, *SILENT_S) if silent else ASKED_S
-        else:
-            times = OTHERS_S if silent else ()
+        first, later = (ASKED_S, SILENT_S) if self.kind == "dev" else ((), OTHERS_S)
+        times = first if self.answer else (*first, *later)
         soon = (self.since + after for after in times)
         return next((moment for moment in soon if moment > now), now + TITLE_S)
 
@@ -242,8 +239,9 @@ class Observed:
                 left.setdefault(program(id_), []).append((len(slug), slug))
         for one in self.all():
             at = one.listener
-            if slug := bound.get(one.id) or bound.get(former_id(at.port, at.exe, at.cwd)):
-                kept[one.id] = slug
+            former = former_id(at.port, at.exe, at.cwd)
+            if known := bound.get(one.id) or bound.get(former):
+                kept[one.id] = known
         for one in self.all():
             if one.id not in kept and not one.homeless and (free := left.get(program(one.id))):
                 kept[one.id] = min(free)[1]

@@ -49,14 +49,15 @@ def find_app(
         found = _found(apps, listeners, lambda one: any(_is_in(at, folder) for at in _places(one)))
         if not (found["apps"] or found["observed"]):
             project = _project([*apps, *listeners], folder)
-            found = _found(apps, listeners, lambda one: project in _places(one))
+            found = _found(apps, listeners, lambda one: any(at == project for at in _places(one)))
         return found
     if url is not None:
         local, at = _address(url)
         if not local:
             return _found(apps, [], lambda one: _address(one["url"] or "") == (local, at))
         port = int(at)
-    return _found(apps, listeners, lambda one: one["port"] == port, _own(port))
+    held = _own(port) if port is not None else []
+    return _found(apps, listeners, lambda one: one["port"] == port, held)
 
 
 async def wait_for_app(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,11 @@ def recorded(name: str) -> Identity:
         parents=tuple(above), titled=first.titled, whole=True,
     )  # fmt: skip
     return Identity(process, first.cwd)
+
+
+def below(whole: Identity, *parents: Parent) -> Identity:
+    """The same listener with other processes above it."""
+    return replace(whole, process=replace(whole.process, parents=parents))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +67,7 @@ def test_the_environment_to_start_with_is_that_of_what_was_typed():
 def test_without_the_wrapper_above_the_process_that_wrote_the_title_is_started():
     whole = recorded("npm-next")
     node, *_, shell = whole.process.parents
-    alone = Identity(Process(1, **_facts(whole), parents=(node, shell)), whole.cwd)
+    alone = below(whole, node, shell)
 
     assert alone.start.argv[1:] == ("/home/ada/shop/node_modules/.bin/next", "dev", "-p", "3105")
 
@@ -71,7 +77,7 @@ def test_a_script_or_one_simple_command_of_a_shell_starts_what_wrote_a_title():
 
     def start(*argv: str) -> tuple[str, ...]:
         above = Parent(3, "sh", argv, "/usr/bin/dash", whole.cwd)
-        return Identity(Process(1, **_facts(whole), parents=(above,)), whole.cwd).start.argv
+        return below(whole, above).start.argv
 
     for known in (("sh", "serve.sh"), ("sh", "-c", "http-server -p 8311")):
         assert start(*known) == known
@@ -81,11 +87,5 @@ def test_a_script_or_one_simple_command_of_a_shell_starts_what_wrote_a_title():
 
 def test_a_server_is_started_where_its_wrapper_was_typed():
     whole = recorded("npm-vite")
-    below = Identity(Process(1, **_facts(whole), parents=whole.process.parents), "/home/ada/site/w")
 
-    assert below.start.cwd == "/home/ada/site"
-
-
-def _facts(whole: Identity) -> dict[str, object]:
-    process = whole.process
-    return {name: getattr(process, name) for name in ("name", "exe", "argv", "cwd", "titled")}
+    assert Identity(whole.process, "/home/ada/site/w").start.cwd == "/home/ada/site"
