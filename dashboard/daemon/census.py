@@ -71,7 +71,10 @@ class Rooms:
         if standing is None or not standing.state or standing.since is None:
             return None
         said = standing.reason if standing.reason in _REASONS else Reason.NEW
-        return Known(State(standing.state), standing.since / 1000, Reason(said))
+        since = (
+            standing.since + 0.5
+        ) / 1000  # within its millisecond, whatever a float makes of it
+        return Known(State(standing.state), since, Reason(said))
 
     def _forget(self, app: App) -> None:
         slug = app.slug

@@ -8,6 +8,7 @@ Times are Unix seconds, latencies microseconds.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -119,7 +120,8 @@ class Recorder:
             self._changed(slug, track.point(ts, kept(after)))
             ts = track.edge_ts = ts + 1 if ts == track.edge_ts else ts
             self._waiting.edges[slug, ts] = Move(before, after, reason)
-            since = self._standings[slug].since if kept_on else ts
+            # cut, not rounded, as it is shown
+            since = self._standings[slug].since if kept_on else math.floor(at * 1000)
             self._stand(slug, state=after, since=since, reason=reason)
 
     def pace(self, slug: str, interval: float) -> None:
