@@ -21,7 +21,8 @@ def moved(
     since = record.since if state is record.state else now.wall
     if (known := goes_on(record, state)) is not None:
         since = known.at
-        if known.reason in KNOWN_BETTER:
+        unscanned = (reason, known.reason) == (Reason.REFUSED, Reason.NO_LISTENER)
+        if known.reason is not None and (known.reason in KNOWN_BETTER or unscanned):
             reason, message = known.reason, ""
     return replace(
         record,

@@ -648,10 +648,11 @@ def test_what_could_not_start_says_why_and_not_how_it_ended():
         (State.UP, Reason.OK, Kind.OK, ("up", "ok")),
         (State.STOPPED, Reason.USER, Kind.REFUSED, ("stopped", "user")),
         (State.DEGRADED, Reason.SLOW, Kind.SERVER_ERROR, ("degraded", "http-5xx")),
+        (State.DOWN, Reason.NO_LISTENER, Kind.REFUSED, ("down", "no-listener")),
     ],
 )
 def test_a_state_found_again_after_a_restart_goes_on_since_it_began(known, reason, kind, is_):
-    app = App(known=known, reason=reason)
+    app = App(known=known, reason=reason, always=known is State.DOWN)
 
     assert app.probe(kind) == []
     assert (app.is_, app.record.since) == (is_, EPOCH)
