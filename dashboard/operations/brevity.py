@@ -37,7 +37,7 @@ def matches(found: Record, *, fields: Sequence[str] = (), limit: int | None = No
     shown = [_within(part, limit, BUDGET // 2) for part in (rows[:split], rows[split:])]
     omitted = len(rows) - sum(map(len, shown))
     more = {"omitted": omitted} if omitted else {}
-    return {"apps": shown[0], "observed": shown[1], **more}
+    return {"apps": shown[0], "observed": shown[1], "own": found["own"], **more}
 
 
 def observed(found: Record, *, fields: Sequence[str] = (), limit: int | None = None) -> Record:
