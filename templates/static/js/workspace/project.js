@@ -101,23 +101,26 @@ async function findReview() {
 }
 
 write.placeholder("Write a message to start a chat.");
-fill(
-  page(),
-  head,
-  nav,
-  notices,
-  h(
-    "div",
-    { class: "with-aside project" },
-    h("div", { class: "stack parts" }, write.node, chats.node, notes),
-    h("aside", { class: "aside", "aria-label": "Triggers and runs" }, triggers.node, runs.node),
-  ),
-);
 const trouble = (error) => {
   if (!head.firstElementChild) fill(notices, problem(error.message));
 };
 const refresh = settle(150, () => load().catch(trouble));
-refresh();
+const shown = Promise.all([write.ready, load().catch(trouble)]);
+// All at once: what comes later would move what is read already.
+shown.then(() =>
+  fill(
+    page(),
+    head,
+    nav,
+    notices,
+    h(
+      "div",
+      { class: "with-aside project" },
+      h("div", { class: "stack parts" }, write.node, chats.node, notes),
+      h("aside", { class: "aside", "aria-label": "Triggers and runs" }, triggers.node, runs.node),
+    ),
+  )
+);
 findReview().catch(() => {}); // the page does without the link
 onChange(refresh);
 
