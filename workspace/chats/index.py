@@ -17,6 +17,7 @@ from typing import Any
 
 from django.db import IntegrityError, OperationalError, transaction
 
+from config.kernel import zones
 from workspace.chats import files, hosts, transcript
 from workspace.chats.turns.endings import STATES, sentence
 from workspace.engines import catalogue, grammar
@@ -105,7 +106,7 @@ def suggest_title(project: Project, session_id: str, prompt: str) -> None:
     row = get(project, session_id)
     if not row.title:
         row.title = title(prompt)
-        _name(row)
+        _name(project, row)
         _store(row)
 
 
@@ -216,8 +217,8 @@ def _refresh(
     unread = not row.archived and row.arrived > files.read_up_to(row.record)
     if unread != row.unread:
         row.unread, store = unread, True
+    _name(project, row)
     if store:
-        _name(row)
         _store(row)
     return row
 
@@ -308,7 +309,6 @@ def _count(row: Chat, record: dict[str, Any]) -> None:
         row.preview = _one_line(str(record.get("text") or ""), PREVIEW_MAX) or row.preview
     if kind == "user" and not row.title:
         row.title = title(str(record.get("text") or ""))
-        _name(row)
     failed = kind == "turn_end" and STATES.get(str(record.get("status"))) == "failed"
     if kind in ("user", "assistant", "tool_result") or failed:
         row.entries += 1
@@ -339,9 +339,16 @@ def _added(total: dict[str, Any] | None, usage: Any) -> dict[str, Any] | None:
     return {key: (total or {}).get(key, 0) + value for key, value in known.items()}
 
 
-def _name(row: Chat) -> None:
-    """Custom name, else the automatic one, else the head of the id (workspace.md 3)."""
-    row.name = row.record.get("name") or row.title or row.id[:8]
+def _name(project: Project, row: Chat) -> None:
+    """Custom name, else the automatic one, else the head of the id."""
+    fired = row.trigger and fired_name(project, row.trigger, row.created)
+    row.name = row.record.get("name") or fired or row.title or row.id[:8]
+
+
+def fired_name(project: Project, trigger: str, created: datetime) -> str:
+    """What a chat that a trigger began is called: two runs of one prompt can be told apart."""
+    began = created.astimezone(zones.find(project.effective("timezone")))
+    return f"{trigger}, {began:%a} {began.day} {began:%b %H:%M}"
 
 
 def title(prompt: str) -> str:

@@ -164,8 +164,14 @@ def _read(project: Project, entry: Path) -> Deleted:
     record = files.found(project, session_id, entry / f"{session_id}.yaml")
     record = record or files.parse(project.slug, session_id, b"")
     deleted = datetime.strptime(entry.name[: -len(session_id) - 1], STAMP).replace(tzinfo=UTC)
-    name = record.name or _first_prompt(entry / f"{session_id}.jsonl") or session_id[:8]
-    return Deleted(session_id, name, record.created, deleted, entry)
+    name = record.name or _automatic(project, record, entry / f"{session_id}.jsonl")
+    return Deleted(session_id, name or session_id[:8], record.created, deleted, entry)
+
+
+def _automatic(project: Project, record: files.ChatRecord, path: Path) -> str:
+    if record.trigger:
+        return index.fired_name(project, record.trigger, index.moment(record.created))
+    return _first_prompt(path)
 
 
 def _first_prompt(path: Path) -> str:

@@ -21,6 +21,9 @@ from workspace.engines.base import NAMES, Engine, Job, Probe
 
 ENGINES: dict[str, Engine] = {name: base.engine(name) for name in NAMES}
 PROBED_S = 60.0
+LACKED_S = 3.0  # what was not there may be by now: somebody who sets it up looks again
+NO_MODEL = "no model is set up; add a key, start a local model, or begin it with #!runbook"
+UNNAMED = "several ACP agents are set up; name one, as acp:<agent>"
 _BUILTIN = ("anthropic", "openai", "local")
 _probes: dict[Engine, tuple[float, Probe]] = {}
 
@@ -73,8 +76,7 @@ def _automatic(model: str | None) -> Choice:
     for name in ("claude", "builtin", "acp"):
         if probe(name).available and (model or name != "acp" or _default_model(name)):
             return Choice(name, model or _default_model(name), pins=True)
-    reasons = [f"{name} is {probe(name).reason or 'to be named'}" for name in NAMES[1:]]
-    return Choice(None, model, "; ".join(reasons))
+    return Choice(None, model, UNNAMED if probe("acp").available else NO_MODEL)
 
 
 def _default_model(engine: str) -> str | None:
@@ -110,10 +112,10 @@ def instead_of(word: str) -> tuple[str, ...]:
 
 
 def probe(name: str) -> Probe:
-    """Whether an engine can run now, as it was at most 60 s ago."""
+    """Whether an engine can run now, as it was at most 60 s ago; 3 s when it could not."""
     engine = ENGINES[name]
     asked, found = _probes.get(engine, (0.0, None))
-    if found is None or time.monotonic() - asked >= PROBED_S:
+    if found is None or time.monotonic() - asked >= (PROBED_S if found.available else LACKED_S):
         found = engine.probe(engine_cfg(name))
         _probes[engine] = (time.monotonic(), found)
     return found
@@ -217,9 +219,10 @@ def default_engine() -> tuple[str, str]:
     if choice.engine:
         named = f", with {choice.model}" if choice.model else ""
         return choice.engine, f"the first model engine that can run here{named}"
+    lacks = [f"{name} is {probe(name).reason or 'to be named'}" for name in NAMES[1:]]
     return (
         "runbook",
-        f"no model engine can run here, only prompts marked #!runbook: {choice.reason}",
+        f"no model engine can run here, only prompts marked #!runbook: {'; '.join(lacks)}",
     )
 
 

@@ -59,8 +59,7 @@ def test_a_marked_prompt_is_a_runbook_whatever_else_is_named_and_pins_nothing():
 
 
 def test_plain_text_without_an_engine_has_none():
-    reason = "claude is not installed; builtin is not installed; acp is not installed"
-    assert choose(prompt="Fix it") == Choice(None, None, reason)
+    assert choose(prompt="Fix it") == Choice(None, None, select.NO_MODEL)
 
 
 def test_without_a_word_the_first_engine_that_can_run_is_taken_and_pinned(monkeypatch):
@@ -76,7 +75,7 @@ def test_without_a_word_the_first_engine_that_can_run_is_taken_and_pinned(monkey
 def test_of_several_acp_agents_none_is_taken_without_a_name(monkeypatch):
     there(monkeypatch, "acp", None)
     assert choose(prompt="x").engine is None
-    assert choose(prompt="x").reason.endswith("acp is to be named")
+    assert choose(prompt="x").reason == select.UNNAMED
     assert choose(prompt="x", asked="acp:codex") == Choice("acp", "codex", pins=True)
 
 

@@ -18,10 +18,7 @@ from workspace.engines.light_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from workspace.engines.runner import Runner
 
-NEEDS_ENGINE = (
-    "No engine can run this message: {reason}. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a "
-    "local model (SVC_LOCAL_MODEL_URL), configure an ACP agent, or write the prompt as a runbook."
-)
+NEEDS_ENGINE = "No engine can run this message: {reason}."
 SILENT = End("error", "engine_crashed", "The engine ended without a word.")
 
 

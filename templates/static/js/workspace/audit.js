@@ -5,7 +5,7 @@ import { fill, h, icon } from "../kit/dom.js";
 import { exactly, page, problem } from "../kit/parts.js";
 import { onChange } from "../kit/shell.js";
 import { time } from "../kit/words.js";
-import { choice, facts, ledger, text, unfolding, within } from "./ledger.js";
+import { choice, facts, ledger, named, text, unfolding, within } from "./ledger.js";
 import { stateOf } from "./words.js";
 
 const LOOK_MS = 3000;
@@ -23,16 +23,15 @@ function row(entry) {
   const fine = entry.outcome === "ok";
   const word = OUTCOMES[entry.outcome] ?? entry.outcome;
   const look = fine ? stateOf("completed") : stateOf("failed");
-  const about = [entry.project, entry.clientId && `${entry.ms} ms`].filter(Boolean).join(" · ");
   return unfolding(
     look,
     [
-      h("span", { class: "strong cut" }, entry.clientId ?? "nobody known"),
+      named(entry.clientId ?? "nobody known", entry.project ?? ""),
       h("span", { class: fine ? "small nowrap" : "small says bad nowrap" }, word),
       h("span", { class: "small soft cut" }, entry.operation ?? ""),
       entry.count > 1
         ? h("span", { class: "badge bad" }, `× ${entry.count}`)
-        : h("span", { class: "tiny quiet nowrap" }, about),
+        : h("span", { class: "tiny quiet nowrap" }, entry.clientId && `${entry.ms} ms`),
       h("span", { class: "tiny quiet nowrap when" }, time(entry.time)),
     ],
     [details(entry, word), links(entry)],

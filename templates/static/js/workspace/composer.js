@@ -5,13 +5,16 @@ import { button, fill, h, icon } from "../kit/dom.js";
 import { draft } from "../kit/drafts.js";
 import { attempt, toast } from "../kit/toast.js";
 import { attachments } from "./chat/attach.js";
+import { lacking, ways } from "./nomodel.js";
 import { RUNBOOK } from "./parts.js";
 
 const ROWS = { least: 2, most: 14 };
+const PATIENCE_MS = 800;
+const NO_MODEL = "No model is set up, so plain text gets no answer.";
 
 /**
  * composer({key, project, send({prompt, model, attachments}), label}) →
- * {node, actions, focus, placeholder, label, write}; `key` names the draft.
+ * {node, actions, ready, focus, placeholder, label, write}; `key` names the draft.
  */
 export function composer({ key, project, send, label = "Send" }) {
   const box = h("textarea", { id: "say", rows: String(ROWS.least), maxlength: "100000" });
@@ -22,7 +25,7 @@ export function composer({ key, project, send, label = "Send" }) {
     h("option", { value: "" }, "Model: automatic"),
   );
   const word = h("span", {}, label);
-  const hint = h("p", { class: "hint composer-hint" });
+  const hint = h("div", { class: "hint composer-hint", role: "group", "aria-label": "No model" });
   const actions = h("span", { class: "line push" });
   const sendButton = h(
     "button",
@@ -56,6 +59,10 @@ export function composer({ key, project, send, label = "Send" }) {
       return;
     }
     attempt({ currentTarget: sendButton }, async () => {
+      if (!(await runs(prompt))) {
+        toast("Nothing is sent: without a model, only a runbook runs.", { bad: true });
+        return;
+      }
       const paths = files.paths();
       await send({ prompt, model: models.value, ...(paths.length && { attachments: paths }) });
       files.clear();
@@ -99,10 +106,28 @@ export function composer({ key, project, send, label = "Send" }) {
     ),
   );
   grow();
-  offer(models, hint, project);
+  offer(models, project);
+  let mute = true; // until it is known that something can answer
+  async function look() {
+    mute = (await lacking()) !== null;
+    fill(hint, mute && [h("span", { class: "line tight" }, icon("info"), NO_MODEL), ...buttons]);
+  }
+  async function runs(prompt) {
+    if (mute && !isRunbook(prompt)) await look();
+    return !mute || isRunbook(prompt);
+  }
+  const found = () => {
+    look();
+    offer(models, project);
+    toast("A model is there: plain text gets an answer.");
+  };
+  const buttons = ways({ runbook: example, found });
+  const looked = look().catch(() => {}); // sending says what is wrong
+  const ready = Promise.race([looked, new Promise((done) => setTimeout(done, PATIENCE_MS))]);
   return {
-    node: h("div", {}, hint, form), // the hint comes late: above, it moves no button
+    node: h("div", {}, hint, form),
     actions,
+    ready, // what stands above the box is known: later it would move what is below
     focus: () => box.focus(),
     placeholder: (text) => box.setAttribute("placeholder", text),
     label: (text) => (word.textContent = text),
@@ -115,25 +140,13 @@ export function composer({ key, project, send, label = "Send" }) {
   };
 }
 
-/** The models that can be chosen; where no model is set up, what can be written instead. */
-async function offer(models, hint, project) {
-  const [{ models: all }, engines] = await Promise.all([
-    get(query("/api/models", { project })),
-    get("/api/engines"),
-  ]).catch(() => [{ models: [] }, {}]);
+const isRunbook = (prompt) => prompt.split("\n", 1)[0].trimEnd() === "#!runbook";
+
+/** The models that can be chosen. */
+async function offer(models, project) {
+  const { models: all } = await get(query("/api/models", { project })).catch(() => ({ models: [] }));
   const list = all.filter((model) => model.engine !== "runbook");
-  models.append(...list.map((model) => h("option", { value: model.id }, model.label ?? model.id)));
+  const options = list.map((model) => h("option", { value: model.id }, model.label ?? model.id));
+  models.replaceChildren(models.firstElementChild, ...options);
   models.hidden = list.length === 0;
-  if (engines.default !== "runbook") return;
-  fill(
-    hint,
-    icon("info"),
-    h(
-      "span",
-      {},
-      "No model is set up: plain text ends with a notice. A message that starts with ",
-      h("code", {}, "#!runbook"),
-      " runs without one.",
-    ),
-  );
 }

@@ -53,6 +53,15 @@ export function text(name, label, known = []) {
   return labelled(label, [input, list]);
 }
 
+/** The first cell of a line: what it is about, and below it where and why. */
+export const named = (name, about) =>
+  h(
+    "span",
+    { class: "two-lines" },
+    h("span", { class: "strong cut" }, name),
+    about && h("span", { class: "tiny quiet cut" }, about),
+  );
+
 /** One entry: its state and `cells` in a line, `inside` when it is unfolded. */
 export const unfolding = (look, cells, inside) =>
   h(

@@ -101,17 +101,19 @@ async function findReview() {
 }
 
 write.placeholder("Write a message to start a chat.");
-fill(
-  page(),
-  head,
-  nav,
-  notices,
-  h(
-    "div",
-    { class: "with-aside project" },
-    h("div", { class: "stack parts" }, write.node, chats.node, notes),
-    h("aside", { class: "aside", "aria-label": "Triggers and runs" }, triggers.node, runs.node),
-  ),
+write.ready.then(() =>
+  fill(
+    page(),
+    head,
+    nav,
+    notices,
+    h(
+      "div",
+      { class: "with-aside project" },
+      h("div", { class: "stack parts" }, write.node, chats.node, notes),
+      h("aside", { class: "aside", "aria-label": "Triggers and runs" }, triggers.node, runs.node),
+    ),
+  )
 );
 const trouble = (error) => {
   if (!head.firstElementChild) fill(notices, problem(error.message));

@@ -6,7 +6,7 @@ import { exactly, page, problem } from "../kit/parts.js";
 import { onChange, where } from "../kit/shell.js";
 import { attempt, toast } from "../kit/toast.js";
 import { span, time } from "../kit/words.js";
-import { choice, facts, ledger, text, unfolding, within } from "./ledger.js";
+import { choice, facts, ledger, named, text, unfolding, within } from "./ledger.js";
 import { tabs } from "./parts.js";
 import { stateOf } from "./words.js";
 
@@ -44,8 +44,8 @@ async function filters() {
 function row(run) {
   const look = stateOf(run.status);
   const about = [
-    run.cause,
     !slug && (names[run.project] ?? run.project),
+    run.cause,
     run.skips > 1 && `${run.skips} times`,
     run.missed && `${run.missed} missed before`,
   ]
@@ -54,7 +54,7 @@ function row(run) {
   return unfolding(
     look,
     [
-      h("span", { class: "strong cut" }, run.trigger ?? "curator"),
+      named(run.trigger ?? "curator", about),
       h("span", { class: "small nowrap state-word" }, look.word),
       h(
         "span",
@@ -62,7 +62,7 @@ function row(run) {
           class: run.status === "failed" ? "small says bad cut" : "small soft cut",
           title: run.reason,
         },
-        run.reason ?? about,
+        run.reason ?? run.summary ?? "",
       ),
       h(
         "span",
@@ -172,7 +172,7 @@ async function open() {
     idOf: (run) => run.id,
     row,
     items: ({ runs }) => runs,
-    none: "No run. Each firing of a trigger leaves one record here, also the ones that started no chat.",
+    none: "No runs yet. Each time a trigger fires it is listed here, even if no chat was started.",
     label: "Runs",
   });
   const of = slug ? "this project's" : "every project's";

@@ -21,6 +21,12 @@ function day(iso) {
   return at >= midnight ? "Today" : at >= midnight - DAY_MS ? "Yesterday" : "Earlier";
 }
 
+/** The clock of today and yesterday, whose head names the day; else the day. */
+const shortly = (iso) =>
+  day(iso) === "Earlier"
+    ? new Date(iso).toLocaleDateString("en-GB", { day: "numeric", month: "short" })
+    : new Date(iso).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+
 const hrefOf = (chat) => `/projects/${chat.project}/chats/${chat.sessionId}`;
 
 /** chatList(nav, project, current) → {refresh, step(by), search} */
@@ -64,10 +70,10 @@ export function chatList(nav, slug, current) {
 
   function row(chat) {
     const unread = chat.unread && !chat.running && chat.sessionId !== current;
-    const name = h("span", { class: "name cut", title: chat.name }, chat.name);
+    const name = h("span", { class: "name clamp" }, chat.name);
     const failed = !chat.running && chat.lastTurn?.status === "failed" && chat.lastTurn.reason;
     const count = chat.queued ? `${chat.queued} waiting` : plural(chat.messages ?? 0, "message");
-    const sub = failed || [originWords(chat), count].filter(Boolean).join(" · ");
+    const sub = [originWords(chat), failed || count].filter(Boolean).join(" · ");
     const node = h(
       "li",
       { class: "pick-row" },
@@ -80,7 +86,7 @@ export function chatList(nav, slug, current) {
         },
         mark(unread ? NEW : chatState(chat)),
         name,
-        h("span", { class: "quiet" }, time(chat.updatedAt)),
+        h("span", { class: "quiet" }, time(chat.updatedAt, { words: shortly })),
         h("span", { class: "sub cut", title: sub }, sub),
       ),
     );
@@ -240,7 +246,7 @@ function hit({ project, sessionId, name, offset, timestamp, snippet }) {
       { class: "pick hit", href: `/projects/${project}/chats/${sessionId}#m${offset}` },
       icon("chat"),
       h("span", { class: "name cut" }, name),
-      h("span", { class: "quiet" }, time(timestamp)),
+      h("span", { class: "quiet" }, time(timestamp, { words: shortly })),
       h(
         "span",
         { class: "sub clamp" },

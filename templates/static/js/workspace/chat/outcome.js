@@ -2,6 +2,7 @@
 
 import { button, h, icon } from "../../kit/dom.js";
 import { attempt } from "../../kit/toast.js";
+import { ways } from "../nomodel.js";
 
 const WORDS = {
   failed: ["Failed", "bad"],
@@ -27,7 +28,8 @@ export function outcome(turn, acts) {
       }),
     again &&
       button("Edit and send", { icon: "pencil", kind: "s", onclick: () => acts.edit(prompt) }),
-    settings(told?.code, reason, acts.project),
+    ...(again && told?.code === "needs_engine" ? ways({ found: () => acts.again(prompt) }) : []),
+    settings(reason, acts.project),
   ].filter(Boolean);
   return h(
     "div",
@@ -42,12 +44,11 @@ const plain = (text) => text.trim().replace(/[.!]$/, "").toLowerCase();
 const same = (one, other) => plain(one) === plain(other);
 
 /** Where the setting is that a failed turn speaks of. */
-function settings(code, reason, project) {
-  const words =
-    code === "needs_engine"
-      ? "Choose an engine"
-      : /most it may take|turn limit/i.test(reason)
-        ? "Change the limit"
-        : "";
+function settings(reason, project) {
+  const words = /the engine \S+ is /.test(reason)
+    ? "Choose an engine"
+    : /most it may take|turn limit/i.test(reason)
+      ? "Change the limit"
+      : "";
   return words && h("a", { class: "btn s", href: `/projects/${project}/settings` }, words);
 }

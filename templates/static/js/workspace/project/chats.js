@@ -115,7 +115,7 @@ export function projectChats(slug) {
       }),
     );
     const why = !chat.running && chat.lastTurn?.status === "failed" && chat.lastTurn.reason;
-    const about = [originWords(chat), plural(chat.messages ?? 0, "message")];
+    const about = [originWords(chat), !why && plural(chat.messages ?? 0, "message")];
     const state = [unread && "unread", chat.running && "running"].filter(Boolean).join(", ");
     return h(
       "li",
@@ -128,14 +128,13 @@ export function projectChats(slug) {
           "div",
           { class: "two-lines grow" },
           link,
-          why
-            ? h("span", { class: "tiny says bad cut", title: why }, why)
-            : h(
-                "span",
-                { class: "tiny quiet cut" },
-                state && h("span", { class: "phone-only" }, `${state} · `),
-                about.filter(Boolean).join(" · "),
-              ),
+          h(
+            "span",
+            { class: "tiny quiet cut", title: why },
+            state && h("span", { class: "phone-only" }, `${state} · `),
+            about.filter(Boolean).join(" · "),
+            why && [" · ", h("span", { class: "failures" }, why)],
+          ),
         ),
         chat.running && h("span", { class: "badge busy phone-hide" }, "running"),
         chat.queued > 0 && h("span", { class: "badge" }, `${chat.queued} waiting`),
