@@ -8,14 +8,17 @@ from typing import Any
 from dashboard import models
 from dashboard.history.hist import Histogram, unpack
 from dashboard.history.states import COLUMNS, COUNTED, Kept
-from dashboard.history.timeline import HOUR
+from dashboard.history.timeline import HOUR, pieces
 
 HALF = HOUR // 2
+SHARE = 0.05  # of a half hour: what lasted less does not colour it
 
 
 @dataclass(slots=True)
 class Hour:
-    """Milliseconds per state, checks, latency of the passed ones, worst state of each half.
+    """Milliseconds per state, checks, latency of the passed ones, what each half was like.
+
+    `halves` is what is known of them from before, `lasted` what came since, in milliseconds.
 
     `until`: time is accounted for up to here. `whole` is False while the database may hold a
     part of this hour that is not in here yet.
@@ -28,19 +31,25 @@ class Hour:
     failed: int = 0
     latency: Histogram = field(default_factory=Histogram)
     halves: list[Kept] = field(default_factory=lambda: [Kept.OFF, Kept.OFF])
+    lasted: list[dict[Kept, int]] = field(default_factory=lambda: [{}, {}])
     until: int = 0
 
     def spend(self, state: Kept, start: int, end: int) -> None:
         """Account for the time from `start` to `end`; an hour never holds more than an hour."""
         self.until = max(self.until, end)
         self._add(state, end - start)
-        for half in range((start % HOUR) // HALF, ((end - 1) % HOUR) // HALF + 1):
-            self.halves[half] = max(self.halves[half], state)
+        for half, begin, done in pieces(start % HOUR, start % HOUR + end - start, HALF):
+            spent = self.lasted[half]
+            spent[state] = spent.get(state, 0) + done - begin
 
     def see(self, state: Kept, ts: int) -> None:
         """`state` was there at `ts`, however shortly."""
-        half = (ts % HOUR) // HALF
-        self.halves[half] = max(self.halves[half], state)
+        self.lasted[(ts % HOUR) // HALF].setdefault(state, 0)
+
+    @property
+    def letters(self) -> list[Kept]:
+        """Of each half, the worst state that lasted for a share of it."""
+        return [max(pair) for pair in zip(self.halves, map(_lasting, self.lasted), strict=True)]
 
     def check(self, ok: bool, us: int | None) -> None:
         self.checks += 1
@@ -81,11 +90,16 @@ class Hour:
             "us_min": self.latency.low,
             "us_max": self.latency.high,
             "hist": self.latency.pack(),
-            "first_half": int(self.halves[0]),
-            "second_half": int(self.halves[1]),
+            "first_half": int(self.letters[0]),
+            "second_half": int(self.letters[1]),
             "until": self.until,
             **{COLUMNS[state]: passed for state, passed in self.spent.items()},
         }
+
+
+def _lasting(spent: dict[Kept, int]) -> Kept:
+    enough = SHARE * sum(spent.values())
+    return max((state for state, passed in spent.items() if passed >= enough), default=Kept.OFF)
 
 
 def of_row(row: models.Hour) -> Hour:

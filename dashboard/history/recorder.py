@@ -104,22 +104,29 @@ class Recorder:
     ) -> None:
         """A probe's result and the state the app has with it; `ok` None: the state, no probe."""
         us = None if us is None else max(0, min(us, MOST_US))
-        reading = Reading(_ms(at), kept(state), us, status, ok)
         with self._lock:
             track = self._track(slug)
+            reading = Reading(_ms(at), track.counted(kept(state)), us, status, ok)
             self._changed(slug, track.check(reading))
             self._sample(slug, track.sample(reading))
 
     def edge(
         self, slug: str, at: float, before: str, after: str, reason: str, *, kept_on: bool = False
     ) -> None:
-        """A change of state; `kept_on`: to what it was in the run before, and has been since."""
+        """A change of state; `kept_on`: to what it was in the run before, and has been since.
+
+        That nothing answers before the first start is none.
+        """
         ts = _ms(at)
         with self._lock:
             track = self._track(slug)
-            self._changed(slug, track.point(ts, kept(after)))
+            before = "unknown" if track.idle else before
+            refused = (before, after, reason) == ("unknown", "down", "refused")
+            track.idle = refused and not self._ran(slug)
+            self._changed(slug, track.point(ts, track.counted(kept(after))))
             ts = track.edge_ts = ts + 1 if ts == track.edge_ts else ts
-            self._waiting.edges[slug, ts] = Move(before, after, reason)
+            if not track.idle:
+                self._waiting.edges[slug, ts] = Move(before, after, reason)
             # cut, not rounded, as it is shown
             since = self._standings[slug].since if kept_on else math.floor(at * 1000)
             self._stand(slug, state=after, since=since, reason=reason)
@@ -212,6 +219,11 @@ class Recorder:
         if self._standings[slug].removed_at is not None:
             self._stand(slug, removed_at=None)
         return self._tracks[slug]
+
+    def _ran(self, slug: str) -> bool:
+        """Whether anything of an app counts for its uptime yet."""
+        stored = any(good or bad for good, bad in self._totals.get(slug, {}).values())
+        return stored or any(hour.good or hour.bad for hour in self._tracks[slug].hours.values())
 
     def _stand(self, slug: str, **changes: Any) -> None:
         standing = replace(self._standings.get(slug, Standing()), **changes)

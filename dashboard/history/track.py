@@ -54,15 +54,22 @@ class Reading:
 
 @dataclass(slots=True)
 class Track:
-    """What the recorder knows of one app. `last` is None before the first word of this run."""
+    """What the recorder knows of one app. `last` is None before the first word of this run.
+
+    `idle`: it is meant to run and was never started, so that nothing answers is no outage.
+    """
 
     interval: int = INTERVAL
     last: Point | None = None
     fold: Reading | None = None
     edge_ts: int = 0
+    idle: bool = False
     hours: dict[int, Hour] = field(default_factory=dict)
     halves: dict[int, Kept] = field(default_factory=dict)
     recent: deque[Check] = field(default_factory=lambda: deque(maxlen=RECENT))
+
+    def counted(self, state: Kept) -> Kept:
+        return Kept.UNKNOWN if self.idle and state is Kept.DOWN else state
 
     def point(self, ts: int, state: Kept) -> set[int]:
         """The app is `state` at `ts`. Returns the numbers of the hours that changed.
@@ -123,14 +130,14 @@ class Track:
 
     def hour(self, number: int) -> Hour:
         if number not in self.hours:
-            self.hours[number] = Hour(number)
+            known = [self.halves.get(number * 2 + half, Kept.OFF) for half in (0, 1)]
+            self.hours[number] = Hour(number, halves=known)
         return self.hours[number]
 
     def show(self, hour: Hour) -> None:
         """Take the halves of an hour into the bar."""
         first = hour.number * 2
-        for half, state in zip((first, first + 1), hour.halves, strict=True):
-            self.halves[half] = max(self.halves.get(half, Kept.OFF), state)
+        self.halves |= zip((first, first + 1), hour.letters, strict=True)
 
     def bar(self, ts: int) -> str:
         """`bar24`: 48 half hours up to the one of `ts`, oldest first."""

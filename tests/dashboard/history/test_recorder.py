@@ -330,3 +330,35 @@ def test_an_app_nobody_knows_has_an_empty_summary():
 
     assert (summary.recent, summary.bar24) == ([], "-" * 48)
     assert summary.uptime == {"24h": None, "7d": None, "90d": None}
+
+
+def test_a_second_down_colours_no_half_hour_and_three_minutes_do():
+    recorder = started()
+    for half, lasts in ((NOON, 1), (NOON + HALF, 180)):
+        probes(recorder, "shop", half, half + 100)
+        recorder.edge("shop", half + 100, "up", "down", "refused")
+        probes(recorder, "shop", half + 101, half + 100 + lasts, state="down")
+        recorder.edge("shop", half + 100 + lasts, "down", "up", "ok")
+        probes(recorder, "shop", half + 100 + lasts, half + HALF)
+
+    bar = recorder.summary("shop", NOON + 2 * HALF).bar24
+
+    assert bar.strip("-") == "ud"
+
+
+def test_that_nothing_answers_before_the_first_start_is_no_outage():
+    recorder = started()
+    recorder.edge("shop", NOON, "unknown", "down", "refused")
+    probes(recorder, "shop", NOON, NOON + 300, state="down")
+    recorder.edge("shop", NOON + 300, "down", "starting", "spawned")
+    recorder.edge("shop", NOON + 302, "starting", "up", "ok")
+    probes(recorder, "shop", NOON + 302, NOON + 600)
+    recorder.edge("shop", NOON + 600, "up", "down", "refused")
+    recorder.edge("shop", NOON + 660, "down", "up", "ok")
+    recorder.flush(NOON + 660)
+
+    assert seconds("shop")["down"] == 60
+    for window in ("24h", "7d"):
+        answer = history("shop", window, now=NOON + 661)
+        assert (answer["seconds"]["down"], answer["failed"]) == (60, 0)
+    assert [edge.to_state for edge in Edge.objects.all()] == ["starting", "up", "down", "up"]

@@ -2,7 +2,7 @@
 // is looked at, by pointer or by arrow keys, and its figures stand below.
 
 import { fill, h } from "../../kit/dom.js";
-import { plural } from "../../kit/words.js";
+import { plural, span } from "../../kit/words.js";
 import { share, took } from "./head.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -21,21 +21,25 @@ function s(tag, props, ...children) {
   return node;
 }
 
-/** The letter of a bucket: what was worst in it; "" for a gap. */
+const SHARE = 0.05; // of a bucket: what lasted less does not colour it, as in the day's strip
+const LETTERS = { down: "d", degraded: "g", up: "u", stopped: "s" };
+
+/** The letter of a bucket: the worst that lasted for a share of it; "" for a gap. */
 function letterOf({ seconds }) {
   if (!seconds) return "";
-  if (seconds.down) return "d";
-  if (seconds.degraded) return "g";
-  if (seconds.up) return "u";
-  return seconds.stopped ? "s" : "";
+  const all = Object.keys(LETTERS).reduce((sum, name) => sum + (seconds[name] ?? 0), 0);
+  const worst = Object.keys(LETTERS).find(
+    (name) => seconds[name] > 0 && seconds[name] >= SHARE * all,
+  );
+  return LETTERS[worst] ?? "";
 }
 
+/** Lower means worse, whatever the colour; among those that were down, the share of time tells. */
 function bar(bucket, n) {
   const letter = letterOf(bucket);
   if (!letter) return null;
-  const share = letter === "s" ? 0 : (bucket.uptime ?? 1);
-  const cut = letter === "g" ? 0.8 : 1; // degraded is lower than up also when it was never down
-  const height = Math.max(LEAST, Math.round(HIGH * share * cut));
+  const level = { u: 1, g: 0.8, d: 0.6 * (bucket.uptime ?? 0), s: 0 }[letter];
+  const height = Math.max(LEAST, Math.round(HIGH * level));
   return s("rect", { class: letter, x: n * STEP, y: HIGH - height, width: STEP - 1, height });
 }
 
@@ -117,9 +121,12 @@ export class Chart {
     return [
       when,
       `${share(uptime)} up`,
+      seconds.down && `down ${span(seconds.down)} of ${span(this.bucketSeconds)}`,
       checks ? `${failed} of ${plural(checks, "check")} ${wrong(seconds)}` : "no checks",
       `p95 ${took(p95)}`,
-    ].join(" · ");
+    ]
+      .filter(Boolean)
+      .join(" · ");
   }
 
   span(iso) {
