@@ -96,3 +96,11 @@ def ended(code: int | None) -> str:
         return f"ended by {signal.Signals(number).name}"
     except ValueError:
         return f"exited with {code}"
+
+
+def keeps(code: int | None) -> str:
+    """How a process ends time after time."""
+    if code is None:
+        return "keeps ending; nobody saw how"
+    how = ended(code)
+    return f"keeps exiting with code {code}" if how.startswith("exited") else f"keeps being {how}"

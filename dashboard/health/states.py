@@ -26,7 +26,7 @@ from dashboard.health.evidence import (
     Tick,
     Woke,
 )
-from dashboard.health.judgement import ended
+from dashboard.health.judgement import ended, keeps
 from dashboard.health.moves import moved, silence_over
 from dashboard.health.record import (
     AGAIN_STEADY_S,
@@ -126,7 +126,9 @@ def _exited(record: Record, evidence: Exited, now: Moment, policy: Policy) -> Re
         record = moved(record, State.STARTING, Reason.BACKOFF, now, message=text)
         return replace(record, grace_until=now.mono + evidence.retry_in + policy.grace)
     if evidence.crash_loop:
-        text = f"{how} again and again; it is not started until you act or its file changes"
+        text = (
+            f"{keeps(evidence.code)}. No more automatic restarts: press Start, or change its file"
+        )
         return moved(record, State.DOWN, Reason.CRASH_LOOP, now, message=text)
     fine = evidence.code == 0 and not policy.always
     state = State.STOPPED if fine else State.DOWN

@@ -153,8 +153,8 @@ def named(app: App) -> tuple[str, str, str | None]:
 
 
 def needs_attention(app: App, record: Record) -> bool:
-    """Whether it stands in the first group of the page (contract 16, Must 1)."""
-    return record.state in _WRONG or _unexpected(app, record)
+    """Whether it stands in the first group of the page: what nobody claimed is no alarm."""
+    return app.file is not None and (record.state in _WRONG or _unexpected(app, record))
 
 
 def _unexpected(app: App, record: Record) -> bool:

@@ -186,12 +186,39 @@ def test_typed_text_survives_a_reload(page: Page, slug: str) -> None:
     expect(page.get_by_role("textbox", name="Message")).to_have_value("half a thought")
 
 
-def test_a_chat_with_plain_text_says_that_no_engine_is_set_up(page: Page, slug: str) -> None:
-    start(page, slug, "What is in this project?")
+def test_without_a_model_plain_text_is_not_sent_and_three_ways_on_are_offered(
+    page: Page, slug: str
+) -> None:
+    page.goto(f"/projects/{slug}/chats")
+    write = page.get_by_role("textbox", name="Message")
+    ways = page.get_by_role("group", name="No model")
+    expect(ways).to_contain_text("plain text gets no answer")
+    write.fill("What is in this project?")
+    write.press("Control+Enter")
+    expect(page.get_by_text("Nothing is sent")).to_be_visible()
+    expect(write).to_have_value("What is in this project?")
+
+    ways.get_by_role("button", name="Use a local model").click()
+    guide = page.get_by_role("dialog", name="Use a local model")
+    guide.get_by_role("button", name="Look again").click()
+    expect(guide).to_contain_text("builtin:")
+    page.keyboard.press("Escape")
+    write.fill("")
+    ways.get_by_role("button", name="Try a runbook").click()
+    expect(write).to_have_value(re.compile("^#!runbook"))
+
+
+def test_a_message_that_nothing_can_answer_says_so_in_a_sentence(
+    page: Page, slug: str, shared_service: Service
+) -> None:
+    chats = f"/api/projects/{slug}/chats"
+    made = shared_service.http.post(chats, json={"prompt": "What is here?"}).json()
+    page.goto(f"/projects/{slug}/chats/{made['chat']['sessionId']}")
 
     talk = page.get_by_role("region", name="Transcript")
-    expect(talk.get_by_text("No engine can run this message")).to_be_visible()
-    expect(page.get_by_role("button", name="Run again")).to_be_visible()
+    expect(talk.get_by_text("No engine can run this message: no model is set up")).to_be_visible()
+    for way in ("Run again", "Set a key", "Use a local model"):
+        expect(talk.get_by_role("button", name=way)).to_be_visible()
 
 
 def test_a_long_chat_starts_at_its_end_and_unfolds_upwards(
@@ -238,7 +265,7 @@ def test_a_cut_connection_misses_nothing_and_repeats_nothing(
 
 def test_an_answer_is_whole_markdown_and_an_edit_is_drawn_as_lines(page: Page, told: str) -> None:
     page.goto(told)
-    answer = page.get_by_role("region", name="Answer").first
+    answer = page.get_by_role("article", name="Answer").first
     expect(answer.get_by_role("heading", name="Found")).to_be_visible()
     expect(answer.get_by_role("cell", name="119.00")).to_be_visible()
     expect(answer.locator("ol > li > ul > li").get_by_label("Done")).to_be_visible()

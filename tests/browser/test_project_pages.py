@@ -170,7 +170,7 @@ def test_settings_say_what_is_inherited_and_a_save_can_be_undone(
 ) -> None:
     watch.meant.extend(["400", "412"])
     page.goto("/projects/marl/settings")
-    turns = page.get_by_label("Turns at most")
+    turns = page.get_by_label("Turn limit")
     expect(turns).to_have_value("")
     expect(turns).to_have_attribute("placeholder", "200")
     expect(page.get_by_text("Inherited: 200, the built-in value.")).to_be_visible()

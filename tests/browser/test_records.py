@@ -79,6 +79,22 @@ def test_runs_are_filtered_and_the_address_keeps_the_filters(page: Page) -> None
     expect(page).to_have_url(re.compile("q=nope.*project=ledgerline.*days=1"))
 
 
+def test_on_a_phone_filters_can_be_used_and_a_line_names_project_cause_and_reason(
+    page: Page,
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    for address in ("/runs", "/audit"):
+        page.goto(address)
+        fields = page.get_by_role("form", name="Filter").locator("input, select")
+        expect(fields.first).to_be_visible()
+        assert all(field.bounding_box()["width"] >= 120 for field in fields.all())  # type: ignore[index]
+
+    page.goto("/runs?status=failed")
+    line = page.locator(".ledger summary", has_text="fails")
+    for words in ("Ledgerline · manual", "nope.txt"):
+        expect(line.get_by_text(words)).to_be_visible()
+
+
 def test_a_run_unfolds_to_its_record_and_leads_to_its_chat(page: Page) -> None:
     page.goto("/projects/ledgerline/runs?trigger=fails")
     expect(page.locator(".ledger summary")).to_have_count(1)

@@ -62,10 +62,28 @@ def test_each_error_stands_at_its_field(triggers: Page, watch: Watch) -> None:
     expect(triggers.get_by_label("Name", exact=True)).to_be_focused()
 
 
+def test_a_trigger_is_worked_by_keys_alone(triggers: Page, shared_service: Service) -> None:
+    row(triggers, "good").focus()
+    triggers.keyboard.press("Enter")
+    expect(triggers.get_by_role("switch", name="Enabled")).to_be_focused()
+
+    triggers.keyboard.press("e")
+    expect(triggers.get_by_role("switch", name="Enabled")).to_be_checked()
+    triggers.keyboard.press("x")
+    expect(triggers.get_by_role("complementary", name="Recent runs")).to_contain_text("Completed")
+    triggers.keyboard.press("p")
+    expect(triggers.get_by_text("The triggers of this project are paused").first).to_be_visible()
+    triggers.keyboard.press("p")
+    expect(triggers.get_by_text("may fire again")).to_be_visible()
+    expect(triggers.locator(".toast", has_text="are paused")).to_have_count(0)
+    triggers.keyboard.press("e")
+    expect(triggers.get_by_role("switch", name="Enabled")).not_to_be_checked()
+
+
 def test_a_new_trigger_is_saved_switched_off(triggers: Page, shared_service: Service) -> None:
     triggers.get_by_role("button", name="New", exact=True).click()
     triggers.get_by_label("Name", exact=True).fill("hourly")
-    triggers.get_by_role("group", name="Given as").get_by_text("Interval").click()
+    triggers.get_by_role("group", name="Repeat by").get_by_text("Interval").click()
     triggers.get_by_role("textbox", name="Interval").fill("1h")
     triggers.get_by_role("textbox", name="Prompt", exact=True).fill("Look around")
     triggers.get_by_label("Grep").check()
@@ -320,7 +338,7 @@ def test_triggers_are_used_by_keyboard_alone(triggers: Page, shared_service: Ser
     triggers.keyboard.press("j")
     triggers.keyboard.press("Enter")
     expect(triggers.get_by_role("heading", name="good", exact=True)).to_be_visible()
-    triggers.get_by_label("Turns at most").focus()
+    triggers.get_by_label("Turn limit").focus()
     triggers.keyboard.type("7")
     triggers.keyboard.press("Control+s")
     expect(triggers.get_by_text("Saved.")).to_be_visible()
@@ -328,7 +346,7 @@ def test_triggers_are_used_by_keyboard_alone(triggers: Page, shared_service: Ser
     assert isinstance(run, dict)
     assert run["maxTurns"] == 7
 
-    expect(triggers.get_by_label("Turns at most")).not_to_be_focused()  # drawn anew, as saved
+    expect(triggers.get_by_label("Turn limit")).not_to_be_focused()  # drawn anew, as saved
     triggers.keyboard.press("n")
     expect(triggers.get_by_label("Name", exact=True)).to_be_focused()
     triggers.keyboard.press("Escape")

@@ -96,7 +96,7 @@ REVIEW = {
         f"{COMMIT}a_key_that_comes_before_the_scripts_is_kept_for_them",
         f"{COMMIT}lines_are_chosen_by_keys_by_press_and_by_drag",
         f"{COMMIT}the_page_fits_and_has_sheets_on_a_phone",
-        f"{LOOK}pages_fit_and_have_no_axe_violation",
+        f"{LOOK}pages_fit_keep_still_and_have_no_axe_violation",
         f"{THREADS}everything_about_a_thread_is_done_by_keys",
         f"{THREADS}no_press_of_resolve_is_lost_while_the_service_is_slow",
         f"{CARRIED}threads_fit_read_and_are_reached_in_both_looks",
@@ -138,7 +138,7 @@ DASHBOARD = {
         f"{APPS}a_stop_is_asked_about_only_when_the_app_should_always_run",
         f"{APPS}a_start_that_fails_opens_its_log_and_says_why",
         f"{ACTS}letters_restart_an_app_open_its_log_and_lead_to_what_listens",
-        f"{DRAWER}the_head_says_how_it_is_and_why_an_action_is_not_possible",
+        f"{DRAWER}the_head_says_how_it_is_and_offers_what_can_be_done",
     ),
     # 4 the drawer and its logs
     "UD4": (
@@ -315,7 +315,7 @@ API = {
 
 ALL = {
     # 1 one look, both themes and widths
-    "UA1": (f"{LOOK}pages_fit_and_have_no_axe_violation",
+    "UA1": (f"{LOOK}pages_fit_keep_still_and_have_no_axe_violation",
             f"{KIT}a_chosen_theme_is_there_from_the_first_paint_and_the_system_can_have_it_back"),
     # 2 keys and palette
     "UA2": (
@@ -338,7 +338,7 @@ ALL = {
     ),
     # 5 axe, no inline script, big input
     "UA5": (
-        f"{LOOK}pages_fit_and_have_no_axe_violation",
+        f"{LOOK}pages_fit_keep_still_and_have_no_axe_violation",
         f"{KIT}the_shell_fits_and_has_no_axe_violation_on_every_port",
         f"{LONG}five_thousand_messages_open_at_the_end_and_unfold_upwards",
         f"{LOGS}a_very_long_log_and_very_long_lines_leave_the_page_quick",

@@ -12,16 +12,17 @@ from workspace.engines import catalogue
 from workspace.engines.light_typing import Any, NamedTuple
 
 MARKER = "#!runbook"
+NO_STEPS = "This runbook has no steps. Add one: a fenced block that names a tool, such as ```Bash."
 CONTEXT = ("project", "chat", "turn", "trigger", "event", "date", "time")
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
 
 
 class SyntaxFault(Exception):
-    """`line <n>: <what>`; nothing of the document runs."""
+    """`line <n>: <what>`, or that there is no step; nothing of the document runs."""
 
     def __init__(self, line: int, what: str) -> None:
-        super().__init__(f"line {line}: {what}")
+        super().__init__(what if what is NO_STEPS else f"line {line}: {what}")
 
 
 class Narration(NamedTuple):
@@ -77,7 +78,7 @@ def parse(text: str, ops: catalogue.Ops | None = None) -> list[Part]:
         names.add(step.name)
         parts.append(step)
     if not names:
-        raise SyntaxFault(1, "the runbook has no step")
+        raise SyntaxFault(1, NO_STEPS)
     return parts
 
 

@@ -335,5 +335,7 @@ def refuse_to_run(trigger: Trigger) -> None:
     if trigger.type == "webhook":
         raise Conflict(f"{name} is a webhook trigger: stored, never fired.", code="not_runnable")
     if trigger.curates:
-        text = f"{name} customises the curator and cannot be run on demand."
+        text = (
+            f"{name} adds instructions for the overview and changelog; it cannot be run on demand."
+        )
         raise Conflict(text, code="not_runnable")

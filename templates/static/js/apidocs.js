@@ -8,5 +8,20 @@ function follow() {
   document.documentElement.classList.toggle("dark-mode", dark);
 }
 
+const SKIPPED = "h3.opblock-tag:not([aria-level]), .models h4:not([aria-level])";
+const OUTSIDE = ".information-container:not([role])";
+
+/** Swagger UI skips a level of headings, and leaves its own head outside of every landmark. */
+new MutationObserver(() => {
+  for (const heading of document.querySelectorAll(SKIPPED)) {
+    heading.setAttribute("role", "heading");
+    heading.setAttribute("aria-level", "2");
+  }
+  for (const part of document.querySelectorAll(OUTSIDE)) {
+    part.setAttribute("role", "region");
+    part.setAttribute("aria-label", "About this API");
+  }
+}).observe(document, { childList: true, subtree: true });
+
 system.addEventListener("change", follow);
 follow();

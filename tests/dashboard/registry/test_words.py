@@ -45,7 +45,7 @@ PAIRS = [
     ("down", "gateway", "answers 502: nothing behind the gateway",
      "answers 502: nothing behind the gateway"),
     ("down", "exited", "exited with 3", "exited with 3"),
-    ("down", "crash-loop", "exited with 1 again and again", "exited with 1 again and again"),
+    ("down", "crash-loop", "keeps exiting with code 1", "keeps exiting with code 1"),
     ("down", "wrong-process", "another process listens on its port",
      "port 3000 is held by ruby (pid 4711, /src/other)"),
     ("down", "start-timeout", "no answer within 60 s of the start",

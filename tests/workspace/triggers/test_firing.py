@@ -187,7 +187,10 @@ def test_webhooks_and_the_curators_entry_are_not_runnable(world):
 
     assert found == [
         ("not_runnable", 'Trigger "w" is a webhook trigger: stored, never fired.'),
-        ("not_runnable", 'Trigger "c" customises the curator and cannot be run on demand.'),
+        (
+            "not_runnable",
+            'Trigger "c" adds instructions for the overview and changelog; it cannot be run on demand.',
+        ),
     ]
     assert not Run.objects.exists()
 

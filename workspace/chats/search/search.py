@@ -22,6 +22,12 @@ from workspace.project import Project
 
 WORDS = re.compile(r'"([^"]*)"|(\S+)')
 MOST_TERMS = 12
+_MARKS = re.compile(
+    r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|`{3,}.*$|~{3,}.*$|\|?[ \t:|-]*-{3,}[ \t:|-]*$)"
+    r"|\*\*|~~|`+|!?\[(?P<words>[^\]\n]*)\]\([^()\s]*\)",
+    re.MULTILINE,
+)
+_ROW = re.compile(r"^[ \t]*\|.*$", re.MULTILINE)
 BEFORE, AFTER = 60, 160  # characters shown around the first hit of a snippet
 CATCH_UP_S = 0.5
 
@@ -95,8 +101,15 @@ def _hit(found: Found, terms: Sequence[str]) -> Hit | None:
     shown = Viewer(path).view(offset, record)
     if shown is None or "role" not in shown:
         return None
-    snippet = snip(indexing.text_of(shown), terms)
+    text = indexing.text_of(shown)
+    snippet = snip(plain(text), terms) or snip(text, terms)
     return Hit(found, shown, snippet) if snippet else None
+
+
+def plain(text: str) -> str:
+    """A text as it reads once its Markdown is drawn: without marks, fences and rules of tables."""
+    text = _MARKS.sub(lambda mark: mark["words"] or "", text)
+    return _ROW.sub(lambda row: row[0].strip().strip("|").replace("|", "·"), text)
 
 
 def snip(text: str, terms: Sequence[str]) -> list[Piece]:

@@ -13,8 +13,9 @@ export class Announcer {
     Object.assign(this, { changes: new Map(), timer: 0 });
   }
 
-  tell(app) {
-    this.changes.set(app.slug, app);
+  /** `hint` tells apart those of one name. */
+  tell(app, hint) {
+    this.changes.set(app.slug, { ...app, name: hint ? `${app.name} ${hint}` : app.name });
     this.timer ||= setTimeout(() => this.speak(), GATHER_MS);
   }
 

@@ -122,13 +122,14 @@ function draw({ anew = false } = {}) {
   const { state } = board;
   if (!state) return;
   stop();
+  below.hidden = false;
   const { apps, config } = state;
   head.draw(config.title, apps);
   tab(config.title, { down: count("down"), degraded: count("degraded") });
-  announce(apps);
+  const hints = distinct(apps);
+  announce(apps, hints);
   notices(state);
   selection.keep(new Set(apps.map(({ slug }) => slug)));
-  const hints = distinct(apps);
   const views = new Map(apps.map((app) => [app.slug, view(app, hints)]));
   const list = head.look === "list" ? sort : null;
   const fitting = apps.filter(left);
@@ -143,10 +144,10 @@ function draw({ anew = false } = {}) {
 
 const count = (state) => board.state.apps.filter((app) => app.state === state).length;
 
-function announce(apps) {
+function announce(apps, hints) {
   for (const app of apps) {
     const before = states?.get(app.slug);
-    if (before && before !== app.state) announcer.tell(app);
+    if (before && before !== app.state) announcer.tell(app, hints.get(app.slug));
   }
   states = new Map(apps.map(({ slug, state }) => [slug, state]));
 }
@@ -212,13 +213,15 @@ function greeted() {
   board.want("state");
 }
 
+// What stands below the apps comes with them: it would be pushed down by all of them.
+const below = h("div", { hidden: true }, observed.node, bookmarks.node, nodes.node);
 menu(document.getElementById("new"), () => commands.created());
 drawer.onMove(() => draw());
 fill(
   page(),
   ...[head.node, announcer.node, at.notices, pictures.node, at.welcome, at.none],
   h("div", { class: "waits" }, grid.waiting),
-  ...[grid.node, observed.node, bookmarks.node, nodes.node, selection.bar],
+  ...[grid.node, below, selection.bar],
 );
 const stop = late(grid.node, "tiles");
 board.want("state").then(whereabouts);

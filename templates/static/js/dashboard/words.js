@@ -36,7 +36,7 @@ const REASONS = {
   "no-listener": "nothing listens on its port",
   gateway: "the server behind it is gone",
   exited: "its process ended",
-  "crash-loop": "ends again and again, tried no more",
+  "crash-loop": "keeps exiting; no more automatic restarts",
   "wrong-process": "another process has its port",
   "start-timeout": "did not start in time",
   "not-running": "",
@@ -48,8 +48,9 @@ const REASONS = {
 export const ORDER = Object.keys(STATES);
 export const stateOf = (name) => STATES[name] ?? { ...STATES.unknown, word: name };
 
-export const needsAttention = ({ state, unexpected }) =>
-  unexpected || state === "down" || state === "degraded";
+/** What nobody claimed is no alarm, whatever it answers. */
+export const needsAttention = ({ source, state, unexpected }) =>
+  source === "declared" && (unexpected || state === "down" || state === "degraded");
 
 const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
 const DAY = { day: "numeric", month: "short" };
@@ -70,7 +71,7 @@ export function said({ state, reason, message, unexpected, stale, flapping, last
     !repeats && own !== "not running" && own,
     state === "unknown" && lastKnown && `was ${stateOf(lastKnown.state).word.toLowerCase()}`,
     unexpected && "should not run",
-    flapping && "changes again and again",
+    flapping && "keeps going up and down",
     stale && "not heard of for a while",
   ].filter(Boolean);
   const first = repeats ? own[0].toUpperCase() + own.slice(1) : word;

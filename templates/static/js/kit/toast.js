@@ -6,8 +6,12 @@ import { h } from "./dom.js";
 const place = document.getElementById("toasts");
 const MOST = 3;
 
-/** Say `text`; with `action` (a word) and `act` it can be undone, `bad` stays longer. */
-export function toast(text, { action, act, bad = false } = {}) {
+/**
+ * Say `text`; with `action` (a word) and `act` it can be undone, `bad` stays longer. What is said
+ * of the same thing (`about`) takes the place of what was said of it before.
+ */
+export function toast(text, { action, act, bad = false, about = "" } = {}) {
+  if (about) [...place.children].find((one) => one.dataset.about === about)?.remove();
   const label = action ?? (bad ? "Close" : null);
   const node = h("div", { class: bad ? "toast bad" : "toast" }, h("span", {}, text));
   const end = lasting(node, action ? 8000 : bad ? 10000 : 5000);
@@ -18,7 +22,10 @@ export function toast(text, { action, act, bad = false } = {}) {
     };
     node.append(h("button", { type: "button", class: "btn s", onclick: press }, label));
   }
+  if (about) node.dataset.about = about;
   makeRoom(text);
+  const dock = document.querySelector(".dock")?.getBoundingClientRect();
+  place.style.bottom = dock ? `${innerHeight - dock.top + 8}px` : ""; // never over what one writes in
   place.append(node);
 }
 

@@ -39,7 +39,7 @@ export function relative(iso) {
       ? [size / 60, "min"]
       : size < 86400
         ? [size / 3600, "h"]
-        : size < 8 * 86400
+        : size < (seconds > 0 ? 60 : 8) * 86400
           ? [size / 86400, "d"]
           : [0, ""];
   if (!unit) return new Date(iso).toLocaleDateString("en-GB", { day: "numeric", month: "short" });

@@ -82,7 +82,7 @@ async function open() {
     idOf: (entry) => entry.id,
     row,
     items: ({ entries }) => entries,
-    none: "No call. Every call of a client on /mcp leaves one line here.",
+    none: "No calls yet. Each call that a client makes on /mcp is listed here.",
     label: "Calls",
   });
   fill(

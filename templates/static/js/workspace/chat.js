@@ -52,7 +52,7 @@ function newChat() {
   side.hidden = true;
   document.getElementById("chat").classList.add("no-side");
   key("w", "Write a message", () => write.focus());
-  write.focus();
+  if (!matchMedia("(hover: none)").matches) write.focus(); // on a phone the keyboard would open
 }
 
 class ChatPage {

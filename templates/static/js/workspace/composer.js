@@ -96,7 +96,7 @@ export function composer({ key, project, send, label = "Send" }) {
       }),
       files.input,
       button("Runbook", {
-        kind: "ghost phone-hide",
+        kind: "ghost",
         title: "Put an example runbook here",
         onclick: example,
       }),

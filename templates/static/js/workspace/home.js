@@ -17,6 +17,7 @@ import { pause } from "./pausing.js";
 import { pausedBanner } from "./triggers/head.js";
 
 const DAY_MS = 86_400_000;
+const SEEN = "svc.failures.seen"; // until when somebody has seen what failed
 const SHOWN = 6; // rows of a card at the right
 
 const state = { paused: null }; // what holds every trigger
@@ -39,7 +40,10 @@ const makeButton = button("New project", {
 });
 const list = projectList();
 const away = elsewhere();
-const now = nowColumn();
+const now = nowColumn(() => {
+  localStorage.setItem(SEEN, new Date().toISOString());
+  refresh();
+});
 
 const make = () => newProject(form);
 const toggle = (event) => pause(event, { on: !state.paused, after: load });
@@ -56,9 +60,11 @@ async function load() {
       }),
     ),
   ]);
+  const seen = localStorage.getItem(SEEN) ?? "";
+  const failed = { runs: runs.filter(({ finishedAt }) => finishedAt > seen), more: more !== null };
   const names = Object.fromEntries(projects.map(({ slug, name }) => [slug, name]));
   const [running, next] = await Promise.all([busyChats(projects), nextTimes(projects)]);
-  draw({ projects, others, paused, failed: { runs, more: more !== null }, running, next, names });
+  draw({ projects, others, paused, failed, running, next, names });
 }
 
 /** What runs and waits, of the projects that have any. */

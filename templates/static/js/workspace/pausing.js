@@ -13,5 +13,6 @@ export const pause = (event, { slug = "", on, after }) =>
     await set(on);
     const whose = slug ? "The triggers of this project" : "All triggers";
     const said = on ? `${whose} are paused. Nothing fires by itself.` : `${whose} may fire again.`;
-    toast(said, { action: "Undo", act: () => attempt(null, () => set(!on)) });
+    const undo = () => attempt(null, () => set(!on));
+    toast(said, { action: "Undo", act: undo, about: `pause ${slug}` });
   });

@@ -101,7 +101,13 @@ async function findReview() {
 }
 
 write.placeholder("Write a message to start a chat.");
-write.ready.then(() =>
+const trouble = (error) => {
+  if (!head.firstElementChild) fill(notices, problem(error.message));
+};
+const refresh = settle(150, () => load().catch(trouble));
+const shown = Promise.all([write.ready, load().catch(trouble)]);
+// All at once: what comes later would move what is read already.
+shown.then(() =>
   fill(
     page(),
     head,
@@ -115,11 +121,6 @@ write.ready.then(() =>
     ),
   )
 );
-const trouble = (error) => {
-  if (!head.firstElementChild) fill(notices, problem(error.message));
-};
-const refresh = settle(150, () => load().catch(trouble));
-refresh();
 findReview().catch(() => {}); // the page does without the link
 onChange(refresh);
 

@@ -27,9 +27,9 @@ const SHORT = {
 export function whenWords(trigger) {
   if (trigger.type === "event")
     return trigger.on === "afterTurn"
-      ? "after a turn, customises the curator"
+      ? "after a turn: adds instructions for the overview and changelog"
       : "after a chat is archived";
-  if (trigger.type === "webhook") return "kept in the file, not served";
+  if (trigger.type === "webhook") return "saved; webhooks do not fire yet";
   return trigger.interval ? intervalWords(trigger.interval) : cronWords(trigger.cron ?? "");
 }
 

@@ -1,6 +1,6 @@
 // The settings of a project: those changed often in a form, the rest as it stands in the file.
 
-import { call, P } from "../kit/api.js";
+import { call, get, P, query } from "../kit/api.js";
 import { fill, h, icon } from "../kit/dom.js";
 import { key } from "../kit/keys.js";
 import { page, problem } from "../kit/parts.js";
@@ -51,7 +51,8 @@ function source(project, name) {
   return `Inherited: ${said}, ${whence}.`;
 }
 
-function field(label, input, hint, inherited = false) {
+function field(label, given, hint, inherited = false) {
+  const [input, list] = [given].flat();
   const why = h("p", { class: "problem", id: `why-${input.name}`, hidden: true });
   input.setAttribute("aria-describedby", `why-${input.name} hint-${input.name}`);
   return h(
@@ -59,13 +60,14 @@ function field(label, input, hint, inherited = false) {
     { class: inherited ? "field inherited" : "field" },
     h("label", { for: input.id }, label),
     input,
+    list,
     why,
     hint && h("p", { class: "hint", id: `hint-${input.name}` }, hint),
   );
 }
 
 async function load() {
-  const answer = await call("GET", P(slug));
+  const [answer] = await Promise.all([call("GET", P(slug)), look().catch(() => {})]);
   etag = answer.etag;
   shownProject = answer.data.project;
   draw(shownProject);
@@ -103,9 +105,46 @@ function reach({ mode, hostPorts, allow, deny }) {
     .join("; ");
 }
 
+/** An area is kept in small letters and shown as the home page shows it. */
+const areaOf = ({ group }) => group && group[0].toUpperCase() + group.slice(1);
+
+/** What there is to choose from, of the engines and models of this machine. */
+const known = { engines: [], models: [] };
+
+async function look() {
+  const asked = query("/api/models", { project: slug });
+  const [{ engines }, { models }] = await Promise.all([get("/api/engines"), get(asked)]);
+  known.engines = engines.map(({ name }) => name);
+  known.models = models.filter(({ engine }) => engine !== "runbook").map(({ id }) => id);
+}
+
+/** A field that offers what there is and takes any other word as well. */
+function offering(input, words) {
+  const list = h(
+    "datalist",
+    { id: `known-${input.name}` },
+    words.map((value) => h("option", { value })),
+  );
+  input.setAttribute("list", list.id);
+  return [input, list];
+}
+
+/** A path that is broken between its folders. */
+const path = (text) =>
+  h(
+    "code",
+    {},
+    text.split(/(?<=\/)/).map((part) => [part, h("wbr")]),
+  );
+
 function draw(project) {
-  const may = (label, name, input) =>
-    field(label, input, source(project, name), project.inherited.includes(name));
+  const may = (label, name, input, meaning = "") =>
+    field(
+      label,
+      input,
+      [meaning, source(project, name)].filter(Boolean).join(" "),
+      project.inherited.includes(name),
+    );
   const shown = (name) => (project.inherited.includes(name) ? String(project[name]) : "");
   const asWritten = (name, make) => {
     const input = make(name, own(project, name));
@@ -124,26 +163,31 @@ function draw(project) {
       "div",
       { class: "two" },
       field("Name", text("name", project.name)),
-      field("Area", text("group", project.group), "Groups projects on the home page."),
+      field("Area", text("group", areaOf(project)), "Groups projects on the home page."),
     ),
     field("Summary", text("summary", project.summary)),
     h(
       "div",
       { class: "two" },
       field("Status", choice("status", project.status, STATUSES)),
-      may("Permission of turns", "permissionMode", inheriting("permissionMode", MODES)),
+      may("What agents may do without asking", "permissionMode", inheriting("permissionMode", MODES)),
     ),
     h(
       "div",
       { class: "two" },
-      may("Model", "model", asWritten("model", text)),
-      may("Engine", "engine", asWritten("engine", text)),
+      may("Model", "model", offering(asWritten("model", text), known.models)),
+      may("Engine", "engine", offering(asWritten("engine", text), known.engines)),
     ),
     h(
       "div",
       { class: "two" },
-      may("Turns at most", "maxTurns", asWritten("maxTurns", number)),
-      may("Chats may start chats, levels", "maxSpawnDepth", asWritten("maxSpawnDepth", number)),
+      may("Turn limit", "maxTurns", asWritten("maxTurns", number)),
+      may(
+        "Levels of chats started by chats",
+        "maxSpawnDepth",
+        asWritten("maxSpawnDepth", number),
+        "0: a chat starts no other chat.",
+      ),
     ),
     h(
       "div",
@@ -169,8 +213,8 @@ function draw(project) {
     ),
   );
   const facts = [
-    ["Folder", h("code", {}, project.dir)],
-    ["Works in", h("code", {}, project.workingDir)],
+    ["Folder", path(project.dir)],
+    ["Works in", path(project.workingDir)],
     ["Repository", project.repo || "none"],
     ["Curator", project.curation?.enabled ? "on" : "off"],
     ["Network", reach(project.effectiveNetwork)],
@@ -199,7 +243,7 @@ function draw(project) {
     ),
     h(
       "div",
-      { class: "with-aside spaced" },
+      { class: "with-aside spaced facts-last" },
       form,
       h(
         "aside",
@@ -230,7 +274,7 @@ function changes(form, project) {
   const changed = {};
   for (const [name, value] of new FormData(form)) {
     const before = REQUIRED.has(name) ? String(project[name]) : own(project, name);
-    if (value === before) continue;
+    if (value === (name === "group" ? areaOf(project) : before)) continue;
     const read = READERS[name] ?? ((given) => given);
     if (name === "network") changed[name] = networkOf(project, value);
     else changed[name] = value === "" && !REQUIRED.has(name) ? null : read(value);

@@ -130,6 +130,7 @@ function pick(trigger) {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     choose(name);
+    if (event.detail === 0) state.open?.focus(); // by Enter: whoever works by keys goes on there
   };
   return h(
     "li",
@@ -278,6 +279,14 @@ const by = (event) => step(nav, event.key === "j" ? 1 : -1);
 key(["j", "k"], "The next trigger, the trigger before", by, TRIGGERS);
 key("/", "Filter triggers", () => search.focus(), TRIGGERS);
 key("n", "New trigger", () => choose(""), TRIGGERS);
+const press = (selector) => () => {
+  const control = main.querySelector(selector);
+  control?.click();
+  return control !== null;
+};
+key("x", "Run the chosen trigger now", press(".run-now"), TRIGGERS);
+key("e", "Enable or disable the chosen trigger", press("[role=switch]"), TRIGGERS);
+key("p", "Pause or resume the triggers", () => state.listing && hold(null, !state.listing.paused), TRIGGERS);
 key("Ctrl+s", "Save", () => (state.open ? void state.open.save() : false), TRIGGERS);
 key("Escape", "Leave the field, then the trigger", leave, { ...TRIGGERS, typing: true });
 action("New trigger", () => choose(""), { icon: "plus", key: "n" });

@@ -45,20 +45,15 @@ export class Head {
   actions({ status, busy }) {
     if (!status) return this.unmanaged();
     const { app } = this;
-    const reasons = new Map();
-    const main = unable("start", app) ? "restart" : "start";
-    const buttons = ORDER.map((action) => {
+    const can = ORDER.filter((action) => (busy ? busy === action : !unable(action, app)));
+    const buttons = can.map((action) => {
       const { label, doing, icon: shape } = ACTIONS[action];
-      const why = busy ? "" : unable(action, app);
-      if (why) reasons.set(why, [...(reasons.get(why) ?? []), label.toLowerCase()]);
       return h(
         "button",
         {
           type: "button",
-          class: action === main ? "btn primary" : "btn",
+          class: action === can[0] ? "btn primary" : "btn",
           "aria-label": label,
-          "aria-disabled": why ? "true" : null,
-          "aria-describedby": why ? "drawer-why" : null,
           "aria-busy": busy === action ? "true" : null,
           onclick: () => this.services.ask(action, this.app),
         },
@@ -70,8 +65,6 @@ export class Head {
       "div",
       { class: "acts", role: "group", "aria-label": "Service" },
       h("div", { class: "line wrap" }, buttons),
-      reasons.size > 0 &&
-        h("p", { class: "hint", id: "drawer-why" }, [...reasons].map(impossible).join(" ")),
     );
   }
 
@@ -88,10 +81,6 @@ export class Head {
     );
   }
 }
-
-/** "Cannot restart or stop: it is not running." */
-const impossible = ([why, labels]) =>
-  `Cannot ${labels.join(" or ")}: ${why[0].toLowerCase()}${why.slice(1)}`;
 
 /** What `saying` reads of an app. */
 const stated = ({

@@ -137,7 +137,7 @@ function picture({ slug, name, etag, kind }) {
       "figcaption",
       { class: "line" },
       h("span", { class: "tiny quiet" }, KINDS[kind]),
-      button("Take anew", {
+      button("Retake picture", {
         icon: "restart",
         kind: "ghost s push",
         onclick: (event) =>
@@ -210,7 +210,7 @@ function code({ identity, tags }) {
 function served({ service }) {
   if (!service) return [];
   const { status, pid, restarts, lastExit, nextRetryAt, adopted, autostart, stale } = service;
-  const ended = lastExit && (lastExit.signal ? `by ${lastExit.signal},` : `with ${lastExit.code},`);
+  const ended = lastExit && (lastExit.signal ? `signal ${lastExit.signal},` : `code ${lastExit.code},`);
   return given([
     ["Status", `${status}${pid ? `, pid ${pid}` : ""}${adopted ? ", adopted" : ""}`],
     stale && [
@@ -221,7 +221,7 @@ function served({ service }) {
     ["Restarts", restarts ? String(restarts) : ""],
     ["Last exit", ended, { at: lastExit?.at }],
     ["Next try", "", { at: nextRetryAt }],
-    ["With the dashboard", autostart ? "Started" : "Not started"],
+    ["Starts with svc", autostart ? "Yes" : "No"],
   ]);
 }
 

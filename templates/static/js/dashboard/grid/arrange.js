@@ -62,6 +62,27 @@ export function sorted(apps, { column, down }) {
 }
 
 /**
+ * What comes stands last in its section, and what goes leaves a gap (""), which the next one that
+ * comes takes: no other app moves under the reader. `gaps` false closes them.
+ */
+export function settled(before, fresh, { gaps = true } = {}) {
+  const was = new Map(before.map(({ key, slugs }) => [key, slugs]));
+  return fresh.map((section) => {
+    const there = new Set(section.slugs);
+    const slugs = emptied(was.get(section.key) ?? [], there).filter((slug) => slug || gaps);
+    const known = new Set(slugs);
+    for (const slug of section.slugs.filter((one) => !known.has(one))) {
+      const gap = slugs.indexOf("");
+      slugs.splice(gap < 0 ? slugs.length : gap, gap < 0 ? 0 : 1, slug);
+    }
+    while (slugs.at(-1) === "") slugs.pop();
+    return { ...section, slugs };
+  });
+}
+
+const emptied = (slugs, there) => slugs.map((slug) => (there.has(slug) ? slug : ""));
+
+/**
  * While someone is busy with the grid, everything stays where it is: what is new and what would
  * go to another section waits. Returns {sections, added, moved}.
  */
@@ -69,8 +90,8 @@ export function held(before, fresh) {
   const now = new Map(fresh.flatMap(({ key, slugs }) => slugs.map((slug) => [slug, key])));
   const was = new Map(before.flatMap(({ key, slugs }) => slugs.map((slug) => [slug, key])));
   const sections = before
-    .map((section) => ({ ...section, slugs: section.slugs.filter((slug) => now.has(slug)) }))
-    .filter(({ slugs }) => slugs.length);
+    .map((section) => ({ ...section, slugs: emptied(section.slugs, now) }))
+    .filter(({ slugs }) => slugs.some(Boolean));
   const added = [...now.keys()].filter((slug) => !was.has(slug));
   const moved = [...now].filter(([slug, key]) => was.has(slug) && was.get(slug) !== key);
   return { sections, added: added.length, moved: moved.length };

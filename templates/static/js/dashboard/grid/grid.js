@@ -2,7 +2,7 @@
 // through by arrow keys.
 
 import { button, h, keep } from "../../kit/dom.js";
-import { held } from "./arrange.js";
+import { held, settled } from "./arrange.js";
 import { Quiet } from "./quiet.js";
 import { marked, Row, table } from "./row.js";
 import { Tile } from "./tile.js";
@@ -47,7 +47,8 @@ export class Grid {
     const look = sort ? "list" : "tiles";
     if (look !== this.look) this.begin(look);
     let waits = { added: 0, moved: 0 };
-    if (anew || !this.sections.length || !this.quiet.busy) this.sections = fresh;
+    if (anew || !this.sections.length) this.sections = fresh;
+    else if (!this.quiet.busy) this.sections = settled(this.sections, fresh, { gaps: !sort });
     else ({ sections: this.sections, ...waits } = held(this.sections, fresh));
     this.tell(waits);
     const focused = document.activeElement;
@@ -82,21 +83,23 @@ export class Grid {
     const wanted = new Set(this.sections.flatMap(({ slugs }) => slugs));
     for (const [slug, face] of this.faces) if (!wanted.has(slug)) this.drop(slug, face);
     for (const { key, slugs } of this.sections) {
-      const slots = this.slots(key, slugs.length);
+      const slots = this.slots(key, slugs.filter(Boolean).length);
       let next = slots.firstElementChild;
       for (const slug of slugs) {
-        const { node } = this.shown(slug, views.get(slug));
+        const node = slug ? this.shown(slug, views.get(slug)).node : gapAt(next);
         if (node === next) next = node.nextElementSibling;
         else put(slots, node, next);
+        if (slug && next?.matches(".gap")) next = removed(next);
         if (performance.now() < end) continue;
         await turn();
         if (pass !== this.pass) return;
         end = performance.now() + TURN_MS;
       }
+      while (next?.matches(".gap")) next = removed(next);
     }
     if (focused !== document.activeElement && this.node.contains(focused))
       focused.focus({ preventScroll: true });
-    if (!this.faces.has(this.at)) this.point(this.sections[0]?.slugs[0] ?? "");
+    if (!this.faces.has(this.at)) this.point(this.order()[0] ?? "");
   }
 
   slots(key, size) {
@@ -121,7 +124,8 @@ export class Grid {
   drop(slug, { node }) {
     this.faces.delete(slug);
     this.eye.unobserve(node);
-    node.remove();
+    if (this.look === "list") node.remove();
+    else leave(node);
   }
 
   seen(entries) {
@@ -134,7 +138,7 @@ export class Grid {
 
   /** Slugs in the order of the page. */
   order() {
-    return this.sections.flatMap(({ slugs }) => slugs);
+    return this.sections.flatMap(({ slugs }) => slugs).filter(Boolean);
   }
 
   /** The app the focus is in, "" when it is elsewhere. */
@@ -215,6 +219,23 @@ const keyOf = (node) => node.closest("li[data-key], tr[data-key]")?.dataset.key 
 function put(parent, node, before) {
   if (parent.moveBefore && node.isConnected) parent.moveBefore(node, before);
   else parent.insertBefore(node, before);
+}
+
+/** The place of an app that went: the one that stands there, or a new one. */
+const gapAt = (node) =>
+  node?.matches(".gap") ? node : h("li", { class: "tile gap", inert: true });
+
+/** An app went: its tile keeps the place, unseen, until another takes it. */
+function leave(node) {
+  node.className = "tile gap";
+  node.inert = true;
+  delete node.dataset.key;
+}
+
+function removed(node) {
+  const next = node.nextElementSibling;
+  node.remove();
+  return next;
 }
 
 const section = (title) =>

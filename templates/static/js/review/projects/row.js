@@ -9,7 +9,7 @@ import { pageOf } from "../route.js";
 const counts = (project) =>
   [
     plural(project.commitCount, "commit"),
-    project.followOnCount && `${project.followOnCount} following on`,
+    project.followOnCount && plural(project.followOnCount, "follow-on commit"),
     project.mergedCount && `${project.mergedCount} merged`,
   ]
     .filter(Boolean)

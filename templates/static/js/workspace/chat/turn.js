@@ -40,7 +40,7 @@ export class Turn {
     const text = runbook ? folded(content) : this.asked(content);
     this.node.prepend(
       h(
-        "section",
+        "article",
         { class: "msg", "aria-label": `Message of ${name}`, dataset: { at: offset } },
         h("span", { class: `face ${tone}`, "aria-hidden": "true" }, letters),
         h("p", { class: "origin" }, h("b", {}, name), how, time(timestamp)),
@@ -72,7 +72,7 @@ export class Turn {
       this.origin = h("p", { class: "origin" });
       this.foot = h("div", { class: "turn-foot line" });
       this.answer = h(
-        "section",
+        "article",
         { class: "msg", "aria-label": "Answer" },
         h("span", { class: "face agent", "aria-hidden": "true" }, "A"),
         this.origin,
@@ -89,9 +89,10 @@ export class Turn {
     this.answer.toggleAttribute("aria-busy", busy);
     const ended = this.end && this.end.state !== "completed";
     const look = stateOf(this.end ? this.end.state : "running");
-    const goes = busy && this.started && clock(this.started);
+    const waits = busy && this.asks.size > 0; // nothing is done meanwhile: its clock rests
+    const goes = busy && !waits && this.started && clock(this.started);
     const facts = [
-      busy && (this.writing ? "writing" : "working"),
+      busy && (waits ? "waits for your answer" : this.writing ? "writing" : "working"),
       ended && look.word.toLowerCase(),
       [this.engine, this.model].filter(Boolean).join(" "),
       !busy && took(this.started, this.end?.timestamp),
@@ -223,11 +224,13 @@ export class Turn {
     const { call, state, by } = data;
     if (state === "asked") {
       this.asks.set(call, this.put(question(data, this.acts.answer)));
+      this.head();
       this.acts.asked?.(data);
       return;
     }
     const asked = this.asks.get(call);
     this.asks.delete(call);
+    if (this.answer) this.head();
     const said = answered(data);
     if (asked) asked.replaceWith(said);
     else if (by !== "policy" || state === "denied") this.put(said);

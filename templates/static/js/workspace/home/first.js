@@ -1,22 +1,15 @@
-// What a newcomer sees first: what this is, one button, one other way, one command.
+// What a newcomer sees first: the three parts, what each is for, and one first step in each.
 
-import { post } from "../../kit/api.js";
+import { get, post } from "../../kit/api.js";
 import { button, h } from "../../kit/dom.js";
 import { command } from "../../kit/parts.js";
 import { attempt } from "../../kit/toast.js";
+import { plural } from "../../kit/words.js";
+
+const NAMED = 3; // apps that are called by name
 
 /** `form` is where the form of `make()` appears. */
 export function welcome(form, make) {
-  const demo = button("Make the demo project", {
-    icon: "play",
-    kind: "primary",
-    onclick: (event) =>
-      attempt(event, async () => {
-        const { project } = await post("/api/demo");
-        location.assign(`/projects/${project.slug}`);
-      }),
-  });
-  const own = h("button", { type: "button", class: "link", onclick: make }, "make one of your own");
   return [
     h(
       "header",
@@ -25,35 +18,11 @@ export function welcome(form, make) {
         "div",
         {},
         h("h1", {}, "Nothing here yet"),
-        h(
-          "p",
-          {},
-          "A project is a folder on this computer. Chats, triggers and notes are kept in it as plain files.",
-        ),
+        h("p", {}, "Coding agents work here. Three parts, each with one first step, in any order."),
       ),
     ),
     form,
-    h(
-      "section",
-      { class: "card empty", id: "first", "aria-labelledby": "first-title" },
-      document.getElementById("art").content.cloneNode(true),
-      h("h2", { class: "big", id: "first-title" }, "Start with something that runs"),
-      h(
-        "p",
-        {},
-        "The demo is a small package with a nightly check, switched off, and one chat that ran. It works offline, without a model.",
-      ),
-      h(
-        "div",
-        { class: "stack center" },
-        demo,
-        h("p", { class: "tiny" }, "or ", own, " from nothing or a repository"),
-      ),
-      command(
-        `curl -X POST ${location.origin}/api/demo`,
-        "the command that makes the demo project",
-      ),
-    ),
+    h("div", { class: "trio", id: "first" }, talk(make), review(), apps()),
     h(
       "p",
       { class: "after" },
@@ -64,4 +33,84 @@ export function welcome(form, make) {
       " to go anywhere.",
     ),
   ];
+}
+
+const lane = (name, title, ...content) =>
+  h(
+    "section",
+    { class: "card empty", "aria-labelledby": `first-${name}` },
+    document.getElementById(`art-${name}`).content.cloneNode(true),
+    h("h2", { class: "big", id: `first-${name}` }, title),
+    content,
+  );
+
+function talk(make) {
+  const demo = button("Make the demo project", {
+    icon: "play",
+    kind: "primary",
+    onclick: (event) =>
+      attempt(event, async () => {
+        const { project } = await post("/api/demo");
+        location.assign(`/projects/${project.slug}`);
+      }),
+  });
+  const own = h("button", { type: "button", class: "link", onclick: make }, "make one of your own");
+  return lane(
+    "talk",
+    "Talk to an agent",
+    h(
+      "p",
+      {},
+      "A project is a folder on this computer where agents work, by chat or by trigger. The demo runs offline, without a model.",
+    ),
+    h("div", { class: "stack center" }, demo, h("p", { class: "tiny" }, "or ", own)),
+    command(`curl -X POST ${location.origin}/api/demo`, "the command that makes the demo project"),
+  );
+}
+
+const review = () =>
+  lane(
+    "review",
+    "Review its commits",
+    h(
+      "p",
+      {},
+      "Read what an agent committed, one commit at a time, and answer on the line. Threads follow a commit when it is rewritten.",
+    ),
+    h(
+      "div",
+      { class: "stack center" },
+      leading("review", "Open Review"),
+      h("p", { class: "tiny" }, "Two examples wait there"),
+    ),
+    command("manage.py review open .", "the command that opens this repository"),
+  );
+
+function apps() {
+  const now = h("p", { class: "tiny" }, "Start a dev server: it is there within two seconds");
+  running().then(
+    (names) => names && now.replaceChildren(names),
+    () => {}, // the dashboard may be off
+  );
+  return lane(
+    "apps",
+    "See what it started",
+    h("p", {}, "Every server on this machine with its address, folder, branch, state and log."),
+    h("div", { class: "stack center" }, leading("dashboard", "Open Apps"), now),
+    command("manage.py dashboard ls", "the command that lists apps"),
+  );
+}
+
+const leading = (part, label) => {
+  const { href } = document.querySelector(`.rail .part[data-part="${part}"]`) ?? {};
+  return href && h("a", { class: "btn", href }, label);
+};
+
+/** "12 run now: shop, api, docs …", as the scan has them already. */
+async function running() {
+  const { apps: all } = await get("/dashboard/api/state");
+  const up = all.filter(({ state }) => state === "up");
+  if (!up.length) return "";
+  const names = up.slice(0, NAMED).map(({ name }) => name);
+  return `${plural(up.length, "app")} now: ${names.join(", ")}${up.length > NAMED ? " …" : ""}`;
 }

@@ -1,6 +1,6 @@
 // The column that changes: what failed since yesterday, what runs and waits, what fires next.
 
-import { fill, h, keep, mark } from "../../kit/dom.js";
+import { button, fill, h, keep, mark } from "../../kit/dom.js";
 import { shownZone, time } from "../../kit/words.js";
 import { runRow } from "../parts.js";
 import { whenAndZone } from "../schedule.js";
@@ -8,12 +8,18 @@ import { steady } from "../steady.js";
 import { chatState, originWords, stateOf } from "../words.js";
 
 const SHOWN = 6;
+const FAILED = 3; // rows: what runs and what fires next stands below
 
-/** nowColumn() → {node, update({failed, running, next, names, paused})} */
-export function nowColumn() {
-  const all = h("a", { class: "push tiny link", href: "/runs?status=failed" }, "All runs");
+/** nowColumn(seen) → {node, update({failed, running, next, names, paused})} */
+export function nowColumn(seen) {
+  const all = h(
+    "span",
+    { class: "push line" },
+    h("a", { class: "tiny link", href: "/runs?status=failed" }, "All"),
+    button("Seen", { kind: "ghost s", title: "Take these off this page", onclick: seen }),
+  );
   const waits = h("span", { class: "push tiny quiet" });
-  const failed = card("Failed since yesterday", "bad", all, (run) => run.id, failedRow);
+  const failed = card("Failed since yesterday", "bad", all, (run) => run.id, failedRow, FAILED);
   const running = card("Running now", "busy", waits, (chat) => chat.sessionId, chatRow);
   const next = card("Fires next", "", null, (one) => `${one.project}/${one.name}`, nextRow);
   const calm = h("p", { class: "card nothing soft", hidden: true });
@@ -41,7 +47,7 @@ export function nowColumn() {
   return { node, update };
 }
 
-function card(title, tone, more, idOf, row) {
+function card(title, tone, more, idOf, row, most = SHOWN) {
   const list = h("ul");
   const badge = h("span", { class: `badge ${tone}` });
   const node = h(
@@ -57,7 +63,7 @@ function card(title, tone, more, idOf, row) {
     update(items, over = false) {
       node.hidden = items.length === 0;
       fill(badge, `${items.length}${over ? "+" : ""}`);
-      shown.update(items.slice(0, SHOWN));
+      shown.update(items.slice(0, most));
     },
   };
 }
@@ -122,7 +128,8 @@ function nextRow({ project, projectName, name, trigger, runtime, at }) {
 function soon(iso, zone) {
   const timeZone = shownZone(zone);
   const dayOf = (at) => new Date(at).toLocaleDateString("en-GB", { timeZone });
-  const day = dayOf(iso) === dayOf(Date.now()) ? {} : { weekday: "short" };
+  const later = new Date(iso) - Date.now() > 6 * 864e5 ? { day: "numeric", month: "short" } : {};
+  const day = dayOf(iso) === dayOf(Date.now()) ? {} : { weekday: "short", ...later };
   const clock = { hour: "2-digit", minute: "2-digit", timeZone };
   const words = (at) => new Date(at).toLocaleString("en-GB", { ...day, ...clock });
   return time(iso, { words, zone });

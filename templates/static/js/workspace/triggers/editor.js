@@ -131,6 +131,10 @@ export class Editor {
     this.history();
   }
 
+  focus() {
+    this.form.querySelector("[role=switch], input:not([readonly]), button")?.focus();
+  }
+
   said() {
     return JSON.stringify({ name: this.inputs.name.value.trim(), ...readForm(this.inputs) });
   }
@@ -321,9 +325,11 @@ export class Editor {
       fill(this.recent, h("li", { class: "tiny quiet" }, "Its runs will be listed here."));
       return;
     }
+    const [last, ...before] = runs;
+    const told = last.status === "failed" && last.reason; // the banner says why
     keep(
       this.recent,
-      runs,
+      [told ? { ...last, reason: null } : last, ...before],
       (one) => one.id,
       (one) => runRow(one, { title: stateOf(one.status).word }),
     );

@@ -79,7 +79,7 @@ export function fields(catalogue) {
     timezone: text("timezone", { placeholder: catalogue.timezone, list: "time-zones" }),
     on: choice("on", [
       ["onArchive", "After a chat is archived"],
-      ["afterTurn", "After a turn (customises the curator)"],
+      ["afterTurn", "After a turn: adds instructions for the overview and changelog"],
     ]),
     path: text("path", { class: "input mono", placeholder: "/deploy" }),
     what: h(
@@ -210,7 +210,7 @@ function nodes(inputs, times) {
   const list = [
     two(field("name", "Name"), field("type", "Starts")),
     two(
-      field("how", "Given as", { show: "schedule" }),
+      field("how", "Repeat by", { show: "schedule" }),
       field("cron", "Cron", {
         show: "schedule cron",
         hint: "Five fields: minute, hour, day, month, weekday; or @daily",
@@ -253,7 +253,7 @@ function nodes(inputs, times) {
     ),
     two(
       field("model", "Model"),
-      field("maxTurns", "Turns at most"),
+      field("maxTurns", "Turn limit"),
       field("spawn", "May start chats, levels"),
     ),
     field("tools", "Tools it may use", {

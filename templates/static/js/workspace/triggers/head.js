@@ -30,7 +30,7 @@ export function head(name, stored, acts) {
       { class: "line push" },
       !stored.legacy && enabled(stored, acts),
       stored.legacy && button("Convert", { icon: "check", onclick: acts.convert }),
-      stored.trigger.type !== "webhook" && button("Run now", { icon: "play", onclick: acts.run }),
+      stored.trigger.type !== "webhook" && button("Run now", { icon: "play", kind: "run-now", onclick: acts.run }),
     ),
   );
 }
@@ -51,15 +51,17 @@ const enabled = (stored, acts) =>
     "Enabled",
   );
 
-function lastRun({ project, runtime }) {
+function lastRun(stored) {
+  const { project, runtime } = stored;
   const last = runtime?.lastRun;
   if (!last) return "Not run yet";
-  const took = last.durationSeconds ? ` in ${span(last.durationSeconds)}` : "";
-  const word = stateOf(last.status).word.toLowerCase();
+  const failed = last.status === "failed"; // its state says so, and the banner why
+  const took = last.durationSeconds ? `, after ${span(last.durationSeconds)}` : "";
+  const word = failed ? "" : `, ${stateOf(last.status).word.toLowerCase()}`;
   return [
-    "Last run ",
+    failed && stored.enabled ? "" : "Last run ",
     time(last.finishedAt ?? last.queuedAt),
-    `, ${word}${took}. `,
+    `${word}${took}. `,
     last.sessionId &&
       h(
         "a",

@@ -73,7 +73,7 @@ function row(trigger, acts) {
 }
 
 function next({ enabled, runtime, trigger }) {
-  if (trigger.type === "webhook") return "kept, not served";
+  if (trigger.type === "webhook") return "saved; webhooks do not fire yet";
   if (!enabled) return "off";
   if (runtime?.paused) return "paused";
   if (!runtime?.nextRuns?.length) return trigger.type === "event" ? "when it happens" : "never";

@@ -1,0 +1,14 @@
+// What the browsable API leaves out: the language of its page, and which part is the main one.
+
+document.documentElement.lang = "en";
+const trail = document.querySelector(".breadcrumb");
+if (trail) {
+  const nav = document.createElement("nav");
+  nav.setAttribute("aria-label", "Where you are");
+  trail.replaceWith(nav);
+  nav.append(trail);
+}
+for (const inner of document.querySelectorAll("[role=main] [role=main]")) {
+  inner.removeAttribute("role");
+  inner.removeAttribute("aria-label");
+}
