@@ -39,6 +39,8 @@ VIOLATIONS = """;{
   axe.run = () => run({ resultTypes: ["violations"] }).then(told);
 }"""
 WAIT_MS = 15_000
+# The folder in which the page at hand has its modules: imported from there they are its own.
+MODULES = """new URL("..", document.querySelector('script[src$="kit/shell.js"]').src)"""
 Theme = Literal["light", "dark"]
 expect.set_options(timeout=WAIT_MS)
 LOOKS: tuple[tuple[Theme, int], ...] = (("light", 1440), ("dark", 360))

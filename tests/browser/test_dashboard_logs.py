@@ -16,7 +16,8 @@ SPANS = (
     "line => [...line.querySelectorAll('span, mark')].map(one => [one.className, one.innerText])"
 )
 READ = """async (lines) => {
-  const { ansi, PLAIN } = await import("/static/js/dashboard/ansi.js");
+  const MODULES = new URL("..", document.querySelector('script[src$="kit/shell.js"]').src);
+  const { ansi, PLAIN } = await import(MODULES + "dashboard/ansi.js");
   let pen = PLAIN;
   return lines.map((line) => {
     const found = ansi(line, pen);

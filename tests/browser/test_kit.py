@@ -9,7 +9,7 @@ import pytest
 import yaml
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.conftest import LOOKS, Watch
+from tests.browser.conftest import LOOKS, MODULES, Watch
 from tests.review.repos import Repo
 from tests.service import Service, free_port, until
 
@@ -61,7 +61,7 @@ def go(page: Page, words: str) -> None:
 def kit(page: Page, module: str, script: str) -> object:
     """What a module of the kit does in this page."""
     return page.evaluate(
-        f"import('/static/js/kit/{module}.js').then(async (kit) => {{ {script} }})"
+        f"import({MODULES} + 'kit/{module}.js').then(async (kit) => {{ {script} }})"
     )
 
 
@@ -281,7 +281,7 @@ def test_a_skeleton_comes_late_and_goes_when_the_node_is_filled(page: Page) -> N
     kit(
         page,
         "skeleton",
-        "const { h, keep } = await import('/static/js/kit/dom.js');"
+        f"const {{ h, keep }} = await import({MODULES} + 'kit/dom.js');"
         "const [none, n] = [h('ul', { id: 'none' }), h('ul', { id: 'slow' })];"
         "document.body.append(none, n); kit.late(none, 'rows'); keep(none, [], String, String);"
         "kit.late(n, 'rows'); await new Promise((go) => setTimeout(go, 190));"

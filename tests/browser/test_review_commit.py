@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
-from tests.browser.conftest import Watch
+from tests.browser.conftest import MODULES, Watch
 from tests.browser.ledger import Ledger, ledger
 from tests.browser.toasts import undo
 from tests.service import Service, until
 
 REFUNDS = "pay/refunds.py"
-SELECTION = "async () => (await import('/static/js/review/diff/view.js')).selection()"
+SELECTION = f"async () => (await import({MODULES} + 'review/diff/view.js')).selection()"
 MUTE = "window.SharedWorker = class extends EventTarget { port = new MessageChannel().port1 }"
 TOP = "document.getElementById('main').scrollTop"
 

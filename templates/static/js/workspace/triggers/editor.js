@@ -132,7 +132,8 @@ export class Editor {
   }
 
   focus() {
-    this.form.querySelector("[role=switch], input:not([readonly]), button")?.focus();
+    const fields = this.form.querySelectorAll("[role=switch], input:not([readonly])");
+    [...fields].find((field) => field.checkVisibility())?.focus();
   }
 
   said() {
