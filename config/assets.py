@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
+import posixpath
 import re
 import time
 from functools import cache
@@ -30,29 +30,25 @@ from config import __version__
 LOOK_S = 1.0  # how old the hash may be: files that change under a running service get another
 TOKEN = re.compile(r"^([0-9a-f]{12})/")
 _IMPORT = re.compile(r'^(?:import|export)\b[^"]*?"(\.[^"]+\.js)";', re.MULTILINE)
-_looked: tuple[float, str] = (float("-inf"), "")
 register = template.Library()
+
+
+class _Looked:
+    at = float("-inf")
+    token = ""
 
 
 def token() -> str:
     """The hash of what is served now: every file by its time and size, and what others bring."""
-    global _looked
     now = time.monotonic()
-    if now - _looked[0] >= LOOK_S:
+    if now - _Looked.at >= LOOK_S:
         found = hashlib.sha256(f"{__version__} {django.__version__}".encode())
-        for name, stat in sorted(_files(settings.STATICFILES_DIRS[0])):
-            found.update(f"{name} {stat.st_mtime_ns} {stat.st_size}\n".encode())
-        _looked = (now, found.hexdigest()[:12])
-    return _looked[1]
-
-
-def _files(root: Path) -> list[tuple[str, os.stat_result]]:
-    found = []
-    for folder, _, names in os.walk(root):
-        for name in names:
+        for path in sorted(Path(settings.STATICFILES_DIRS[0]).rglob("*")):
             with contextlib.suppress(OSError):  # an upgrade may be taking it away
-                found.append((path := os.path.join(folder, name), os.stat(path)))
-    return found
+                stat = path.stat()
+                found.update(f"{path} {stat.st_mtime_ns} {stat.st_size}\n".encode())
+        _Looked.at, _Looked.token = now, found.hexdigest()[:12]
+    return _Looked.token
 
 
 class Storage(StaticFilesStorage):
@@ -96,7 +92,7 @@ def _graph(name: str, _: str) -> tuple[str, ...]:
         one = waiting.pop(0)
         text = (root / one).read_text(encoding="utf-8")
         for path in _IMPORT.findall(text):
-            below = os.path.normpath(os.path.join(os.path.dirname(one), path))
+            below = posixpath.normpath(f"{posixpath.dirname(one)}/{path}").lstrip("/")
             if below not in found:
                 found[below] = None
                 waiting.append(below)

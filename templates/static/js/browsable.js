@@ -1,6 +1,7 @@
 // What the browsable API leaves out: the language of its page, and which part is the main one.
 
 document.documentElement.lang = "en";
+for (const long of document.querySelectorAll("pre")) long.tabIndex = 0; // to scroll it by keys
 const trail = document.querySelector(".breadcrumb");
 if (trail) {
   const nav = document.createElement("nav");
