@@ -336,6 +336,6 @@ def refuse_to_run(trigger: Trigger) -> None:
         raise Conflict(f"{name} is a webhook trigger: stored, never fired.", code="not_runnable")
     if trigger.curates:
         text = (
-            f"{name} adds instructions for the overview and changelog; it cannot be run on demand."
+            f"{name} adds instructions for the overview and changelog and cannot be run."
         )
         raise Conflict(text, code="not_runnable")
