@@ -58,7 +58,7 @@ class Storage(StaticFilesStorage):
         return super().url(f"{token()}/{name}")
 
 
-class Middleware(WhiteNoiseMiddleware):
+class Middleware(WhiteNoiseMiddleware):  # type: ignore[misc] # it brings no types
     """Serves a file in the folder of any hash, and under its bare name."""
 
     def candidate_paths_for_url(self, url: str) -> Any:

@@ -335,7 +335,5 @@ def refuse_to_run(trigger: Trigger) -> None:
     if trigger.type == "webhook":
         raise Conflict(f"{name} is a webhook trigger: stored, never fired.", code="not_runnable")
     if trigger.curates:
-        text = (
-            f"{name} adds instructions for the overview and changelog and cannot be run."
-        )
+        text = f"{name} adds instructions for the overview and changelog and cannot be run."
         raise Conflict(text, code="not_runnable")

@@ -103,6 +103,12 @@ def test_a_hit_leads_to_its_message_and_marks_what_was_looked_for(world: World):
     assert len(text) < search.BEFORE + search.AFTER + 20
 
 
+def test_a_snippet_reads_as_its_markdown_does_once_it_is_drawn():
+    text = "# Rates\n`**and then**` the sum\n| rate | before |\n| --- | --- |\n| [a](b) | 2 |\n"
+    shown = " ".join(search.plain(text).split())
+    assert shown == "Rates and then the sum rate · before a · 2"
+
+
 def test_markup_in_a_snippet_stays_text(world: World):
     told(world, "<b>bold</b> <script>alert(1)</script>")
 
