@@ -114,7 +114,9 @@ class Recorder:
         self, slug: str, at: float, before: str, after: str, reason: str, *, kept_on: bool = False
     ) -> None:
         """A change of state; `kept_on`: to what it was in the run before, and has been since.
-        That nothing answers before the first start is none."""
+
+        That nothing answers before the first start is none.
+        """
         ts = _ms(at)
         with self._lock:
             track = self._track(slug)

@@ -142,7 +142,7 @@ def test_stop_ends_the_turn_and_holds_what_waits(page: Page, slug: str) -> None:
 def test_a_waiting_message_is_taken_out_of_the_queue(page: Page, slug: str) -> None:
     start(page, slug, WAITS)
     expect(page.get_by_role("group", name="Bash asks to run")).to_be_visible()
-    page.get_by_role("textbox", name="Message").fill("never runs")
+    page.get_by_role("textbox", name="Message").fill(f"#!runbook\n{GLOB}")
     page.keyboard.press("Control+Enter")
 
     page.get_by_role("button", name="Take message 1 out of the queue").click()
@@ -410,6 +410,8 @@ def test_what_is_known_late_moves_no_button_under_the_pointer(
 
 
 def test_a_picture_goes_with_a_message_and_is_shown_in_it(page: Page, slug: str) -> None:
+    there = {"engines": [{"name": "builtin", "available": True, "reason": None}]}
+    page.route("**/api/engines", lambda route: route.fulfill(json=there))
     page.goto(f"/projects/{slug}/chats")
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Attach files").click()
