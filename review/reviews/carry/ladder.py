@@ -132,9 +132,14 @@ class Ladder:
     def _is_part(
         self, sha: str, pool: Mapping[str, Lines], have: list[Lines], target: Lines
     ) -> bool:
-        """Whether its lines are in the target, or were undone by the others."""
+        """Whether its lines are in the target, or were undone by the others. A line that it adds
+        has to be there, or one that it removes from the others be gone: what another has rewritten
+        whole would look the same if it had been dropped."""
+        own = pool[sha]
         others = added([*have, *(lines for one, lines in pool.items() if one != sha)])
-        return holds(pool[sha], added([target, undoing(others)]))
+        news, undone = additions(own), undoing(others)
+        seen = shared(news, target) or shared(without(own, news), undoing(additions(others)))
+        return seen > 0 and holds(own, added([target, undone]))
 
     def _contained(self, targets: Iterable[Trace]) -> Iterator[tuple[str, str]]:
         """What a commit had before it took anything in is no sign that it did, nor what another one

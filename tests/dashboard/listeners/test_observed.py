@@ -266,9 +266,9 @@ def test_what_looks_like_no_dev_server_is_asked_three_times_then_every_ten_minut
     [
         ("datatool", "/x", PAGE, "dev"),
         ("caddy", "/", PAGE, "dev"),
-        ("nginx", str(Path.home()), PAGE, "dev"),
+        pytest.param("nginx", str(Path.home()), PAGE, "dev", id="nginx-in-home"),
         ("api", "/x", Answer("http", headers={"content-type": "application/json"}), "dev"),
-        ("desktop", str(Path.home()), Answer("http"), "other"),
+        pytest.param("desktop", str(Path.home()), Answer("http"), "other", id="desktop-in-home"),
         ("datatool", "/x", Answer("tcp"), "other"),
         ("sshd", "/x", PAGE, "system"),
         ("redis-server", "/x", PAGE, "database"),
@@ -409,7 +409,7 @@ def test_a_taken_slug_of_full_length_stays_within_63():
     [
         ("/home/ada/billing-api", "billing-api"),
         ("/srv/Größe & Preis", "Größe & Preis"),
-        (str(Path.home()), "The install worked successfully!"),
+        pytest.param(str(Path.home()), "The install worked successfully!", id="home"),
         ("/var/lib/thing", "The install worked successfully!"),
     ],
 )

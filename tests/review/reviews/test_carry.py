@@ -507,15 +507,28 @@ def test_what_a_commit_had_before_is_no_sign_that_it_took_something_in():
 
 
 def test_a_commit_whose_lines_a_later_one_rewrote_is_found_in_the_sum_of_both():
-    first = {f"f:+{n}": 1 for n in range(4)}
-    second = {f"f:-{n}": 1 for n in range(4)} | {f"f:+new {n}": 1 for n in range(4)}
+    first = {f"f:+{n}": 1 for n in range(6)}
+    second = {f"f:-{n}": 1 for n in range(5)} | {f"f:+new {n}": 1 for n in range(4)}
     dropped = {f"f:+else {n}": 1 for n in range(4)}
     sources = [trace("s1", lines=first), trace("s2", lines=second), trace("s3", lines=dropped)]
 
-    found = match(sources, [trace("c1", lines={f"f:+new {n}": 1 for n in range(4)})])
+    found = match(
+        sources, [trace("c1", lines={"f:+5": 1, **{f"f:+new {n}": 1 for n in range(4)}})]
+    )
 
     assert set(found.by_source) == {"s1", "s2"}
     assert found.orphans == ("s3",)
+
+
+def test_a_commit_of_which_no_line_is_left_may_have_been_dropped():
+    first = {"f:-base": 1, "f:+one": 1}
+    second = {"f:-one": 1, "f:+two": 1, "f:+new": 1, "f:+more": 1}
+    picked = {"f:-base": 1, "f:+two": 1, "f:+new": 1, "f:+more": 1}
+    sources = [trace("s1", lines=first), trace("s2", **A, lines=second)]
+
+    found = match(sources, [trace("c1", **A, lines=picked)])
+
+    assert (found.by_source, found.orphans) == ({"s2": "c1"}, ("s1",))
 
 
 def test_a_pr_record_follows_only_what_is_certainly_the_commit():
