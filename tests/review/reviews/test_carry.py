@@ -512,9 +512,7 @@ def test_a_commit_whose_lines_a_later_one_rewrote_is_found_in_the_sum_of_both():
     dropped = {f"f:+else {n}": 1 for n in range(4)}
     sources = [trace("s1", lines=first), trace("s2", lines=second), trace("s3", lines=dropped)]
 
-    found = match(
-        sources, [trace("c1", lines={"f:+5": 1, **{f"f:+new {n}": 1 for n in range(4)}})]
-    )
+    found = match(sources, [trace("c1", lines={"f:+5": 1, **{f"f:+new {n}": 1 for n in range(4)}})])
 
     assert set(found.by_source) == {"s1", "s2"}
     assert found.orphans == ("s3",)
