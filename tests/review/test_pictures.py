@@ -220,7 +220,7 @@ def test_follow_on_is_dashed_and_merged_is_grey(pay: dict[str, Any]):
     rails = [path for path in drawn(text).iter(f"{SVG}path") if path.get("class") == "stack"]
     merged = rows(text)["Merged: Add a table"]
 
-    assert [bool(rail.get("stroke-dasharray")) for rail in rails] == [True, False, False]
+    assert [bool(rail.get("stroke-dasharray")) for rail in rails] == [False, True, False]
     assert [role for role, _ in bars(merged)] == ["f-oldadd"]
     assert {one.get("fill") for one in merged.iter(f"{SVG}text")} == {drawing.LIGHT["ink3"]}
 
