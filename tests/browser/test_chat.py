@@ -230,16 +230,17 @@ def test_a_long_chat_starts_at_its_end_and_unfolds_upwards(
     until(lambda: shared_service.http.get(f"/api{chat}").json()["chat"]["lastTurn"], what="the end")
 
     page.goto(chat)
-    expect(page.get_by_text("Line 69.", exact=True)).to_be_in_viewport()
-    expect(page.get_by_text("Line 0.", exact=True)).to_have_count(0)
-    page.get_by_role("region", name="Transcript").focus()
+    talk = page.get_by_role("region", name="Transcript")
+    expect(talk.get_by_text("Line 69.", exact=True)).to_be_in_viewport()
+    expect(talk.get_by_text("Line 0.", exact=True)).to_have_count(0)
+    talk.focus()
     page.keyboard.press("Home")
 
-    expect(page.get_by_text("Line 0.", exact=True)).to_have_count(1)
-    expect(page.get_by_text("Runbook", exact=True).first).to_be_attached()
+    expect(talk.get_by_text("Line 0.", exact=True)).to_have_count(1)
+    expect(talk.get_by_text("Runbook", exact=True).first).to_be_attached()
     expect(page.get_by_role("button", name="Show earlier messages")).to_be_hidden()
     for n in (1, 35, 69):
-        expect(page.get_by_text(f"Line {n}.", exact=True)).to_have_count(1)
+        expect(talk.get_by_text(f"Line {n}.", exact=True)).to_have_count(1)
 
 
 def test_a_cut_connection_misses_nothing_and_repeats_nothing(
@@ -248,7 +249,8 @@ def test_a_cut_connection_misses_nothing_and_repeats_nothing(
     watch.meant += ["ERR_INTERNET_DISCONNECTED", "ERR_NETWORK_CHANGED"]
     page.add_init_script(ALONE)
     start(page, slug, f"#!runbook\nBefore the cut.\n{GLOB}")
-    expect(page.get_by_text("Before the cut.", exact=True)).to_be_visible()
+    talk = page.get_by_role("region", name="Transcript")
+    expect(talk.get_by_text("Before the cut.", exact=True)).to_be_visible()
     chat = page.url.split("/projects/")[1]
 
     page.context.set_offline(True)
@@ -258,9 +260,9 @@ def test_a_cut_connection_misses_nothing_and_repeats_nothing(
     shared_service.http.post(f"/api/projects/{chat}/messages", json={"prompt": prompt})
     page.context.set_offline(False)
 
-    expect(page.get_by_text("While it was cut.", exact=True)).to_be_visible()
-    expect(page.get_by_text("Before the cut.", exact=True)).to_have_count(1)
-    expect(page.get_by_text("1 tool call", exact=True)).to_have_count(2)
+    expect(talk.get_by_text("While it was cut.", exact=True)).to_be_visible()
+    expect(talk.get_by_text("Before the cut.", exact=True)).to_have_count(1)
+    expect(talk.get_by_text("1 tool call", exact=True)).to_have_count(2)
 
 
 def test_an_answer_is_whole_markdown_and_an_edit_is_drawn_as_lines(page: Page, told: str) -> None:
@@ -404,7 +406,7 @@ def test_what_is_known_late_moves_no_button_under_the_pointer(
     expect(attach).to_be_in_viewport()
     before = attach.bounding_box()
     asked[0].continue_()
-    expect(page.get_by_text("No model is set up")).to_be_visible()
+    expect(page.get_by_text("No model is set up, so plain")).to_be_visible()
 
     assert before == attach.bounding_box()
 

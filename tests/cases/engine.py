@@ -123,7 +123,7 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{CLAUDE}test_turns.py::test_nothing_that_lies_in_the_project_is_run_or_believed",
     ),
     "N23": (
-        f"{ENGINES}test_runbook.py::test_a_syntax_error_runs_nothing_and_names_the_line",
+        f"{ENGINES}test_runbook.py::test_a_syntax_error_runs_nothing_and_says_where",
         f"{ENGINES}test_grammar.py::test_a_fault_names_its_line",
     ),
     "N24": (f"{ENGINES}test_runbook.py::test_output_is_data_and_never_read_again",),

@@ -127,19 +127,19 @@ def test_the_fan_out_starts_one_chat_per_job_and_takes_a_refusal(world):
 
 
 @pytest.mark.parametrize(
-    "prompt",
+    ("prompt", "said"),
     [
-        book(fence("Bash", "touch ran"), "```Bash\ntouch ran\n"),
-        book(fence("Bash", "touch ran", "name=a"), fence("Bash", "touch ran", "name=a")),
-        book(fence("Bash", "touch ran"), fence("Bash", "touch ran", "colour=red")),
-        book("nothing to do\n"),
+        (book(fence("Bash", "touch ran"), "```Bash\ntouch ran\n"), r"line \d+: "),
+        (book(fence("Bash", "touch ran", "name=a"), fence("Bash", "x", "name=a")), r"line \d+: "),
+        (book(fence("Bash", "touch ran"), fence("Bash", "x", "colour=red")), r"line \d+: "),
+        (book("nothing to do\n"), "This runbook has no steps. "),
     ],
 )
-def test_a_syntax_error_runs_nothing_and_names_the_line(world, prompt):
+def test_a_syntax_error_runs_nothing_and_says_where(world, prompt, said):
     records = world.run(prompt)
     end = records[-1]
     assert (end["status"], end["reason"]) == ("error", "runbook_syntax")
-    assert re.match(r"line \d+: ", end["text"])
+    assert re.match(said, end["text"])
     assert only(records, "user")["text"] == prompt
     assert "tool_use" not in kinds(records)
     assert not (world.project / "ran").exists()
