@@ -10,7 +10,7 @@ from review.reviews.carry.candidates import candidates
 from review.reviews.carry.ladder import SAME, Ladder, Tie
 from review.reviews.carry.lineage import Chains
 from review.reviews.carry.shares import shares
-from review.reviews.carry.similar import holds, overlap, shared, size
+from review.reviews.carry.similar import akin, holds, overlap, shared, size, without
 from review.reviews.carry.traces import (
     CERTAIN,
     FIRM,
@@ -119,6 +119,8 @@ class _Search:
         if head == here or self.ladder.by.get(head) in CERTAIN:
             return False
         own, whole, now = (one.lines or {} for one in (trace, self.gone[head], self.ranged[here]))
+        if akin(without(whole, own), now) and not akin(own, now):
+            return True
         if trace.sha in self.chains.whole(head):  # an older version, or what others were joined to
             if overlap(shared(own, whole), own, whole) >= SAME:
                 return False

@@ -529,6 +529,15 @@ def test_a_commit_of_which_no_line_is_left_may_have_been_dropped():
     assert (found.by_source, found.orphans) == ({"s2": "c1"}, ("s1",))
 
 
+def test_a_part_of_a_fold_stays_behind_where_the_fold_became_its_other_part_again():
+    part, other = ({f"{path}:+{n}": 1 for n in range(4)} for path in "ab")
+    fold = trace("f", **A, lines={**part, **other}, carried=carried("p", T1, by="similar"))
+
+    found = match([trace("p", lines=part), fold], [trace("c1", **A, lines=other)])
+
+    assert (found.by_source, found.orphans) == ({"f": "c1"}, ("p",))
+
+
 def test_a_pr_record_follows_only_what_is_certainly_the_commit():
     sources = [trace("s1", **A, lines=lines(*BIG)), trace("s2", lines=lines("p", "q", "r"))]
     squashed = trace("c1", **A, lines=lines(*BIG, "p", "q", "r"))
