@@ -20,9 +20,11 @@ def mute() -> Iterator[int]:
                     taken.append(server.accept()[0])
 
         threading.Thread(target=take, daemon=True).start()
-        yield int(server.getsockname()[1])
-    for one in taken:
-        one.close()
+        try:
+            yield int(server.getsockname()[1])
+        finally:
+            for one in taken:
+                one.close()
 
 
 @contextmanager
@@ -35,9 +37,11 @@ def swallowing() -> Iterator[int]:
             filler.setblocking(False)
             filler.connect_ex(server.getsockname())
             fillers.append(filler)
-        yield int(server.getsockname()[1])
-    for one in fillers:
-        one.close()
+        try:
+            yield int(server.getsockname()[1])
+        finally:
+            for one in fillers:
+                one.close()
 
 
 class Proxy:

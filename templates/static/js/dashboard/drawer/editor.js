@@ -32,6 +32,7 @@ export class Editor {
       onscroll: () => this.aligned(),
       onkeydown: (event) => this.onKey(event),
     });
+    this.area.readOnly = true; // until there is what is edited: it would replace what is typed
     this.gutter = h("div", { class: "gutter", "aria-hidden": "true" });
     this.bands = h("div", { class: "bands", "aria-hidden": "true" });
     this.notice = h("div", { class: "stack editnotice" });
@@ -109,6 +110,7 @@ export class Editor {
     fill(this.notice);
     Object.assign(this, { base: text, etag, loaded: true });
     this.area.value = text;
+    this.area.readOnly = false;
     if (!this.typed) {
       this.typed = draft(this.area, `dashboard/${this.file}`);
       this.area.addEventListener("input", () => this.changed());
