@@ -43,9 +43,8 @@ def matches(found: Record, *, fields: Sequence[str] = (), limit: int | None = No
 def observed(found: Record, *, fields: Sequence[str] = (), limit: int | None = None) -> Record:
     """`list_observed`, those that are ignored too."""
     lists = {
-        key: brief.picked(_listeners(rows, fields), fields, OBSERVED)
-        for key, rows in found.items()
-        if isinstance(rows, list)
+        key: brief.picked(_listeners(found[key], fields), fields, OBSERVED)
+        for key in ("observed", "ignored")
     }
     shown = {key: _within(rows, limit, BUDGET // 2) for key, rows in lists.items()}
     omitted = sum(len(lists[key]) - len(shown[key]) for key in lists)

@@ -128,7 +128,7 @@ def test_text_that_is_being_written_is_shown_once_when_another_window_opens(
 ) -> None:
     chat = desk.chat("Written")
     page = opened(person, f"{desk.service.url}/projects/demo/chats/{chat}")
-    answer = page.get_by_role("region", name="Answer")
+    answer = page.get_by_role("article", name="Answer")
     path = desk.service.projects / "demo" / ".chats" / f"{chat}.jsonl"
     with transcript.Writer(str(path)) as writer:
         writer.append("turn_start", "t1", engine="claude")
