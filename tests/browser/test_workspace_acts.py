@@ -42,7 +42,7 @@ def test_a_picture_is_pasted_and_its_place_is_named_in_the_prompt(
     attached = page.get_by_role("list", name="Attached files").get_by_role("listitem")
     expect(attached).to_contain_text("pasted")
     expect(attached).not_to_have_attribute("aria-busy", "true")
-    write.fill("Look at it.")
+    write.fill("#!runbook\nLook at it.\n```Glob\n{\"pattern\": \"*.nothing\"}\n```")
     page.keyboard.press("Control+Enter")
     page.wait_for_url(re.compile(r"/chats/[0-9a-f-]{36}$"))
 
