@@ -250,7 +250,7 @@ class Service:
         _gone, left = psutil.wait_procs(family, timeout=1)
         self._forget()
         assert code == 0, f"ended with {code}: {self.output()}"
-        assert left == []
+        assert left == [], f"still there: {left}"
         assert "Traceback" not in self.log(), self.log()
 
     def kill9(self) -> None:
