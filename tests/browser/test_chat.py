@@ -30,6 +30,12 @@ def slug(shared_service: Service) -> str:
     return "talk"
 
 
+def model_is_there(page: Page) -> None:
+    """The page may send plain text: it is told that an engine can answer."""
+    there = {"engines": [{"name": "builtin", "available": True, "reason": None}]}
+    page.route("**/api/engines", lambda route: route.fulfill(json=there))
+
+
 def start(page: Page, slug: str, prompt: str) -> None:
     page.goto(f"/projects/{slug}/chats")
     page.get_by_role("textbox", name="Message").fill(prompt)
@@ -412,8 +418,7 @@ def test_what_is_known_late_moves_no_button_under_the_pointer(
 
 
 def test_a_picture_goes_with_a_message_and_is_shown_in_it(page: Page, slug: str) -> None:
-    there = {"engines": [{"name": "builtin", "available": True, "reason": None}]}
-    page.route("**/api/engines", lambda route: route.fulfill(json=there))
+    model_is_there(page)
     page.goto(f"/projects/{slug}/chats")
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Attach files").click()

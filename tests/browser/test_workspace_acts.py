@@ -9,7 +9,7 @@ import pytest
 import yaml
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_chat import PICTURE
+from tests.browser.test_chat import PICTURE, model_is_there
 from tests.service import Service, until
 
 FAILS = '#!runbook\n```Read\n{"file_path": "nope.txt"}\n```\n'
@@ -36,8 +36,7 @@ def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service
 def test_a_picture_is_pasted_and_its_place_is_named_in_the_prompt(
     page: Page, shared_service: Service
 ) -> None:
-    there = {"engines": [{"name": "builtin", "available": True, "reason": None}]}
-    page.route("**/api/engines", lambda route: route.fulfill(json=there))
+    model_is_there(page)
     page.goto("/projects/orchard/chats")
     write = page.get_by_role("textbox", name="Message")
     write.evaluate(PASTE, list(PICTURE))

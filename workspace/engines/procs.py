@@ -1,4 +1,4 @@
-"""Nothing outlives its turn (engine.md 3.5): finding and killing a turn's processes.
+"""Nothing outlives its turn: finding and killing a turn's processes.
 
 A process belongs to a turn by descent or by the tag in its environment. Where orphans do not come
 to us (not Linux), one that left its family and shows nobody its environment is not found.

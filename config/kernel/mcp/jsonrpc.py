@@ -1,6 +1,6 @@
 """JSON-RPC over one HTTP POST: what a request must look like, and the bytes that answer it.
 
-Checks in the order of workspace.md 4.1, rows 7 to 11, each with its status and sentence. Knows
+Checks headers, then the body, then the message, each with its status and sentence. Knows
 nothing of tools, callers or the SDK.
 """
 

@@ -1,4 +1,4 @@
-"""Carry-over: which gone commit a commit of the range stands for (contract 5). Pure."""
+"""Carry-over: which gone commit a commit of the range stands for. Pure."""
 
 from __future__ import annotations
 

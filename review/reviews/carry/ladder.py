@@ -1,4 +1,4 @@
-"""The rungs of carry-over, from a shared change id down to similar lines (contract 5).
+"""The rungs of carry-over, from a shared change id down to similar lines.
 
 Pure and independent of the order of its input. A rung pairs what it can tell apart; what it
 cannot is left to the rungs below and warned of if none of them can either. No rung pairs commits

@@ -1,4 +1,4 @@
-"""Who took over whom: the chains that the `carried_from` of review files make (contract 5).
+"""Who took over whom: the chains that the `carried_from` of review files make.
 
 A file takes another over when its `carried_from` names it and is younger than the other's own.
 Ages rise along a chain, so no two files can take each other over. A file that was joined to

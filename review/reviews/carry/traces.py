@@ -1,4 +1,4 @@
-"""What carry-over compares and what it finds, as values (contract 5)."""
+"""What carry-over compares and what it finds, as values."""
 
 from __future__ import annotations
 

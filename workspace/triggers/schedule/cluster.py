@@ -38,7 +38,7 @@ _fork = get_context("fork")
 
 
 class TurnKeeper(Cluster):  # type: ignore[misc]
-    """A stock cluster that asks its turns to end when it is told to stop (engine.md 3.4)."""
+    """A stock cluster that asks its turns to end when it is told to stop."""
 
     _told = False
 
