@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from config.kernel.mcp.operations import Operation
 from dashboard.guide.escape import code, command, link, quoted, text
+from dashboard.operations.caller import Record, directory
 
-Record = dict[str, Any]
 NONE = "None."
 
 
@@ -72,7 +71,7 @@ def _app(one: Record) -> Sequence[str]:
         f"{one['state']}{reason}",
         code(one["url"]),
         code(one["port"]),
-        code(_cwd(one)),
+        code(directory(one)),
         text((identity.get("git") or {}).get("branch")),
         code(_command(one)),
     )
@@ -104,11 +103,6 @@ def _line(one: Record) -> str:
 def _link(one: Record) -> str:
     about = f": {text(one['description'])}" if one["description"] else ""
     return f"{link(one['name'], one['url'])}{about}"
-
-
-def _cwd(one: Record) -> str | None:
-    running = (one["identity"] or {}).get("cwd")
-    return running or _service(one).get("cwd")
 
 
 def _command(one: Record) -> str:

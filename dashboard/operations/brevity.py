@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from config.kernel import jsonio
 from config.kernel.mcp import brief
-from dashboard.operations.caller import Record
+from dashboard.operations.caller import Record, directory
 
 BUDGET = 7_800  # characters of the rows of one answer, where no `limit` is given
 APP = ("slug", "state", "reason", "url", "port", "cwd")
@@ -72,7 +72,7 @@ def _apps(rows: Sequence[Record], fields: Sequence[str]) -> list[Record]:
         return [*rows]
     plain = None if fields else "ok"
     return [
-        one | {"cwd": _cwd(one), "reason": None if one["reason"] == plain else one["reason"]}
+        one | {"cwd": directory(one), "reason": None if one["reason"] == plain else one["reason"]}
         for one in rows
     ]
 
@@ -80,12 +80,6 @@ def _apps(rows: Sequence[Record], fields: Sequence[str]) -> list[Record]:
 def _listeners(rows: Sequence[Record], fields: Sequence[str]) -> list[Record]:
     """With their process and its directory."""
     return [*rows] if brief.ALL in fields else [*map(_listener, rows)]
-
-
-def _cwd(one: Record) -> str | None:
-    running = (one["identity"] or {}).get("cwd")
-    started = ((one.get("config") or {}).get("service") or {}).get("cwd")
-    return running or started
 
 
 def _listener(one: Record) -> Record:

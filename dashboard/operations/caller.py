@@ -38,6 +38,13 @@ class Written:
     created: bool
 
 
+def directory(one: Record) -> str | None:
+    """Where an app or a listener runs, else where its service is started."""
+    running = (one["identity"] or {}).get("cwd")
+    started = ((one.get("config") or {}).get("service") or {}).get("cwd")
+    return running or started
+
+
 def app_record(
     daemon: Daemon, slug: str, *, config: Literal["masked", "whole"] | None = "masked"
 ) -> Record:
