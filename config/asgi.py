@@ -1,7 +1,7 @@
 """The ASGI application: routes and rules of each surface. Server-neutral; names apps by string.
 
 On the main port the machine paths with a gate of their own come first, then the guard, then
-Django. Machine paths never answer HTML (design 6).
+Django. Machine paths never answer HTML (docs/design/architecture.md#ports-and-surfaces).
 """
 
 from __future__ import annotations
@@ -20,21 +20,14 @@ from django.conf import settings  # noqa: E402
 from django.urls import re_path as django_route  # noqa: E402
 from django.utils.module_loading import import_string  # noqa: E402
 
-from config.kernel.web.answers import App, no_route, nothing_here  # noqa: E402
-from config.kernel.web.bridge import DjangoApp  # noqa: E402
-from config.kernel.web.connections import local  # noqa: E402
-from config.kernel.web.connections.shared import SharedStream  # noqa: E402
-from config.kernel.web.entrance import Entrance, authenticator, by_name, exactly, lazily  # noqa: E402
-from config.kernel.web.events import EventStream  # noqa: E402
-from config.kernel.web.guard import (  # noqa: E402
-    ANY,
-    ENDLESS,
-    Authenticate,
-    Guard,
-    Rules,
-    Words,
-)
-from config.kernel.web.hosts import origin_host  # noqa: E402
+from config.web.answers import App, no_route, nothing_here  # noqa: E402
+from config.web.connections import local  # noqa: E402
+from config.web.connections.shared import SharedStream  # noqa: E402
+from config.web.entrance import Entrance, authenticator, by_name, exactly, lazily  # noqa: E402
+from config.web.events import EventStream  # noqa: E402
+from config.web.guard import ANY, ENDLESS, Authenticate, Guard, Rules, Words  # noqa: E402
+from config.web.hosts import origin_host  # noqa: E402
+from config.web.http.bridge import DjangoApp  # noqa: E402
 
 DISCOVERY = r"^(?:.+/)?\.well-known/oauth-protected-resource(?:/.*)?$"
 ATTACHMENTS = r"^api/projects/[^/]+/attachments$"
@@ -120,7 +113,7 @@ routes = URLRouter(
         re_path(DISCOVERY, lazily("workspace.consumers.Discovery")),
         machine,
         re_path(r"^api/health$", django_app),
-        re_path(r"^metrics$", Guard(lazily("config.kernel.metrics.endpoint"), here_only)),
+        re_path(r"^metrics$", Guard(lazily("config.metrics.endpoint"), here_only)),
         re_path(r"^static/", Guard(django_app, rules)),
         re_path(ATTACHMENTS, Guard(django_app, uploads, authenticate)),
         re_path(r"", Guard(inside, rules, authenticate)),

@@ -1,4 +1,4 @@
-"""Scripts and styles under names that change with them, so that a browser keeps them for ever.
+"""Scripts and styles under names that change with them, so that a browser may keep them.
 
 The name is a folder, `/static/<hash of all files>/js/…`: what a module imports by a relative path
 lies in the same folder, so the files need no rewriting. A page also lists every module that its

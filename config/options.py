@@ -1,7 +1,7 @@
-"""Every setting of the service: environment beats file beats default, read once (spec 2.7).
+"""Every setting of the service: environment beats file beats default, read once.
 
 A value outside its set stops the start with one line and exit code 2; nothing falls back to a
-weaker default. `managementApi` is kept raw here: its problems never stop the start (spec 7.3).
+weaker default. `managementApi` is kept raw here: its problems never stop the start.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from config import readers, unknown
-from config.kernel.storage import opening, yamlio
 from config.network import NetworkSetting
 from config.readers import OptionError, refusal
+from config.storage import opening, yamlio
 
 __all__ = ["OPTIONS", "Option", "OptionError", "Options", "load"]
 
@@ -337,7 +337,7 @@ class Options:
     engines: Mapping[str, Any] = option(readers.mapping, {}, "Per-engine settings", key="engines")
     tools: Mapping[str, Any] = option(readers.mapping, {}, "Per-tool settings", key="tools")
     management_api: Any = option(
-        lambda _name, value: value, {}, "The /mcp endpoint (spec 2.1)", key="managementApi"
+        lambda _name, value: value, {}, "The /mcp endpoint", key="managementApi"
     )
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from config.kernel import zones
-from config.kernel.web.hosts import host_of
+from config import zones
 from config.network import BadNetwork, NetworkSetting, read
+from config.web.hosts import host_of
 
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 WHOLE = re.compile(r"-?[0-9]{1,18}")
@@ -118,7 +118,7 @@ def words(name: str, value: object) -> tuple[str, ...]:
 
 
 def peers(name: str, value: object) -> tuple[str, ...]:
-    """Addresses, networks and the words for them; one nobody can read is refused."""
+    """Addresses, networks and the words for them; an unreadable one is refused."""
     found = words(name, value)
     for entry in found:
         try:

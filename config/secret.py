@@ -1,4 +1,4 @@
-"""The Django secret: made once in the data directory, the same for every process (design 16)."""
+"""The Django secret: made once in the data directory, the same for every process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import secrets
 from pathlib import Path
 
-from config.kernel.storage import opening
+from config.storage import opening
 
 
 def read_or_make(data_dir: Path) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from config import __version__, options, readers, secret, stores
-from config.kernel.storage import homes
+from config.storage import homes
 
 
 class Unsaid(str):
@@ -37,7 +38,7 @@ ASGI_APPLICATION = "config.asgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [
-    "config.kernel",
+    "config",
     "django.contrib.contenttypes",
     "django.contrib.auth",
     "django.contrib.messages",
@@ -47,7 +48,6 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "channels",
-    "django_htmx",
     "workspace",
     "review",
     "dashboard",
@@ -56,9 +56,8 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "config.assets.Middleware",
-    "config.kernel.web.surfaces.SurfaceMiddleware",
+    "config.web.surfaces.SurfaceMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django_htmx.middleware.HtmxMiddleware",
 ]
 MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
 
@@ -81,17 +80,17 @@ TEMPLATES = [
 DATABASES = {"default": stores.database(SVC.database_url, DATA_DIR)}
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["config.kernel.web.surfaces.PrincipalAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["config.web.surfaces.PrincipalAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": [
-        "config.kernel.web.wire.JSONRenderer",
-        "config.kernel.web.wire.BrowsableRenderer",
+        "config.web.wire.JSONRenderer",
+        "config.web.wire.BrowsableRenderer",
     ],
-    "DEFAULT_PARSER_CLASSES": ["config.kernel.web.wire.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["config.web.wire.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "config.kernel.web.wire.exception_handler",
+    "EXCEPTION_HANDLER": "config.web.wire.exception_handler",
     "UNAUTHENTICATED_USER": None,
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.kernel.web.wire.Negotiation",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.web.wire.Negotiation",
     "DEFAULT_METADATA_CLASS": None,  # OPTIONS is 405
     "URL_FORMAT_OVERRIDE": None,
 }
@@ -101,8 +100,8 @@ SPECTACULAR_SETTINGS = {
     "VERSION": __version__,
     "AUTHENTICATION_WHITELIST": [],  # the guard authenticates, by the mode of the instance
     "ENUM_NAME_OVERRIDES": {
-        "ProjectStatus": "workspace.schema.STATUSES",
-        "RunStatus": "workspace.api.shapes.RUN_STATUSES",
+        "ProjectStatus": "workspace.projects.schema.STATUSES",
+        "RunStatus": "workspace.triggers.render.STATUSES",
         "CommitStatus": "review.api.shapes.STATUSES",
         "FileStatus": "review.api.shapes.FILE_STATUSES",
         "BranchStatus": "review.api.shapes.BRANCH_STATUSES",
@@ -111,8 +110,8 @@ SPECTACULAR_SETTINGS = {
         "Side": "review.api.shapes.SIDES",
         "AppState": "dashboard.operations.apps.STATES",
         "AppSource": "dashboard.operations.apps.SOURCES",
-        "ServiceStatus": "dashboard.api.shapes.app.STATUSES",
-        "LostStatus": "dashboard.api.shapes.state.LOST",
+        "ServiceStatus": "dashboard.services.record.STATUSES",
+        "LostStatus": "dashboard.reboot.render.STATUSES",
     },
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
@@ -121,8 +120,8 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 
-# engine.md 3.2: long turns have a cluster of their own. `retry` must exceed `timeout`.
-Q_CLUSTER = {
+# Long turns have a cluster of their own. `retry` must exceed `timeout`.
+Q_CLUSTER: dict[str, Any] = {
     "name": homes.queue("svc", SVC_HOME),
     "label": "Queue",
     "orm": "default",
@@ -153,38 +152,38 @@ SVC_AUTHENTICATE = "workspace.access.browser.authenticate"  # scope -> principal
 SVC_PROXIED = "workspace.access.clients.proxied_here"  # () -> whether a proxy here is named
 SVC_FRONTED = "dashboard.api.hosts.fronted"  # () -> further host names of the dashboard
 SVC_DOCTOR = [  # () -> findings, after the kernel's own
-    "config.kernel.process.postgres.check",
-    "config.kernel.process.installation.check",
-    "config.kernel.process.lacks.check",
+    "config.process.postgres.check",
+    "config.process.installation.check",
+    "config.process.lacks.check",
     "workspace.doctor.check",
     "dashboard.doctor.check",
 ]
 SVC_WARNINGS = "workspace.engines.select.warnings"  # () -> what stands on every page, of any part
 SVC_METRICS = [  # () -> metrics, for GET /metrics
-    "config.kernel.process.vitals.measure",
+    "config.process.vitals.measure",
     "workspace.metrics.measure",
     "dashboard.metrics.measure",
 ]
 # start() when the ports are open, stop() in reverse order
 SVC_BACKGROUND = [
-    "workspace.background.Background",
+    "workspace.background.watcher.Background",
     "workspace.boot.ManagementApi",
     "workspace.boot.Agents",
-    "review.background.Background",
+    "review.background.watcher.Background",
     "dashboard.background.Background",
 ]
 # options -> the port to open, of the parts whose own files may name it
 SVC_PORTS = {"dashboard": "dashboard.daemon.ownport.wanted"}
 # () -> one line; `manage.py reindex`
 SVC_INDEXES = ["workspace.reindex.reindex", "review.reindex.reindex"]
-SVC_WORKING_DIR = "workspace.projects.working_dir"  # slug -> where its agents work, or None
+SVC_WORKING_DIR = "workspace.projects.store.working_dir"  # slug -> where its agents work, or None
 # what this node tells the others of itself (kernel/process/nodes.py): () -> a JSON value
 SVC_NODE_FACTS = {
-    "home": "config.kernel.storage.homes.home",
+    "home": "config.storage.homes.home",
     "apps": "dashboard.operations.nodes.apps",
     "dashboard": "dashboard.operations.nodes.address",
 }
-# () -> found() and forget(id): rows that other homes and nodes have in a shared database
+# () -> found() and forget(id): rows that other homes and nodes own in a shared database
 SVC_ELSEWHERE = [
     "workspace.reindex.Rows",
     "review.reindex.Rows",
@@ -195,7 +194,7 @@ SVC_BACKUP = {"projects": PROJECTS_DIR, "dashboard": DATA_DIR / "dashboard"}
 if SVC.redis_url:
     Q_CLUSTER |= {"redis": SVC.redis_url, "broker_class": "workspace.broker.RedisBroker"}
     CHANNEL_LAYERS = stores.channel_layers(SVC.redis_url)
-    SVC_BACKGROUND[:0] = ["config.kernel.web.relay.Relay", "config.kernel.process.nodes.Nodes"]
+    SVC_BACKGROUND[:0] = ["config.web.relay.Relay", "config.process.nodes.Nodes"]
 
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "cache" / "static"
@@ -209,24 +208,24 @@ STORAGES = {
 SILENCED_SYSTEM_CHECKS = [
     "admin.E408",
     "admin.E409",
-    "admin.E410",  # the admin needs no session or login (design 16)
+    "admin.E410",  # the admin needs no session or login
     "security.W003",
 ]
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"json": {"()": "config.kernel.logs.JsonFormatter"}},
-    "filters": {"failures": {"()": "config.kernel.logs.Failures"}},
+    "formatters": {"json": {"()": "config.logs.JsonFormatter"}},
+    "filters": {"failures": {"()": "config.logs.Failures"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {
         "handlers": ["stderr"],
-        "level": SVC.log_level.upper().replace("WARN", "WARNING").replace("WARNINGING", "WARNING"),
+        "level": SVC.log_level.upper(),  # logging knows WARN as another name of WARNING
     },
     "loggers": {
-        # A task is four lines at INFO; what it did is told by who did it.
+        # A task is four lines at INFO; what it did is logged by the code that did it.
         "django-q": {"handlers": [], "propagate": True, "level": "WARNING"},
-        # An answer is no news to whoever runs the service, whatever its status.
+        # An answer is no news to the operator, whatever its status.
         "django.request": {"level": "ERROR", "filters": ["failures"]},
         "channels_redis": {"level": "CRITICAL"},  # the relay tells of an outage, once
         "psycopg": {"level": "ERROR"},  # it warns of what it raises as well

@@ -1,4 +1,4 @@
-"""Where rows, tasks and events go: SQLite and files, or PostgreSQL and Redis (design 11).
+"""Where rows, tasks and events go: SQLite and files, or PostgreSQL and Redis.
 
 The libraries of the latter are imported only where a URL asks for them.
 """
@@ -21,7 +21,7 @@ def database(url: str, data_dir: Path) -> dict[str, Any]:
 
 def _sqlite(data_dir: Path) -> dict[str, Any]:
     return {
-        "ENGINE": "config.kernel.storage.sqlite",  # makes no file: see make() in database.py
+        "ENGINE": "config.storage.sqlite",  # makes no file: see make() in database.py
         "NAME": data_dir / "svc.sqlite3",
         "CONN_MAX_AGE": None,
         "OPTIONS": {
@@ -63,7 +63,7 @@ def _postgres(url: str) -> dict[str, Any]:
                        for name in ("idle", "interval", "count"))  # fmt: skip
     given["options"] = f"{session} {given.get('options') or ''}".strip()
     return {
-        "ENGINE": "config.kernel.storage.postgres",
+        "ENGINE": "config.storage.postgres",
         **chosen,
         "CONN_MAX_AGE": None,
         "OPTIONS": {**lively, **given},

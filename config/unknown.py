@@ -1,4 +1,4 @@
-"""Keys of svc.config.yaml that nobody reads: each a warning with the nearest known key."""
+"""Keys of svc.config.yaml that are not known: each a warning with the nearest known key."""
 
 from __future__ import annotations
 

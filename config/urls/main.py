@@ -7,10 +7,10 @@ from importlib import import_module
 
 from django.urls import include, path
 
-from config.kernel.web.admin import site
+from config.web.admin import site
 
-handler404 = "config.kernel.web.answers.not_found"
-handler500 = "config.kernel.web.answers.failed"
+handler404 = "config.web.answers.not_found"
+handler500 = "config.web.answers.failed"
 
 for part in ("workspace", "review", "dashboard"):
     import_module(f"{part}.admin")  # fills the site, whose URLs are made once

@@ -1,0 +1,114 @@
+"""JSON as the service speaks it: compact UTF-8 out, strict and bounded in.
+
+Never lets NaN, Infinity, a lone surrogate or endless nesting through in either direction.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from itertools import accumulate
+from typing import Any, Never
+
+import orjson
+
+from config.errors import Invalid
+
+DEPTH = 100
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
+class JsonError(ValueError):
+    """Why bytes are no JSON; the text is fit for a caller."""
+
+
+def dumps(value: Any, *, indent: bool = False) -> bytes:
+    """Compact unless `indent`; non-ASCII unescaped, key order kept, numbers of any size kept."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else None)
+    except TypeError:
+        separators = (",", ": ") if indent else (",", ":")
+        return json.dumps(
+            _plain(value), ensure_ascii=False, separators=separators, indent=2 if indent else None
+        ).encode()
+
+
+def loads(data: bytes, *, depth: int = DEPTH) -> Any:
+    """Parse, or JsonError. Duplicate keys: the last one wins, as everywhere."""
+    if nesting(data, limit=depth) > depth:
+        raise JsonError(f"nested deeper than {depth} levels")
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        return _slowly(data, error)
+
+
+def clean(text: str) -> str:
+    """The text with every lone surrogate as U+FFFD."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def visible(text: str) -> str:
+    """The text with each control that turns the order of what follows as its name, `«U+202E»`: for
+    the reader, seen and not obeyed.
+    """
+    return _TURNING.sub(lambda found: f"«U+{ord(found[0]):04X}»", text)
+
+
+def nesting(data: bytes, *, limit: int) -> int:
+    """The deepest nesting of brackets outside strings; 0 when there are too few to matter."""
+    if data.count(b"[") + data.count(b"{") <= limit:
+        return 0
+    marks = _STRING.sub(b"", data).translate(None, delete=_OTHERS)
+    return max(accumulate(map(_STEP.__getitem__, marks)), default=0)
+
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_STEP = [{"[": 1, "{": 1, "]": -1, "}": -1}.get(chr(byte), 0) for byte in range(256)]
+_OTHERS = bytes(byte for byte in range(256) if not _STEP[byte])
+
+
+def _slowly(data: bytes, refused: orjson.JSONDecodeError) -> Any:
+    """orjson refuses escaped lone surrogates, which are JSON; the slower reader decides."""
+    try:
+        return json.loads(data.decode(), parse_constant=_no_constant, parse_float=_finite)
+    except UnicodeDecodeError:
+        raise JsonError("not valid UTF-8") from None
+    except JsonError:
+        raise
+    except (ValueError, RecursionError):
+        raise JsonError(str(refused)) from None
+
+
+def _no_constant(name: str) -> Never:
+    raise JsonError(f"{name} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise JsonError(f"{digits[:40]} is no finite number")
+    return number
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case str():
+            return clean(value)
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {clean(str(key)): _plain(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_plain(inner) for inner in value]
+        case _:
+            return value
+
+
+def text_or_null(name: str, value: Any) -> str | None:
+    """A field that is a text, cleaned, or nothing."""
+    if not isinstance(value, str | None):
+        raise Invalid(f'"{name}" must be a string or null')
+    return value if value is None else clean(value)

@@ -1,8 +1,0 @@
-"""The kernel as a Django app, so that its commands are found."""
-
-from django.apps import AppConfig
-
-
-class KernelConfig(AppConfig):
-    name = "config.kernel"
-    label = "kernel"

@@ -1,1 +1,0 @@
-"""Django's PostgreSQL backend that comes back by itself when its server does (design 11)."""

@@ -1,0 +1,67 @@
+"""`manage.py forget [ID]`: rows that another machine left in a shared database, and their end."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections import defaultdict
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.module_loading import import_string
+
+from config.errors import Conflict, NotFound, SvcError, Unavailable, printable
+from config.process import nodes
+
+
+class Command(BaseCommand):
+    help = "Lists what other machines have in this database; with an ID, deletes it for good."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("id", nargs="?", help="of a home or a node that will not come back")
+
+    def handle(self, *, id: str | None, **options: Any) -> None:  # noqa: A002 - the argument's name
+        try:
+            for line in [forgotten(id)] if id else listed():
+                self.stdout.write(line)
+        except SvcError as error:
+            raise CommandError(str(error), returncode=2) from error
+
+
+def listed() -> list[str]:
+    """A line for each home or node that is not this one's: id, who serves it, what it has."""
+    found = [
+        f"{one}  {_served(one)}  {', '.join(words)}" for one, words in sorted(_found().items())
+    ]
+    return found or ["no rows of other machines"]
+
+
+def forgotten(one: str) -> str:
+    """Delete its rows; what was deleted. NotFound, Conflict while a process serves it, Unavailable
+    while that cannot be known."""
+    if one not in _found():
+        raise NotFound(f"no rows of another machine: {printable(one)}; `forget` alone lists them")
+    if not nodes.heard():
+        raise Unavailable("the Redis does not answer, so nobody knows who is alive; try again then")
+    if alive := [node.name for node in _serving(one) if node.alive]:
+        raise Conflict(f"{alive[0]} is alive and serves it; stop it there first")
+    count = sum(import_string(part)().forget(one) for part in settings.SVC_ELSEWHERE)
+    nodes.forget(one)
+    return f"{count} rows deleted"
+
+
+def _found() -> dict[str, list[str]]:
+    found = defaultdict(list)
+    for part in settings.SVC_ELSEWHERE:
+        for one, words in import_string(part)().found().items():
+            found[one].append(words)
+    return found
+
+
+def _serving(one: str) -> list[nodes.Node]:
+    return [node for node in nodes.others() if one in (node.id, node.home)]
+
+
+def _served(one: str) -> str:
+    serving = [f"{node.name} ({'alive' if node.alive else 'gone'})" for node in _serving(one)]
+    return ", ".join(serving) or "not heard of for a week"

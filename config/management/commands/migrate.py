@@ -1,0 +1,17 @@
+"""`manage.py migrate`: Django's own, which finds a file to work on at the first start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.commands import migrate
+from django.db import DEFAULT_DB_ALIAS
+
+from config.storage import database
+
+
+class Command(migrate.Command):
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        if options["database"] == DEFAULT_DB_ALIAS:
+            database.make()
+        return super().execute(*args, **options)

@@ -1,0 +1,382 @@
+"""The MCP endpoint of a surface: its registry over streamable HTTP, stateless.
+
+A subclass says who calls (`admit`) and writes down what was done (`record`). A fresh SDK server,
+bound to the caller, answers each request; only this module and revisions.py import the SDK. No
+session, no state between requests, nothing sent that was not asked for. The order of its checks:
+docs/design/architecture.md#the-mcp-transport
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, ClassVar, TypeVar
+from weakref import WeakKeyDictionary
+
+from channels.generic.http import AsyncHttpConsumer
+from django.db import connection as database
+from mcp.server.connection import Connection
+from mcp.server.lowlevel import Server
+from mcp.server.models import InitializationOptions
+from mcp.server.runner import ServerRunner
+from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.transport_context import TransportContext
+from mcp_types import (
+    CallToolRequestParams,
+    PaginatedRequestParams,
+    ServerCapabilities,
+    ToolsCapability,
+)
+from mcp_types.version import LATEST_HANDSHAKE_VERSION
+from pydantic import ValidationError
+
+from config import __version__, jsonio
+from config.errors import Denied, SvcError, translate
+from config.mcp import arguments, jsonrpc, revisions
+from config.mcp.jsonrpc import Message, Refused
+from config.mcp.operations import Operation, Principal, Registry
+from config.mcp.results import Result, mistyped, outcome_of, tool, tool_error, tool_result
+from config.web.answers import Receive, Refusal, Send, refuse
+from config.web.guard import Headers
+from config.web.http import threads
+from config.web.http.body import Gone, chunks, outlive
+
+log = logging.getLogger(__name__)
+
+WAIT_S = 15.0
+METHODS = frozenset({"initialize", "ping", "tools/list", "tools/call"})
+NAME_SHOWN = 100
+LISTS_KEPT = 256
+STREAM_HEADERS = (
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+)
+UNAVAILABLE = Refusal(503, {"error": "unavailable", "code": "ops_unavailable"})
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One answered request, as it is recorded."""
+
+    principal: Principal
+    operation: str  # the tool, or the method
+    outcome: str  # ok, error, denied, unknown_tool, invalid
+    ms: int
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    result: Mapping[str, Any] = field(default_factory=dict)
+
+
+class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
+    """One request of one endpoint. `name` is what its server calls itself."""
+
+    name: ClassVar[str] = "svc"
+    registry: ClassVar[Registry | None] = None
+
+    async def admit(self) -> Principal | Refusal:
+        """Who calls. Decided before anything else is looked at, whatever the method."""
+        raise NotImplementedError
+
+    def record(self, call: Call) -> None:
+        """Called once for each answered request, from any thread."""
+
+    def failure(self, error: SvcError) -> Result:
+        """The result of a tool that was refused, or that has a defect (a plain SvcError)."""
+        return tool_error(error.text if isinstance(error, Denied) else f"Error: {error.tool_text}")
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        """The whole exchange. Channels' own dispatch would pass every message through a thread."""
+        self.scope, self.receive, self.base_send = scope, receive, send
+        self.began = time.monotonic()
+        caller = await self.admit()
+        if isinstance(caller, Refusal):
+            await refuse(send, caller)
+            return
+        try:
+            await self._exchange(caller)
+        except Refused as refused:
+            if refused.answer.status != 405:
+                self.done(caller, "", "invalid")
+            await refuse(send, refused.answer)
+        except Gone:
+            return
+
+    async def _exchange(self, caller: Principal) -> None:
+        headers = Headers(self.scope)
+        if self.scope["method"] != "POST":
+            text = "Method not allowed: send POST"
+            jsonrpc.refuse(405, jsonrpc.TRANSPORT_ERROR, text, None, (b"allow", b"POST"))
+        if self.registry is None:
+            raise Refused(UNAVAILABLE)
+        jsonrpc.check_headers(headers)
+        message = jsonrpc.parse(await self._body())
+        stateless = revisions.stateless(headers, message)
+        if not message.is_request:
+            await self.send_response(202, b"", headers=[(b"content-length", b"0")])
+            return
+        await self._answer(Exchange(self, caller, self.registry, stateless), message)
+
+    async def _body(self) -> bytes:
+        parts, size = [], 0
+        async for chunk in chunks(self.receive):
+            parts.append(chunk)
+            size += len(chunk)
+            if size > jsonrpc.BODY_LIMIT:
+                jsonrpc.refuse_size()
+        return b"".join(parts)
+
+    async def _answer(self, exchange: Exchange, message: Message) -> None:
+        """Headers first, so that the client knows the call was taken; then the one event."""
+        await self.send_headers(headers=list(STREAM_HEADERS))
+        if message.method != "tools/call":
+            await self.send_body(await exchange.event(message))
+            return
+        await self.send_body(b"", more_body=True)
+        async with Waiting(self.send_body):
+            event = await exchange.event(message)
+        await self.send_body(event)
+
+    async def patient(self, wait: Awaitable[T]) -> T:
+        """What was waited for. A client that leaves ends the wait: Gone."""
+        waiting = asyncio.ensure_future(wait)
+        if not await outlive(self.receive, waiting):
+            raise Gone
+        return waiting.result()
+
+    def done(self, caller: Principal, operation: str, outcome: str, **more: Any) -> None:
+        """Write one answered request down."""
+        elapsed = round((time.monotonic() - self.began) * 1000)
+        self.record(Call(caller, operation, outcome, elapsed, **more))
+
+
+class Waiting:
+    """A comment on the stream every so often, so that no proxy takes a slow tool for a dead one."""
+
+    def __init__(self, send: Callable[..., Awaitable[None]]) -> None:
+        self._send, self._loop = send, asyncio.get_running_loop()
+        self._said: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> None:
+        self._timer = self._loop.call_later(WAIT_S, self._say)
+
+    async def __aexit__(self, *_: object) -> None:
+        """No comment may come after the event."""
+        self._timer.cancel()
+        if self._said is not None:
+            await self._said
+
+    def _say(self) -> None:
+        self._said = self._loop.create_task(self._comment())
+        self._timer = self._loop.call_later(WAIT_S, self._say)
+
+    async def _comment(self) -> None:
+        await self._send(b": wait\n\n", more_body=True)
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One JSON-RPC request of one caller, through a server made for it."""
+
+    endpoint: McpConsumer
+    caller: Principal
+    registry: Registry
+    stateless: bool = False  # of the newest revision, which knows no handshake
+    result: bytes | None = None  # what a handler answered; the SDK sees an empty one of its shape
+    called: bool = False  # a tool was: its thread writes down what became of it
+
+    async def event(self, message: Message) -> bytes:
+        """The event that answers the message, whatever happens."""
+        try:
+            result = await self._result(message)
+            if self.stateless and self.result is not None:
+                result = revisions.stamped(result, message.method, self.endpoint.name)
+            answer, outcome = jsonrpc.result_event(result, message.id), "ok"
+        except Gone:
+            raise
+        except (MCPError, ValidationError) as reason:
+            answer, outcome = _error_event(reason, message), "invalid"
+        except Exception:
+            log.exception("mcp request failed")
+            answer = jsonrpc.error_event(jsonrpc.INTERNAL_ERROR, "Internal error", message.id)
+            outcome = "error"
+        if not self.called:
+            operation = message.method if message.method in METHODS | revisions.METHODS else ""
+            self.endpoint.done(self.caller, operation, outcome)
+        return answer
+
+    async def _result(self, message: Message) -> bytes:
+        method, params = message.method, message.params
+        if method not in METHODS and not self.stateless:
+            raise MCPError(jsonrpc.METHOD_NOT_FOUND, f"Method not found: {method}")
+        if params is not None and not isinstance(params, dict):
+            raise MCPError(jsonrpc.INVALID_PARAMS, "Invalid params: params must be an object")
+        if method == "tools/list":
+            return await self._list(message)
+        params = params or {}
+        answered = await self._serve(message, params)
+        if method == "initialize":
+            chosen = revisions.negotiated(params["protocolVersion"])
+            order = ("capabilities", "serverInfo")
+            answered = {"protocolVersion": chosen, **{key: answered[key] for key in order}}
+        return self.result or jsonio.dumps(answered)
+
+    async def _list(self, message: Message) -> bytes:
+        """The list of this caller's operations, made once for everybody with the same ones."""
+        granted = self.registry.granted(self.caller)
+        key = (*(operation.name for operation in granted), *sorted(self.caller.defaults))
+        kept = _lists.setdefault(self.registry, {})
+        if key not in kept:
+            await self._serve(message, message.params or {})
+            if len(kept) >= LISTS_KEPT:
+                kept.clear()
+            assert self.result is not None
+            kept[key] = self.result
+        self.result = kept[key]
+        return self.result
+
+    async def _serve(self, message: Message, params: dict[str, Any]) -> Result:
+        """Through the SDK's request kernel: it parses, validates and dispatches.
+
+        It is shown an empty result: checking a list of 300 chats would cost more than making it.
+        """
+        name = self.endpoint.name
+        server: Server[None] = Server(name, version=__version__)
+        server.middleware.clear()  # tracing; it would cost more than the dispatch
+        server.add_request_handler("tools/list", PaginatedRequestParams, self._on_list)
+        server.add_request_handler("tools/call", CallToolRequestParams, self._on_call)
+        version, able = LATEST_HANDSHAKE_VERSION, None
+        if self.stateless:
+            version, able = revisions.STATELESS, revisions.capabilities(message)
+        connection = Connection.from_envelope(version, None, able)
+        runner = ServerRunner(server, connection, None, init_options=_options(name))
+        return await runner.on_request(_Context(message.id), message.method, params)
+
+    async def _on_list(self, context: Any, params: PaginatedRequestParams) -> Result:
+        granted = self.registry.granted(self.caller)
+        self.result = jsonio.dumps({"tools": [tool(one, self.caller) for one in granted]})
+        return {"tools": [], **_SHAPE, "ttlMs": 0, "cacheScope": "private"}
+
+    async def _on_call(self, context: Any, params: CallToolRequestParams) -> Result:
+        self.called = True
+        operation = self.registry.find(params.name, self.caller)
+        if operation is None:
+            name = jsonio.clean(params.name[:NAME_SHOWN])
+            self.endpoint.done(self.caller, name, "unknown_tool")
+            self.result = jsonio.dumps(tool_error(f"Unknown tool: {name}"))
+        elif operation.waits:
+            self.result = await self._wait(operation, params.arguments or {})
+        else:
+            run = threads.brief if operation.read_only else threads.run
+            given = params.arguments or {}
+            refused = await self._pause(operation, given) if operation.pause else None
+            self.result = refused or await run(self._call, operation, given)
+        return {"content": [], **_SHAPE}
+
+    def _call(self, operation: Operation, given: dict[str, Any]) -> bytes:
+        """In a thread: do it, and record it even if the client no longer waits for the answer."""
+        if database.errors_occurred:  # by an earlier call of this thread
+            database.close_if_unusable_or_obsolete()
+        try:
+            outcome, result = "ok", tool_result(operation.render(self._run(operation, given)))
+        except Exception as error:
+            outcome, result = self._failed(operation, error)
+        return self._written(operation, given, outcome, result)
+
+    async def _wait(self, operation: Operation, given: dict[str, Any]) -> bytes:
+        """On the loop: a call that mostly waits holds no thread meanwhile."""
+        try:
+            found = await self.endpoint.patient(self._run(operation, given))
+            outcome, result = "ok", tool_result(operation.render(found))
+        except Gone:
+            self.endpoint.done(self.caller, operation.name, "error", arguments=given)
+            raise
+        except Exception as error:
+            outcome, result = self._failed(operation, error)
+        return self._written(operation, given, outcome, result)
+
+    async def _pause(self, operation: Operation, given: dict[str, Any]) -> bytes | None:
+        """On the loop, until the call may go on in its thread; else its refusal."""
+        assert operation.pause is not None
+        try:
+            values = arguments.read(operation, given, self.caller.defaults)
+            self.caller.check(operation, values)
+            await self.endpoint.patient(operation.pause(self.caller, **values))
+        except Gone:
+            self.endpoint.done(self.caller, operation.name, "error", arguments=given)
+            raise
+        except Exception as error:
+            return self._written(operation, given, *self._failed(operation, error))
+        return None
+
+    def _run(self, operation: Operation, given: dict[str, Any]) -> Any:
+        values = arguments.read(operation, given, self.caller.defaults)
+        return self.registry.run(operation.name, self.caller, **values)
+
+    def _failed(self, operation: Operation, error: Exception) -> tuple[str, Result]:
+        known = translate(error)
+        told = {"operation": operation.name, "requestId": self.endpoint.scope.get("request_id", "")}
+        if known is not error:
+            log.error("tool failed", exc_info=error, extra=told)
+        if type(known) is SvcError:
+            return "error", self.endpoint.failure(SvcError("internal error"))
+        return outcome_of(known), self.endpoint.failure(known)
+
+    def _written(
+        self, operation: Operation, given: dict[str, Any], outcome: str, result: Result
+    ) -> bytes:
+        done = result.get("structuredContent", {})
+        self.endpoint.done(self.caller, operation.name, outcome, arguments=given, result=done)
+        return jsonio.dumps(result)
+
+
+def _error_event(reason: Exception, message: Message) -> bytes:
+    if isinstance(reason, MCPError):
+        return jsonrpc.error_event(reason.error.code, reason.error.message, message.id)
+    assert isinstance(reason, ValidationError)
+    return jsonrpc.error_event(jsonrpc.INVALID_PARAMS, mistyped(reason), message.id)
+
+
+@dataclass(slots=True)
+class _Context:
+    """The SDK's view of this request: one exchange, no way back to the client."""
+
+    request_id: int | str | None
+    transport: ClassVar[TransportContext] = TransportContext(
+        kind="streamable-http", can_send_request=False
+    )
+    can_send_request: ClassVar[bool] = False
+    message_metadata: ClassVar[None] = None
+
+    @property
+    def cancel_requested(self) -> Any:
+        raise NoBackChannelError("notifications/cancelled")
+
+    async def send_raw_request(self, method: str, params: Any, opts: Any = None) -> Result:
+        raise NoBackChannelError(method)
+
+    async def notify(self, method: str, params: Any, opts: Any = None) -> None:
+        """Nothing is sent that was not asked for."""
+
+    async def progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
+        """Nothing is sent that was not asked for."""
+
+
+@cache
+def _options(name: str) -> InitializationOptions:
+    return InitializationOptions(
+        server_name=name,
+        server_version=__version__,
+        capabilities=ServerCapabilities(tools=ToolsCapability()),
+    )
+
+
+_SHAPE = {"resultType": "complete"}
+_lists: WeakKeyDictionary[Registry, dict[tuple[str, ...], bytes]] = WeakKeyDictionary()

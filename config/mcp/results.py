@@ -1,0 +1,79 @@
+"""What a caller reads: a tool's entry in the list, the result of a call, the words of an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from config import jsonio
+from config.errors import Denied, Invalid, SvcError
+from config.mcp import arguments
+from config.mcp.operations import Operation, Principal
+
+Result = dict[str, Any]
+
+_WANTED = {
+    "name": "a string", "arguments": "an object", "protocolVersion": "a string",
+    "capabilities": "an object", "clientInfo": "an object",
+}  # fmt: skip
+_TYPES = {"string_type": "a string", "dict_type": "an object", "model_type": "an object"}
+
+
+def tool(operation: Operation, caller: Principal) -> Result:
+    name = operation.name
+    return {
+        "name": name,
+        "title": name.replace("_", " ").capitalize(),
+        "description": operation.description,
+        "inputSchema": arguments.schema(operation, caller.defaults),
+        "annotations": _hints(operation),
+    }
+
+
+def _hints(operation: Operation) -> dict[str, bool]:
+    """What differs from the protocol's defaults, and for a writer whether it destroys anything:
+    a client takes one that does not say for the worst."""
+    if operation.read_only:
+        hints = {"readOnlyHint": True}
+    else:
+        hints = {"destructiveHint": operation.destructive}
+        if operation.idempotent:
+            hints["idempotentHint"] = True
+    return hints if operation.open_world else hints | {"openWorldHint": False}
+
+
+def tool_result(rendered: Result) -> Result:
+    """The object for programs, and its JSON as text: many clients hand only the text to their
+    model, and those of the first revision know nothing else."""
+    text = jsonio.dumps(rendered).decode()
+    return {"content": [{"type": "text", "text": text}], "structuredContent": rendered}
+
+
+def tool_error(text: str) -> Result:
+    return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
+def in_band(refusal: Mapping[str, Any]) -> Result:
+    """A refusal as an object that a program can read, and as text."""
+    return tool_result(dict(refusal)) | {"isError": True}
+
+
+def outcome_of(refused: SvcError) -> str:
+    match refused:
+        case Denied():
+            return "denied"
+        case Invalid():
+            return "invalid"
+        case _:
+            return "error"
+
+
+def mistyped(reason: ValidationError) -> str:
+    """What is wrong with the params of a request."""
+    errors = reason.errors(include_url=False, include_input=False)
+    first = min(errors, key=lambda error: error["loc"][-1] != "protocolVersion")
+    path = [str(part) for part in first["loc"] if part != "params"]
+    wanted = _WANTED.get(path[0] if len(path) == 1 else "", _TYPES.get(first["type"], "valid"))
+    return f"Invalid params: {'.'.join(path) or 'params'} must be {wanted}"

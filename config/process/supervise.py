@@ -1,0 +1,245 @@
+"""The parent of the service's processes: starts them, keeps their logs, restarts the dead.
+
+Run as `python -m config.process.supervise SPEC`, which `manage.py up` becomes when
+everything is prepared: a few MB that sleep in one select, no Django, no threads, no polling.
+Nothing it started outlives it, whatever ends it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging.handlers
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from config.process import prctl
+
+LOG_BYTES, LOGS_KEPT = 10 * 1024 * 1024, 5
+STOP_S = 8.0  # after this the children are killed; together a stop stays under 10 s
+STEADY_S = 60.0  # a child that lived this long starts afresh with its backoff
+BACKOFF_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+REFUSED = 2  # the exit code of a start that cannot be: trying again would not help
+
+
+class Running(Protocol):
+    """A started process, as subprocess.Popen tells of one."""
+
+    @property
+    def pid(self) -> int: ...
+    def poll(self) -> int | None: ...
+
+
+@dataclass(slots=True, eq=False)
+class Child:
+    """One process to keep alive, and what its last start came to."""
+
+    name: str
+    argv: list[str] = field(default_factory=list)
+    log: Path | None = None  # None: its output is ours
+    cwd: str | None = None  # where relative paths of its settings begin; None: here
+    tells_ready: bool = False
+    process: Running | None = None
+    started: float = 0.0
+    deaths: int = 0
+    due: float | None = 0.0  # when to start it (monotonic); None while it runs
+    refusal: str = ""
+    output: int | None = None  # where its output is read
+    rest: bytes = b""  # an output line that has not ended yet
+    writer: logging.Handler = field(default_factory=logging.NullHandler)
+
+    def __post_init__(self) -> None:
+        if self.log is not None:
+            self.writer = logging.handlers.RotatingFileHandler(
+                self.log, maxBytes=LOG_BYTES, backupCount=LOGS_KEPT - 1, delay=True
+            )
+
+    def write(self, data: bytes) -> None:
+        """Append output, whole lines as they come; remember why a start was refused."""
+        *lines, self.rest = (self.rest + data).split(b"\n")
+        for line in (one.decode(errors="replace") for one in lines):
+            if line.startswith("not starting:"):
+                self.refusal = line
+            self.writer.emit(logging.makeLogRecord({"msg": line}))
+
+    def start(self) -> tuple[int | None, int | None]:
+        """Spawn it; returns the descriptors of its output and of its readiness, if it has them."""
+        output, into = os.pipe() if self.log is not None else (None, None)
+        ready, tell = os.pipe() if self.tells_ready else (None, None)
+        argv = [*self.argv, "--ready-fd", str(tell)] if tell is not None else self.argv
+        at_once = prctl.die_with_parent if prctl.KNOWN else None
+        self.process = subprocess.Popen(
+            argv,
+            cwd=self.cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=into,
+            stderr=into,
+            pass_fds=() if tell is None else (tell,),
+            start_new_session=True,  # Ctrl-C reaches the supervisor alone
+            env={**os.environ, **prctl.bound()},
+            preexec_fn=at_once,  # noqa: PLW1509 - there are no threads here
+        )
+        for end in (into, tell):
+            if end is not None:
+                os.close(end)
+        self.started, self.due, self.refusal = time.monotonic(), None, ""
+        return output, ready
+
+    def ended(self, now: float) -> int | None:
+        """The exit code when it has just ended; the next start is then planned."""
+        code = self.process.poll() if self.process else None
+        if code is None:
+            return None
+        self.process = None
+        self.deaths = 0 if now - self.started > STEADY_S else self.deaths
+        self.due = now + BACKOFF_S[min(self.deaths, len(BACKOFF_S) - 1)]
+        self.deaths += 1
+        return code
+
+    def signal(self, number: int, *, group: bool = False) -> None:
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                (os.killpg if group else os.kill)(self.process.pid, number)
+
+
+class Supervisor:
+    """One select over outputs, readiness and signals.
+
+    A stop kills what is left after `stop_s`. One supervisor below another has less time: the other
+    would kill it first, and what it has not ended yet would live on.
+    """
+
+    def __init__(self, children: list[Child], stop_s: float = STOP_S) -> None:
+        self.children, self.stop_s = children, stop_s
+        self.selector = selectors.DefaultSelector()
+        self.stopping: float | None = None  # the deadline of a stop
+        self.code = 0
+        self._wakeup, self._signals = socket.socketpair()
+
+    def run(self) -> int:
+        """Until told to stop, or until a child's start is refused; returns the exit code."""
+        self._watch_signals()
+        while self.stopping is None or any(child.process for child in self.children):
+            self._start_due()
+            for key, _events in self.selector.select(self._timeout()):
+                key.data(key.fd)
+            self._reap()
+            self._kill_late()
+        return self.code
+
+    def stop(self) -> None:
+        if self.stopping is None:
+            self.stopping = time.monotonic() + self.stop_s
+            for child in self.children:
+                child.due = None
+                child.signal(signal.SIGTERM)
+
+    def _watch_signals(self) -> None:
+        for end in (self._wakeup, self._signals):
+            end.setblocking(False)
+        signal.set_wakeup_fd(self._wakeup.fileno(), warn_on_full_buffer=False)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+            signal.signal(number, lambda _number, _frame: None)
+        self.selector.register(self._signals, selectors.EVENT_READ, self._on_signal)
+
+    def _on_signal(self, descriptor: int) -> None:
+        if set(self._signals.recv(4096)) - {signal.SIGCHLD}:
+            self.stop()
+
+    def _start_due(self) -> None:
+        now = time.monotonic()
+        for child in self.children:
+            if child.due is not None and child.due <= now:
+                child.output, ready = child.start()
+                if child.output is not None:
+                    self._read(child.output, child.write)
+                if ready is not None:
+                    self._read(ready, announce)
+
+    def _read(self, descriptor: int, take: Any) -> None:
+        def arrived(descriptor: int) -> None:
+            data = os.read(descriptor, 65536)
+            if data:
+                take(data)
+            else:
+                self.selector.unregister(descriptor)
+                os.close(descriptor)
+
+        self.selector.register(descriptor, selectors.EVENT_READ, arrived)
+
+    def _timeout(self) -> float | None:
+        now = time.monotonic()
+        times = [child.due for child in self.children if child.due is not None]
+        times += [] if self.stopping is None else [self.stopping]
+        return max(0.0, min(times) - now) if times else None
+
+    def _reap(self) -> None:
+        for child in self.children:
+            code = child.ended(time.monotonic())
+            if code is None:
+                continue
+            self._hear_out(child)
+            if self.stopping is not None:
+                child.due = None
+            elif code == REFUSED:
+                self._refused(child)
+            elif child.due is not None:
+                wait = child.due - time.monotonic()
+                say(f"{child.name} ended ({_how(code)}); starting again in {wait:.1f} s")
+
+    def _hear_out(self, child: Child) -> None:
+        """Take what a child wrote just before its end: one read empties a pipe."""
+        for key, _events in self.selector.select(0):
+            if key.fd == child.output:
+                key.data(key.fd)
+
+    def _refused(self, child: Child) -> None:
+        child.due = None
+        self.code = REFUSED
+        if child.log is not None:
+            told = child.refusal or f"not starting: {child.name} refused, see {child.log}"
+            print(told, file=sys.stderr)
+        self.stop()
+
+    def _kill_late(self) -> None:
+        if self.stopping is not None and time.monotonic() >= self.stopping:
+            for child in self.children:
+                child.signal(signal.SIGKILL, group=True)
+            self.stopping = time.monotonic() + self.stop_s
+
+
+def announce(data: bytes) -> None:
+    """Print where the parts are, for the person who started this."""
+    ports = json.loads(data)
+    for part, label in (("main", "workspace"), ("review", "review"), ("dashboard", "dashboard")):
+        if part in ports:
+            say(f"  {label:10} http://localhost:{ports[part]}")
+        else:
+            say(f"  {label:10} http://localhost:{ports['main']}/{label}/")
+
+
+def say(line: str) -> None:
+    with contextlib.suppress(OSError):  # the terminal may be gone; the service is not
+        print(line, flush=True)
+
+
+def _how(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def main(spec: str) -> int:
+    """`spec`: JSON list of {name, argv, log, tells_ready}."""
+    children = [Child(**{**one, "log": Path(one["log"])}) for one in json.loads(spec)]
+    return Supervisor(children).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

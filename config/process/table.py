@@ -1,0 +1,153 @@
+"""The processes of this machine, and signals that reach exactly one of them.
+
+By /proc and pidfds where the system has them, elsewhere by psutil and plain signals. A process is
+known by its number and its start together, so a number that was given out again is never hit.
+Light: turn processes load it too.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import namedtuple
+
+TYPE_CHECKING = False  # `typing` is not loaded for annotations alone
+
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    class Process(NamedTuple):
+        """`started`: clock ticks since boot, elsewhere than on Linux seconds since 1970.
+
+        `state`: the letter of /proc/<pid>/stat; Z, a zombie, is known on every system.
+        """
+
+        pid: int
+        parent: int
+        group: int
+        started: int
+        state: str = ""
+else:
+    Process = namedtuple("Process", "pid parent group started state", defaults=("",))
+
+PROC = os.path.isdir("/proc/self")
+PIDFDS = hasattr(os, "pidfd_open") and hasattr(signal, "pidfd_send_signal")
+DEAD = "ZX"
+
+
+def scan() -> dict[int, Process]:
+    """Every process of this machine, zombies too."""
+    found = map(find, _numbers())
+    return {process.pid: process for process in found if process}
+
+
+def find(pid: int) -> Process | None:
+    """The process with this number, or its zombie."""
+    return _stat(pid) if PROC else _by_psutil(pid)
+
+
+def living(pid: int) -> Process | None:
+    """The process with this number, None when there is none or only its zombie."""
+    found = find(pid)
+    return found if found and found.state not in DEAD else None
+
+
+def same(pid: int, started: int) -> bool:
+    """Whether this very process still lives."""
+    found = living(pid)
+    return found is not None and found.started == started
+
+
+def environ(pid: int) -> list[bytes]:
+    """`NAME=value` as the process was started with; none of one that is gone or not ours."""
+    if not PROC:
+        return _environ_by_psutil(pid)
+    try:
+        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
+            return file.read().split(b"\0")
+    except OSError:
+        return []
+
+
+def handle(process: Process) -> int | None:
+    """A pidfd of surely this process; None when it is gone. OSError where there are no pidfds."""
+    if not PIDFDS:
+        raise OSError("this system has no pidfds")
+    try:
+        fd = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return None
+    if same(process.pid, process.started):
+        return fd
+    os.close(fd)
+    return None
+
+
+def send(process: Process, number: signal.Signals) -> bool:
+    """Signal this very process; False when it is gone, or set-uid and not ours to signal."""
+    try:
+        fd = handle(process)
+    except OSError:
+        return _send_by_number(process, number)
+    if fd is None:
+        return False
+    try:
+        signal.pidfd_send_signal(fd, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    finally:
+        os.close(fd)
+    return True
+
+
+def _send_by_number(process: Process, number: signal.Signals) -> bool:
+    """Between the look and the signal a number would have to be given out again."""
+    try:
+        if same(process.pid, process.started):
+            os.kill(process.pid, number)
+            return True
+    except (ProcessLookupError, PermissionError):
+        pass
+    return False
+
+
+def _numbers() -> list[int]:
+    if PROC:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    import psutil
+
+    return list(psutil.pids())
+
+
+def _stat(pid: int) -> Process | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+            fields = file.read().rpartition(b")")[2].split()
+        state = fields[0].decode()
+        return Process(pid, int(fields[1]), int(fields[2]), int(fields[19]), state)
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def _by_psutil(pid: int) -> Process | None:
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        with process.oneshot():
+            dead = process.status() == psutil.STATUS_ZOMBIE
+            group = 0 if dead else os.getpgid(pid)
+            state, started = "Z" if dead else "S", int(process.create_time())
+            return Process(pid, process.ppid(), group, started, state)
+    except (psutil.Error, OSError):
+        return None
+
+
+def _environ_by_psutil(pid: int) -> list[bytes]:
+    import psutil
+
+    try:
+        pairs = psutil.Process(pid).environ().items()
+    except (psutil.Error, OSError):
+        return []
+    return [f"{name}={value}".encode(errors="surrogateescape") for name, value in pairs]

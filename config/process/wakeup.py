@@ -1,0 +1,70 @@
+"""Waking a process that sleeps: named pipes in <SVC_DATA_DIR>/run, one per sleeper.
+
+A ring says only "look again"; it carries nothing, and losing one costs at most the sleeper's own
+timeout. Ringing never waits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import select
+from pathlib import Path
+from types import TracebackType
+
+from django.conf import settings
+
+
+def _folder() -> Path:
+    return Path(settings.DATA_DIR) / "run"
+
+
+class Wakeup:
+    """One sleeper. Several processes may sleep on the same name; a ring wakes them all."""
+
+    def __init__(self, name: str) -> None:
+        self.path = _folder() / f"{name}.{os.getpid()}.{id(self):x}.bell"
+        unseen = self.path.with_suffix(".new")  # until it has a reader, a ring would remove it
+        unseen.unlink(missing_ok=True)
+        os.mkfifo(unseen, 0o600)
+        # Read and write: with a writer of our own, the pipe never reads as closed.
+        self._pipe = os.open(unseen, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        unseen.rename(self.path)
+
+    def wait(self, seconds: float) -> bool:
+        """Sleep until rung or until the time is over; whether it was rung."""
+        ready, _, _ = select.select([self._pipe], [], [], max(0.0, seconds))
+        if ready:
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._pipe, 65536)
+        return bool(ready)
+
+    def close(self) -> None:
+        self.path.unlink(missing_ok=True)
+        os.close(self._pipe)
+
+    def __enter__(self) -> Wakeup:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def wake(name: str) -> None:
+    """Wake all that sleep on the name ("*": on any); pipes without a reader are removed."""
+    for path in _folder().glob(f"{name}.*.bell"):
+        try:
+            pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            if error.errno == errno.ENXIO:
+                path.unlink(missing_ok=True)
+            continue
+        with contextlib.suppress(BlockingIOError):  # full: it will wake anyway
+            os.write(pipe, b"!")
+        os.close(pipe)

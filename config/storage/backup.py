@@ -1,0 +1,170 @@
+"""One archive of everything a user would miss, written while everything runs.
+
+In it: a copy of the database of one moment, then the config file and the named folders, so that no
+row tells of a file the archive is too old for. Never in it: the secret key, run state, caches,
+logs, homes of turns, and the home of the projects directory: what is restored elsewhere is another
+directory. What was left out is reported, not guessed. The way back is restoring.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat as modes
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+import orjson
+
+from config.storage import homes, opening
+from config.storage.copies import Database
+from config.storage.drafts import PREFIX
+
+FORMAT = 1
+MANIFEST, END = "manifest.json", "end"
+DATABASE, CONFIG = "database.sqlite3", "svc.config.yaml"
+STAGE = ".svc-restore-"  # how the name begins of what a restore has not finished
+SPOOL = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where each part of an archive lives on this machine."""
+
+    folders: Mapping[str, Path]
+    config: Path
+    database: Database
+
+
+@dataclass(slots=True)
+class Report:
+    files: int = 0
+    size: int = 0
+    notes: list[str] = field(default_factory=list)  # what to know about the rows
+    left_out: list[str] = field(default_factory=list)
+
+
+def write(plan: Plan, archive: Path, *, version: str) -> Report:
+    """Write the archive; it appears under its name only when it is whole."""
+    report = Report()
+    draft = archive.with_name(f"{PREFIX}{os.getpid()}-{secrets.token_hex(8)}")
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(fd, "wb") as stream:
+            with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=6) as tar:
+                _add_bytes(tar, MANIFEST, orjson.dumps({"format": FORMAT, "version": version}))
+                _add_database(tar, plan, archive.parent, report)
+                if plan.config.is_file():
+                    _add_file(tar, CONFIG, plan.config, plan.config.resolve().parent, report)
+                for name, folder in plan.folders.items():
+                    _add_folder(tar, name, folder, report, skip={archive, draft})
+                _add_bytes(tar, END, b"")
+            stream.flush()
+            os.fsync(stream.fileno())
+        report.size = draft.stat().st_size
+        draft.replace(archive)
+    finally:
+        draft.unlink(missing_ok=True)
+    return report
+
+
+def _add_bytes(tar: tarfile.TarFile, name: str, data: bytes) -> None:
+    info = tarfile.TarInfo(name)
+    info.size, info.mode, info.mtime = len(data), 0o600, int(time.time())
+    tar.addfile(info, BytesIO(data))
+
+
+def _add_database(tar: tarfile.TarFile, plan: Plan, folder: Path, report: Report) -> None:
+    """Its copy needs as much room beside the archive as it has rows, for a while."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=PREFIX) as scratch:
+        copy = Path(scratch) / DATABASE
+        report.notes += plan.database.save(copy)
+        if copy.is_file():
+            copy.chmod(0o600)
+            _add_file(tar, DATABASE, copy, Path(scratch), report)
+
+
+def _add_folder(
+    tar: tarfile.TarFile, name: str, folder: Path, report: Report, *, skip: set[Path]
+) -> None:
+    if not folder.is_dir():
+        return
+    for path, relative in _walk(folder, name):
+        if path in skip or of_home(relative):
+            continue
+        try:
+            _add(tar, relative, path, folder, report)
+        except FileNotFoundError:
+            continue  # went away meanwhile
+        except OSError as error:
+            report.left_out.append(f"{path}: {error.strerror}")
+
+
+def of_home(name: str) -> bool:
+    """Whether a member would tell which projects directory it came from."""
+    return PurePosixPath(name).parts[1:2] == (homes.FOLDER,)
+
+
+def _walk(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
+    """Everything below but what is not finished, folders first, symlinks not followed."""
+    waiting = [(folder, name)]
+    while waiting:
+        path, relative = waiting.pop()
+        if path.name.startswith((PREFIX, STAGE)):
+            continue
+        yield path, relative
+        if path.is_symlink() or not path.is_dir():
+            continue
+        with contextlib.suppress(OSError):
+            waiting += [
+                (below, f"{relative}/{below.name}")
+                for below in sorted(path.iterdir(), reverse=True)
+            ]
+
+
+def _add(tar: tarfile.TarFile, name: str, path: Path, root: Path, report: Report) -> None:
+    found = path.lstat()
+    info = tarfile.TarInfo(name)
+    info.mode, info.mtime = modes.S_IMODE(found.st_mode), int(found.st_mtime)
+    if modes.S_ISLNK(found.st_mode):
+        info.type, info.linkname = tarfile.SYMTYPE, str(path.readlink())
+        tar.addfile(info)
+    elif modes.S_ISDIR(found.st_mode):
+        info.type = tarfile.DIRTYPE
+        tar.addfile(info)
+    elif modes.S_ISREG(found.st_mode):
+        _add_file(tar, name, path, root, report)
+    else:
+        report.left_out.append(f"{path}: a socket, pipe or device")
+
+
+def _add_file(tar: tarfile.TarFile, name: str, path: Path, root: Path, report: Report) -> None:
+    """One file as long as it was when reading ended; it may grow or shrink meanwhile."""
+    with (
+        opening.reading(path, within=root) as stream,
+        tempfile.SpooledTemporaryFile(SPOOL) as spool,
+    ):
+        found = os.fstat(stream.fileno())
+        _copy(stream, spool, found.st_size)
+        info = tarfile.TarInfo(name)
+        info.size, info.mode, info.mtime = (
+            spool.tell(),
+            modes.S_IMODE(found.st_mode),
+            int(found.st_mtime),
+        )
+        spool.seek(0)
+        tar.addfile(info, spool)
+    report.files += 1
+
+
+def _copy(source: IO[bytes], target: IO[bytes], size: int) -> None:
+    while size > 0 and (part := source.read(min(size, 1 << 20))):
+        target.write(part)
+        size -= len(part)

@@ -1,0 +1,309 @@
+"""The one writer of files: an edit is applied to the file as it is now and swapped in whole.
+
+A reader sees the old or the new file, never a part. A save by hand that slips in between is put
+back and the edit is done again on it; what cannot be merged stays beside the file as
+`<name>.conflict-<stamp>`. Nothing else in the service may write a shared file in place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import stat as modes
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from config.errors import Conflict, Stale, Unavailable
+from config.storage import displaced, locks, opening, syscalls
+from config.storage.drafts import LIMIT, PREFIX, Draft, Folder, draft_name, sweep
+from config.storage.paths import UnsafePath, contains
+
+__all__ = [
+    "PREFIX", "CannotWrite", "Snapshot", "change", "lock", "read", "stat_of", "sweep", "write",
+    "writing",
+]  # fmt: skip
+
+log = logging.getLogger(__name__)
+
+READ = 8 * 1024 * 1024  # bytes of a file whose reader names no limit
+TRIES = 5
+SETTLE_S = 0.5  # a file this young may be in the middle of an editor's save
+Edit = Callable[[bytes | None], bytes | None]
+
+lock = locks.lock
+
+
+class CannotWrite(Unavailable):
+    """The disk refused; the file is as it was."""
+
+
+class _Moved(Exception):
+    """The file changed under the writer; what it holds now is the new starting point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One state of one file. `etag` is the sha256 of the bytes, in hex."""
+
+    data: bytes
+    etag: str
+    stat: str
+    mode: int
+
+
+def stat_of(path: Path) -> str | None:
+    """`mtime_ns:size:inode` of the file, or None when there is none: cheap, and never a version."""
+    try:
+        return _stat_text(path.stat())
+    except OSError:
+        return None
+
+
+def read(path: Path, *, limit: int = READ, within: Path | None = None) -> Snapshot | None:
+    """The file as it is now, None when absent. OSError when unreadable, no file or over `limit`.
+
+    UnsafePath when a link leads out of `within`. See opening.py for what is never opened.
+    """
+    try:
+        fd = opening.regular(path, within=within)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except opening.Outside:
+        raise UnsafePath(f"{path.name} leaves its folder") from None
+    try:
+        return _snapshot(fd, limit)
+    finally:
+        os.close(fd)
+
+
+def write(path: Path, data: bytes, *, mode: int = 0o600, within: Path | None = None) -> Snapshot:
+    """Make the file hold exactly `data`; `mode` counts for a new file only."""
+    done = change(path, lambda _now: data, mode=mode, within=within)
+    assert done is not None
+    return done
+
+
+def change(
+    path: Path,
+    edit: Edit,
+    *,
+    if_match: str | None = None,
+    mode: int = 0o600,
+    within: Path | None = None,
+) -> Snapshot | None:
+    """Apply `edit` to the file; it gets None for an absent file and returns None to delete it.
+
+    `edit` may be called several times, each time with what the file holds then, and again up to
+    a second later for an editor that saved through an old handle: it must only do its own
+    change. Errors it raises leave the file alone. Stale when `if_match` (an etag, or "*") fails,
+    CannotWrite when the disk refuses.
+    """
+    target = Path(os.path.realpath(path))  # a symlinked file is written through
+    with (
+        writing(path.name),
+        lock(f"{locks.FILE}{target}"),
+        Folder.open(target.parent) as folder,
+    ):
+        if within is not None and not contains(
+            within, Path(opening.path_of(folder.fd, target.parent))
+        ):
+            raise UnsafePath(f"{path.name} leaves its folder")
+        return _Change(folder, target.name, edit, if_match, mode).run()
+
+
+@contextlib.contextmanager
+def writing(name: str) -> Iterator[None]:
+    """OSErrors raised inside become CannotWrite."""
+    try:
+        yield
+    except OSError as error:
+        raise CannotWrite(f"Cannot write {name}: {os.strerror(error.errno or 0)}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """One edit of one name in one open folder, under its lock."""
+
+    folder: Folder
+    name: str
+    edit: Edit
+    if_match: str | None
+    mode: int
+
+    def run(self) -> Snapshot | None:
+        for _ in range(TRIES):
+            before = self._settled()
+            self._check(before)
+            try:
+                after = self.edit(before.data if before else None)
+            except Exception as error:
+                if before and _unreadable(error) and self._changes_soon(before):
+                    continue
+                raise
+            if after == (before.data if before else None):
+                return before
+            try:
+                return self._commit(before, after)
+            except _Moved:
+                continue
+        raise Conflict("The file keeps changing; try again")
+
+    def _settled(self) -> Snapshot | None:
+        """The file now; an empty one that was just truncated gets a moment to be filled."""
+        now = self._read(self.name)
+        if now is not None and not now.data and self._changes_soon(now):
+            return self._read(self.name)
+        return now
+
+    def _changes_soon(self, seen: Snapshot) -> bool:
+        """Wait, while the file is very young, for a change. Whether one came."""
+        deadline = time.monotonic() + SETTLE_S  # a file may bear a time that is still to come
+        while (
+            time.time() - int(seen.stat.split(":")[0]) / 1e9 < SETTLE_S
+            and time.monotonic() < deadline
+        ):
+            now = self._read(self.name)
+            if now is None or now.stat != seen.stat:
+                return True
+            time.sleep(0.01)
+        return False
+
+    def _check(self, before: Snapshot | None) -> None:
+        if self.if_match is None or (before and self.if_match in {"*", before.etag}):
+            return
+        raise Stale(
+            f"{self.name} has changed since you read it; read it again and repeat the change"
+        )
+
+    def _commit(self, before: Snapshot | None, after: bytes | None) -> Snapshot | None:
+        if before is None:
+            assert after is not None  # an absent file stays absent without a commit
+            return self._create(after)
+        if after is None:
+            self._delete(before)
+            return None
+        return self._replace(before, after)
+
+    def _create(self, after: bytes) -> Snapshot:
+        with Draft.write(self.folder, after, self.mode) as draft:
+            try:
+                self.folder.move(draft.name, self.name)
+            except FileExistsError:
+                raise _Moved from None
+            draft.gone()
+            self.folder.sync()
+            return _written(draft)
+
+    def _delete(self, before: Snapshot) -> None:
+        spare = draft_name(self.name, before.etag, "")
+        try:
+            self.folder.move(self.name, spare)
+        except FileNotFoundError:
+            raise _Moved from None
+        if self._bytes(spare) != before.data:
+            self._return(spare)
+            raise _Moved
+        self._leave(spare, before.data, None)
+        self.folder.sync()
+
+    def _return(self, spare: str) -> None:
+        """Give a file taken by mistake its name back, or keep it beside its successor."""
+        try:
+            self.folder.move(spare, self.name)
+        except FileExistsError:
+            self.folder.keep(spare, self.name)
+
+    def _replace(self, before: Snapshot, after: bytes) -> Snapshot:
+        with Draft.write(self.folder, after, before.mode, exact=True) as draft:
+            draft.rename(draft_name(self.name, before.etag, _etag(after)))
+            try:
+                self.folder.swap(draft.name, self.name)
+            except FileNotFoundError:
+                raise _Moved from None
+            draft.gone()  # its name holds what was displaced
+            if self._bytes(draft.name) != before.data:
+                self._put_back(draft.name, after)
+                raise _Moved
+            self._leave(draft.name, before.data, after)
+            self.folder.sync()
+            return _written(draft)
+
+    def _put_back(self, spare: str, after: bytes) -> None:
+        """The name gets back the save that slipped in, as if ours had never been there."""
+        self.folder.swap(spare, self.name)
+        if self._bytes(spare) == after:
+            self._leave(spare, after, None)
+            return
+        # a second save landed on ours meanwhile: the newest stays, the older one beside it
+        self.folder.swap(spare, self.name)
+        self.folder.keep(spare, self.name)
+
+    def _leave(self, spare: str, was: bytes, after: bytes | None) -> None:
+        """Look at the displaced file once more, behind the answer, then remove it."""
+        target = self.folder.path / self.name
+        merge = partial(_merge_late, target, self.edit, after)
+        displaced.watch(displaced.Left(self.folder.path / spare, target, was, merge))
+
+    def _read(self, name: str) -> Snapshot | None:
+        try:
+            fd = syscalls.again(syscalls.open_at, name, os.O_RDONLY | os.O_NONBLOCK, self.folder.fd)
+        except FileNotFoundError:
+            return None
+        try:
+            return _snapshot(fd, LIMIT)
+        finally:
+            os.close(fd)
+
+    def _bytes(self, name: str) -> bytes | None:
+        found = self._read(name)
+        return found.data if found else None
+
+
+def _merge_late(target: Path, edit: Edit, ours: bytes | None, late: bytes) -> bool:
+    """Redo the edit on a save that came through an old handle, if nothing came after ours."""
+
+    def redo(now: bytes | None) -> bytes | None:
+        if now != ours:
+            raise _Moved
+        return edit(late)
+
+    try:
+        return ours is not None and change(target, redo) is not None
+    except Exception as error:
+        log.info(
+            "a late save stays beside the file", extra={"file": str(target), "why": repr(error)}
+        )
+        return False
+
+
+def _snapshot(fd: int, limit: int) -> Snapshot:
+    """All bytes of an open regular file, read until they hold still."""
+    for _ in range(TRIES):
+        before = os.fstat(fd)
+        data = opening.whole(fd, limit)
+        if _stat_text(os.fstat(fd)) == _stat_text(before):
+            break
+    return Snapshot(data, _etag(data), _stat_text(before), modes.S_IMODE(before.st_mode))
+
+
+def _written(draft: Draft) -> Snapshot:
+    mode = modes.S_IMODE(draft.stat.st_mode)
+    return Snapshot(draft.data, _etag(draft.data), _stat_text(draft.stat), mode)
+
+
+def _etag(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _stat_text(stat: os.stat_result) -> str:
+    return f"{stat.st_mtime_ns}:{stat.st_size}:{stat.st_ino}"
+
+
+def _unreadable(error: BaseException) -> bool:
+    """Whether the edit could not make sense of the bytes (yamlio.YamlError)."""
+    return any(getattr(e, "unreadable", False) for e in (error, error.__cause__, error.__context__))

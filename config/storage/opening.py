@@ -1,0 +1,145 @@
+"""The one way a file is opened that an agent, a checkout or a hand may have put there.
+
+Only a regular file is opened, so nothing waits at a FIFO and nothing endless is read. Below a root
+no link leads out of it: links are followed by name first, then the path they gave is walked from
+the open root with no link allowed, so that what was checked is what is opened. Imports next to
+nothing, for the process of a turn reads transcripts too.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat as modes
+
+TYPE_CHECKING = False  # `typing` is not loaded for annotations alone
+
+if TYPE_CHECKING:
+    from typing import IO
+
+PIECE = SMALL = 1 << 20
+_HERE = os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+
+_NAMED = os.path.isdir("/proc/self/fd")  # noqa: PTH112 - a turn process loads no pathlib
+_GETPATH = None if _NAMED else getattr(fcntl, "F_GETPATH", None)  # macOS
+
+Path = str | os.PathLike[str]
+
+
+class Refused(OSError):
+    """What is there is no regular file, or a loop of links."""
+
+
+class Outside(Refused):
+    """The path leads out of its root."""
+
+
+def regular(path: Path, *, within: Path | None = None, flags: int = os.O_RDONLY) -> int:
+    """A descriptor of the file. Refused for anything else, Outside when it is not below `within`.
+
+    The root itself may be reached by links: that is where its owner wants it to be. Other
+    errors are the system's own, FileNotFoundError for a link to nothing too.
+    """
+    _check(_stat(path), path)  # asked first: a device may act on being opened
+    flags |= _HERE
+    fd = os.open(path, flags) if within is None else _beneath(path, within, flags)
+    try:
+        _check(os.fstat(fd), path)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def reading(path: Path, *, within: Path | None = None, buffering: int = -1) -> IO[bytes]:
+    """The file for reading bytes, from its beginning; see `regular`."""
+    return os.fdopen(regular(path, within=within), "rb", buffering)
+
+
+def whole(fd: int, limit: int) -> bytes:
+    """All bytes of an open regular file, also of one that grows. EFBIG for more than `limit`."""
+    parts, offset, found = [], 0, os.fstat(fd)
+    _check(found, "")
+    if found.st_size > limit:
+        raise _too_large(limit)
+    while part := os.pread(fd, min(PIECE, limit + 1 - offset), offset):
+        parts.append(part)
+        offset += len(part)
+        if offset > limit:
+            raise _too_large(limit)
+    return b"".join(parts)
+
+
+def contents(path: Path, *, limit: int = SMALL, within: Path | None = None) -> bytes:
+    """The bytes of the file; the errors of `regular` and `whole`."""
+    fd = regular(path, within=within)
+    try:
+        return whole(fd, limit)
+    finally:
+        os.close(fd)
+
+
+def path_of(fd: int, asked: Path) -> str:
+    """Where an open file or folder is, opened as `asked`: the kernel says so, in the spelling of
+    the disk. Where it does not, the path that leads there without a link; Refused for none."""
+    if _NAMED:
+        return os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
+    if _GETPATH is not None:
+        return os.fsdecode(fcntl.fcntl(fd, _GETPATH, bytes(1024)).rstrip(b"\0"))
+    found = os.path.realpath(asked)
+    folder, name = os.path.split(found)
+    outer = _walk("/", folder.strip("/").split("/") if folder != "/" else [])
+    try:
+        there = os.stat(name or "/", dir_fd=outer, follow_symlinks=False)
+    finally:
+        os.close(outer)
+    if not os.path.samestat(there, os.fstat(fd)):
+        raise Refused(errno.ESTALE, "was moved while it was opened", os.fspath(asked))
+    return found
+
+
+def _beneath(path: Path, root: Path, flags: int) -> int:
+    """Open what the links of the path give, if that is below the root, without another link."""
+    top = os.path.realpath(root)
+    found = os.path.relpath(os.path.realpath(path), top)
+    *folders, name = found.split("/")
+    if name == os.curdir or os.pardir in (name, *folders):
+        raise Outside(errno.EXDEV, "leads out of its folder", os.fspath(path))
+    fd = _walk(top, folders)
+    try:
+        return os.open(name, flags | os.O_NOFOLLOW, dir_fd=fd)
+    finally:
+        os.close(fd)
+
+
+def _walk(top: str, folders: list[str]) -> int:
+    """A descriptor of the folder below `top`, with no link on the way."""
+    fd = os.open(top, _FOLDER)
+    try:
+        for folder in folders:
+            fd, outer = os.open(folder, _FOLDER | os.O_NOFOLLOW, dir_fd=fd), fd
+            os.close(outer)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _stat(path: Path) -> os.stat_result:
+    try:
+        return os.stat(path)  # noqa: PTH116 - text in the process of a turn
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise Refused(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path)) from None
+        raise
+
+
+def _check(found: os.stat_result, path: Path) -> None:
+    if not modes.S_ISREG(found.st_mode):
+        raise Refused(errno.EINVAL, "not a regular file", os.fspath(path))
+
+
+def _too_large(limit: int) -> OSError:
+    return OSError(errno.EFBIG, f"larger than {limit} bytes")

@@ -1,0 +1,63 @@
+"""Names and joins that come from outside: one safe segment, one path that stays below its root.
+
+A check by name is a snapshot; an opener gives `within=` to files.py, which looks
+again at what was really opened.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from config.errors import Invalid
+
+MAX_BYTES = 255
+
+
+class UnsafePath(Invalid):
+    """A name that is no plain file name, or a path that leaves its root."""
+
+
+def segment(name: str) -> str:
+    """The name itself, if it can be one path segment on every file system we meet."""
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        raise UnsafePath("a file name must be valid Unicode") from None
+    if name in {"", ".", ".."}:
+        raise UnsafePath(f'"{name}" is not a file name')
+    if "/" in name or any(ord(char) < 32 or ord(char) == 127 for char in name):
+        raise UnsafePath('a file name must not hold "/" or control characters')
+    if size > MAX_BYTES:
+        raise UnsafePath(f"a file name must not be longer than {MAX_BYTES} bytes")
+    return name
+
+
+def inside(root: Path, relative: str) -> Path:
+    """`root / relative`, if it stays below root, symlinks followed. The file may not exist yet."""
+    path = root.joinpath(*(segment(part) for part in relative.split("/")))
+    if not contains(root, path):
+        raise UnsafePath(f'"{relative}" leaves its folder')
+    return path
+
+
+def contains(root: Path, path: Path) -> bool:
+    """Whether `path`, with every symlink followed, lies below `root`."""
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR}:
+            return False
+    return not leads_out(root, path)
+
+
+def leads_out(root: Path, path: Path) -> bool:
+    """Whether links lead the path, which may not be there, out of `root`."""
+    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+
+
+def own_folder(root: Path, folder: Path) -> bool:
+    """Whether a folder directly in an own one is followed: if it is a link, only one to below
+    `root`. Cheap where it is none."""
+    return not folder.is_symlink() or contains(root, folder)

@@ -1,0 +1,1 @@
+"""Django's PostgreSQL backend that comes back by itself when its server does."""

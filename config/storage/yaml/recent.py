@@ -1,0 +1,41 @@
+"""Documents that were parsed a moment ago: a file is written, read and written again.
+
+Callers of `parse` get a value of their own; nodes are shared and must not be changed.
+"""
+
+from __future__ import annotations
+
+from config.storage.yaml import reader
+from config.storage.yaml.nodes import SIZE, Document
+
+MOST, LARGEST = 8, 1 << 18  # documents, and bytes of each
+
+_known: tuple[tuple[bytes, Document], ...] = ()  # replaced whole: readers need no lock
+
+
+def parse(
+    data: bytes, *, limit: int = SIZE, aliases: bool = True, nodes: int | None = None
+) -> Document:
+    """As reader.parse, without the work when these bytes were parsed a moment ago."""
+    return shared(data, limit=limit, aliases=aliases, nodes=nodes).copy()
+
+
+def shared(
+    data: bytes, *, limit: int = SIZE, aliases: bool = True, nodes: int | None = None
+) -> Document:
+    """The same, for who changes nothing of what it is given."""
+    global _known  # noqa: PLW0603 - what is remembered is the point
+    for known, document in _known:
+        if known == data and document.within(limit=limit, aliases=aliases, nodes=nodes):
+            return document
+    document = reader.parse(data, limit=limit, aliases=aliases, nodes=nodes)
+    if len(data) <= LARGEST:
+        others = tuple(one for one in _known if one[0] != data)
+        _known = ((data, document), *others)[:MOST]
+    return document
+
+
+def clear() -> None:
+    """Forget them all."""
+    global _known  # noqa: PLW0603
+    _known = ()

@@ -1,0 +1,42 @@
+"""Waiting for something that may not happen, and how many may wait at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from config.errors import Conflict
+
+
+async def happened(event: asyncio.Event, seconds: float | None) -> bool:
+    """Whether the event was set before the time was over; None waits as long as it takes."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    except TimeoutError:
+        return False
+
+
+@dataclass(slots=True)
+class Bound:
+    """So many at once; `text` refuses one more."""
+
+    most: int
+    text: str
+    _free: threading.BoundedSemaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._free = threading.BoundedSemaphore(self.most)
+
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Wait within. Conflict `busy` when too many do; nothing was begun then."""
+        if not self._free.acquire(blocking=False):
+            raise Conflict(f"{self.most} {self.text}", code="busy")
+        try:
+            yield
+        finally:
+            self._free.release()

@@ -1,0 +1,102 @@
+"""How a route is described to readers of the API: its body, its answers, its refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast, is_typeddict
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
+from drf_spectacular.views import SpectacularJSONAPIView
+from rest_framework import serializers as s
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.web.shapes import serializer
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+Serializer = type[s.Serializer[Any]]
+Shape = Serializer | type[Mapping[str, Any]]  # the latter: a TypedDict
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What the routes of one part have in common: the one shape of a refusal, and who gives which.
+
+    `always`: statuses any route may refuse with; `asked` those of a route with a query, `sent`
+    those of one with a body.
+    """
+
+    error: Shape
+    always: tuple[int, ...]
+    asked: tuple[int, ...] = (400,)
+    sent: tuple[int, ...] = (400, 413, 415)
+
+    def __call__(
+        self,
+        *answers: Shape,
+        status: int = 200,
+        also: int | None = None,
+        bare: Iterable[int] = (),
+        errors: Iterable[int] = (),
+        query: Serializer | None = None,
+        body: Serializer | OpenApiTypes | None = None,
+    ) -> Callable[[Handler], Handler]:
+        """The entry of one handler; several answers are one or the other.
+
+        `also`: another status with the same answer; `bare`: statuses without a body.
+        """
+        answer = _any_of(tuple(_serializer(one) for one in answers))
+        good = dict.fromkeys((status, also or status), answer) | dict.fromkeys(bare)
+        return self._entry(good, errors, query, body)
+
+    def binary(
+        self,
+        *types: str,
+        bare: Iterable[int] = (),
+        errors: Iterable[int] = (),
+        query: Serializer | None = None,
+    ) -> Callable[[Handler], Handler]:
+        """The entry of a handler whose answer is no JSON but of one of these types."""
+        good: dict[Any, Any] = dict.fromkeys(((200, kind) for kind in types), OpenApiTypes.BINARY)
+        return self._entry(good | dict.fromkeys(bare), errors, query, None)
+
+    def _entry(
+        self,
+        good: dict[Any, Any],
+        errors: Iterable[int],
+        query: Serializer | None,
+        body: Serializer | OpenApiTypes | None,
+    ) -> Callable[[Handler], Handler]:
+        refused = (*self.always, *(self.asked if query else ()), *(self.sent if body else ()))
+        error = _serializer(self.error)
+        return extend_schema(
+            request=body,
+            responses={**good, **dict.fromkeys((*refused, *errors), error)},
+            parameters=[query] if query else None,
+        )
+
+
+def _serializer(shape: Shape) -> Serializer:
+    return serializer(shape) if is_typeddict(shape) else cast("Serializer", shape)
+
+
+def _any_of(answers: tuple[Serializer, ...]) -> Any:
+    if len(answers) == 1:
+        return answers[0]
+    name = "Or".join(answer.__name__ for answer in answers)
+    return PolymorphicProxySerializer(name, [*answers], resource_type_field_name=None)
+
+
+class DescriptionView(SpectacularJSONAPIView):
+    """/api/schema of the part whose `urlconf` it is given, telling where that is mounted."""
+
+    http_method_names = ("get", "head")
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        response: Response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]
+        if mount := request.META.get("SCRIPT_NAME"):
+            response.data["servers"] = [{"url": mount}]
+        return response

@@ -1,0 +1,97 @@
+"""Names and addresses: which peer, Host or Origin is this machine. Exact comparison, no lookups.
+
+Defeats DNS rebinding: a page of another name cannot pass for localhost, however it resolves.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections.abc import Collection, Iterable
+
+IP = ipaddress.IPv4Address | ipaddress.IPv6Address
+_AUTHORITY = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
+_ORIGIN = re.compile(r"(https?)://(.+)", re.IGNORECASE)
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+_LOCALHOST = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)*localhost")
+_QUAD = re.compile(r"127(?:\.(?:0|[1-9][0-9]{0,2})){3}")
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_TEREDO = ipaddress.IPv6Network("2001::/32")
+
+
+def loopback(peer: str | None) -> bool:
+    """Whether a socket address is this machine. IPv4-mapped is unmapped, a zone id dropped."""
+    try:
+        address = ipaddress.ip_address((peer or "").partition("%")[0])
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return bool((mapped or address).is_loopback)
+
+
+def host_of(authority: str) -> str | None:
+    """The lower-case host of `host[:port]`, without one trailing dot; None when malformed."""
+    found = _AUTHORITY.fullmatch(authority)
+    if found is None or (found[2] and int(found[2]) > 65535):
+        return None
+    return found[1].lower().removesuffix(".")
+
+
+def origin_host(origin: str) -> str | None:
+    """The host of an http(s) origin; None for `null`, other schemes and anything malformed."""
+    found = _ORIGIN.fullmatch(origin)
+    return host_of(found[2]) if found else None
+
+
+def origin_of(text: str) -> str | None:
+    """An http(s) origin as browsers write it, without the port of its scheme; None: it is none."""
+    found = _ORIGIN.fullmatch(text.lower())
+    if found is None or host_of(found[2]) is None:
+        return None
+    return f"{found[1]}://{found[2].removesuffix(_DEFAULT_PORTS[found[1]])}"
+
+
+def allowed(host: str | None, extra: Collection[str] = ()) -> bool:
+    """localhost, *.localhost, 127.0.0.0/8 in dotted quad, [::1], or one of `extra`."""
+    if not host:
+        return False
+    if _QUAD.fullmatch(host):
+        return all(int(part) < 256 for part in host.split("."))
+    return host == "[::1]" or host in extra or _LOCALHOST.fullmatch(host) is not None
+
+
+def ip(address: str) -> IP:
+    """The address without its zone."""
+    return ipaddress.ip_address(address.partition("%")[0])
+
+
+def forms(address: IP) -> Iterable[IP]:
+    """The address, and the IPv4 address that is written inside it."""
+    yield address
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour
+        if address in _NAT64 or address in ipaddress.IPv6Network("::/96"):
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if address in _TEREDO and address.teredo:
+            inner = address.teredo[1]
+        if inner is not None:
+            yield inner
+
+
+def leads_here(address: IP) -> bool:
+    """Whether a connection to it, in any of its forms, ends on this machine."""
+    return any(_here(one) for one in forms(address))
+
+
+def _here(address: IP) -> bool:
+    """Only what is this machine's can be bound. Asked each time: addresses come and go."""
+    if address.is_loopback or address.is_unspecified:
+        return True
+    family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((str(address), 0))
+        except OSError:
+            return False
+    return True

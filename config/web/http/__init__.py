@@ -1,0 +1,1 @@
+"""The HTTP server: Daphne, its ports and threads, and Django behind it."""

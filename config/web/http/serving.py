@@ -1,0 +1,170 @@
+"""One server process from start to stop: the lock, the ports, the work behind them.
+
+A start that cannot be is one line and exit code 2 (OptionError); after `ready` nothing of a
+request waits for what runs in the background.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import resource
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from config import __version__
+from config.process.singleton import Instance
+from config.web import surfaces
+from config.web.connections import local
+from config.web.hosts import loopback
+from config.web.http.listeners import Listener, open_ports
+from config.web.late import load
+
+log = logging.getLogger(__name__)
+
+MOST_FILES = (65536, 10240)  # the second is all that some systems give (macOS)
+LOCAL = ("127.0.0.1", "::1")
+SWITCH_S = 0.0005  # a busy thread keeps the event loop waiting no longer than this, per system call
+
+
+def listeners(options: Any) -> list[Listener]:
+    """What the settings ask to be opened."""
+    wanted = [Listener("main", (options.host,), options.port)]
+    if options.tls_port is not None:
+        pair = (options.tls_cert, options.tls_key)
+        wanted.append(Listener("tls", (options.tls_host,), options.tls_port, tls=pair))
+    for name in ("review", "dashboard"):
+        port = port_of(name, options)
+        if port is not None:
+            wanted.append(Listener(name, LOCAL, port, required=False))
+    return wanted
+
+
+def port_of(name: str, options: Any) -> int | None:
+    """The port of a part: by the settings, or by what the part says of it (settings.SVC_PORTS)."""
+    said = settings.SVC_PORTS.get(name)
+    port: int | None = import_string(said)(options) if said else getattr(options, f"{name}_port")
+    return port
+
+
+class Serving:
+    """The server process. `ready` is called with the ports once they are open and published."""
+
+    def __init__(self, *, ready: Callable[[dict[str, int]], None] = lambda _ports: None) -> None:
+        self.options = settings.SVC
+        self.instance = Instance(settings.DATA_DIR, "server")
+        self.ready = ready
+        self.ports: dict[str, int] = {}
+        self._background: list[Any] = []
+        self._stopped = threading.Event()
+
+    def run(self, *, signal_handlers: bool = True) -> None:
+        """Serve until told to stop. OptionError when another serves, or a port cannot be had."""
+        from config.web.http.server import Server
+
+        self.instance.acquire()
+        try:
+            _raise_file_limit()
+            sys.setswitchinterval(SWITCH_S)
+            server = Server(
+                import_string(settings.ASGI_APPLICATION),
+                listen=self._listen,
+                started=self._started,
+                stopping=self._stop,
+            )
+            server.run(signal_handlers=signal_handlers)
+        finally:
+            self.instance.release()
+
+    def _listen(self, factory: Any) -> None:
+        self.ports = open_ports(listeners(self.options), factory)
+        surfaces.bind(self.ports)
+
+    def _started(self) -> None:
+        self.instance.publish({"version": __version__, "ports": self.ports})
+        self._log_start()
+        self.ready(self.ports)
+        threading.Thread(target=self._start_background, name="svc-start", daemon=True).start()
+
+    def _start_background(self) -> None:
+        for name in settings.SVC_BACKGROUND:
+            if self._stopped.is_set():
+                return
+            try:
+                part = load(name)()
+                part.start()
+                self._background.append(part)
+            except Exception:
+                log.exception("background part %s did not start", name)
+        gc.collect()
+        gc.freeze()  # what is loaded stays: a full collection of it costs a request 100 ms
+
+    def _stop(self) -> None:
+        self._stopped.set()
+        for part in reversed(self._background):
+            try:
+                part.stop()
+            except Exception:
+                log.exception("background part %s did not stop", type(part).__name__)
+
+    def _log_start(self) -> None:
+        """Say at the start what is served, from where, and what is unsafe about it."""
+        options, host = self.options, self.options.host
+        shown = f"[{host}]" if ":" in host else host
+        log.info(
+            f"svc {__version__} on http://{shown}:{self.ports['main']}, "
+            f"auth mode {options.auth_mode}, data {settings.DATA_DIR}"
+        )
+        for line in options.warnings:
+            log.warning(line)
+        for line in (*exposed(options), *local.warnings(options)):
+            log.warning(line)
+
+
+def exposed(options: Any) -> list[str]:
+    """A warning for each address of the main part that other machines reach in mode none."""
+    if options.auth_mode != "none":
+        return []
+    hosts = [options.host, *([options.tls_host] if options.tls_port is not None else [])]
+    text = (
+        "SECURITY: open instance: {} is bound with auth mode none; "
+        "whoever reaches this port can run code as this user"
+        if options.allow_open
+        else "{} is bound with auth mode none: other machines reach only /mcp, discovery "
+        "and health; set SVC_AUTH_MODE to admit browsers"
+    )
+    return [text.format(host) for host in dict.fromkeys(hosts) if not loopback(host)]
+
+
+_former_limit: int | None = None
+
+
+def open_files() -> int | None:
+    """The soft limit this process was started with: what its children get back."""
+    return _former_limit
+
+
+def _raise_file_limit() -> None:
+    global _former_limit  # noqa: PLW0603 - one per process
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    _former_limit = soft
+    for most in MOST_FILES:
+        wanted = min(hard, most) if hard > 0 else most
+        with suppress(ValueError, OSError):
+            if soft < wanted:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            return
+
+
+def exit_soon(seconds: float = 2) -> None:
+    """End the process even if some thread does not: a stop must not hang (promise R2)."""
+    timer = threading.Timer(seconds, os._exit, (0,))
+    timer.daemon = True
+    timer.start()

@@ -1,0 +1,119 @@
+"""The one shell around every HTML page: parts, theme, standing warnings. No page logic here.
+
+A page is a template plus `data-*` attributes of its body; its script asks the JSON API for the
+rest, so that a page can never show or do what the API does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.module_loading import import_string
+
+from config import __version__
+from config.errors import NotFound
+from config.web import surfaces
+from config.web.connections import local
+
+THEMES = ("light", "dark")
+View = Callable[..., HttpResponse]
+Crumb = tuple[str, str]  # (words, address); the last one is where you are
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of the three parts, as the rail shows it."""
+
+    name: str
+    label: str
+    icon: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """What stands around a page, whichever page it is."""
+
+    part: str
+    part_name: str
+    parts: tuple[Part, ...]
+    theme: str
+    warnings: tuple[str, ...]
+    version: str = __version__
+
+
+LABELS = (
+    ("main", "Workspace", "chat"),
+    ("review", "Review", "review"),
+    ("dashboard", "Apps", "apps"),
+)
+
+
+def page(
+    request: HttpRequest,
+    template: str,
+    *,
+    part: str,
+    title: str,
+    crumbs: Sequence[Crumb] = (),
+    data: Mapping[str, str] | None = None,
+    warnings: Sequence[str] = (),
+    status: int = 200,
+) -> HttpResponse:
+    """Render `template` inside the shell of `part`; `warnings`: beside those of every page."""
+    context: dict[str, Any] = {
+        "title": title,
+        "crumbs": list(crumbs) or [(title, request.path)],
+        "data": dict(data or {}),
+        "shell": shell(request, part, warnings),
+    }
+    response = render(request, template, context, status=status)
+    response["Cache-Control"] = (
+        "no-store"  # a page names what exists now; Back must not show old state
+    )
+    return response
+
+
+def or_missing(missing: Callable[[HttpRequest, str], HttpResponse]) -> Callable[[View], View]:
+    """A view whose `NotFound` is the page that `missing` makes of its sentence."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def answer(request: HttpRequest, **where: str) -> HttpResponse:
+            try:
+                return view(request, **where)
+            except NotFound as error:
+                return missing(request, error.text)
+
+        return answer
+
+    return decorate
+
+
+def shell(request: HttpRequest, part: str, warnings: Sequence[str]) -> Shell:
+    theme = request.COOKIES.get("svc_theme", "")
+    names = {name: label for name, label, _icon in LABELS}
+    return Shell(
+        part=part,
+        part_name=names[part],
+        parts=tuple(
+            Part(name, label, icon, part_url(request, name)) for name, label, icon in LABELS
+        ),
+        theme=theme if theme in THEMES else "",
+        warnings=(
+            *local.warnings(settings.SVC),
+            *import_string(settings.SVC_WARNINGS)(),
+            *warnings,
+        ),
+    )
+
+
+def part_url(request: HttpRequest, name: str) -> str:
+    """Where a part is, seen from this request: a path on the main port, else another port."""
+    return surfaces.page_url(request, name)

@@ -1,0 +1,201 @@
+"""What goes into an archive comes back from it, and nothing else ever does."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sqlite3
+import tarfile
+from pathlib import Path
+
+import orjson
+import pytest
+
+from config import __version__
+from config.errors import Conflict, Invalid
+from config.storage import backup, restoring
+from config.storage.copies import SqliteFile
+
+
+def plan(root: Path) -> backup.Plan:
+    return backup.Plan(
+        folders={"projects": root / "projects", "dashboard": root / "dashboard"},
+        config=root / "svc.config.yaml",
+        database=SqliteFile(root / "svc.sqlite3"),
+    )
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> backup.Plan:
+    """A data directory with a bit of everything."""
+    root = tmp_path / "full"
+    (root / "projects/alpha/.chats").mkdir(parents=True)
+    (root / "projects/alpha/project.yaml").write_bytes(b"name: A\n")
+    (root / "projects/alpha/run.sh").touch(0o755)
+    (root / "projects/alpha/link").symlink_to("/etc/hostname")
+    (root / "projects/alpha/.svc-tmp-1-a").write_bytes(b"unfinished")
+    os.mkfifo(root / "projects/alpha/pipe")
+    (root / "svc.config.yaml").write_bytes(b"port: 1\n")
+    (root / "state").mkdir()
+    (root / "state/secret").write_bytes(b"secret")
+    with contextlib.closing(sqlite3.connect(root / "svc.sqlite3")) as database:
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("CREATE TABLE t (x)")
+        database.execute("INSERT INTO t VALUES (42)")
+        database.commit()
+    return plan(root)
+
+
+def names(archive: Path) -> set[str]:
+    with tarfile.open(archive) as tar:
+        return set(tar.getnames())
+
+
+def archive_of(
+    path: Path,
+    members: dict[str, bytes | str],
+    *,
+    manifest: bool = True,
+    end: bool = True,
+    version: str = __version__,
+) -> Path:
+    """A hand-made archive: bytes are files, text is a symlink's target."""
+    with tarfile.open(path, "w") as tar:
+        everything: dict[str, bytes | str] = {}
+        if manifest:
+            everything["manifest.json"] = orjson.dumps({"format": 1, "version": version})
+        everything |= members
+        if end:
+            everything["end"] = b""
+        for name, content in everything.items():
+            info = tarfile.TarInfo(name)
+            if isinstance(content, str):
+                info.type, info.linkname = tarfile.SYMTYPE, content
+                tar.addfile(info)
+            else:
+                info.size = len(content)
+                tar.addfile(info, io.BytesIO(content))
+    return path
+
+
+def test_all_that_users_would_miss_comes_back(full: backup.Plan, tmp_path: Path):
+    backup.write(full, tmp_path / "b.tar.gz", version="1")
+
+    there = plan(tmp_path / "there")
+    report = restoring.restore(there, tmp_path / "b.tar.gz")
+
+    alpha = tmp_path / "there/projects/alpha"
+    assert (alpha / "project.yaml").read_bytes() == b"name: A\n"
+    assert (alpha / "run.sh").stat().st_mode & 0o777 == 0o755
+    assert (alpha / "link").readlink() == Path("/etc/hostname")
+    assert there.config.read_bytes() == b"port: 1\n"
+    with contextlib.closing(sqlite3.connect(tmp_path / "there/svc.sqlite3")) as database:
+        assert database.execute("SELECT x FROM t").fetchall() == [(42,)]
+    assert report.files == 4
+
+
+def test_secrets_and_unfinished_files_stay_out_and_the_rest_is_named(
+    full: backup.Plan, tmp_path: Path
+):
+    archive = tmp_path / "b.tar.gz"
+
+    report = backup.write(full, archive, version="1")
+
+    assert not any("secret" in name or ".svc-tmp-" in name for name in names(archive))
+    assert report.left_out == [f"{tmp_path}/full/projects/alpha/pipe: a socket, pipe or device"]
+    assert archive.stat().st_mode & 0o777 == 0o600
+
+
+def test_an_archive_inside_what_it_saves_does_not_hold_itself(full: backup.Plan):
+    archive = full.folders["projects"] / "b.tar.gz"
+
+    backup.write(full, archive, version="1")
+    backup.write(full, archive, version="1")
+
+    assert "projects/b.tar.gz" not in names(archive)
+
+
+def test_a_failed_backup_leaves_the_old_archive(full: backup.Plan, tmp_path: Path):
+    archive = tmp_path / "b.tar.gz"
+    archive.write_bytes(b"old")
+    (tmp_path / "full/svc.sqlite3").write_bytes(b"not a database, " * 100)
+
+    with pytest.raises(sqlite3.DatabaseError):
+        backup.write(full, archive, version="1")
+
+    assert archive.read_bytes() == b"old"
+    assert list(tmp_path.glob(".svc-tmp-*")) == []
+
+
+def test_a_place_that_holds_data_is_not_overwritten(full: backup.Plan, tmp_path: Path):
+    backup.write(full, tmp_path / "b.tar.gz", version="1")
+
+    with pytest.raises(Conflict, match="already holds data"):
+        restoring.restore(full, tmp_path / "b.tar.gz")
+
+
+def test_an_empty_database_and_a_present_config_are_no_obstacle(full: backup.Plan, tmp_path: Path):
+    backup.write(full, tmp_path / "b.tar.gz", version="1")
+    there = plan(tmp_path / "there")
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there/svc.sqlite3").touch()
+    there.config.write_bytes(b"port: 2\n")
+
+    report = restoring.restore(there, tmp_path / "b.tar.gz")
+
+    assert there.config.read_bytes() == b"port: 2\n"
+    assert report.left_out == [f"svc.config.yaml: {there.config} is there already"]
+
+
+@pytest.mark.parametrize(
+    "name", ["projects/../../escape", "/etc/escape", "projects/a\nb", "../escape", "projects/.."]
+)
+def test_a_hostile_name_writes_nothing_outside(tmp_path: Path, name: str):
+    archive = archive_of(tmp_path / "b.tar", {name: b"x"})
+
+    with contextlib.suppress(Invalid):
+        restoring.restore(plan(tmp_path / "there"), archive)
+
+    found = {p.relative_to(tmp_path).parts[0] for p in tmp_path.rglob("*") if p.is_file()}
+    assert found <= {"b.tar"}
+    assert not Path("/etc/escape").exists()
+
+
+def test_nothing_is_written_through_a_symlink_of_the_archive(tmp_path: Path):
+    out = tmp_path / "out"
+    out.mkdir()
+    members: dict[str, bytes | str] = {
+        "projects/first": b"",
+        "projects/link": str(out),
+        "projects/link/x": b"x",
+    }
+
+    with pytest.raises(OSError):
+        restoring.restore(plan(tmp_path / "there"), archive_of(tmp_path / "b.tar", members))
+
+    assert list(out.iterdir()) == []
+
+
+def test_what_is_no_backup_is_refused(tmp_path: Path, full: backup.Plan):
+    (tmp_path / "text").write_bytes(b"no archive at all" * 100)
+    archive_of(tmp_path / "foreign.tar", {"x": b"1"}, manifest=False)
+    archive_of(tmp_path / "short.tar", {"projects/x": b"1"}, end=False)
+    backup.write(full, tmp_path / "whole.tar.gz", version="1")
+    whole = (tmp_path / "whole.tar.gz").read_bytes()
+    (tmp_path / "cut.tar.gz").write_bytes(whole[: len(whole) // 2])
+
+    for name in ("text", "foreign.tar", "short.tar", "cut.tar.gz"):
+        with pytest.raises(Invalid, match="no usable backup"):
+            restoring.restore(plan(tmp_path / name.replace(".", "-")), tmp_path / name)
+
+
+def test_members_that_belong_nowhere_are_named(tmp_path: Path):
+    archive = archive_of(
+        tmp_path / "b.tar", {"other/x": b"1", "projects/a/project.yaml": b"a: 1\n"}
+    )
+
+    report = restoring.restore(plan(tmp_path / "there"), archive)
+
+    assert report.left_out == ["other/x: has no place here"]
+    assert (tmp_path / "there/projects/a/project.yaml").exists()

@@ -1,0 +1,230 @@
+"""A change in a watched folder is told, once, also where notifications fail."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from config.storage import files, watch
+from config.storage.inotify import Inotify
+from config.storage.notify import Stepping
+from config.storage.watch import Watcher
+
+Told = queue.Queue[set[Path]]
+
+
+@pytest.fixture(params=[Inotify, Stepping], autouse=True)
+def _by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of the two ways a system may tell."""
+    monkeypatch.setattr(watch, "notify", lambda folders: closing(request.param(folders)))
+
+
+@pytest.fixture
+def told() -> Told:
+    return queue.Queue()
+
+
+@pytest.fixture
+def watched(tmp_path: Path, told: Told) -> Iterator[Watcher]:
+    """Watches tmp_path and every folder in it."""
+    watcher = Watcher(lambda: below(tmp_path), told.put, poll_s=30)
+    watcher.start()
+    yield watcher
+    watcher.stop()
+
+
+def below(root: Path) -> list[Path]:
+    return [root, *(path for path in root.iterdir() if path.is_dir())]
+
+
+def seen(told: Told, path: Path, *, within: float = 5.0) -> float:
+    """Seconds until `path` was told."""
+    start = time.monotonic()
+    while True:
+        rest = within - (time.monotonic() - start)
+        if path in told.get(timeout=max(rest, 0.001)):
+            return time.monotonic() - start
+
+
+def renamed(path: Path, data: bytes) -> None:
+    draft = path.with_name(".draft")
+    draft.write_bytes(data)
+    draft.replace(path)
+
+
+@pytest.mark.usefixtures("watched")
+@pytest.mark.parametrize("save", [Path.write_bytes, files.write, renamed])
+def test_a_save_is_told_however_it_is_made(
+    tmp_path: Path, told: Told, save: Callable[[Path, bytes], object]
+):
+    for data in (b"1", b"2"):
+        save(tmp_path / "a.yaml", data)
+        assert seen(told, tmp_path / "a.yaml") < 1
+
+    (tmp_path / "a.yaml").unlink()
+    seen(told, tmp_path / "a.yaml")
+
+
+@pytest.mark.usefixtures("watched")
+def test_a_new_folder_is_watched_with_what_is_already_in_it(tmp_path: Path, told: Told):
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new/a.yaml").write_bytes(b"1")
+    seen(told, tmp_path / "new/a.yaml")
+
+    (tmp_path / "new/b.yaml").write_bytes(b"1")
+    seen(told, tmp_path / "new/b.yaml")
+
+
+@pytest.mark.usefixtures("watched")
+def test_temporary_files_and_what_lies_deeper_are_not_told(tmp_path: Path, told: Told):
+    (tmp_path / "sub/deep").mkdir(parents=True)
+    seen(told, tmp_path / "sub/deep")
+    (tmp_path / "sub/deep/x").write_bytes(b"1")
+    (tmp_path / ".svc-tmp-1-a").write_bytes(b"1")
+    (tmp_path / "last").write_bytes(b"1")
+
+    paths: set[Path] = set()
+    while tmp_path / "last" not in paths:
+        paths |= told.get(timeout=5)
+
+    assert not {p.name for p in paths} & {"x", ".svc-tmp-1-a"}
+
+
+def test_a_rebuild_looks_at_the_folders_again(tmp_path: Path, told: Told):
+    inner = tmp_path / "inner"
+    folders: list[Path] = []
+    inner.mkdir()
+    watcher = Watcher(lambda: folders, told.put, poll_s=30)
+    watcher.start()
+    try:
+        folders.append(inner)
+        (inner / "a").write_bytes(b"1")
+        watcher.rebuild()
+        seen(told, inner / "a")
+    finally:
+        watcher.stop()
+
+
+def test_without_notifications_a_poll_each_second_finds_every_change(
+    tmp_path: Path,
+    told: Told,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+):
+    def broken(*_: object) -> None:
+        raise OSError("no inotify instances left")
+
+    monkeypatch.setattr(watch, "notify", broken)
+    watcher = Watcher(lambda: [tmp_path], told.put)
+    began = time.monotonic()
+    watcher.start()
+    try:
+        for number in range(3):
+            (tmp_path / f"{number}").write_bytes(b"1")
+            seen(told, tmp_path / f"{number}")
+    finally:
+        watcher.stop()
+
+    assert time.monotonic() - began < 4.5  # three polls, and not one of 5 s
+    assert caplog.text.count("no inotify instances left\n") == 2  # said once, and its traceback
+
+
+def test_the_poll_follows_symlinked_files(tmp_path: Path, told: Told):
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    inside.mkdir()
+    outside.write_bytes(b"1")
+    (inside / "link").symlink_to(outside)
+    watcher = Watcher(lambda: [inside], told.put, poll_s=0.1)
+    watcher.start()
+    try:
+        outside.write_bytes(b"longer")
+        seen(told, inside / "link")
+    finally:
+        watcher.stop()
+
+
+def test_a_handler_that_fails_does_not_end_the_watching(tmp_path: Path, told: Told):
+    def handler(paths: set[Path]) -> None:
+        told.put(paths)
+        raise ValueError("a defect")
+
+    watcher = Watcher(lambda: [tmp_path], handler, poll_s=30)
+    watcher.start()
+    try:
+        for name in ("a", "b"):
+            (tmp_path / name).write_bytes(b"1")
+            seen(told, tmp_path / name)
+    finally:
+        watcher.stop()
+
+
+def test_starting_and_stopping_leaks_no_thread(tmp_path: Path):
+    before = set(threading.enumerate())
+    for _ in range(10):
+        watcher = Watcher(lambda: [tmp_path], lambda paths: None)
+        watcher.start()
+        watcher.stop()
+
+    new = set(threading.enumerate()) - before
+    assert [thread.name for thread in new if thread.name == "watcher"] == []
+
+
+def test_a_folder_that_is_replaced_is_watched_on(tmp_path: Path, told: Told):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    watcher = Watcher(lambda: [inner], told.put, poll_s=0.5)
+    watcher.start()
+    try:
+        inner.rename(tmp_path / "other")
+        inner.mkdir()
+        (inner / "a").write_bytes(b"1")
+        seen(told, inner / "a")
+    finally:
+        watcher.stop()
+
+
+def test_what_the_system_could_not_keep_is_found_by_a_look(tmp_path: Path, told: Told):
+    most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    first, other, last = (tmp_path / name for name in ("first", "other", "last"))
+    other.touch()
+    busy = threading.Event()
+
+    def handler(paths: set[Path]) -> None:
+        told.put(paths)
+        busy.wait(20)
+
+    watcher = Watcher(lambda: [tmp_path], handler, poll_s=30)
+    watcher.start()
+    try:
+        first.touch()
+        seen(told, first)
+        for number in range(most + 100):
+            os.utime((first, other)[number % 2])
+        last.touch()
+        busy.set()
+        seen(told, last)
+    finally:
+        busy.set()
+        watcher.stop()
+
+
+def test_two_names_of_one_folder_are_both_told(tmp_path: Path, told: Told):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.mkdir()
+    link.symlink_to(real)
+    watcher = Watcher(lambda: [real, link], told.put, poll_s=0.5)
+    watcher.start()
+    try:
+        (real / "a").write_bytes(b"1")
+        paths: set[Path] = set()
+        while not paths >= {real / "a", link / "a"}:
+            paths |= told.get(timeout=5)
+    finally:
+        watcher.stop()
