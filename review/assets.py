@@ -1,7 +1,7 @@
-"""Images pasted into reviews: checked, named by their contents, kept (contract 12.2).
+"""Images pasted into reviews: checked, named by their contents, kept.
 
-A name never comes to mean another image, so whoever has one may keep it for ever. Nothing here
-deletes.
+A name never comes to mean another image, so a browser may keep it forever. Nothing here deletes.
+Why only signatures are checked: docs/design/review.md#pasted-images.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import re
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 from xml.parsers import expat
 
-from config.kernel.errors import Invalid, NotFound, TooLarge, UnsupportedMedia
-from config.kernel.storage import files
-from config.kernel.storage.paths import UnsafePath, contains
-from review import projects
+from config.errors import Invalid, NotFound, TooLarge, UnsupportedMedia
+from config.storage import files
+from config.storage.paths import UnsafePath, contains
+from review import events, projects
 from review.files import expect
 
 FOLDER = "assets"
@@ -52,7 +52,13 @@ HEADERS = {
 }
 
 
-def store(slug: str, data: bytes, content_type: str, alt: str = "") -> dict[str, Any]:
+class Stored(TypedDict):
+    name: str
+    markdown: str
+    created: bool
+
+
+def store(slug: str, data: bytes, content_type: str, alt: str = "") -> Stored:
     """Keep an image: `{name, markdown, created}`; the same image again is `created: False`.
 
     NotFound for the project, then UnsupportedMedia for the type, Invalid when empty, TooLarge over
@@ -61,11 +67,9 @@ def store(slug: str, data: bytes, content_type: str, alt: str = "") -> dict[str,
     folder = projects.get(slug).dir / FOLDER
     suffix = _checked(data, content_type)
     name = hashlib.sha256(data).hexdigest() + suffix
-    return {
-        "name": name,
-        "markdown": markdown(slug, name, alt),
-        "created": _keep(folder, name, data),
-    }
+    if created := _keep(folder, name, data):
+        events.project(slug, "assets")
+    return {"name": name, "markdown": markdown(slug, name, alt), "created": created}
 
 
 def find(slug: str, name: str) -> Path:

@@ -1,4 +1,4 @@
-"""What review remembers in memory and in its tables; all can be read again (contract 14.4)."""
+"""What review remembers in memory and in its tables; all can be read again."""
 
 from __future__ import annotations
 

@@ -1,18 +1,22 @@
-"""The MCP endpoint of the review part (contract 13): this machine only, no credential."""
+"""The MCP endpoint of the review part: this machine only, no credential."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
-from config.kernel.errors import SvcError
-from config.kernel.mcp.endpoint import McpConsumer
-from config.kernel.mcp.operations import Principal, Registry
-from config.kernel.mcp.results import Result, in_band
-from config.kernel.web.answers import Refusal
-from review.operations import Local
-from review.tools import REGISTRY
+from config.errors import SvcError
+from config.mcp.endpoint import McpConsumer
+from config.mcp.operations import Principal, Registry, Unrestricted
+from config.mcp.results import Result, in_band
+from config.web.answers import Refusal
+from review.mcp.catalogue import REGISTRY
 
-AGENT = Local("agent")
+
+class Agent(Unrestricted):
+    """Any program on this machine; there is no credential."""
+
+    defaults: ClassVar[Mapping[str, str]] = {}
 
 
 class ReviewEndpoint(McpConsumer):
@@ -22,7 +26,7 @@ class ReviewEndpoint(McpConsumer):
     registry: ClassVar[Registry | None] = REGISTRY
 
     async def admit(self) -> Principal | Refusal:
-        return AGENT
+        return Agent()
 
     def failure(self, error: SvcError) -> Result:
         """In-band, with the sentence, word and status that REST answers."""

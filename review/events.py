@@ -1,16 +1,16 @@
-"""What clients of the review part are told (contract 11): ids of what changed, never contents.
+"""The events of the review part: ids of what changed, never contents.
 
-A write through the API is told at once by whoever made it; its echo from the watcher is dropped
-there (background/).
+A write through the API publishes its own event at once; its echo from the watcher is dropped
+there (background/). See docs/design/review.md#events-of-review.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from config.kernel.errors import MethodNotAllowed
-from config.kernel.web.answers import Receive, Send, refusal, refuse
-from config.kernel.web.events import Broadcaster, EventStream, declare
+from config.errors import MethodNotAllowed
+from config.web.answers import Receive, Send, refusal, refuse
+from config.web.events import Broadcaster, EventStream, declare
 
 RESYNC = {"type": "projects", "reason": "resync"}
 

@@ -1,4 +1,4 @@
-"""Markdown of comments and notes as HTML that is safe to put into a page (contract 9, 15.11).
+"""Markdown of comments and notes as HTML that is safe to put into a page.
 
 CommonMark with tables, strikethrough and task lists. Raw HTML stays text, nothing is fetched from
 elsewhere: an image of another place becomes a link to it. What comes out passes a sanitiser all
@@ -8,7 +8,7 @@ the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
 from typing import Any
@@ -24,12 +24,15 @@ from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 
-from config.kernel.jsonio import visible
+from config.jsonio import visible
 
 ASSET = re.compile(
     r"/api/projects/[A-Za-z0-9][A-Za-z0-9._-]{0,127}/assets/[0-9a-f]{64}\.[a-z]{3,4}"
 )
 WEB = re.compile(r"https?://", re.IGNORECASE)
+LINKED = re.compile(rf"(?:https?://|mailto:).|{ASSET.pattern}$", re.IGNORECASE)
+BARE = re.compile(r"""(?<!\w)https?://[^\s<>"`.,;:!?'*_~()\]][^\s<>"`]{0,2000}""")
+AFTER = ".,;:!?'\"*_~)]"  # behind an address these belong to the sentence
 TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
 LONGEST = 128 * 1024  # characters; more is shown as it was written
 COLOURED = 4_000  # characters of code in one text; lexers can take the square of it
@@ -75,7 +78,9 @@ def html(text: str | None, *, mount: str = "") -> str:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False})
     parser.enable(["table", "strikethrough"])
+    parser.validateLink = lambda url: bool(LINKED.match(url))  # type: ignore[method-assign]
     parser.core.ruler.push("addresses", _addresses)
+    parser.core.ruler.push("bare", _bare)
     parser.core.ruler.push("tasks", _tasks)
     parser.core.ruler.push("alignment", _alignment)
     parser.add_render_rule("image", _image)
@@ -90,6 +95,40 @@ def _addresses(state: StateCore) -> None:
             href = str(child.attrs.get("href", ""))
             if child.type == "link_open" and ASSET.fullmatch(href):
                 child.attrs["href"] = state.env["mount"] + href
+
+
+def _bare(state: StateCore) -> None:
+    """An address that stands in a text by itself is a link."""
+    for token in state.tokens:
+        if token.type == "inline" and "://" in token.content:
+            children: list[Token] = []
+            linked = 0
+            for child in token.children or ():
+                linked += {"link_open": 1, "link_close": -1}.get(child.type, 0)
+                plain = child.type == "text" and not linked
+                children += _linked(child.content) if plain else [child]
+            token.children = children
+
+
+def _linked(text: str) -> Iterator[Token]:
+    end = 0
+    for found in BARE.finditer(text):
+        address = _trimmed(found[0])
+        yield Token("text", "", 0, content=text[end : found.start()])
+        yield Token("link_open", "a", 1, attrs={"href": address})
+        yield Token("text", "", 0, content=address)
+        yield Token("link_close", "a", -1)
+        end = found.start() + len(address)
+    yield Token("text", "", 0, content=text[end:])
+
+
+def _trimmed(address: str) -> str:
+    """A bracket that was opened in the address ends it."""
+    while address[-1] in AFTER:
+        if address[-1] == ")" and address.count("(") >= address.count(")"):
+            break
+        address = address[:-1]
+    return address
 
 
 def _tasks(state: StateCore) -> None:

@@ -1,10 +1,10 @@
-"""Index tables of the review part, all rebuildable: files and git hold the truth (contract 14)."""
+"""Index tables of the review part, all rebuildable: files and git hold the truth."""
 
 from __future__ import annotations
 
 from django.db import models
 
-from config.kernel.storage import homes
+from config.storage import homes
 
 
 class FileRow(models.Model):

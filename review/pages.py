@@ -1,4 +1,4 @@
-"""The pages of the review part (contract 15). Their scripts are clients of its JSON API.
+"""The pages of the review part. Their scripts are clients of its JSON API.
 
 No page waits for git: whether a commit is in the range of its repo is for the API to say.
 """
@@ -10,9 +10,9 @@ from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse
 
-from config.kernel.errors import NotFound
-from config.kernel.jsonio import visible
-from config.kernel.web.pages import Crumb, or_missing, page
+from config.errors import NotFound
+from config.jsonio import visible
+from config.web.pages import Crumb, or_missing, page
 from review import projects
 
 SHA = re.compile(r"[0-9a-fA-F]{4,64}")

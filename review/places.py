@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from config.kernel.web.places import Place, Waiting
+from config.web.places import Place, Waiting
 from review import projects
 from review.stacks import listing
 

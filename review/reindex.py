@@ -2,14 +2,14 @@
 what other homes have, one of settings.SVC_ELSEWHERE for `manage.py forget`.
 
 The rows of files stay, only unbelieved: one whose file is broken holds its last good value. What
-belongs to another home is left alone; rows of commits belong to none, whoever needs one makes it.
+belongs to another home is left alone; rows of commits belong to none and are made when needed.
 """
 
 from __future__ import annotations
 
 from django.db.models import Count, QuerySet
 
-from config.kernel.storage import homes, ranges
+from config.storage import homes, ranges
 from review import files, models
 from review.stacks import listing
 

@@ -1,4 +1,4 @@
-"""Who reviews on this machine (contract 1.4): decided once, at the first question."""
+"""Who reviews on this machine: decided once, at the first question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every HTTP route of the review part that Django answers (contract 19), on both mounts.
+"""Every HTTP route of the review part that Django answers, on both mounts.
 
 `/mcp`, event streams and uploads are ASGI consumers, routed in config/asgi.py.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
-from config.kernel.web.described import DescriptionView
+from config.web.described import DescriptionView
 from review import pages
 from review.api.commits import CommitViewSet
 from review.api.instance import InstanceViewSet
@@ -64,5 +64,5 @@ urlpatterns = [
     path(f"{THREAD}/comments/<str:comment>", thread({"patch": "edit", "delete": "remove"})),
     path("api/schema", DescriptionView.as_view(urlconf="review.urls"), name="review-schema"),
     path("api/docs", shown(url_name="review-schema", http_method_names=("get", "head"))),
-    re_path(r"^p(?:/|$)", pages.missing),  # what is asked for where pages are is told on a page
+    re_path(r"^p(?:/|$)", pages.missing),  # a page, as asked for where pages are
 ]  # fmt: skip

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config import __version__
-from config.kernel import jsonio
-from config.kernel.errors import Invalid, NotFound, SvcError
-from config.kernel.web import answers, rest, wire
-from config.kernel.web.described import Described
-from review import caches, reviewer
-from review.api import shapes
-from review.operations import Local
+from config import __version__, jsonio
+from config.errors import Invalid, NotFound, SvcError
+from config.web import answers, rest, wire
+from config.web.described import Described
+from review import caches, refusals
 from review.stacks import details
 
 Answer = Mapping[str, Any] | Iterator[bytes]
-documented = Described(shapes.Error, always=(403, 500), asked=())
+
+
+class Error(TypedDict):
+    """Every refusal, on every route."""
+
+    error: str
+    code: str
+
+
+documented = Described(Error, always=(403, 500), asked=())
 binary = documented.binary
 
 DEPTH = 64
@@ -38,7 +44,7 @@ WORDS = {
 
 
 class Parser(wire.JSONParser):
-    """One JSON object; the sentences of contract 10. An empty body is no object."""
+    """One JSON object, refused in the words of this part. An empty body is no object."""
 
     def parse(
         self, stream: Any, media_type: str | None = None, parser_context: Any = None
@@ -61,7 +67,7 @@ class ViewSet(rest.ViewSet):
     parser_classes = (Parser,)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """The body is looked at before the resource is (contract 9.5)."""
+        """The body is looked at before the resource: a bad one is 400, whatever it was sent to."""
         super().initial(request, *args, **kwargs)
         method = request.method or ""
         if method in {"POST", "PUT", "PATCH"} and hasattr(self, method.lower()):
@@ -74,7 +80,7 @@ class ViewSet(rest.ViewSet):
 
 
 def _worded(error: Exception, context: dict[str, Any]) -> Response:
-    response = wire.exception_handler(error, context)
+    response = wire.exception_handler(refusals.sentence(error), context)
     response.data["error"] = WORDS.get(response.data["error"], response.data["error"])
     return response
 
@@ -87,11 +93,6 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def failed(request: HttpRequest) -> HttpResponse:
     """Django's handler500 on this surface."""
     return answers.django(SvcError(WORDS["internal error"]))
-
-
-def person() -> Local:
-    """Whoever is on this machine, signing as the reviewer."""
-    return Local(reviewer.me().id)
 
 
 def mount(request: Request) -> str:

@@ -7,10 +7,15 @@ from typing import Any
 from rest_framework import serializers as s
 from rest_framework.request import Request
 
-from config.kernel.web import rest
-from review.api.shapes import SIDES, Shape
-from review.reviews.writing.limits import AUTHOR, BODY
-from review.stacks.prs.rules import STATUSES, TITLE
+from config.web import rest
+from config.web.shapes import Shape
+from review.api.shapes import SIDES, STORED
+from review.stacks.prs.rules import TITLE
+from review.threads.writing.limits import AUTHOR, BODY
+
+
+class Nothing(Shape):
+    """`{}`."""
 
 
 class ThreadBody(Shape):
@@ -46,7 +51,7 @@ class PrBody(Shape):
     body = s.CharField(required=False, allow_null=True, allow_blank=True, max_length=BODY)
     branch = s.CharField(required=False, allow_null=True)
     github = s.JSONField(required=False, allow_null=True)
-    status = s.ChoiceField(STATUSES, required=False, allow_null=True)
+    status = s.ChoiceField(STORED, required=False, allow_null=True)
 
 
 class TakeBody(Shape):

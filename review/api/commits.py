@@ -10,106 +10,101 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.kernel.errors import Invalid
-from config.kernel.web import rest
-from review import assets, operations
-from review.api import bodies, discussion, pictures, queries, shapes
-from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, mount, person, tagged
+from config.web import rest
+from review import assets
+from review.api import bodies, pictures, queries
+from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, mount, tagged
+from review.stacks import changes, details, interdiff, taking
+from review.stacks import repo as repos
+from review.threads import export, records
 
 
 @extend_schema(tags=["review commits"])
 class CommitViewSet(ViewSet):
     """`{c}` = `/api/projects/:p/repos/:r/commits/:sha` and what it holds, threads aside."""
 
-    @documented(shapes.Commit, query=queries.Contents, errors=(400, 404))
+    @documented(details.Commit, query=queries.Contents, errors=(400, 404))
     def retrieve(self, request: Request, **place: Any) -> HttpResponseBase:
         """One commit; `contents`: all, none, or for how many files."""
         contents = request.query_params.get("contents", "all")
         return tagged(
             request,
             place["project"],
-            lambda: operations.get_commit(person(), contents=contents, **place),
+            lambda: details.commit(contents=contents, **place),
             "commit",
             contents,
             *place.values(),
         )
 
-    @documented(shapes.File, query=queries.Path, errors=(400, 404))
+    @documented(details.File, query=queries.Path, errors=(400, 404))
     def file(self, request: Request, **place: Any) -> Response:
         """One file of the commit with its contents."""
-        path = request.query_params.get("path")
-        if not path:
-            operations.find(place["project"], place["repo"], place["sha"])
-            raise Invalid('"path" is required')
-        return Response(operations.get_commit(person(), path=path, **place))
+        return Response(details.file(path=request.query_params.get("path") or None, **place))
 
     @binary(*assets.TYPES.values(), query=queries.Image, errors=(400, 404))
     def image(self, request: Request, **place: Any) -> HttpResponse:
         """An image that the commit changes, before (LEFT) or after it (RIGHT)."""
         path, side = request.query_params.get("path"), request.query_params.get("side")
-        data, kind = operations.get_image(person(), path=path, side=side, **place)
+        data, kind = details.image(path=path, side=side, **place)
         return HttpResponse(data, content_type=kind, headers=assets.HEADERS)
 
-    @documented(shapes.Review, query=queries.Html, errors=(400, 404))
+    @documented(records.Review, query=queries.Html, errors=(400, 404))
     def review(self, request: Request, **place: Any) -> HttpResponseBase:
         """The threads placed on this commit, and its viewed marks."""
         html = flag(request, "html")
         return tagged(
             request,
             place["project"],
-            lambda: operations.get_review(person(), html=html, mount=mount(request), **place),
+            lambda: records.review(repos.target_at(**place), html=html, mount=mount(request)),
             "review",
             str(html),
             *place.values(),
         )
 
-    @documented(shapes.Pr, errors=(400, 404))
+    @documented(details.Pr, errors=(400, 404))
     def pr(self, request: Request, **place: Any) -> HttpResponseBase:
         """The PR record."""
         return tagged(
             request,
             place["project"],
-            lambda: operations.get_pr(person(), **place),
+            lambda: details.pr(**place),
             "pr",
             *place.values(),
         )
 
-    @documented(shapes.Pr, body=bodies.PrBody, errors=(404, 409))
+    @documented(details.Pr, body=bodies.PrBody, errors=(404, 409))
     def set_pr(self, request: Request, **place: Any) -> Response:
         """Change the PR record; null clears a field."""
-        return Response(operations.set_pr(person(), patch=rest.body(request), **place))
+        return Response(changes.set_pr(patch=rest.body(request), **place))
 
-    @documented(discussion.Taken, body=bodies.TakeBody, errors=(404, 409))
+    @documented(taking.Taken, body=bodies.TakeBody, errors=(404, 409))
     def take(self, request: Request, **place: Any) -> Response:
         """Say that a gone commit became this one: its review and PR record are taken over."""
         old = rest.body(request).get("from")
-        return Response(operations.take_over(person(), old=old, **place))
+        return Response(taking.take(old=old, **place))
 
-    @documented(shapes.Viewed, body=bodies.ViewedBody, errors=(404, 409))
+    @documented(changes.Viewed, body=bodies.ViewedBody, errors=(404, 409))
     def viewed(self, request: Request, **place: Any) -> Response:
         """Mark a file as viewed, or take the mark off."""
         mark = bodies.all_of(request, "path", "viewed")
-        return Response(operations.set_viewed(person(), **mark, **place))
+        return Response(changes.mark_viewed(**mark, **place))
 
-    @documented(discussion.Interdiff, query=queries.Interdiff, errors=(400, 404))
+    @documented(interdiff.Interdiff, query=queries.Interdiff, errors=(400, 404))
     def interdiff(self, request: Request, **place: Any) -> Response:
         """What changed between the commit this one was carried from, or `from`, and this one."""
         asked = request.query_params
-        found = operations.get_interdiff(
-            person(), old=asked.get("from"), path=asked.get("path"), **place
-        )
+        found = interdiff.interdiff(old=asked.get("from"), path=asked.get("path"), **place)
         return Response(found)
 
     @binary(MARKDOWN, query=queries.ThreadsText, errors=(400, 404))
     def threads_text(self, request: Request, **place: Any) -> HttpResponse:
         """The threads as Markdown, with path, line and code; of one file or thread if asked."""
         asked = request.query_params
-        text = operations.get_threads_text(
-            person(),
+        text = export.markdown(
+            repos.target_at(**place),
             unresolved_only=flag(request, "unresolved"),
             path=asked.get("path"),
             thread=asked.get("thread"),
-            **place,
         )
         return HttpResponse(text, content_type=MARKDOWN)
 

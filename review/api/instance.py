@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.kernel.web.places import BadgeList, PlaceList, PlaceQuery, badges, found
-from review import operations, reviewer
-from review.api import shapes
-from review.api.base import ViewSet, documented, person
+from config.web.places import BadgeList, PlaceList, PlaceQuery, badges, found
+from review import reviewer
+from review.api import bodies
+from review.api.base import ViewSet, documented
+from review.examples import installing
+from review.examples.installing import Examples
+from review.stacks.listing import ProjectList, project_list
+
+
+class Ok(TypedDict):
+    ok: bool
+
+
+class Reviewer(TypedDict):
+    id: str
+    name: str
 
 
 @extend_schema(tags=["review"])
 class InstanceViewSet(ViewSet):
     """`/api/health`, `/api/me`, `/api/examples`, `/api/examples/remove`, `/api/projects`."""
 
-    @documented(shapes.Ok)
+    @documented(Ok)
     def health(self, request: Request) -> Response:
         """Whether the part answers."""
         return Response({"ok": True})
 
-    @documented(shapes.Reviewer)
+    @documented(Reviewer)
     def me(self, request: Request) -> Response:
         """Who signs what is written here."""
         me = reviewer.me()
@@ -38,18 +52,18 @@ class InstanceViewSet(ViewSet):
         return Response(badges(request))
 
     @extend_schema(operation_id="projects_list")
-    @documented(shapes.ProjectList)
+    @documented(ProjectList)
     def projects(self, request: Request) -> Response:
         """Every project under review, with its counts."""
-        return Response(operations.list_projects(person()))
+        return Response(project_list())
 
-    @documented(shapes.Examples, body=shapes.Nothing, status=201, also=200, errors=(409,))
+    @documented(Examples, body=bodies.Nothing, status=201, also=200, errors=(409,))
     def add(self, request: Request) -> Response:
         """Add the example projects, or bring removed ones back; 201 when any was created."""
-        done = operations.add_examples(person())
+        done = installing.add()
         return Response(done, status=201 if done["created"] else 200)
 
-    @documented(shapes.Examples, body=shapes.Nothing, errors=(409,))
+    @documented(Examples, body=bodies.Nothing, errors=(409,))
     def remove(self, request: Request) -> Response:
         """Put the example projects away; nothing is deleted."""
-        return Response(operations.remove_examples(person()))
+        return Response(installing.remove())

@@ -8,9 +8,10 @@ from urllib.parse import quote
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from review import operations
-from review.api.base import flag, keep, kept, known, person, tag
-from review.stacks import pictures
+from review.api.base import flag, keep, kept, known, tag
+from review.stacks import details
+from review.stacks import repo as repos
+from review.stacks.pictures import render
 
 TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 
@@ -26,7 +27,7 @@ def answer(
     if known(request, etag):
         return HttpResponse(status=304, headers=headers)
     headers["Cache-Control"] = "no-cache"
-    item = operations.find(project, repo, sha)[1] if repo and sha else None
+    item = repos.look_up(project, repo, sha)[1] if repo and sha else None
     if flag(request, "download"):
         name = "-".join([project, *([repo, item.commit.sha[:7]] if repo and item else [])])
         headers["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'
@@ -44,8 +45,8 @@ def _drawn(
     asked: Mapping[str, str], kind: str, project: str, repo: str | None, sha: str | None
 ) -> tuple[bytes, str]:
     """The picture, and the characters that it shows as boxes."""
-    text = pictures.svg(
-        operations.get_project(person(), project=project),
+    text = render.svg(
+        details.project(project),
         scope=asked.get("scope", "project") if sha else "project",
         repo=repo,
         sha=sha,
@@ -54,6 +55,6 @@ def _drawn(
         narrow=asked.get("narrow", "0") != "0",
     )
     if kind == "svg":
-        return text.encode(), ""  # whoever shows it draws it
-    drawn = pictures.png(text)
+        return text.encode(), ""  # the program that shows it draws it
+    drawn = render.png(text)
     return drawn.data, drawn.missing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypedDict
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -11,30 +11,39 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.kernel.errors import Invalid
-from config.kernel.web import rest
-from review import assets, markdown, operations, projects
-from review.api import bodies, discussion, pictures, queries, shapes
-from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, mount, person, tagged
+from config.errors import Invalid
+from config.web import rest
+from config.web.shapes import serializer
+from review import assets, markdown, projects
+from review.api import bodies, pictures, queries
+from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, mount, tagged
+from review.stacks import conversations, details, moving, notes, wire
+
+
+class Description(TypedDict):
+    description: str | None
+
+
+class Html(TypedDict):
+    html: str
 
 
 @extend_schema(tags=["review projects"])
 class ProjectViewSet(ViewSet):
     """`/api/projects/:p` and what hangs below it, commits aside."""
 
-    @documented(shapes.Project, query=queries.Html, errors=(404,))
+    @documented(details.Project, query=queries.Html, errors=(404,))
     def retrieve(self, request: Request, project: str) -> HttpResponseBase:
         """One project: repos, stacks, commits; `html` adds the intro and the notes rendered."""
-        asked: dict[str, Any] = {"html": flag(request, "html"), "mount": mount(request)}
-        return tagged(
-            request,
-            project,
-            lambda: operations.get_project(person(), project=project, **asked),
-            "project",
-            str(asked["html"]),
-        )
+        html = flag(request, "html")
 
-    @documented(discussion.Conversations, query=queries.Conversations, errors=(404,))
+        def make() -> details.Project:
+            found = details.project(project)
+            return details.rendered(found, mount(request)) if html else found
+
+        return tagged(request, project, make, "project", str(html))
+
+    @documented(conversations.Conversations, query=queries.Conversations, errors=(404,))
     def threads(self, request: Request, project: str) -> HttpResponseBase:
         """The threads of all commits, reviews without a commit, files that cannot be read."""
         asked: dict[str, Any] = {
@@ -45,7 +54,7 @@ class ProjectViewSet(ViewSet):
         return tagged(
             request,
             project,
-            lambda: operations.get_threads(person(), project=project, **asked),
+            lambda: conversations.conversations(project, **asked),
             "threads",
             *map(str, asked.values()),
         )
@@ -53,36 +62,34 @@ class ProjectViewSet(ViewSet):
     @binary(MARKDOWN, query=queries.ConversationsText, errors=(404,))
     def threads_text(self, request: Request, project: str) -> HttpResponse:
         """The threads of all commits as Markdown."""
-        text = operations.get_project_text(
-            person(), project=project, unresolved_only=flag(request, "unresolved")
-        )
+        text = conversations.markdown(project, unresolved_only=flag(request, "unresolved"))
         return HttpResponse(text, content_type=MARKDOWN)
 
-    @documented(shapes.Description, body=shapes.Description, errors=(404, 409))
+    @documented(Description, body=serializer(Description), errors=(404, 409))
     def describe(self, request: Request, project: str) -> Response:
         """Set the intro; null or blank removes it."""
         wanted = bodies.sent(request, "description")
-        return Response(operations.describe(person(), project=project, **wanted))
+        return Response({"description": projects.set_description(project, **wanted)})
 
-    @documented(shapes.StackNote, body=bodies.StackNoteBody, errors=(404, 409))
+    @documented(notes.StackNote, body=bodies.StackNoteBody, errors=(404, 409))
     def note(self, request: Request, **place: Any) -> Response:
         """Set the note of a stack; `title` guards against a stack that moved."""
         wanted = bodies.sent(request, "description", "title")
-        return Response(operations.annotate(person(), **place, **wanted))
+        return Response(notes.set_note(**place, **wanted))
 
-    @documented(shapes.Repo, status=201, body=bodies.RepoBody, errors=(404, 409))
+    @documented(wire.Repo, status=201, body=bodies.RepoBody, errors=(404, 409))
     def add_repo(self, request: Request, project: str) -> Response:
         """Open a repository for review in this project."""
         wanted = bodies.all_of(request, "path", "range", "name")
-        return Response(operations.add_repo(person(), project=project, **wanted), status=201)
+        return Response(moving.open_repo(project, **wanted), status=201)
 
-    @documented(shapes.Repo, body=bodies.PathBody, errors=(400, 404, 409))
+    @documented(wire.Repo, body=bodies.PathBody, errors=(400, 404, 409))
     def move_repo(self, request: Request, **place: Any) -> Response:
         """Say where a repository is now; `confirm` takes one that holds none of its commits."""
         wanted = bodies.all_of(request, "path", "confirm")
-        return Response(operations.move_repo(person(), **wanted, **place))
+        return Response(moving.move_repo(**place, **wanted))
 
-    @documented(shapes.Html, body=bodies.PreviewBody, errors=(404,))
+    @documented(Html, body=bodies.PreviewBody, errors=(404,))
     def preview(self, request: Request, project: str) -> Response:
         """Markdown as it will look."""
         projects.get(project)

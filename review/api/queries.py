@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework import serializers as s
 
-from review.api.shapes import Shape
-from review.stacks.pictures import SCOPES
+from config.web.shapes import Shape
+from review.stacks.pictures.render import SCOPES
 from review.stacks.pictures.sheet import SCALES
 
 

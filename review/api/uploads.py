@@ -1,4 +1,4 @@
-"""Images over HTTP: refused before their body is read, or as soon as it is too long (contract 9).
+"""Images over HTTP: refused before their body is read, or as soon as it is too long.
 
 The guard in front has checked Host, Origin, type and Content-Length, and counts while the body
 streams; only then is the image looked at.
@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qs
 
-from config.kernel.errors import MethodNotAllowed, SvcError
-from config.kernel.web import threads
-from config.kernel.web.answers import Receive, Send, refusal, refuse, send_json
-from config.kernel.web.bridge import Gone, read_body
-from config.kernel.web.guard import Headers
-from review import operations, projects, reviewer
+from config.errors import MethodNotAllowed, SvcError
+from config.web.answers import Receive, Send, refusal, refuse, send_json
+from config.web.guard import Headers
+from config.web.http import threads
+from config.web.http.body import Gone, read_body
+from review import assets, projects
+from review.refusals import failures_as_500
 
 
 async def upload(scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -35,8 +36,8 @@ async def upload(scope: dict[str, Any], receive: Receive, send: Send) -> None:
         await send_json(send, 201 if stored["created"] else 200, stored)
 
 
-def _store(scope: dict[str, Any], slug: str, body: bytes) -> dict[str, Any]:
+@failures_as_500()
+def _store(scope: dict[str, Any], slug: str, body: bytes) -> assets.Stored:
     kind = Headers(scope).only(b"content-type").partition(";")[0].strip().lower()
     alt = parse_qs(scope["query_string"].decode("utf-8", "replace")).get("alt", [""])[-1]
-    caller = operations.Local(reviewer.me().id)
-    return operations.add_asset(caller, project=slug, data=body, kind=kind, alt=alt)
+    return assets.store(slug, body, kind, alt)

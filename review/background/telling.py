@@ -1,4 +1,4 @@
-"""Says each thing once, a moment after it was first to be said (contract 11.4)."""
+"""Says each thing once, a moment after it was first to be said."""
 
 from __future__ import annotations
 

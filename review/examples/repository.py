@@ -7,8 +7,8 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from config.kernel.errors import Unavailable
-from config.kernel.storage import files
+from config.errors import Unavailable
+from config.storage import files
 from review.git import command
 from review.git.command import GitError
 

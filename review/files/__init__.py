@@ -1,4 +1,4 @@
-"""The YAML files of the review part: project.yaml, review files, PR files (contract 2, 6).
+"""The YAML files of the review part: project.yaml, review files, PR files.
 
 The one place that knows where they lie, reads them with every scalar as text, and changes them
 through the kernel's writer. What a file means is for projects/, reviews/ and stacks/ to say.

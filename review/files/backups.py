@@ -1,4 +1,4 @@
-"""Texts that would be lost, put aside outside the projects; nothing is put back by itself (6.7)."""
+"""Texts that would be lost, put aside outside the projects; nothing is put back by itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from config.kernel.storage import files
+from config.storage import files
 from review.files.places import state_dir
 
 KEPT = 20  # of each file

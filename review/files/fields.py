@@ -1,17 +1,18 @@
 """Reading one mapping of a hand-made file: text in, typed fields out, never a crash.
 
-A field of the wrong type counts as absent and is told as a warning (contract 3.5).
+A field of the wrong type counts as absent and becomes a warning.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from review.files import times
 
 T = TypeVar("T")
+Record = TypeVar("Record", bound=Mapping[str, object])
 HEX = re.compile(r"[0-9a-f]{4,64}")
 NUMBER = re.compile(r"[0-9]{1,9}")
 TRUTH = {"true": True, "false": False}
@@ -92,6 +93,11 @@ class Fields:
         if value is None:
             self.warn(key, wanted)
         return value
+
+
+def beside(extra: Mapping[str, Any], record: Record) -> Record:
+    """The record with the keys of its file that mean nothing here; they never hide its own."""
+    return cast("Record", {**extra, **record}) if extra else record
 
 
 def scalar(value: Any) -> str | None:

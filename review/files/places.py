@@ -1,4 +1,4 @@
-"""Where the files lie. No name reaches the disk that has not the form of a listed one (9.8)."""
+"""Where the files lie. Only names in the form of a listed one ever reach the disk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 
 from django.conf import settings
 
-from config.kernel.storage.paths import UnsafePath
+from config.storage.paths import UnsafePath
 
 Kind = Literal["reviews", "prs"]
 
@@ -33,7 +33,7 @@ def path(*parts: str) -> Path:
 
 
 def state_dir() -> Path:
-    """What the review part keeps outside the projects, for this user alone (contract 1.5)."""
+    """What the review part keeps outside the projects, for this user alone."""
     folder = Path(settings.DATA_DIR) / "state" / "review"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from config.kernel.storage import files, yamlio
-from config.kernel.storage.mirror import Mirror, Mirrored
-from config.kernel.storage.paths import UnsafePath
+from config.storage import files, yamlio
+from config.storage.mirror import Mirror, Mirrored
+from config.storage.paths import UnsafePath
 from review import caches
 from review.files import backups, places
 from review.files.places import KINDS, PROJECT, REPO, SHA_FILE
@@ -27,7 +27,7 @@ YOUNG_S = 2.0  # the stat of a file this young does not tell all its changes apa
 
 
 def load(key: str, data: bytes) -> tuple[dict[str, Any], yamlio.Document]:
-    """The texts of a file and where they stand. YamlError also for a wrong structure (3.5).
+    """The texts of a file and where they stand. YamlError also for a wrong structure.
 
     Only project.yaml may hold aliases: the keys of others in it are not ours to judge.
     """
@@ -113,7 +113,7 @@ def _watched(parts: tuple[str, ...], found: Mirrored | None) -> Mirrored | None:
 
 
 def _keep_vanished(parts: tuple[str, ...], before: Mirrored | None, now: Mirrored | None) -> None:
-    """Ids are gone that were there: the text that held them goes to the backups (6.7)."""
+    """Ids are gone that were there: the text that held them goes to the backups."""
     if before is None or before is now or before.document is None:
         return
     if before.path != places.path(*parts):

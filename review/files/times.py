@@ -1,4 +1,4 @@
-"""Times as review files hold them: read in several forms, written in one (contract 3.3)."""
+"""Times as review files hold them: read in several forms, written in one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of files: one operation on the file as it is now, refused while it is broken (6)."""
+"""Changes of files: one operation on the file as it is now, refused while it is broken."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from config.kernel.errors import Conflict, NotFound, SvcError
-from config.kernel.storage import files, yamlio
-from config.kernel.storage.paths import UnsafePath, leads_out
+from config.errors import Conflict, NotFound, SvcError
+from config.storage import files, yamlio
+from config.storage.paths import UnsafePath, leads_out
 from review import caches
 from review.files import backups, places
 from review.files.places import PROJECT
@@ -24,14 +24,14 @@ VERSION = 1
 NUMBER = re.compile(r"[0-9]{1,9}")
 
 ECHO_S = 1.0  # within this time a change that was written is seen
-MOST_EXPECTED = 64  # of one file; more are written only where nobody watches
+MOST_EXPECTED = 64  # of one file; more are written only where nothing watches
 
 _expected: caches.Memory[Path, tuple[tuple[float, str], ...]] = caches.Memory(4096)
 _lock = threading.Lock()
 
 
 def change(parts: Sequence[str], edit: files.Edit, *, backup: bool = False) -> None:
-    """Apply `edit` to the file as it is now, through the kernel's writer (contract 6).
+    """Apply `edit` to the file as it is now, through the kernel's writer.
 
     `edit` gets None for an absent file and returns None to remove it; it may be called several
     times, and may raise YamlError for what it cannot make sense of. `backup` keeps the text
@@ -122,7 +122,7 @@ def _apply(
 
 
 def _check_project(slug: str) -> None:
-    """Nothing below a project is written while its project.yaml cannot be read (6.6)."""
+    """Nothing below a project is written while its project.yaml cannot be read."""
     found = MIRROR.get(f"{slug}/{PROJECT}")
     if found is None:
         raise NotFound(f"No such project: {slug}")

@@ -1,4 +1,4 @@
-"""`git cat-file` processes that stay: two per repository, asked by object id alone (14.1).
+"""`git cat-file` processes that stay: two per repository, asked by object id alone.
 
 One that dies or hangs is replaced; all end when unused for a minute, and with this process. A
 forked child starts with none.
@@ -23,7 +23,7 @@ from review.git.command import GitError
 from review.git.output import SHA
 from review.git.repository import Repository
 
-KEPT = 2  # idle ones per repository; whoever finds none idle starts one
+KEPT = 2  # idle ones per repository; a caller that finds none idle starts one
 IDLE_S = 60.0
 WINDOW = 800  # requests on their way: their lines fit a pipe, so neither side waits forever
 READ = 1 << 18
@@ -40,7 +40,7 @@ class Died(Exception):
 
 
 class Reader:
-    """One `cat-file --batch-command`, with what it has said and nobody has taken."""
+    """One `cat-file --batch-command`, with what it has said and was not taken yet."""
 
     def __init__(self, repository: Repository) -> None:
         self.process = command.spawn(
@@ -76,7 +76,7 @@ class Reader:
 
     def leave(self) -> None:
         """Let go of a process that is not this one's child: what a fork inherited."""
-        self.process.returncode = 0  # nobody waits for it here
+        self.process.returncode = 0  # nothing waits for it here
         command.end(self.process)
 
     def _ask(self, verb: str, oids: Sequence[str]) -> None:
@@ -142,7 +142,7 @@ def infos(
 
 
 def close() -> None:
-    """End all processes that nobody uses right now, and the timer that would."""
+    """End all processes that are not in use right now, and the timer that would."""
     global _sweeper  # noqa: PLW0603
     with _lock:
         if _sweeper is not None:
@@ -226,7 +226,7 @@ def _drop(reader: Reader) -> None:
 
 
 def _wake_sweeper() -> None:
-    """Have the idle ones looked at in a while, if nobody is about to. Under the lock."""
+    """Have the idle ones looked at in a while, unless that is due. Under the lock."""
     global _sweeper  # noqa: PLW0603 - one timer per process
     if _sweeper is None:
         _sweeper = threading.Timer(IDLE_S, _sweep_again)

@@ -1,4 +1,4 @@
-"""Starts git: no shell, no network, no prompt, nothing of the caller's environment (contract 14.2).
+"""Starts git: no shell, no network, no prompt, nothing of the caller's environment.
 
 Whatever the reviewed repository's configuration names, no command of it is run. A git that hangs
 is killed with all it started when its time is over.
@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Literal
 
-from config.kernel.process.ending import Ending
+from config.process.ending import Ending
 
 TIMEOUT_S = 20.0
 PIPE = 1 << 20  # bytes
@@ -135,7 +135,7 @@ def _sink(
     assert first.stdout is not None
     second = spawn(directory, args, environ=environ, stdin=first.stdout)
     try:
-        first.stdout.close()  # it is the sink's alone: when that ends, the source is told
+        first.stdout.close()  # it is the sink's alone: when that ends, the source notices
         output, errors = second.communicate(timeout=timeout)
         first.wait(REAP_S)
     finally:

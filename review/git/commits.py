@@ -1,13 +1,14 @@
-"""Commits as values: what git says of one commit against its first parent (contract 14.1)."""
+"""Commits as values: what git says of one commit against its first parent."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 SUBMODULE = "160000"  # its mode
 BYTE = re.compile("[\udc80-\udcff]")  # of a name, that is no text
+FileStatus = Literal["added", "modified", "deleted", "renamed", "copied", "mode", "type"]
 
 
 def shown_path(path: str) -> str:
@@ -25,7 +26,7 @@ class Changed(NamedTuple):
 
     path: str
     old_path: str | None  # renames and copies only
-    status: str  # added, modified, deleted, renamed, copied, mode, type
+    status: FileStatus
     additions: int | None
     deletions: int | None
     old_oid: str | None
@@ -50,7 +51,7 @@ class Commit:
     """One commit, diffed against `parent` (its first one; None for a root commit).
 
     Times are RFC 3339 in UTC with `Z`. `body` is the message without the subject line. Where
-    nobody asked for them or objects are missing, it is not `counted`: the counts of all files
+    they were not asked for or objects are missing, it is not `counted`: the counts of all files
     are None then, or the files are left out.
     """
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from config.kernel.storage import opening
+from config.storage import opening
 from review import caches
 from review.git.output import SHA
 from review.git.refs import HEADS, Refs

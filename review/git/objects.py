@@ -1,4 +1,4 @@
-"""Blobs, trees and commits by object id; no path ever reaches git's command line (9.8, 14.1)."""
+"""Blobs, trees and commits by object id; no path ever reaches git's command line."""
 
 from __future__ import annotations
 

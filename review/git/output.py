@@ -1,4 +1,4 @@
-"""Reads `git log --pretty=raw --parents --raw --numstat -z` (contract 14.1).
+"""Reads `git log --pretty=raw --parents --raw --numstat -z`.
 
 Paths may hold any byte but NUL: they become text by surrogateescape. Messages become text with
 replacement; git has turned those of other encodings into UTF-8 by then.
@@ -7,14 +7,16 @@ replacement; git has turned those of other encodings into UTF-8 by then.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from review.git.commits import SUBMODULE, Changed, Commit
+from review.git.commits import SUBMODULE, Changed, Commit, FileStatus
 
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "type"}
+STATUS: Mapping[str, FileStatus] = {
+    "A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "type",
+}  # fmt: skip
 IDENT = re.compile(rb"(.*?) ?<([^>]*)>(?: (-?\d+))?")
 CHANGE_ID = re.compile(r"^change-id:[ \t]*(\S+)[ \t]*$", re.IGNORECASE | re.MULTILINE)
 NEVER = "1970-01-01T00:00:00Z"  # of a commit whose time cannot be read

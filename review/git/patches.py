@@ -1,4 +1,4 @@
-"""What recognises a commit after a rebase: patch ids, change id, changed lines (contract 5, 14.4).
+"""What recognises a commit after a rebase: patch ids, change id, changed lines.
 
 One log gives the stable patch ids with context, a second one without; both run at once.
 """
@@ -18,7 +18,7 @@ from django.db import OperationalError
 from review import caches
 from review.git import objects, output
 from review.git.command import GitError
-from review.git.log import boundary
+from review.git.log.history import boundary
 from review.git.ranges import Range
 from review.git.repository import Repository
 from review.models import PatchRow

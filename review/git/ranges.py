@@ -1,4 +1,7 @@
-"""Which commits a repository's `range` means: the table of contract 2, and its trunk (2.5)."""
+"""Which commits a repository's `range` means, and its trunk.
+
+The table: docs/design/review.md#range-and-trunk.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from config.kernel.errors import printable
+from config.errors import printable
 from review import caches
 from review.git import command
 from review.git.command import GitError

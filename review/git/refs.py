@@ -1,4 +1,4 @@
-"""Branches, tags and HEAD: read by one for-each-ref when a stat says that they moved (14.3)."""
+"""Branches, tags and HEAD: read by one for-each-ref when a stat says that they moved."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from config.kernel.storage import opening
+from config.storage import opening
 from review import caches
 from review.git import command, underway
 from review.git.command import GitError
@@ -123,7 +123,7 @@ def stamp(repository: Repository) -> str:
 
 
 def watched(repository: Repository) -> list[Path]:
-    """The folders whose files tell of moved refs (11.5); those of refs go as deep as they do."""
+    """The folders whose files tell of moved refs; those of refs go as deep as they do."""
     found = []
     for base in _bases(repository):
         found += [base, base / "logs", base / "reftable", *(base / name for name in REBASES)]

@@ -1,7 +1,8 @@
 """One local repository: where its parts are, and git commands over its objects alone.
 
 Objects are read through an empty repository of ours that borrows them: the configuration,
-attributes, hooks, remotes and grafts of the reviewed one are not even seen (contract 14).
+attributes, hooks, remotes and grafts of the reviewed one are not even seen.
+Why: docs/design/review.md#reading-git.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 from django.conf import settings
 
-from config.kernel.storage import opening
+from config.storage import opening
 from review import caches
 from review.git import command
 from review.git.command import TIMEOUT_S, GitError
@@ -121,7 +122,7 @@ def recall(said: list[Any]) -> None:
 def _plain(path: Path) -> Repository | None:
     """A work tree of the user's own as `git init` or `git clone` leaves it, known by its files.
 
-    None for anything else: a link, an extension, somebody else's. That is for git to judge.
+    None for anything else: a link, an extension, another user's. That is for git to judge.
     """
     git_dir = path / ".git"
     try:
@@ -142,7 +143,7 @@ def _plain(path: Path) -> Repository | None:
 
 
 def refuse_odd(files: Iterable[Path | str]) -> None:
-    """GitError when git would wait at a FIFO for ever, or read a device without end."""
+    """GitError when git would wait at a FIFO forever, or read a device without end."""
     for file in files:
         try:
             found = os.stat(file)  # noqa: PTH116 - all refs are looked at
@@ -229,7 +230,7 @@ def _content(path: str) -> str:
 
 
 def _empty_repository(sha256: bool) -> Path:
-    """Made anew if the cache was cleared; as git only looks for these four, that is all of it."""
+    """Made again if the cache was cleared; as git only looks for these four, that is all of it."""
     folder: Path = settings.DATA_DIR / "cache" / ("git-sha256" if sha256 else "git-sha1")
     if not (folder / "HEAD").exists():
         for name in ("objects", "refs"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from config.kernel.storage import files
+from config.storage import files
 from review.git.output import SHA
 
 HEADS = "refs/heads/"

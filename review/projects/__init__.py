@@ -1,4 +1,4 @@
-"""Projects as the review part sees them: what their project.yaml says now (contract 2).
+"""Projects as the review part sees them: what their project.yaml says now.
 
 The file is shared with the workspace part; each writes only its own keys, through one writer.
 """

@@ -1,7 +1,7 @@
-"""What project.yaml says to the review part, as values (contract 2). Never reads or writes.
+"""What project.yaml says to the review part, as values. Never reads or writes.
 
-Text in, typed fields out: a field of the wrong type counts as absent and is told, a repo that
-cannot be used is listed with its errors. No file is so odd that it stops the others.
+Text in, typed fields out: a field of the wrong type counts as absent and becomes a warning, a repo
+that cannot be used is listed with its errors. No file is so odd that it stops the others.
 """
 
 from __future__ import annotations

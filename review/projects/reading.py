@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from config.kernel.errors import NotFound, printable
-from config.kernel.storage.mirror import Mirrored
+from config.errors import NotFound, printable
+from config.storage.mirror import Mirrored
 from review import files
 from review.files.fields import YES_OR_NO, Fields
 from review.projects import entries

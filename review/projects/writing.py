@@ -1,4 +1,4 @@
-"""Changes of project.yaml (contract 2): only of our keys, every other byte stays."""
+"""Changes of project.yaml: only of our keys, every other byte stays."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from config.kernel.errors import Conflict, Invalid, NotFound, printable
-from config.kernel.storage import yamlio
-from review import files
+from config.errors import Conflict, Invalid, NotFound, printable
+from config.jsonio import text_or_null
+from config.storage import yamlio
+from review import events, files
 from review.git import ranges, refs
 from review.git.command import GitError
 from review.git.repository import Repository, open_repository
@@ -22,11 +23,13 @@ LARGEST = 1 << 20  # bytes of project.yaml: every part of the service must be ab
 Keys = tuple[str | int, ...]
 
 
-def set_description(slug: str, text: str | None) -> str | None:
+def set_description(slug: str, description: Any = UNSET) -> str | None:
     """Set the intro; None or blank removes it. Returns it as it stands in the file."""
-    get(slug)
-    wanted = _prose(text)
+    before = get(slug).description
+    wanted = _prose(description)
     _change(slug, lambda data: _described(data, (), wanted))
+    if wanted != before:
+        events.project(slug, "description")
     return wanted
 
 
@@ -81,7 +84,7 @@ def add_repo(
     name: str | None,
     working_dir: Path | None,
 ) -> RepoEntry:
-    """Open a repository for review (contract 2.12); without `path` that of `working_dir`.
+    """Open a repository for review; without `path` that of `working_dir`.
 
     `range` is text, {"base", "head"} or None, which stays absent: computed at each read. Invalid
     for a path that is no repository or an unknown revision, Conflict for a name that is used.
@@ -180,10 +183,9 @@ def _retitled(n: int, *, now: str | None, wanted: str | None) -> Conflict:
     return Conflict(f"Stack {n} is now {said}, not {meant}", code="changed")
 
 
-def _prose(text: str | None) -> str | None:
+def _prose(value: Any) -> str | None:
     """A description as it is kept: line feeds, no blank lines around it, None when blank."""
-    if not isinstance(text, str | None):
-        raise Invalid('"description" must be a string or null')
+    text = text_or_null("description", value)
     if text is None or not text.strip():
         return None
     kept = text.replace("\r\n", "\n").replace("\r", "\n").rstrip().lstrip("\n")

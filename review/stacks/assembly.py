@@ -1,4 +1,4 @@
-"""Which commit stands in which stack, and what a stack has to warn of (contract 2.7-2.10).
+"""Which commit stands in which stack, and what a stack has to warn of.
 
 Pure: the entries of project.yaml, the listed commits and a way to find a listed sha go in. No
 commit is ever dropped: what no entry lists goes to the rest stack.

@@ -1,8 +1,17 @@
-"""The branch of a commit: recorded or found, and where it points now (contract 7.6, 7.7)."""
+"""The branch of a commit: recorded or found, and where it points now."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Literal, NotRequired, Protocol, TypedDict
+
+BranchStatus = Literal["ok", "moved", "missing", "discovered", "merged"]
+
+
+class Branch(TypedDict):
+    name: str
+    status: BranchStatus
+    points_at: NotRequired[str]
+    discovered: list[str]
 
 
 class Pointers(Protocol):
@@ -20,8 +29,8 @@ def branch(
     status: str,
     refs: Pointers,
     shared: tuple[str | None, ...] = (),
-) -> dict[str, Any] | None:
-    """`{name, status, points_at?, discovered}`, None with no name recorded and none found.
+) -> Branch | None:
+    """The branch, None with no name recorded and none found.
 
     `shared` names branches that stand for the whole range, the least telling last: the range's
     head, the trunk. They name a commit only where no branch of its own does.
@@ -30,13 +39,17 @@ def branch(
     if recorded is None:
         return _found(here, sha, status, shared)
     target = refs.branch(recorded)
-    shown: dict[str, Any] = {"name": recorded, "status": _state(target, sha, status)}
+    shown: Branch = {
+        "name": recorded,
+        "status": _state(target, sha, status),
+        "discovered": [name for name in here if name != recorded],
+    }
     if target is not None and shown["status"] in ("merged", "moved"):
         shown["points_at"] = target
-    return shown | {"discovered": [name for name in here if name != recorded]}
+    return shown
 
 
-def _state(target: str | None, sha: str, status: str) -> str:
+def _state(target: str | None, sha: str, status: str) -> BranchStatus:
     if status == "merged":
         return "merged"
     if target is None:
@@ -44,9 +57,7 @@ def _state(target: str | None, sha: str, status: str) -> str:
     return "ok" if target == sha else "moved"
 
 
-def _found(
-    here: list[str], sha: str, status: str, shared: tuple[str | None, ...]
-) -> dict[str, Any] | None:
+def _found(here: list[str], sha: str, status: str, shared: tuple[str | None, ...]) -> Branch | None:
     if not here:
         return None
     name = min(here, key=lambda name: (_rank(name, shared), len(name), name))

@@ -1,42 +1,69 @@
-"""Every thread of a project where it stands now, and what of its files cannot be read (15.15)."""
+"""Every thread of a project where it stands now, and what of its files cannot be read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import NotRequired, TypedDict
 
-from config.kernel.jsonio import clean, visible
+from config.jsonio import clean, visible
 from review import files, projects
-from review.reviews import records, shown, threads_text
-from review.reviews.target import Target
 from review.stacks import repo, states, unread, wire
-from review.stacks.values import Item, Repo
+from review.stacks.unread import Unreadable
+from review.stacks.values import Item, Orphan, Repo
+from review.threads import export, records, shown
+from review.threads.target import Target
 
-Record = dict[str, Any]
 NONE = "No threads.\n"
 
 
-def conversations(
-    slug: str, *, unresolved_only: bool = False, html: bool = False, mount: str = ""
-) -> Record:
-    """`{threads, orphaned, unreadable}` in the order of reading.
+class Where(TypedDict):
+    repo: str
+    sha: str
+    short: str
+    title: str
 
-    Each thread as on its commit, with `repo`, `sha`, `short` and `title` of that. `orphaned`: the
-    reviews no commit stands for, or whose repository cannot be read (`reason`), with their
-    threads. `unreadable`: `{repo, sha, file, error}`.
+
+class ProjectThread(Where, records.Thread):
+    pass
+
+
+class StrandedReview(TypedDict):
+    repo: str
+    sha: str
+    subject: str | None
+    unresolved: int
+    file: str
+    reason: NotRequired[str]
+    candidates: list[wire.Candidate]
+    threads: list[records.Thread]
+
+
+class Conversations(TypedDict):
+    threads: list[ProjectThread]
+    orphaned: list[StrandedReview]
+    unreadable: list[Unreadable]
+
+
+def conversations(
+    project: str, *, unresolved_only: bool = False, html: bool = False, mount: str = ""
+) -> Conversations:
+    """Everything that is said in the project, in the order of reading.
+
+    Each thread as on its commit, with the place of that. `orphaned`: the reviews no commit stands
+    for, or whose repository cannot be read (`reason`), with their threads.
     """
-    found = _reviewed(slug)
-    shape: dict[str, Any] = {"html": html, "mount": mount}
+    found = _reviewed(project)
     return {
         "threads": [
             {**where, **thread}
             for one in found
             for where, target in _discussed(one, unresolved_only=unresolved_only)
-            for thread in _threads(target, unresolved_only=unresolved_only, **shape)
+            for thread in records.review(
+                target, html=html, mount=mount, unresolved_only=unresolved_only
+            )["threads"]
         ],
         "orphaned": [
-            {"repo": one.entry.name, **orphan.record}
-            | {"threads": records.stranded(orphan.conversations, **shape)}
+            _stranded(one, orphan, records.stranded(orphan.conversations, html=html, mount=mount))
             for one in found
             for orphan in one.orphans
         ],
@@ -48,7 +75,7 @@ def markdown(slug: str, *, unresolved_only: bool = False) -> str:
     """The threads of all commits as Markdown, commit by commit."""
     found = _reviewed(slug)
     told = [
-        threads_text.markdown(target, unresolved_only=unresolved_only)
+        export.markdown(target, unresolved_only=unresolved_only)
         for one in found
         for _where, target in _discussed(one, unresolved_only=unresolved_only)
     ]
@@ -82,7 +109,7 @@ def _items(one: Repo) -> Iterator[Item]:
     return (one.by_sha[sha] for stack in one.stacks for sha in stack.commits)
 
 
-def _discussed(one: Repo, *, unresolved_only: bool = False) -> Iterator[tuple[Record, Target]]:
+def _discussed(one: Repo, *, unresolved_only: bool = False) -> Iterator[tuple[Where, Target]]:
     """The commits with threads: where each is, and how reviews see it."""
     shorts = wire.shorts([item.commit.sha for item in one.items])
     for item in _items(one):
@@ -90,29 +117,41 @@ def _discussed(one: Repo, *, unresolved_only: bool = False) -> Iterator[tuple[Re
         threads, resolved, _, _ = records.counts(target)
         if threads - (resolved if unresolved_only else 0):
             sha = item.commit.sha
-            where = {"repo": one.entry.name, "sha": sha, "short": shorts[sha]}
-            yield where | {"title": clean(item.title)}, target
+            title = clean(item.title)
+            yield {
+                "repo": one.entry.name, "sha": sha, "short": shorts[sha], "title": title,
+            }, target  # fmt: skip
 
 
-def _threads(target: Target, **asked: Any) -> list[Record]:
-    found: list[Record] = records.review(target, **asked)["threads"]
-    return found
+def _stranded(one: Repo, orphan: Orphan, threads: list[records.Thread]) -> StrandedReview:
+    record: StrandedReview = {
+        "repo": one.entry.name,
+        "sha": orphan.sha,
+        "subject": orphan.subject,
+        "unresolved": orphan.unresolved,
+        "file": orphan.file,
+        "candidates": wire.candidates(orphan),
+        "threads": threads,
+    }
+    return record | {"reason": orphan.reason} if orphan.reason else record
 
 
-def _unreadable(one: Repo) -> Iterator[Record]:
+def _unreadable(one: Repo) -> Iterator[Unreadable]:
     if one.errors:
         yield from unread.broken(one)
     for item in _items(one):
         yield from _broken(one, item)
 
 
-def _broken(one: Repo, item: Item) -> Iterator[Record]:
-    where = {"repo": one.entry.name, "sha": item.commit.sha}
+def _broken(one: Repo, item: Item) -> Iterator[Unreadable]:
+    name, sha = one.entry.name, item.commit.sha
     review = shown.shown(repo.target(one, item))
     if review.parse_error and review.file:
-        yield where | {"file": str(review.file), "error": review.parse_error}
+        yield {
+            "repo": name, "sha": sha, "file": str(review.file), "error": review.parse_error,
+        }  # fmt: skip
     if item.pr.parse_error and item.pr_source:
-        slug, name = one.project.slug, one.entry.name
+        slug = one.project.slug
         stem = files.name_of(slug, "prs", name, item.pr_source) or item.pr_source
         file = files.path(slug, "prs", name, f"{stem}.yaml")
-        yield where | {"file": str(file), "error": item.pr.parse_error}
+        yield {"repo": name, "sha": sha, "file": str(file), "error": item.pr.parse_error}

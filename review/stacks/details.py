@@ -1,42 +1,77 @@
-"""What the read routes answer: a project, a commit, one file, progress, PR record (contract 8)."""
+"""What is shown of a project and of a commit: the whole, one file, progress, PR record."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, NotRequired, TypedDict, TypeVar
 
-from config.kernel.errors import NotFound, SvcError
-from config.kernel.jsonio import clean, dumps
+from config.errors import Invalid, NotFound
+from config.jsonio import dumps
 from review import assets, caches, markdown, projects, reviewer
-from review.git import ancestry, catfile, diffs, log, objects
-from review.git.command import GitError
-from review.git.commits import Commit, shown_path
+from review.git import catfile, commits, objects
+from review.git.commits import shown_path
+from review.git.log import history
 from review.git.repository import Repository
-from review.projects import Project
-from review.reviews import records, shown, viewed
-from review.reviews.target import Target
-from review.stacks import prs, repo, wire
-from review.stacks.contents import Files, complete
+from review.stacks import repo, wire
+from review.stacks.contents import files as texts
 from review.stacks.listing import counts
+from review.stacks.prs import pr_files
 from review.stacks.values import Item, Repo
-
-__all__ = ["commit", "etag", "file", "image", "interdiff", "pr", "progress", "project"]
-
-Record = dict[str, Any]
-Contents = Literal["all", "none"] | int
+from review.threads import records, shown, viewed
+from review.threads.target import Target
 
 COUNTED = 200  # files of a commit that are counted for a first look
 AT_ONCE = 4 << 20  # characters of text in an answer that is made in one piece
 KEPT = 1 << 20  # characters of text in an answer that is remembered
 PIECE = 256 << 10  # bytes of a streamed answer's piece
 
-_projects: caches.Memory[str, tuple[str, Record]] = caches.Memory(128)
 
-_small: caches.Memory[tuple[object, ...], list[Record]] = caches.Memory(16)
+class Project(TypedDict):
+    slug: str
+    title: str
+    description: str | None
+    description_html: NotRequired[str]
+    archived: bool
+    example: bool
+    file: str
+    parse_error: str | None
+    repos: list[wire.Repo]
+
+
+class File(texts.Record):
+    viewed: bool
+    changed_since_viewed: bool
+
+
+class Pr(pr_files.Record):
+    proposed: pr_files.Proposed | None
+
+
+class Head(wire.CommitHead):
+    additions: int | None
+    deletions: int | None
+    stack: wire.CommitStack
+    prev: wire.Neighbour | None
+    next: wire.Neighbour | None
+
+
+class Tail(TypedDict):
+    truncated: bool
+    pr: Pr
+    review: records.Review
+
+
+class Commit(Head, Tail):
+    files: list[File]
+
+
+Rendered = TypeVar("Rendered", Project, wire.Stack)
+
+_projects: caches.Memory[str, tuple[str, Project]] = caches.Memory(128)
+_small: caches.Memory[tuple[object, ...], list[texts.Record]] = caches.Memory(16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +91,7 @@ class Place:
         return counts(self.repo, [self.item])[0]
 
     @property
-    def neighbours(self) -> tuple[Record | None, Record | None]:
+    def neighbours(self) -> tuple[wire.Neighbour | None, wire.Neighbour | None]:
         """The commits before and after this one: repo by repo, stack by stack, bottom to top."""
         path = [(found, found.by_sha[sha]) for found in self.repos for sha in reading_order(found)]
         at = path.index((self.repo, self.item))
@@ -69,15 +104,15 @@ def reading_order(found: Repo) -> Iterator[str]:
     return chain.from_iterable(stack.commits for stack in found.stacks)
 
 
-def project(slug: str) -> Record:
+def project(project: str) -> Project:
     """The project detail. Nothing is made again while nothing changed."""
-    found = projects.get(slug)
+    found = projects.get(project)
     mark = _mark(found)
-    known = _projects.get(slug)
+    known = _projects.get(project)
     if known is not None and known[0] == mark:
         return known[1]
     loaded = [repo.load(found, entry, counts=True) for entry in found.repos]
-    made = {
+    made: Project = {
         "slug": found.slug,
         "title": found.title,
         "description": found.description,
@@ -87,75 +122,77 @@ def project(slug: str) -> Record:
         "parse_error": found.parse_error,
         "repos": [_repo(one) for one in loaded],
     }
-    return _projects.put(slug, (mark, made))[1]
+    _projects.put(project, (mark, made))
+    return made
 
 
-def repo_of(slug: str, name: str) -> Record:
+def repo_of(slug: str, name: str) -> wire.Repo:
     """One repo as the project detail has it."""
     return next(one for one in project(slug)["repos"] if one["name"] == name)
 
 
-def rendered(found: Record, mount: str) -> Record:
+def rendered(found: Project, mount: str) -> Project:
     """The project with `description_html` of itself and of each stack, safe on pages there."""
     repos = [
         one | {"stacks": [_rendered(stack, mount) for stack in one["stacks"]]}
         for one in found["repos"]
     ]
-    return _rendered(found, mount) | {"repos": repos}
+    return {**_rendered(found, mount), "repos": repos}
 
 
-def _rendered(record: Record, mount: str) -> Record:
+def _rendered(record: Rendered, mount: str) -> Rendered:
     return record | {"description_html": markdown.html(record["description"], mount=mount)}
 
 
-def commit(
-    slug: str, name: str, sha: str, *, contents: Contents = "all"
-) -> Record | Iterator[bytes]:
+def commit(project: str, repo: str, sha: str, *, contents: Any = "all") -> Commit | Iterator[bytes]:
     """The commit detail; a big one as pieces of its JSON, so that it is never whole in memory.
 
-    `contents`: of which files texts, edits and counts are shown.
+    `contents`: of which files texts, edits and counts are shown. Invalid where it is none of these.
     """
-    with _told():
-        place = _place(slug, name, sha)
-        before, after = place.neighbours
-        files = _Listed(place, contents)
-        head = _header(place, files.commit) | {"prev": before, "next": after}
-        tail = {
-            "truncated": files.truncated,
-            "pr": _pr(place),
-            "review": records.review(place.target),
-        }
-        return files.answer(head, tail)
+    place = _place(project, repo, sha)
+    files = _Listed(place, texts.wanted(contents))
+    tail: Tail = {
+        "truncated": files.truncated,
+        "pr": _pr(place),
+        "review": records.review(place.target),
+    }
+    return files.answer(_header(place, files.commit), tail)
 
 
-def file(slug: str, name: str, sha: str, path: str) -> Record:
+def file(project: str, repo: str, sha: str, path: str | None) -> File:
     """One file of the commit, whole. NotFound when the commit does not change it."""
-    with _told():
-        place = _place(slug, name, sha)
-        listed = _Listed(place, "all")
-        for changed in listed.commit.files:
-            if path in (changed.path, shown_path(changed.path)):
-                (found,) = Files(listed.target.repository, listed.commit).whole([changed])
-                return listed.marked(found)
+    place = _place(project, repo, sha)
+    if path is None:
+        raise Invalid('"path" is required')
+    listed = _Listed(place, "all")
+    for changed in listed.commit.files:
+        if path in (changed.path, shown_path(changed.path)):
+            (found,) = texts.Files(listed.target.repository, listed.commit).whole([changed])
+            return listed.marked(found)
     raise NotFound('"path" is not a file changed by this commit')
 
 
-def image(slug: str, name: str, sha: str, path: str, side: str) -> tuple[bytes, str]:
+def image(
+    project: str, repo: str, sha: str, path: str | None, side: str | None
+) -> tuple[bytes, str]:
     """An image that the commit changes, as it was (LEFT) or is (RIGHT): its bytes and type.
 
     NotFound when the commit does not change it, or the side holds no image of at most 5 MB.
     """
-    with _told():
-        target = _place(slug, name, sha).target
-        for changed in target.shown_commit.files:
-            if path in (changed.path, shown_path(changed.path)):
-                oid = changed.old_oid if side == "LEFT" else changed.new_oid
-                known = oid is not None and oid in changed.blobs
-                data = _small_blob(target.repository, oid) if oid and known else None
-                kind = assets.kind_of(data) if data else None
-                if data and kind:
-                    return data, kind
-                raise NotFound("No image of at most 5 MB on this side")
+    if path is not None and side not in (None, "LEFT", "RIGHT"):
+        raise Invalid('"side" must be LEFT or RIGHT')
+    target = _place(project, repo, sha).target
+    if path is None:
+        raise Invalid('"path" is required')
+    for changed in target.shown_commit.files:
+        if path in (changed.path, shown_path(changed.path)):
+            oid = changed.old_oid if side == "LEFT" else changed.new_oid
+            known = oid is not None and oid in changed.blobs
+            data = _small_blob(target.repository, oid) if oid and known else None
+            kind = assets.kind_of(data) if data else None
+            if data and kind:
+                return data, kind
+            raise NotFound("No image of at most 5 MB on this side")
     raise NotFound('"path" is not a file changed by this commit')
 
 
@@ -166,65 +203,14 @@ def _small_blob(repository: Repository, oid: str) -> bytes | None:
     return objects.blob(repository, oid)
 
 
-def progress(slug: str, name: str, sha: str) -> dict[str, int]:
-    place = _place(slug, name, sha)
+def progress(project: str, repo: str, sha: str) -> wire.Progress:
+    place = _place(project, repo, sha)
     return wire.progress(place.item, place.counts)
 
 
-def pr(project: str, repo: str, sha: str) -> Record:
+def pr(project: str, repo: str, sha: str) -> Pr:
     """The PR record of a commit."""
     return _pr(_place(project, repo, sha))
-
-
-def interdiff(
-    project: str, repo: str, sha: str, old: str | None = None, path: str | None = None
-) -> dict[str, str]:
-    """What changed between `old` and this one, in the file `path` or in all.
-
-    `old` is by default the commit this one stands for; of a file the one on which it was marked
-    as viewed.
-    """
-    with _told():
-        target = _place(project, repo, sha).target
-        new = target.commit if path is None else target.shown_commit
-        paths = () if path is None else _names(new, path)
-        source = _there(target.repository, old or _compared(target, path))
-        if source is None and old is not None:
-            raise NotFound(f"No such commit: {clean(old[:64])}")
-        if source is None or not objects.exists(target.repository, new.sha):
-            gone = "commit this was reviewed on" if source is None else "reviewed commit itself"
-            raise NotFound(f"The {gone} is no longer in the repository: nothing to compare with")
-        text = diffs.interdiff(target.repository, source, new.sha, paths)
-        return {"from": source, "to": new.sha, "text": clean(text)}
-
-
-def _there(repository: Repository, name: str) -> str | None:
-    """The commit of that full or short sha; what was resolved before may have been pruned."""
-    known = ancestry.resolve(repository, [name.lower()] if name.isalnum() else [])
-    return next((sha for sha in known.values() if objects.exists(repository, sha)), None)
-
-
-def _names(commit: Commit, path: str) -> list[str]:
-    """What a file of the commit is called after and before it."""
-    for changed in commit.files:
-        if path in (changed.path, shown_path(changed.path)):
-            return [changed.path, *([changed.old_path] if changed.old_path else [])]
-    raise NotFound('"path" is not a file changed by this commit')
-
-
-def _compared(target: Target, path: str | None) -> str:
-    """The commit that a reader knows."""
-    found = shown.shown(target)
-    if path is None:
-        if found.matched_from is None:
-            raise NotFound("This commit was carried over from no other; say from which to compare")
-        return found.matched_from
-    known = viewed.seen_on(target, found, shown_path(path))
-    if known is None:
-        raise NotFound(
-            "No commit is known on which this file was viewed; say from which to compare"
-        )
-    return known
 
 
 def etag(slug: str, *parts: str) -> str:
@@ -237,13 +223,13 @@ def etag(slug: str, *parts: str) -> str:
 class _Listed:
     """The files of one commit, as many of them whole as are asked for."""
 
-    def __init__(self, place: Place, asked: Contents) -> None:
+    def __init__(self, place: Place, asked: texts.Wanted) -> None:
         self.target = place.target
         self.asked = asked
         self.commit = self._counted(self.target.shown_commit)
         marked, stale = viewed.valid(self.target, shown.shown(self.target))
         self.viewed, self.stale = frozenset(marked), frozenset(stale)
-        self.files = Files(self.target.repository, self.commit)
+        self.files = texts.Files(self.target.repository, self.commit)
 
     @property
     def truncated(self) -> bool:
@@ -255,27 +241,29 @@ class _Listed:
             return self.asked
         return len(self.commit.files) if self.asked == "all" else 0
 
-    def marked(self, record: Record) -> Record:
+    def marked(self, record: texts.Record) -> File:
         path = record["path"]
-        return record | {
+        return {
+            **record,
             "viewed": path in self.viewed,
             "changed_since_viewed": path in self.stale,
         }
 
-    def answer(self, head: Record, tail: Record) -> Record | Iterator[bytes]:
+    def answer(self, head: Head, tail: Tail) -> Commit | Iterator[bytes]:
         """In one piece if it is small."""
-        found, first, size = iter(self._records()), [], 0
+        found, size = iter(self._records()), 0
+        first: list[texts.Record] = []
         for one in found:
             first.append(one)
             size += len(one["old"] or "") + len(one["new"] or "")
             if size > AT_ONCE:
                 return _streamed(head, map(self.marked, chain(first, found)), tail)
-        if size <= KEPT and all(map(complete, first)):
+        if size <= KEPT and all(map(texts.complete, first)):
             _small.put(self._key, first)
         if head["additions"] is None and not self.truncated:
             head["additions"] = sum(one["additions"] or 0 for one in first)
             head["deletions"] = sum(one["deletions"] or 0 for one in first)
-        return head | {"files": [self.marked(one) for one in first]} | tail
+        return {**head, "files": [self.marked(one) for one in first], **tail}
 
     @property
     def _key(self) -> tuple[object, ...]:
@@ -283,7 +271,7 @@ class _Listed:
         place = self.target.repository.common_dir
         return (place, commit.sha, commit.parent, commit.counted, self.most)
 
-    def _records(self) -> Iterable[Record]:
+    def _records(self) -> Iterable[texts.Record]:
         """The files without marks, those asked for whole; a small answer is remembered."""
         known = _small.get(self._key)
         if known is not None:
@@ -292,20 +280,20 @@ class _Listed:
         bare = [self.files.bare(file) for file in self.commit.files[self.most :]]
         return chain(whole, bare)
 
-    def _counted(self, commit: Commit) -> Commit:
+    def _counted(self, commit: commits.Commit) -> commits.Commit:
         """With line counts where they are not found on the way, unless that takes long."""
         if commit.counted or self.asked == "all" or len(commit.files) > COUNTED:
             return commit
-        return log.commit(self.target.repository, commit.sha)
+        return history.commit(self.target.repository, commit.sha)
 
 
-def _streamed(head: Record, files: Iterator[Record], tail: Record) -> Iterator[bytes]:
+def _streamed(head: Head, files: Iterator[File], tail: Tail) -> Iterator[bytes]:
     """The answer as JSON in pieces; the sums stand behind the files they are of."""
     added = deleted = 0
     counted = head["additions"] is not None or tail["truncated"]  # then they stay unknown
-    if not counted:
-        head = {key: value for key, value in head.items() if key not in ("additions", "deletions")}
-    piece = bytearray(dumps(head)[:-1] + b',"files":[')
+    late = () if counted else ("additions", "deletions")
+    known = {key: value for key, value in head.items() if key not in late}
+    piece = bytearray(dumps(known)[:-1] + b',"files":[')
     comma = b""
     for one in files:
         added += one["additions"] or 0
@@ -316,19 +304,23 @@ def _streamed(head: Record, files: Iterator[Record], tail: Record) -> Iterator[b
             yield bytes(piece)
             piece.clear()
     sums = {} if counted else {"additions": added, "deletions": deleted}
-    yield bytes(piece) + b"]," + dumps(sums | tail)[1:]
+    yield bytes(piece) + b"]," + dumps({**sums, **tail})[1:]
 
 
-def _header(place: Place, commit: Commit) -> Record:
+def _header(place: Place, commit: commits.Commit) -> Head:
     own = place.item.commit
     if not own.counted:
-        own = commit if own.sha == commit.sha else log.commit(place.target.repository, own.sha)
+        own = commit if own.sha == commit.sha else history.commit(place.target.repository, own.sha)
     counted = own.counted
     stack = place.repo.stacks[place.item.stack - 1]
-    return wire.commit(place.item, _short(place.repo, place.item), place.counts) | {
+    before, after = place.neighbours
+    return {
+        **wire.commit(place.item, _short(place.repo, place.item), place.counts),
         "additions": own.additions if counted else None,
         "deletions": own.deletions if counted else None,
         "stack": wire.place(place.item, stack),
+        "prev": before,
+        "next": after,
     }
 
 
@@ -341,15 +333,15 @@ def _place(slug: str, name: str, sha: str) -> Place:
     return Place(list(loaded.values()), mine, repo.find(mine, sha))
 
 
-def _pr(place: Place) -> Record:
+def _pr(place: Place) -> Pr:
     item = place.item
     name = item.branch["name"] if item.branch else None
-    made = prs.record(place.target, item.pr, source_sha=item.pr_source, branch=name)
-    landed = item.landed.record if item.landed else None
-    return made | {"landed": landed, "proposed": wire.proposed(item)}
+    made = pr_files.record(place.target, item.pr, source_sha=item.pr_source, branch=name)
+    landed = wire.landed(item.landed) if item.landed else None
+    return {**made, "landed": landed, "proposed": wire.proposed(item)}
 
 
-def _repo(found: Repo) -> Record:
+def _repo(found: Repo) -> wire.Repo:
     shorts = wire.shorts([item.commit.sha for item in found.items])
     counted = zip(found.items, counts(found, found.items), strict=True)
     return wire.repo(
@@ -357,7 +349,7 @@ def _repo(found: Repo) -> Record:
     )
 
 
-def _neighbour(place: tuple[Repo, Item] | None) -> Record | None:
+def _neighbour(place: tuple[Repo, Item] | None) -> wire.Neighbour | None:
     if place is None:
         return None
     found, item = place
@@ -368,17 +360,8 @@ def _short(found: Repo, item: Item) -> str:
     return wire.shorts([one.commit.sha for one in found.items])[item.commit.sha]
 
 
-def _mark(found: Project) -> str:
+def _mark(found: projects.Project) -> str:
     """Changes with anything that is shown below this project; stats only."""
     return "\0".join(
         [found.etag, found.parse_error or "", *(repo.stamp(found, entry) for entry in found.repos)]
     )
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """A git that cannot answer is told in its own sentence."""
-    try:
-        yield
-    except GitError as error:
-        raise SvcError(error.text) from error

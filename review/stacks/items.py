@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from review.git import ancestry, log, patches
+from review.git import ancestry, patches
 from review.git.commits import Commit
+from review.git.log import history
 from review.git.refs import HEADS
-from review.reviews.carry import Match, Shares, Trace
 from review.stacks import assembly, landing, matching, status
 from review.stacks.assembly import Draft
 from review.stacks.branches import branch
 from review.stacks.landing import Clues, Trunk
 from review.stacks.matching import Found, Scene
-from review.stacks.prs import PrFile
+from review.stacks.prs.pr_files import PrFile
 from review.stacks.states import Proposal
-from review.stacks.values import Item, Landed, Orphan, Repo, Stack
+from review.stacks.values import Item, Landing, Orphan, Repo, Stack
+from review.threads.carry.carryover import Match, Shares, Trace
 
 KEPT = 200  # commits that left the range by landing and that no stack lists
 
@@ -97,22 +98,23 @@ class _Filling:
 
     # landings
 
-    def _landings(self) -> dict[str, Landed]:
+    def _landings(self) -> dict[str, Landing]:
         """By sha, in and out of the range."""
         shown = self._inside() | dict(self.found.kept)
         self.known |= {commit.sha: commit for commit in self.scene.commits}
         wanted = {landed for landed, _ in shown.values()} | self.found.kept.keys()
         there = ancestry.resolve(self.scene.repository, sorted(wanted - self.known.keys()))
-        self.known |= log.listed(self.scene.repository, there, counts=self.counted)
+        self.known |= history.listed(self.scene.repository, there, counts=self.counted)
         return {
             sha: self._landing(sha, landed, by, self.known.get(landed))
             for sha, (landed, by) in shown.items()
         }
 
-    def _landing(self, sha: str, landed: str, by: str, commit: Commit | None) -> Landed:
+    def _landing(self, sha: str, landed: str, by: str, commit: Commit | None) -> Landing:
         recorded = self.found.states.get(sha).pr
-        told = recorded.landed if recorded and recorded.landed else {}
-        return Landed(landed, commit.committed if commit else told.get("at"), by, commit)
+        said = recorded.landed if recorded else None
+        at = commit.committed if commit else said["at"] if said else None
+        return Landing(landed, at, by, commit)
 
     def _inside(self) -> dict[str, tuple[str, str]]:
         """(landed sha, evidence) of the range's commits."""

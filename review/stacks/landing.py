@@ -1,4 +1,4 @@
-"""Where commits landed on the trunk: five kinds of evidence, the first that holds (contract 7.4).
+"""Where commits landed on the trunk: five kinds of evidence, the first that holds.
 
 `evidence` is the rule; `Trunk` gathers from git what the rule asks for, and no more than that.
 """
@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from review.git import log, patches
+from review.git import patches
 from review.git.commits import Commit
+from review.git.log import history
 from review.git.ranges import Range
 from review.git.repository import Repository
 
@@ -82,7 +83,7 @@ def since(repository: Repository, tips: Sequence[str], base: str | None) -> list
             text=None, base=base, head=tip, base_sha=base, head_sha=tip, trunk=None, trunk_shas=(),
             limit=COMPARED if base is None else None,
         )  # fmt: skip
-        commits = log.commits(repository, span, counts=False)[0] if tip != base else []
+        commits = history.commits(repository, span, counts=False)[0] if tip != base else []
         found |= {commit.sha: commit for commit in commits}
     return list(found.values())
 

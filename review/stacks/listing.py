@@ -1,4 +1,4 @@
-"""The list of projects: a summary per repo, kept in RepoRow while its stamp holds (14.4, 14.5)."""
+"""The list of projects: a summary per repo, kept in RepoRow while its stamp holds."""
 
 from __future__ import annotations
 
@@ -8,30 +8,53 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from django.conf import settings
 from django.db import OperationalError
 
-from config.kernel.storage import homes
-from review import caches, examples, files, projects
-from review.git import log as commits
+from config.storage import homes
+from review import caches, files, projects
+from review.examples import installing as examples
 from review.git import repository
 from review.git.command import GitError
+from review.git.log import history as commits
 from review.models import RepoRow
 from review.projects import Project, RepoEntry
-from review.reviews import records
 from review.stacks import repo as repos
 from review.stacks import states
 from review.stacks.values import Item, Repo
+from review.threads import records
 
 log = logging.getLogger(__name__)
 CHUNK = 500  # parameters of one query
 
 
+class ProjectItem(TypedDict):
+    slug: str
+    title: str
+    repos: list[str]
+    repoCount: int
+    commitCount: int
+    followOnCount: int
+    mergedCount: int
+    archived: bool
+    example: bool
+    unresolved: int
+    lastModified: str | None
+    error: str | None
+
+
+class ProjectList(TypedDict):
+    projectsDir: str
+    home: str
+    examples: examples.State
+    projects: list[ProjectItem]
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What the list shows of one repo (contract 2.13). `modified`: seconds since 1970."""
+    """What the list shows of one repo. `modified`: seconds since 1970."""
 
     commits: int = 0
     follow_on: int = 0
@@ -43,8 +66,8 @@ class Summary:
 _known: caches.Memory[str, tuple[str, Summary]] = caches.Memory(2000)
 
 
-def project_list() -> dict[str, Any]:
-    """The answer of GET projects. Of what did not change nothing is parsed and no process runs."""
+def project_list() -> ProjectList:
+    """Every project under review. Of what did not change nothing is parsed and no process runs."""
     found = projects.all()
     _recall(found)
     return {
@@ -58,7 +81,7 @@ def project_list() -> dict[str, Any]:
 def titles(found: Iterable[Project]) -> Iterator[tuple[Project, str, str, str]]:
     """(project, repo, sha, title) of every commit as its repo was last read. Reads no repository.
 
-    What this process has not read is told from the rows, as the list last showed it.
+    What this process has not read comes from the rows, as the list last showed it.
     """
     rows = dict(RepoRow._default_manager.values_list("key", "data"))
     for project in found:
@@ -86,7 +109,7 @@ def counts(found: Repo, items: Iterable[Item]) -> list[tuple[int, int, int, int]
     return [records.counts(repos.target(found, item)) for item in items]
 
 
-def _listed(project: Project) -> dict[str, Any]:
+def _listed(project: Project) -> ProjectItem:
     parts = [_summary(project, entry) for entry in project.repos]
     return {
         "slug": project.slug,

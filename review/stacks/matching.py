@@ -1,7 +1,7 @@
 """Which listed commit each old sha leads to, and which old shas stay listed because they landed.
 
 An old sha is one with review state or an entry in a stack list that the range does not hold. One
-that landed keeps its own place (contract 7.6); the others climb the ladder (contract 5).
+that landed keeps its own place; the others climb the ladder of carry/.
 """
 
 from __future__ import annotations
@@ -12,23 +12,24 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from review.git import ancestry, family, log, patches
+from review.git import ancestry, family, patches
 from review.git.command import GitError
 from review.git.commits import Commit
+from review.git.log import history
 from review.git.patches import Patch
 from review.git.ranges import Range
 from review.git.refs import Refs
 from review.git.repository import Repository
 from review.projects.entries import StackEntry
-from review.reviews import carry
-from review.reviews.carry import Beside, Match, Matches, Trace
-from review.reviews.schema import Fingerprint
 from review.stacks import landing, states
 from review.stacks.landing import Clues, Trunk
 from review.stacks.states import State, States
+from review.threads.carry import carryover
+from review.threads.carry.carryover import Beside, Match, Matches, Trace
+from review.threads.schema import Fingerprint
 
 NOTHING: Mapping[str, Patch] = {}
-CERTAIN = ("lineage", *carry.CERTAIN)  # rungs a landing does not overrule
+CERTAIN = ("lineage", *carryover.CERTAIN)  # rungs a landing does not overrule
 BYSTANDERS = 100  # commits beside those that are gone that are looked at, the newest
 
 
@@ -92,7 +93,7 @@ class _Search:
         self.full = full
         self.listed = listed
         self.old = old
-        self.objects = log.listed(scene.repository, ancestry.resolve(scene.repository, old))
+        self.objects = history.listed(scene.repository, ancestry.resolve(scene.repository, old))
         tips = (*scene.range.trunk_shas, scene.refs.branch(scene.range.trunk or ""))
         self.tips = tuple(dict.fromkeys(tip for tip in tips if tip))
         with ThreadPoolExecutor(1) as aside:
@@ -156,7 +157,7 @@ class _Search:
         except GitError as error:
             if error.kind == "timeout":
                 raise
-            return Beside()  # then nobody's neighbours are known
+            return Beside()  # then no neighbours are known
 
     def _ladder(self, sources: Sequence[str]) -> tuple[dict[str, Trace], Matches]:
         """What the files remember of the old patches is enough where every source finds its commit
@@ -183,13 +184,13 @@ class _Search:
             *(replace(traces[sha], bystander=True, carried=None) for sha in bystanders),
         ]
         targets = [traces[sha] for sha in ranged]
-        return traces, carry.match(gone, targets, self.beside, only_certain=only_certain)
+        return traces, carryover.match(gone, targets, self.beside, only_certain=only_certain)
 
     def _bystanders(self, gone: Sequence[str]) -> list[str]:
         """Commits without a review that stood beside these and left the range as well."""
         here = {*self.old, *(commit.sha for commit in self.scene.commits)}
         found = [sha for sha in self.beside.neighbours(gone) if sha not in here][:BYSTANDERS]
-        self.objects |= log.listed(self.scene.repository, found)
+        self.objects |= history.listed(self.scene.repository, found)
         return found
 
     def _remembered(self, sha: str) -> Patch | None:

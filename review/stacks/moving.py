@@ -1,31 +1,54 @@
-"""A repo whose repository stands elsewhere now: where, and whether it is the same one."""
+"""Where the repositories under review stand: opened in a project, and found again elsewhere."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from config.kernel.errors import Conflict, Invalid
-from review import projects
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from config.errors import Conflict, Invalid
+from review import events, projects
 from review.git import ancestry, ranges
 from review.git.repository import Repository
-from review.stacks import states
+from review.stacks import details, states, wire
 
 
-def move(slug: str, name: str, path: Any, *, confirm: Any = None) -> bool:
-    """Write the new path into project.yaml; whether that changed anything.
+def open_repo(
+    project: str,
+    *,
+    path: Any = None,
+    range: Any = None,  # noqa: A002 - the word of the file
+    name: Any = None,
+) -> wire.Repo:
+    """Open a repository for review; without a path, the one the workspace works in."""
+    working_dir: Callable[[str], Path | None] = import_string(settings.SVC_WORKING_DIR)
+    added = projects.add_repo(
+        project, path=path, range=range, name=name, working_dir=working_dir(project)
+    )
+    events.project(project, "config")
+    return details.repo_of(project, added.name)
+
+
+def move_repo(project: str, repo: str, *, path: Any = None, confirm: Any = None) -> wire.Repo:
+    """Write into project.yaml where the repository is now.
 
     Invalid where no repository is. Conflict, unless `confirm` is true, where it holds none of the
     commits that the repo's files are about.
     """
     if not isinstance(confirm, bool | None):
         raise Invalid('"confirm" must be true or false')
-    project = projects.get(slug)
-    before = projects.repo(project, name)
-    repository = projects.repository_at(project, path)
+    found = projects.get(project)
+    before = projects.repo(found, repo)
+    repository = projects.repository_at(found, path)
     if not confirm:
-        _check_same(slug, name, repository)
-    projects.set_path(slug, name, repository.path)
-    return projects.repo(projects.get(slug), name) != before
+        _check_same(project, repo, repository)
+    projects.set_path(project, repo, repository.path)
+    if projects.repo(projects.get(project), repo) != before:
+        events.project(project, "config")
+    return details.repo_of(project, repo)
 
 
 def _check_same(slug: str, name: str, repository: Repository) -> None:

@@ -1,4 +1,4 @@
-"""One repo of a project as it is now: range, stacks, matches, landings (contract 2, 5, 7).
+"""One repo of a project as it is now: range, stacks, matches, landings.
 
 Everything hangs on one stamp made of stats: while it holds, nothing is read again.
 """
@@ -12,15 +12,16 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from config.kernel.errors import Invalid, NotFound, printable
-from review import caches, files
-from review.git import ancestry, log, ranges, refs, repository
+from config.errors import Invalid, NotFound, printable
+from review import caches, files, projects
+from review.git import ancestry, ranges, refs, repository
 from review.git.command import GitError
+from review.git.log import history
 from review.git.repository import Repository
 from review.projects import Project, RepoEntry
-from review.reviews.target import Target
 from review.stacks import items, unread
 from review.stacks.values import Item, Repo
+from review.threads.target import Target
 
 HEX = re.compile("[0-9a-f]{4,64}")
 PASSING = ("timeout", "failed", "unreadable")  # what may be over at the next try
@@ -60,9 +61,22 @@ def stamp(project: Project, entry: RepoEntry) -> str:
     return _opened(project, entry)[1]
 
 
+def look_up(project: str, repo: str, sha: str) -> tuple[Repo, Item]:
+    """One commit of one repo as both are now. NotFound for any of the three, Invalid for a sha that
+    names several commits."""
+    listed = projects.get(project)
+    found = load(listed, projects.repo(listed, repo))
+    return found, find(found, sha)
+
+
+def target_at(project: str, repo: str, sha: str) -> Target:
+    """That commit as reviews see it."""
+    return target(*look_up(project, repo, sha))
+
+
 def find(repo: Repo, sha: str) -> Item:
     """The commit that a full or short sha names. Invalid when it names several, NotFound when none
-    that is listed (contract 8.5).
+    that is listed.
     """
     if repo.errors:
         raise _unread(repo, sha)
@@ -151,7 +165,7 @@ def _made(
     if entry.errors:
         return replace(empty, errors=entry.errors)
     if isinstance(opened, GitError):
-        return _told(empty, opened)
+        return _unreadable(empty, opened)
     try:
         try:
             return _filled(empty, opened)
@@ -161,12 +175,12 @@ def _made(
             ancestry.forget()  # a commit that was here may have been pruned since
             return _filled(empty, opened)
     except GitError as error:
-        # a passing failure is not to be remembered: its stamp is nobody's
+        # a passing failure is not to be remembered: its stamp matches none
         failed = mark if error.kind not in PASSING else ""
-        return _told(replace(empty, stamp=failed, repository=opened), error)
+        return _unreadable(replace(empty, stamp=failed, repository=opened), error)
 
 
-def _told(empty: Repo, error: GitError) -> Repo:
+def _unreadable(empty: Repo, error: GitError) -> Repo:
     """The repo with why it cannot be read, and with what its files say."""
     cure = "; a shorter range, such as HEAD~50..HEAD, is faster" if error.kind == "timeout" else ""
     text = f"{error.text}{cure}"
@@ -183,7 +197,7 @@ def _filled(empty: Repo, opened: Repository) -> Repo:
             "the branch is shown as it was before"
         ]
     span = ranges.resolve(opened, pointers, empty.entry.range, empty.entry.trunk)
-    commits, warnings = log.commits(opened, span, counts=empty.counted)
+    commits, warnings = history.commits(opened, span, counts=empty.counted)
     base = replace(
         empty,
         repository=opened,

@@ -1,4 +1,4 @@
-"""The review state on disk of one repo's commits, by full sha (contract 2.2, 3, 5, 7).
+"""The review state on disk of one repo's commits, by full sha.
 
 An old sha is one that has a review file, a PR file or an entry in a stack list and is not in
 the range. Its review, PR record and stack place follow it to the commit that stands for it.
@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from config.kernel.storage.mirror import Mirrored
+from config.storage.mirror import Mirrored
 from review import files
 from review.files import times
-from review.reviews import schema
-from review.reviews.carry import FIRM, CarriedFrom, Match
-from review.reviews.schema import Fingerprint, ReviewFile
-from review.stacks import prs
-from review.stacks.prs import PrFile
+from review.stacks.prs import pr_files
+from review.stacks.prs.pr_files import PrFile
+from review.threads import schema
+from review.threads.carry.carryover import FIRM, CarriedFrom, Match
+from review.threads.schema import Fingerprint, ReviewFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def read(slug: str, repo: str, full: Mapping[str, str]) -> States:
     records = {
         sha: (record, found)
         for sha, found in _files(slug, "prs", repo, full)
-        if (record := prs.read(slug, repo, found.path.stem)) is not None
+        if (record := pr_files.read(slug, repo, found.path.stem)) is not None
     }
     by_sha: dict[str, State] = {}
     for sha in reviews.keys() | records.keys():

@@ -1,11 +1,30 @@
-"""The status of a commit and its github record, from what is recorded and what landed (7.1-7.3)."""
+"""The status of a commit and its github record, from what is recorded and what landed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict, get_args
 
-OPTIONAL = ("branch", "base", "created", "stack", "stacked_on")
+Stored = Literal["draft", "ready"]
+Status = Literal[Stored, "published", "merged"]
+GithubKey = Literal["branch", "base", "created", "stack", "stacked_on"]
+STORED: tuple[Stored, ...] = get_args(Stored)
+OPTIONAL: tuple[GithubKey, ...] = get_args(GithubKey)
+
+
+class Github(TypedDict):
+    number: int | None
+    url: str
+    branch: NotRequired[str]
+    base: NotRequired[str]
+    created: NotRequired[str]
+    stack: NotRequired[Any]
+    stacked_on: NotRequired[int]
+
+
+def stored_status(text: str | None) -> Stored | None:
+    """What a file may say of the status; None for any other word."""
+    return next((one for one in STORED if one == text), None)
 
 
 def effective(
@@ -14,23 +33,26 @@ def effective(
     status_over: str | None,
     github: Mapping[str, Any] | None,
     landed_sha: str | None,
-) -> str:
-    """`draft`, `ready`, `published` or `merged`: the first rule of contract 7 that holds.
+) -> Status:
+    """`draft`, `ready`, `published` or `merged`: the first rule that holds.
 
     `status_over` is the landing that an explicit status has already overruled.
     """
     if landed_sha is not None and status_over != landed_sha:
         return "merged"
-    if stored in ("draft", "ready"):
-        return stored
+    if explicit := stored_status(stored):
+        return explicit
     if github and (github.get("number") is not None or github.get("url")):
         return "published"
     return "draft"
 
 
-def github(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """`{number, url, branch?, base?, created?, stack?, stacked_on?}`, absent ones left out."""
+def github(record: Mapping[str, Any] | None) -> Github | None:
+    """What is known of the pull request, absent fields left out; None where that is nothing."""
     if not record:
         return None
-    shown = {"number": record.get("number"), "url": record.get("url") or ""}
-    return shown | {key: record[key] for key in OPTIONAL if record.get(key) is not None}
+    shown: Github = {"number": record.get("number"), "url": record.get("url") or ""}
+    for key in OPTIONAL:
+        if record.get(key) is not None:
+            shown[key] = record[key]
+    return shown

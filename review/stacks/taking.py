@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict
 
-from config.kernel.errors import Conflict, Invalid, NotFound
-from config.kernel.jsonio import clean
+from config.errors import Conflict, Invalid, NotFound
+from config.jsonio import clean
 from review import events
-from review.reviews import carry
-from review.reviews.carry import Match
-from review.reviews.target import Target
-from review.reviews.writing import writes
-from review.stacks import prs, repo, states
+from review.stacks import repo as repos
+from review.stacks import states
+from review.stacks.prs import pr_files
 from review.stacks.states import State
-from review.stacks.values import Item, Repo
+from review.stacks.values import Repo
+from review.threads.carry import carryover
+from review.threads.carry.carryover import Match
+from review.threads.target import Target
+from review.threads.writing import writes
 
 
-def take(found: Repo, item: Item, old: Any) -> dict[str, bool]:
+class Taken(TypedDict):
+    review: bool
+    pr: bool
+
+
+def take(project: str, repo: str, sha: str, old: Any) -> Taken:
     """Take over what commit `old` has that is not on this one yet, and tell it; what was taken.
 
     NotFound when nothing was said of `old`, Conflict when it is listed itself.
     """
+    found, item = repos.look_up(project, repo, sha)
     state = _state(found, old)
-    target = repo.target(found, item)
+    target = repos.target(found, item)
     review = state.review is not None and not _has(target, state.sha)
     if review:
         writes.write(replace(target, match=_match(target.match, state.sha)), lambda _page: True)
     pr = state.pr is not None and item.pr_source is None
     if pr and state.pr:
-        prs.take(target, state.pr, state.sha)
+        pr_files.take(target, state.pr, state.sha)
     place = (target.slug, target.repo, target.commit.sha)
     for taken, tell in ((review, events.review), (pr, events.pr)):
         if taken:
@@ -38,7 +46,7 @@ def take(found: Repo, item: Item, old: Any) -> dict[str, bool]:
 
 
 def _state(found: Repo, old: Any) -> State:
-    if not isinstance(old, str) or not repo.HEX.fullmatch(old.lower()):
+    if not isinstance(old, str) or not repos.HEX.fullmatch(old.lower()):
         raise Invalid('"from" must be the sha of the commit whose review is taken over')
     names = states.stems(found.project.slug, found.entry.name)
     known = states.read(found.project.slug, found.entry.name, dict(zip(names, names, strict=True)))
@@ -60,4 +68,4 @@ def _match(before: Match | None, old: str) -> Match:
     """What the commit stands for, with this one first."""
     shas = before.shas if before else ()
     others = tuple(sha for sha in shas if sha != old)
-    return Match(old, carry.PERSON, also=others, firm=(old,))
+    return Match(old, carryover.PERSON, also=others, firm=(old,))

@@ -1,19 +1,27 @@
 """What the files of a repo say while its repository cannot be read.
 
 A directory that was moved or is not mounted takes nothing of what was said with it: the threads
-are told and counted as their files hold them, placed on no commit.
+are shown and counted as their files hold them, placed on no commit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TypedDict
 
 from review import files
-from review.reviews.carry import Trace, lineage
 from review.stacks import states
 from review.stacks.states import States
 from review.stacks.values import Orphan, Repo
+from review.threads.carry import lineage
+from review.threads.carry.carryover import Trace
+
+
+class Unreadable(TypedDict):
+    repo: str
+    sha: str
+    file: str
+    error: str
 
 
 def orphans(slug: str, repo: str, reason: str) -> tuple[Orphan, ...]:
@@ -23,14 +31,14 @@ def orphans(slug: str, repo: str, reason: str) -> tuple[Orphan, ...]:
     return tuple(orphan for orphan in made if orphan.conversations)
 
 
-def broken(repo: Repo) -> Iterator[dict[str, Any]]:
-    """`{repo, sha, file, error}` of each file that cannot be read either."""
+def broken(repo: Repo) -> Iterator[Unreadable]:
+    """Each file that cannot be read either."""
     slug, name = repo.project.slug, repo.entry.name
     for kind in files.KINDS:
         for found in files.read_all(slug, kind, name):
             if found.error:
-                where = {"repo": name, "sha": found.path.stem}
-                yield where | {"file": str(found.path), "error": found.error}
+                sha, file = found.path.stem, str(found.path)
+                yield {"repo": name, "sha": sha, "file": file, "error": found.error}
 
 
 def _full(names: set[str]) -> Mapping[str, str]:

@@ -1,25 +1,26 @@
-"""What a repo under review consists of, as values: items, stacks, orphans (contract 2, 7)."""
+"""What a repo under review consists of, as values: items, stacks, orphans."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from review.git.commits import Commit
 from review.git.ranges import Range
 from review.git.refs import Refs
 from review.git.repository import Repository
 from review.projects import Project, RepoEntry
-from review.reviews.carry import Candidate, Match, Shares, Trace
-from review.reviews.schema import Thread
-from review.stacks.prs import PrFile
+from review.stacks.branches import Branch
+from review.stacks.prs.pr_files import PrFile
 from review.stacks.states import Proposal
+from review.stacks.status import Github, Status
+from review.threads.carry.carryover import Candidate, Match, Shares, Trace
+from review.threads.schema import Thread
 
 
 @dataclass(frozen=True, slots=True)
-class Landed:
-    """Where a commit landed on the trunk; `by` is the evidence (contract 7.4).
+class Landing:
+    """Where a commit landed on the trunk; `by` is the evidence.
 
     `at` is the committer date; `commit` is None when the landed object is missing.
     """
@@ -28,10 +29,6 @@ class Landed:
     at: str | None
     by: str
     commit: Commit | None = None
-
-    @property
-    def record(self) -> dict[str, str | None]:
-        return {"sha": self.sha, "at": self.at, "by": self.by}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +44,10 @@ class Item:
     match: Match | None
     pr: PrFile
     pr_source: str | None
-    landed: Landed | None
-    status: str
-    branch: dict[str, Any] | None
-    github: dict[str, Any] | None
+    landed: Landing | None
+    status: Status
+    branch: Branch | None
+    github: Github | None
     trace: Trace
     shares: Shares = field(default_factory=Shares)
     proposal: Proposal | None = None
@@ -94,18 +91,6 @@ class Orphan:
     @property
     def unresolved(self) -> int:
         return sum(not thread.resolved for thread in self.conversations)
-
-    @property
-    def record(self) -> dict[str, Any]:
-        made = {
-            "sha": self.sha,
-            "subject": self.subject,
-            "threads": len(self.conversations),
-            "unresolved": self.unresolved,
-            "file": self.file,
-            "candidates": [{"sha": one.sha, "by": one.by} for one in self.candidates],
-        }
-        return made | ({"reason": self.reason} if self.reason else {})
 
 
 @dataclass(frozen=True, slots=True)

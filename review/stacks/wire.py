@@ -1,18 +1,148 @@
-"""The JSON shapes of repos, stacks and commits (contract 8). Values in, plain dicts out."""
+"""Repos, stacks and commits as clients read them. Values in, plain dicts out."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import NotRequired, TypedDict
 
-from config.kernel.jsonio import clean
+from config.jsonio import clean
 from review.git.commits import Commit
-from review.stacks.values import Item, Repo, Stack
+from review.stacks import values
+from review.stacks.branches import Branch
+from review.stacks.prs.pr_files import Landed, Proposed
+from review.stacks.status import Github, Status
+from review.stacks.values import Item
 
 Counts = tuple[int, int, int, int]  # threads, resolved, unresolved, viewed
 
 SHORT = 7
+
+
+class Range(TypedDict):
+    text: str | None
+    base: str | None
+    head: str | None
+    base_sha: str | None
+    head_sha: str | None
+
+
+class Candidate(TypedDict):
+    sha: str
+    by: str
+
+
+class Orphan(TypedDict):
+    sha: str
+    subject: str | None
+    threads: int
+    unresolved: int
+    file: str | None
+    candidates: list[Candidate]
+    reason: NotRequired[str]
+
+
+class Stack(TypedDict):
+    n: int
+    title: str | None
+    color: str
+    description: str | None
+    description_html: NotRequired[str]
+    commits: list[str]
+    warning: str | None
+    weight: int
+    follow_on: NotRequired[bool]
+
+
+class Progress(TypedDict):
+    threads: int
+    resolved: int
+    files: int
+    viewed: int
+
+
+class Diff(TypedDict):
+    additions: int
+    deletions: int
+    files: int
+
+
+class CommitItem(TypedDict):  # as the project detail lists it
+    sha: str
+    short: str
+    subject: str
+    author: str
+    authored: str
+    parents: list[str]
+    additions: int
+    deletions: int
+    files: int
+    position: int
+    stack: int
+    pr_title: str | None
+    unresolved: int
+    branch: Branch | None
+    github: Github | None
+    status: Status
+    progress: Progress
+    proposed: Proposed | None
+    landed: NotRequired[Landed | None]
+    tip: NotRequired[str | None]
+    parent: NotRequired[str | None]
+    diff: NotRequired[Diff | None]
+
+
+class Repo(TypedDict):
+    name: str
+    path: str
+    range: Range
+    trunk: str | None
+    missing: bool
+    errors: list[str]
+    warnings: list[str]
+    orphaned: list[Orphan]
+    stacks: list[Stack]
+    commits: list[CommitItem]
+
+
+class Person(TypedDict):
+    name: str
+    email: str
+
+
+class CommitStack(TypedDict):
+    n: int
+    title: str | None
+    color: str
+    position: int
+    count: int
+
+
+class Neighbour(TypedDict):
+    repo: str
+    sha: str
+    short: str
+    title: str
+
+
+class CommitHead(TypedDict):
+    """The commit detail down to `progress`; files, stack and neighbours come from elsewhere."""
+
+    sha: str
+    short: str
+    subject: str
+    body: str
+    author: Person
+    authored: str
+    committed: str
+    parents: list[str]
+    parent: str | None
+    branch: Branch | None
+    github: Github | None
+    status: Status
+    progress: Progress
+    landed: Landed | None
+    tip: str | None
 
 
 def shorts(shas: Sequence[str]) -> dict[str, str]:
@@ -25,7 +155,7 @@ def shorts(shas: Sequence[str]) -> dict[str, str]:
     return {sha: sha[:length] for sha in ordered}
 
 
-def repo(found: Repo, commits: Iterator[dict[str, Any]]) -> dict[str, Any]:
+def repo(found: values.Repo, commits: Iterator[CommitItem]) -> Repo:
     span = found.range
     return {
         "name": found.entry.name,
@@ -41,29 +171,44 @@ def repo(found: Repo, commits: Iterator[dict[str, Any]]) -> dict[str, Any]:
         "missing": found.missing,
         "errors": list(found.errors),
         "warnings": list(found.warnings),
-        "orphaned": [orphan.record for orphan in found.orphans],
+        "orphaned": [orphan(one) for one in found.orphans],
         "stacks": [stack(one) for one in found.stacks],
         "commits": list(commits),
     }
 
 
-def stack(one: Stack) -> dict[str, Any]:
-    shown = {
+def orphan(one: values.Orphan) -> Orphan:
+    record: Orphan = {
+        "sha": one.sha,
+        "subject": one.subject,
+        "threads": len(one.conversations),
+        "unresolved": one.unresolved,
+        "file": one.file,
+        "candidates": candidates(one),
+    }
+    return record | {"reason": one.reason} if one.reason else record
+
+
+def candidates(one: values.Orphan) -> list[Candidate]:
+    return [{"sha": found.sha, "by": found.by} for found in one.candidates]
+
+
+def stack(one: values.Stack) -> Stack:
+    record: Stack = {
         "n": one.n,
         "title": one.title,
         "color": one.color,
         "description": one.description,
         "commits": list(one.commits),
         "warning": one.warning,
-        "weight": one.weight,
+        "weight": one.weight or 0,  # a repo that is shown was read with its counts
     }
-    return shown | ({"follow_on": True} if one.follow_on else {})
+    return record | {"follow_on": True} if one.follow_on else record
 
 
-def listed(item: Item, short: str, counts: Counts) -> dict[str, Any]:
-    """A commit in the project detail."""
+def listed(item: Item, short: str, counts: Counts) -> CommitItem:
     commit = item.commit
-    shown = {
+    record: CommitItem = {
         "sha": commit.sha,
         "short": short,
         "subject": clean(commit.subject),
@@ -83,10 +228,16 @@ def listed(item: Item, short: str, counts: Counts) -> dict[str, Any]:
         "progress": progress(item, counts),
         "proposed": proposed(item),
     }
-    return shown | (landed(item) if item.landed else {})
+    if item.landed:
+        there = item.landed.commit
+        record["landed"] = landed(item.landed)
+        record["tip"] = there.sha if there else None
+        record["parent"] = there.parent if there else None
+        record["diff"] = _diff(there) if there else None
+    return record
 
 
-def proposed(item: Item) -> dict[str, Any] | None:
+def proposed(item: Item) -> Proposed | None:
     """The PR record of a gone commit that may have become this one: a person takes it over."""
     if item.proposal is None:
         return None
@@ -101,26 +252,17 @@ def proposed(item: Item) -> dict[str, Any] | None:
     }
 
 
-def progress(item: Item, counts: Counts) -> dict[str, int]:
+def progress(item: Item, counts: Counts) -> Progress:
     threads, resolved, _, viewed = counts
     files = len(item.shown_commit.files)
     return {"threads": threads, "resolved": resolved, "files": files, "viewed": viewed}
 
 
-def landed(item: Item) -> dict[str, Any]:
-    """What a landed commit adds: where it landed and what is diffed; null where that is gone."""
-    assert item.landed is not None
-    commit = item.landed.commit
-    return {
-        "landed": item.landed.record,
-        "tip": commit.sha if commit else None,
-        "parent": commit.parent if commit else None,
-        "diff": _diff(commit) if commit else None,
-    }
+def landed(landing: values.Landing) -> Landed:
+    return {"sha": landing.sha, "at": landing.at, "by": landing.by}
 
 
-def commit(item: Item, short: str, counts: Counts) -> dict[str, Any]:
-    """The commit detail down to `progress`; files, stack and neighbours come from elsewhere."""
+def commit(item: Item, short: str, counts: Counts) -> CommitHead:
     commit, there = item.commit, item.landed.commit if item.landed else None
     return {
         "sha": commit.sha,
@@ -136,12 +278,12 @@ def commit(item: Item, short: str, counts: Counts) -> dict[str, Any]:
         "github": item.github,
         "status": item.status,
         "progress": progress(item, counts),
-        "landed": item.landed.record if item.landed else None,
+        "landed": landed(item.landed) if item.landed else None,
         "tip": there.sha if there else None,
     }
 
 
-def place(item: Item, stack: Stack) -> dict[str, Any]:
+def place(item: Item, stack: values.Stack) -> CommitStack:
     """The stack of a commit, with its position from the bottom."""
     return {
         "n": stack.n,
@@ -152,7 +294,7 @@ def place(item: Item, stack: Stack) -> dict[str, Any]:
     }
 
 
-def neighbour(found: Repo, item: Item, short: str) -> dict[str, str]:
+def neighbour(found: values.Repo, item: Item, short: str) -> Neighbour:
     return {
         "repo": found.entry.name,
         "sha": item.commit.sha,
@@ -161,7 +303,7 @@ def neighbour(found: Repo, item: Item, short: str) -> dict[str, str]:
     }
 
 
-def _diff(commit: Commit) -> dict[str, int]:
+def _diff(commit: Commit) -> Diff:
     return {
         "additions": commit.additions,
         "deletions": commit.deletions,
@@ -169,7 +311,7 @@ def _diff(commit: Commit) -> dict[str, int]:
     }
 
 
-def _text(found: Repo) -> str | None:
+def _text(found: values.Repo) -> str | None:
     """The range as written, of a repo that could not be read."""
     wanted = found.entry.range
     if wanted is None or isinstance(wanted, str):

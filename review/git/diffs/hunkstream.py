@@ -23,7 +23,7 @@ def edits(pieces: Iterable[bytes]) -> Iterator[tuple[Changed, tuple[Edit, ...]]]
     files = iter(output.files(raw))
     current: Changed | None = None
     found: list[Edit] = []
-    halves = 0  # left of a file that changes its type: it is told as a deleted and an added one
+    halves = 0  # left of a file that changes its type: it stands as a deleted and an added one
     for hunk in _marks(rest, source):
         if hunk is not None:
             found.append(hunk)

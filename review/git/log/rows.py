@@ -1,4 +1,4 @@
-"""CommitRow: commits as the index table holds them, by "<sha>:<parent or nothing>" (14.4)."""
+"""CommitRow: commits as the index table holds them, by "<sha>:<parent or nothing>"."""
 
 from __future__ import annotations
 

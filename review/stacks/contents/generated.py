@@ -1,4 +1,4 @@
-"""Whether a file was made by a tool: by attribute, by its name, by its first lines (contract 8.2).
+"""Whether a file was made by a tool: by attribute, by its name, by its first lines.
 
 Attributes are read from the commit's own tree, so the answer for a commit never changes.
 """

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
-from config.kernel import fonts
+from config.fonts import metrics
 
 LIGHT = {
     "paper": "#ffffff", "line": "#e7e5df", "edge": "#d5d2ca", "chosen": "#edecfb",
@@ -59,7 +59,7 @@ def stroke(role: str, width: float, dashes: str = "") -> dict[str, Value]:
 
 
 def group(*parts: str, hint: str = "") -> str:
-    """Parts that belong together; a hint is what a pointer and a screen reader are told."""
+    """Parts that belong together; a hint is for pointers and screen readers."""
     title = f"<title>{escape(clean(hint))}</title>" if hint else ""
     return element("g", {}, title + "".join(parts))
 
@@ -93,7 +93,7 @@ def text(
     if end:
         values["text-anchor"] = "end"
     if mono:
-        values["font-family"] = fonts.MONO_FAMILY
+        values["font-family"] = metrics.MONO_FAMILY
     return element("text", values, escape(words))
 
 
@@ -125,7 +125,7 @@ def document(width: float, height: float, label: str, parts: Iterable[str]) -> s
     head: dict[str, Value] = {
         "xmlns": "http://www.w3.org/2000/svg", "width": width, "height": height,
         "viewBox": f"0 0 {width:g} {height:g}", "role": "img", "aria-label": clean(label),
-        "font-family": fonts.FAMILY, "font-size": SIZE,
+        "font-family": metrics.FAMILY, "font-size": SIZE,
     }  # fmt: skip
     return element("svg", head, "\n" + "\n".join((_dark_sheet(), border, *parts)) + "\n") + "\n"
 

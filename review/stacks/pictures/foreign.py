@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from PIL import Image
 
-from config.kernel import fonts
+from config.fonts import metrics
 from review.stacks.pictures import drawing as pen
 
 TEXT = re.compile(r'<text x="([0-9.]+)"((?:(?!text-anchor)[^>])*)>([^<]+)</text>')
@@ -33,11 +33,11 @@ Run = tuple[str, str, bool]  # words, families, bold
 
 def placed(picture: str, render: Render) -> tuple[str, str]:
     """The picture with each run in its place, and the characters that no font here has."""
-    texts = [one for one in TEXT.finditer(picture) if fonts.lacking(unescape(one[3]))]
+    texts = [one for one in TEXT.finditer(picture) if metrics.lacking(unescape(one[3]))]
     if not texts:
         return picture, ""
     words = "".join(unescape(one[3]) for one in texts)
-    lacking = [char for char in fonts.lacking(words) if _stands(char)]
+    lacking = [char for char in metrics.lacking(words) if _stands(char)]
     runs = list(islice(dict.fromkeys(run for one in texts for run in _runs(one)), MOST))
     widths, missing = _measured(runs, [NOWHERE, *lacking], render)
     known = dict(zip(runs, widths, strict=True))
@@ -45,7 +45,7 @@ def placed(picture: str, render: Render) -> tuple[str, str]:
 
 
 def _runs(text: re.Match[str]) -> Iterator[Run]:
-    for words, family in fonts.runs(unescape(text[3])):
+    for words, family in metrics.runs(unescape(text[3])):
         if family:
             yield words.rstrip(), family, "bold" in text[2]
 
@@ -53,14 +53,14 @@ def _runs(text: re.Match[str]) -> Iterator[Run]:
 def _parts(text: re.Match[str], known: Mapping[Run, float]) -> Iterator[str]:
     """The text, run by run from its left."""
     x, bold = float(text[1]), "bold" in text[2]
-    font = fonts.BOLD if bold else fonts.SANS
+    font = metrics.BOLD if bold else metrics.SANS
     size = float(found[1]) if (found := SIZE.search(text[2])) else pen.SIZE
-    for words, family in fonts.runs(unescape(text[3])):
+    for words, family in metrics.runs(unescape(text[3])):
         run = words.rstrip()
         yield _text(x, text[2], run, family)
         ems = known.get((run, family, bold)) if family else None
-        x += fonts.width(run, size, font) if ems is None else ems * size
-        x += fonts.width(words[len(run) :], size, font)
+        x += metrics.width(run, size, font) if ems is None else ems * size
+        x += metrics.width(words[len(run) :], size, font)
 
 
 def _text(x: float, attributes: str, words: str, family: str | None) -> str:
@@ -84,11 +84,13 @@ def _measured(runs: Sequence[Run], chars: Sequence[str], render: Render) -> tupl
         for x, end in ((0, ""), (WIDE, ' text-anchor="end"'))
     ]
     texts += [
-        _text(x, f' y="{y + 14}"', char, next(fonts.runs(char))[1])
+        _text(x, f' y="{y + 14}"', char, next(metrics.runs(char))[1])
         for (x, y), char in zip(spots, chars, strict=True)
     ]
     head = f'width="{WIDE}" height="{high}" font-size="{pen.SIZE}"'
-    sheet = f'<svg xmlns="http://www.w3.org/2000/svg" {head} font-family={quoteattr(fonts.FAMILY)}>'
+    sheet = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {head} font-family={quoteattr(metrics.FAMILY)}>'
+    )
     with Image.open(io.BytesIO(render(f"{sheet}{''.join(texts)}</svg>"))) as image:
         ink = image.getchannel("A")
     zoom = ink.width / WIDE

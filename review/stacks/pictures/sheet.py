@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from config.kernel import fonts
+from config.fonts import metrics
 from review.stacks.pictures import drawing as pen
 
 WIDTH = 680
@@ -84,8 +84,10 @@ class Columns:
         if narrow:
             return cls(NARROW, NARROW - PAD - SHORT - 12, None, SHORT, longest, scale)
         removed_end = WIDTH - PAD - BAR - 12
-        removed = max((fonts.width(f"{MINUS}{row.deletions:,}", SMALL) for row in rows), default=0)
-        added = max((fonts.width(f"+{row.additions:,}", SMALL) for row in rows), default=0)
+        removed = max(
+            (metrics.width(f"{MINUS}{row.deletions:,}", SMALL) for row in rows), default=0
+        )
+        added = max((metrics.width(f"+{row.additions:,}", SMALL) for row in rows), default=0)
         added_end = removed_end - removed - 8
         numbers = (added_end, removed_end)
         return cls(WIDTH, added_end - added - 16, numbers, BAR, longest, scale)
@@ -119,26 +121,26 @@ class Sheet:
     def heading(self, title: str, summary: Iterable[tuple[str, str]]) -> None:
         room = self.width - 2 * PAD
         words = pen.clean(title)
-        cut = fonts.fit(words, 17, room, fonts.BOLD)
+        cut = metrics.fit(words, 17, room, metrics.BOLD)
         heading = pen.text(PAD, self.y + 20, cut, "ink", size=17, bold=True)
         x = float(PAD)
         counts = []
         for text, role in summary:
             counts.append(pen.text(x, self.y + 42, text, role))
-            x += fonts.width(text, pen.SIZE) + 6
+            x += metrics.width(text, pen.SIZE) + 6
         self.parts += [pen.group(heading, hint=words), *counts]
         self.y += 58
 
     def repo(self, name: str) -> None:
         y = self.y + 18
         self.parts.append(pen.text(PAD, y, name, "ink2", size=SMALL, mono=True))
-        x = PAD + fonts.width(name, SMALL, fonts.MONO) + 10
+        x = PAD + metrics.width(name, SMALL, metrics.MONO) + 10
         self.parts.append(pen.rect((x, y - 4.5), (self.width - PAD - x, 1), 0, "line"))
         self.y += LABEL
 
     def note(self, words: str, role: str) -> None:
         words = pen.clean(words)
-        cut = fonts.fit(words, SMALL, self.width - PAD - DOTS)
+        cut = metrics.fit(words, SMALL, self.width - PAD - DOTS)
         self.parts.append(
             pen.group(pen.text(DOTS - 4, self.y + 16, cut, role, size=SMALL), hint=words)
         )
@@ -159,9 +161,9 @@ class Sheet:
         words = pen.clean(stack.title or "") or "Other commits"
         behind = count(len(stack.rows), "commit") + (", follow-on" if stack.follow_on else "")
         left = DOTS - 4
-        room = self.width - PAD - left - fonts.width(behind, SMALL) - 8
-        cut = fonts.fit(words, pen.SIZE, room, fonts.BOLD)
-        x = left + fonts.width(cut, pen.SIZE, fonts.BOLD) + 8
+        room = self.width - PAD - left - metrics.width(behind, SMALL) - 8
+        cut = metrics.fit(words, pen.SIZE, room, metrics.BOLD)
+        x = left + metrics.width(cut, pen.SIZE, metrics.BOLD) + 8
         self.parts.append(
             pen.group(
                 pen.text(left, y, cut, "ink", bold=True),
@@ -178,8 +180,8 @@ class Sheet:
     def _row(self, row: Row) -> None:
         y, columns = self.y + ROW / 2, self.columns
         merged = row.status == "merged"
-        font = fonts.BOLD if row.current else fonts.SANS
-        words = fonts.fit(row.title, pen.SIZE, columns.title_end - WORDS, font)
+        font = metrics.BOLD if row.current else metrics.SANS
+        words = metrics.fit(row.title, pen.SIZE, columns.title_end - WORDS, font)
 
         def number(x: float, digits: str, role: str) -> str:
             role = "ink3" if merged else role
@@ -226,7 +228,7 @@ class Sheet:
         if base is not None and self.rail_end is not None:
             y = self.y + ROW / 2
             words = pen.clean(base)
-            cut = fonts.fit(words, SMALL, self.width - PAD - WORDS, fonts.MONO)
+            cut = metrics.fit(words, SMALL, self.width - PAD - WORDS, metrics.MONO)
             self._rail(self.rail_end + 4, y, pen.stroke("edge", 2))
             self.parts.append(pen.rect((RAIL - 5, y - 1), (10, 2), 1, "idle"))
             self.parts.append(pen.text(DOTS - 4, y + 4, cut, "ink3", size=SMALL, mono=True))

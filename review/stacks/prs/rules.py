@@ -1,4 +1,4 @@
-"""The fields of a PR record that a caller may set: what each may hold (contract 7.1)."""
+"""The fields of a PR record that a caller may set: what each may hold."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from config.kernel.errors import Invalid
+from config.errors import Invalid
 from review.files import times
 from review.files.fields import NUMBER, scalar
-from review.reviews.writing.limits import BODY
+from review.stacks.status import STORED
+from review.threads.writing.limits import BODY
 
 TITLE, BRANCH, URL = 256, 244, 2_048
-STATUSES = ("draft", "ready")
 READ_ONLY = frozenset({
     "title_source", "body_source", "commit_subject", "commit_body", "landed", "file",
     "matched_from", "matched_by", "carried_over", "parse_error", "proposed",
@@ -89,7 +89,7 @@ def _branch(value: Any) -> str:
 
 
 def _status(value: Any) -> str:
-    if value not in STATUSES:
+    if value not in STORED:
         raise Invalid('"status" must be "draft", "ready" or null')
     return str(value)
 

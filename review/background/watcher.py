@@ -1,0 +1,193 @@
+"""What the server does beside answering: follow files and refs, and tell clients.
+
+Events carry ids only; correctness never depends on them, every request looks at the files. What
+the API wrote was told by the API; its echo is dropped here by content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+from django.conf import settings
+
+from config.errors import NotFound
+from config.storage import files as kernel_files
+from config.storage.files import sweep
+from config.storage.paths import UnsafePath, own_folder
+from config.storage.watch import Watcher
+from review import caches, events, files, projects
+from review.background.telling import Teller
+from review.git import catfile, refs
+from review.git.command import GitError
+from review.git.repository import open_repository
+from review.projects import Project
+from review.stacks import repo as repos
+from review.stacks.values import Item
+
+Place = tuple[str, str]  # slug, repo
+
+
+class Background:
+    """One of settings.SVC_BACKGROUND: the watcher of projects and of their repositories."""
+
+    def __init__(self) -> None:
+        self._watcher = Watcher(self.folders, self.changed)
+        self._teller = Teller()
+        self._projects: dict[str, Project] = {}
+        self._refs: dict[Place, str | None] = {}
+        self._seen: caches.Memory[Path, str] = caches.Memory(4096)  # etags of files
+        self._git: dict[Path, set[Place]] = {}  # which repos a folder of refs belongs to
+
+    def start(self) -> None:
+        sweep(_review_folders())
+        self._projects = {project.slug: project for project in projects.all()}
+        self._teller.start()
+        self._watcher.start()
+
+    def stop(self) -> None:
+        self._watcher.stop()
+        self._teller.stop()
+        catfile.close()
+
+    def folders(self) -> Iterable[Path]:
+        """Every folder that is watched, each for the files directly in it."""
+        git: dict[Path, set[Place]] = {}
+        known: dict[Place, str | None] = {}
+        for project in projects.all():
+            for entry in project.repos:
+                place = (project.slug, entry.name)
+                known[place] = self._refs[place] if place in self._refs else _refs(*place)
+                for folder in _ref_folders(entry.path):
+                    git.setdefault(folder, set()).add(place)
+        self._git, self._refs = git, known
+        return [*_review_folders(), *git]
+
+    def changed(self, paths: set[Path]) -> None:
+        """Called by the watcher, from its thread."""
+        for place in {place for path in paths for place in self._git.get(path.parent, ())}:
+            if self._moved(place):
+                slug = place[0]
+                self._teller.later(("git", slug), partial(events.project, slug, "git"))
+        root = files.root()
+        for path in sorted(paths):
+            if path.is_relative_to(root):
+                self._look(path, path.relative_to(root).parts)
+
+    def _look(self, path: Path, parts: tuple[str, ...]) -> None:
+        later = self._teller.later
+        match parts:
+            case (slug,) | (slug, files.PROJECT) if files.SLUG.fullmatch(slug):
+                self._project(slug)
+            case (slug, "assets", _) if self._news(path):
+                later(("assets", slug), partial(events.project, slug, "assets"))
+            case (slug, "reviews" | "prs" as kind, repo, name) if self._news(path):
+                if name.endswith(".yaml"):
+                    tell = partial(_tell_commits, slug, kind, repo, name.removesuffix(".yaml"))
+                    later((kind, slug, repo, name), tell)
+
+    def _project(self, slug: str) -> None:
+        """A project came, went, or says something else in the keys that are ours."""
+        before, now = self._projects.pop(slug, None), _project(slug)
+        if now is not None:
+            self._projects[slug] = now
+        if not self._news(files.path(slug, files.PROJECT)) or before == now:
+            return
+        if before is None:
+            self._teller.later(("added",), partial(events.projects, "added"))
+        elif now is None:
+            self._teller.later(("removed",), partial(events.projects, "removed"))
+        else:
+            self._teller.later(("config", slug), partial(events.project, slug, "config"))
+
+    def _news(self, path: Path) -> bool:
+        """Whether the file holds something new that was not written by this process."""
+        etag = _etag(path, files.root() / path.relative_to(files.root()).parts[0])
+        before, ours = self._seen.get(path), files.arrived(path, etag)
+        self._seen.put(path, etag)
+        return not ours and etag != before
+
+    def _moved(self, place: Place) -> bool:
+        """Whether the refs of a repo say something else than when last looked at.
+
+        A project that is not there has no refs: that it went or came is told as that.
+        """
+        before, now = self._refs.get(place), _refs(*place)
+        self._refs[place] = now
+        return before is not None and now is not None and before != now
+
+
+def _review_folders() -> Iterator[Path]:
+    """The projects directory, every directory in it, and in those what holds review state.
+
+    A directory that is no project yet may become one by the next file put into it.
+    """
+    root: Path = settings.PROJECTS_DIR
+    yield root
+    for slug in filter(files.SLUG.fullmatch, files.listed(root)):
+        yield root / slug
+        for name in ("assets", *files.KINDS):
+            folder = root / slug / name
+            if own_folder(root / slug, folder):
+                yield folder
+                yield from _repos(root / slug, folder) if name in files.KINDS else ()
+
+
+def _repos(project: Path, folder: Path) -> Iterator[Path]:
+    below = (folder / repo for repo in files.listed(folder))
+    return (path for path in below if own_folder(project, path))
+
+
+def _ref_folders(path: Path) -> list[Path]:
+    try:
+        return refs.watched(open_repository(path))
+    except GitError:
+        return []
+
+
+def _project(slug: str) -> Project | None:
+    try:
+        return projects.get(slug)
+    except NotFound:
+        return None
+
+
+def _refs(slug: str, name: str) -> str | None:
+    """What the refs of a repo say, "" when they cannot be read, None without such a repo."""
+    try:
+        path = projects.repo(projects.get(slug), name).path
+        return refs.read(open_repository(path)).key
+    except NotFound:
+        return None
+    except GitError:
+        return ""
+
+
+def _etag(path: Path, project: Path) -> str:
+    """Of what the file holds, "" when it is not there; what is not read goes by its stat."""
+    try:
+        found = kernel_files.read(path, limit=files.LIMIT, within=project)
+    except (OSError, UnsafePath) as error:
+        return f"{error} {kernel_files.stat_of(path)}"
+    return found.etag if found else ""
+
+
+def _tell_commits(slug: str, kind: str, name: str, stem: str) -> None:
+    """Name the commits on which the file is shown; a file shown on none is an orphan's."""
+    try:
+        project = projects.get(slug)
+        found = repos.load(project, projects.repo(project, name))
+    except NotFound:
+        return
+    tell = events.review if kind == "reviews" else events.pr
+    shown = [item for item in found.items if _shows(item, stem)]
+    for item in shown:
+        tell(slug, name, item.commit.sha)
+    if not shown:
+        events.project(slug, "reviews")
+
+
+def _shows(item: Item, stem: str) -> bool:
+    sources = item.match.shas if item.match else ()
+    return any(sha.startswith(stem) for sha in (item.commit.sha, *sources, item.pr_source or ""))

@@ -1,0 +1,188 @@
+"""The commits of a range with files and counts: one git log, kept by sha."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from config.storage import opening
+from review import caches
+from review.git import objects, output
+from review.git.command import GitError
+from review.git.commits import Commit
+from review.git.log import partial, rows
+from review.git.ranges import Range, named, unknown
+from review.git.repository import Repository
+
+MOST = 2000
+SHALLOW = 8 << 20  # bytes: 200,000 commits at the edge of a clone
+WALK = ("log", "--pretty=raw", "--parents", "-z", "--no-color", "--topo-order", "--reverse")
+FILES = (
+    "--raw", "--no-abbrev", "-M", "-l1000", "--diff-merges=first-parent", "--no-ext-diff",
+    "--no-textconv", "--diff-algorithm=myers",
+)  # fmt: skip
+LOG = (*WALK, *FILES)
+
+Found = tuple[list[Commit], list[str]]
+_found: caches.Memory[tuple[object, ...], Found] = caches.Memory(
+    100_000, weigh=lambda found: sum(1 + len(commit.files) for commit in found[0])
+)
+_single: caches.Memory[tuple[object, ...], Commit] = caches.Memory(1024)
+_listed: caches.Memory[tuple[object, ...], Commit] = caches.Memory(8192)
+
+
+def commits(repository: Repository, span: Range, *, counts: bool = True) -> Found:
+    """The range's commits, oldest first, the newest 2,000 at most, and its warnings.
+
+    Merges are diffed against their first parent. Nothing runs for a range that was seen. With
+    `counts` off, commits not counted yet come without (`Commit.counted`), and much sooner.
+    GitError timeout or failed.
+    """
+    key = (*_place(repository), span.base_sha, span.head_sha, span.limit)
+    found = _found.get((*key, True)) or (None if counts else _found.get((*key, False)))
+    if found is None:
+        newest, missing = _read(repository, span, counts=counts)
+        found = newest, _warnings(repository, span, newest, missing)
+        if not missing or repository.partial:
+            whole = counts or all(commit.counted for commit in newest)
+            _found.put((*key, whole), found)
+    shown, warnings = found
+    limit = span.limit or MOST
+    cap = [f"Only the newest {MOST:,} commits of the range are shown"] * (len(shown) > MOST)
+    return shown[-limit:], [*span.warnings, *cap, *warnings]
+
+
+def commit(repository: Repository, sha: str, parent: str | None = "first") -> Commit:
+    """One commit, against its first parent or any other one (None: against no file at all).
+
+    The other parent is `parents[0]` of the answer. GitError revision when the object is gone.
+    """
+    if not output.SHA.fullmatch(sha) or (
+        parent not in (None, "first") and not output.SHA.fullmatch(parent)
+    ):
+        raise unknown(sha)
+    key = (repository.common_dir, repository.shallow, sha, parent)
+    found = _single.get(key)
+    if found is None:
+        row = rows.get(sha) if parent == "first" and not repository.shallow else None
+        found = row or _one(repository, sha, parent)
+        if found.counted:
+            _single.put(key, found)
+    return found
+
+
+def listed(
+    repository: Repository, shas: Iterable[str], *, counts: bool = False
+) -> dict[str, Commit]:
+    """Commits by sha, whatever they descend from; all of them must exist. One git log at most."""
+    wanted = list(dict.fromkeys(shas))
+    place = (repository.common_dir, repository.shallow)
+    found = {sha: known for sha in wanted if (known := _listed.get((*place, sha, counts)))}
+    missing = [sha for sha in wanted if sha not in found]
+    if missing:
+        try:
+            news = _of_shas(repository, missing, counts=counts)
+        except GitError as error:
+            if error.kind == "timeout":
+                raise
+            news = partial.commits(repository, WALK, FILES, ["--no-walk=unsorted", *missing])[0]
+        rows.put(news, but=boundary(repository))
+        found |= {new.sha: _listed.put((*place, new.sha, counts), new) for new in news}
+    return found
+
+
+def _place(repository: Repository) -> tuple[object, ...]:
+    """The repository and what it has: in a partial clone, objects arrive in a new pack."""
+    packs = repository.common_dir / "objects" / "pack"
+    arrived = packs.stat().st_mtime_ns if repository.partial else 0
+    return (repository.common_dir, repository.shallow, arrived)
+
+
+def _one(repository: Repository, sha: str, parent: str | None) -> Commit:
+    if objects.kind(repository, sha) != "commit":
+        raise unknown(sha)
+    try:
+        found = _of_shas(repository, [sha])[0]
+    except GitError as error:
+        if error.kind == "timeout":
+            raise
+        found = partial.commits(repository, WALK, FILES, ["--no-walk", sha])[0][0]
+    if parent == "first":
+        return found
+    data = repository.run(
+        "diff-tree", "-r", "--raw", "--numstat", "-z", "--no-abbrev", "-M", "-l1000",
+        "--no-ext-diff", "--no-textconv", "--diff-algorithm=myers", "--end-of-options",
+        parent or repository.empty_tree, sha, "--",
+    )  # fmt: skip
+    others = tuple(other for other in found.parents if other != parent)
+    return replace(
+        found, parents=(parent, *others) if parent else (), files=output.files(data), counted=True
+    )
+
+
+def _read(repository: Repository, span: Range, *, counts: bool) -> tuple[list[Commit], list[str]]:
+    """All commits and the shas of those with missing objects."""
+    walk = [f"-n{span.limit or MOST + 1}", "--end-of-options", span.head_sha]
+    walk += [f"^{span.base_sha}"] if span.base_sha else []
+    known = rows.of_head(span.head_sha)
+    try:
+        if known:
+            return _partly_known(repository, walk, counts=counts), []
+        data = repository.run(*LOG, *(["--numstat"] if counts else []), *walk)
+    except GitError as error:
+        if error.kind != "failed":
+            raise
+        return partial.commits(repository, WALK, FILES, walk)
+    found = list(output.commits(data))
+    rows.put(found, but=boundary(repository))
+    return found, []
+
+
+def _partly_known(repository: Repository, walk: list[str], *, counts: bool) -> list[Commit]:
+    """The same where rows tell of the head: the log runs for those commits alone that have none."""
+    told = repository.run("rev-list", "--parents", "--topo-order", "--reverse", *walk)
+    keys = [":".join(line.split(" ")[:2]) for line in told.decode().splitlines()]
+    keys = [key if ":" in key else f"{key}:" for key in keys]
+    known = rows.get_many(keys)
+    missing = [key.partition(":")[0] for key in keys if key not in known]
+    if missing:
+        news = _of_shas(repository, missing, counts=counts)
+        rows.put(news, but=boundary(repository))
+        known |= {f"{commit.sha}:{commit.parent or ''}": commit for commit in news}
+    return [known[key] for key in keys]
+
+
+def _of_shas(repository: Repository, shas: Sequence[str], *, counts: bool = True) -> list[Commit]:
+    data = repository.run(
+        *LOG, *(["--numstat"] if counts else []), "--no-walk=unsorted", "--stdin",
+        stdin="".join(f"{sha}\n" for sha in shas).encode(),
+    )  # fmt: skip
+    return list(output.commits(data))
+
+
+def boundary(repository: Repository) -> frozenset[str]:
+    """Commits whose parents a shallow clone does not have: they look as if they added all."""
+    if not repository.shallow:
+        return frozenset()
+    try:
+        told = opening.contents(repository.common_dir / "shallow", limit=SHALLOW)
+    except OSError:
+        return frozenset()
+    return frozenset(told.decode("ascii", "replace").split())
+
+
+def _warnings(
+    repository: Repository, span: Range, found: Sequence[Commit], missing: Iterable[str]
+) -> list[str]:
+    warnings = []
+    if not found:
+        warnings.append(f"The range {named(span.text or f'{span.base}..{span.head}')} is empty")
+    if repository.shallow:
+        edge = boundary(repository)
+        cut = [commit.sha[:7] for commit in found if commit.sha in edge]
+        seems = f"; {', '.join(cut[:5])} only seems to add every file" if cut else ""
+        warnings.append(f"The clone is shallow: it has no older commits{seems}")
+    if lacking := list(missing):
+        some = ", ".join(sha[:7] for sha in lacking[:5])
+        warnings.append(f"Objects are missing here, so counts are incomplete: {some}")
+    return warnings

@@ -1,1 +1,0 @@
-"""One write of a review file: what a caller may put in, and how it gets there (contract 3, 6)."""

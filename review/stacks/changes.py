@@ -1,0 +1,117 @@
+"""What is changed of a commit: threads, viewed marks, the PR record.
+
+Each function writes, tells the clients, and returns the record as it is then. What it was sent is
+checked by the nouns; `me` signs what names no author, and only what `me` wrote may be changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from review import events
+from review.stacks import details, wire
+from review.stacks import repo as repos
+from review.stacks.prs import pr_files
+from review.threads import commenting, records
+from review.threads import viewed as marks
+
+
+class NewComment(records.Comment):
+    thread_id: str
+
+
+class Deleted(TypedDict):
+    ok: bool
+    deleted: str
+    thread: records.Thread | None
+
+
+class Viewed(TypedDict):
+    path: str
+    viewed: bool
+    progress: wire.Progress
+
+
+def start_thread(
+    project: str,
+    repo: str,
+    sha: str,
+    *,
+    me: str,
+    body: Any = None,
+    author: Any = None,
+    **lines: Any,
+) -> records.Thread:
+    """A thread with its first comment; `lines` are the path, side and lines it is about."""
+    before = repos.target_at(project, repo, sha)
+    signed = me if author is None else author
+    tid = commenting.create(before, body=body, author=signed, **lines)
+    events.review(project, repo, before.commit.sha)
+    return records.thread(repos.target_at(project, repo, sha), tid)
+
+
+def reply(
+    project: str, repo: str, sha: str, thread: str, *, me: str, body: Any = None, author: Any = None
+) -> NewComment:
+    before = repos.target_at(project, repo, sha)
+    signed = me if author is None else author
+    cid = commenting.reply(before, thread, body=body, author=signed)
+    events.review(project, repo, before.commit.sha)
+    found = records.comment(repos.target_at(project, repo, sha), thread, cid)
+    return {**found, "thread_id": thread}
+
+
+def resolve_thread(
+    project: str, repo: str, sha: str, thread: str, *, me: str, resolved: Any = True
+) -> records.Thread:
+    """Resolve the thread, or open it again."""
+    before = repos.target_at(project, repo, sha)
+    if commenting.resolve(before, thread, resolved, by=me):
+        events.review(project, repo, before.commit.sha)
+    return records.thread(repos.target_at(project, repo, sha), thread)
+
+
+def edit_comment(
+    project: str, repo: str, sha: str, thread: str, comment: str, *, me: str, body: Any
+) -> records.Comment:
+    before = repos.target_at(project, repo, sha)
+    if commenting.edit(before, thread, comment, body, me=me):
+        events.review(project, repo, before.commit.sha)
+    return records.comment(repos.target_at(project, repo, sha), thread, comment)
+
+
+def delete_comment(
+    project: str, repo: str, sha: str, thread: str, comment: str, *, me: str
+) -> Deleted:
+    """Delete a comment; `thread` is what is left of its thread, None when it was the last."""
+    before = repos.target_at(project, repo, sha)
+    gone = commenting.delete(before, thread, comment, me=me)
+    events.review(project, repo, before.commit.sha)
+    left = None if gone else records.thread(repos.target_at(project, repo, sha), thread)
+    return {"ok": True, "deleted": comment, "thread": left}
+
+
+def mark_viewed(
+    project: str, repo: str, sha: str, *, path: Any = None, viewed: Any = None
+) -> Viewed:
+    """Mark a file as viewed, or take the mark off."""
+    before = repos.target_at(project, repo, sha)
+    if marks.set_viewed(before, path, viewed):
+        events.review(project, repo, before.commit.sha)
+    return {"path": path, "viewed": viewed, "progress": details.progress(project, repo, sha)}
+
+
+def set_pr(project: str, repo: str, sha: str, patch: Mapping[str, Any]) -> details.Pr:
+    """Set the fields of `patch`; None clears one."""
+    found, item = repos.look_up(project, repo, sha)
+    changed = pr_files.set_pr(
+        repos.target(found, item),
+        patch,
+        landed_sha=item.landed.sha if item.landed else None,
+        pr=item.pr,
+        source_sha=item.pr_source,
+    )
+    if changed:
+        events.pr(project, repo, item.commit.sha)
+    return details.pr(project, repo, sha)

@@ -1,0 +1,179 @@
+"""The files of a commit with their texts and edits, one at a time.
+
+Nothing here holds more than one of a commit's files, however many it changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, Literal, TypedDict, cast
+
+from config.errors import Invalid
+from review.git import objects
+from review.git.commits import SUBMODULE, Changed, Commit, FileStatus, shown_path
+from review.git.diffs import diff
+from review.git.diffs.diff import Edit
+from review.git.repository import Repository
+from review.stacks.contents import generated
+
+DIGITS = 6  # of `contents`, at most
+FEW = 200  # files of a commit all of whose folders are looked at
+Wanted = Literal["all", "none"] | int
+
+
+class Record(TypedDict):
+    """One file, review marks aside."""
+
+    path: str
+    old_path: str | None
+    status: FileStatus
+    additions: int | None
+    deletions: int | None
+    binary: bool
+    generated: bool
+    old: str | None
+    new: str | None
+    old_oid: str | None
+    new_oid: str | None
+    old_mode: str | None
+    new_mode: str | None
+    encoding: str | None
+    truncated: bool
+    edits: list[list[int]]
+
+
+Edits = dict[str, tuple[Edit, ...]]
+Told = Iterator[tuple[str, tuple[Edit, ...]]]
+
+
+def wanted(asked: Any) -> Wanted:
+    """Of which files texts are shown: "all", "none", or the number of files. Invalid otherwise."""
+    if asked in ("all", "none"):
+        return cast("Wanted", asked)
+    digits = str(asked)
+    if digits.isascii() and digits.isdecimal() and len(digits) <= DIGITS:
+        return int(digits)
+    raise Invalid('"contents" must be all, none or a number of files')
+
+
+class Files:
+    """The changed files of one commit as the wire shows them, review marks aside."""
+
+    def __init__(self, repository: Repository, commit: Commit) -> None:
+        self.repository = repository
+        self.commit = commit
+        self._attributes = generated.Attributes(self._read_attributes)
+
+    def whole(self, files: Sequence[Changed]) -> Iterator[Record]:
+        """These files with contents and edits, in their order, one at a time in memory.
+
+        Git sets out at once, and works until the first one is asked for.
+        """
+        some = {file.path for file in files} if len(files) < len(self.commit.files) else None
+        with ExitStack() as started:
+            told = started.enter_context(diff.streamed_edits(self.repository, self.commit, some))
+            return self._whole(files, told, started.pop_all())
+
+    def _whole(self, files: Sequence[Changed], told: Told, started: ExitStack) -> Iterator[Record]:
+        with started:
+            texts = objects.blobs(self.repository, [oid for file in files for oid in file.blobs])
+            early: Edits = {}
+            for file in files:
+                sides = dict(next(texts) for _ in file.blobs)
+                yield self._record(file, _taken(told, file.path, early), sides)
+            next(texts, None)  # nothing: at their end the process is given back
+
+    def bare(self, file: Changed, *, deep: bool = False) -> Record:
+        """A file without contents and edits. `deep`: attributes of its own folder count too."""
+        return {
+            "path": shown_path(file.path),
+            "old_path": None if file.old_path is None else shown_path(file.old_path),
+            "status": file.status,
+            "additions": file.additions,
+            "deletions": file.deletions,
+            "binary": self.commit.counted and file.additions is None and not file.is_submodule,
+            "generated": self._generated(file, deep or len(self.commit.files) <= FEW),
+            "old": None,
+            "new": None,
+            "old_oid": file.old_oid,
+            "new_oid": file.new_oid,
+            "old_mode": file.old_mode,
+            "new_mode": file.new_mode,
+            "encoding": None,
+            "truncated": True,
+            "edits": [],
+        }
+
+    def _record(
+        self, file: Changed, edits: tuple[Edit, ...], texts: Mapping[str, bytes | None]
+    ) -> Record:
+        old = texts.get(file.old_oid) if file.old_oid else None
+        new = texts.get(file.new_oid) if file.new_oid else None
+        shown = self.bare(file, deep=True)
+        shown["truncated"] = False
+        shown["edits"] = cast("list[list[int]]", _of_texts(file, edits))  # as JSON has them
+        shown["binary"] = any(side is not None and objects.is_binary(side) for side in (old, new))
+        if shown["binary"]:
+            return shown
+        if file.additions is None and not file.is_submodule:
+            shown["additions"] = sum(edit[3] for edit in edits)
+            shown["deletions"] = sum(edit[1] for edit in edits)
+        present = next((side for side in (new, old) if side is not None), None)
+        if present is None:
+            return shown
+        shown["generated"] = shown["generated"] or generated.by_header(present)
+        (shown["old"], was), (shown["new"], now) = map(_text, (old, new))
+        rank = ("unknown", "windows-1252", "utf-8")  # the worse of two that differ
+        shown["encoding"] = next(one for one in rank if one in (was, now))
+        return shown
+
+    def _generated(self, file: Changed, deep: bool) -> bool:
+        said = self._attributes.generated(file.path, deep=deep)
+        return generated.by_name(file.path) if said is None else said
+
+    def _read_attributes(self, folder: str) -> bytes | None:
+        """The .gitattributes of a folder in this commit's own tree."""
+        path = f"{folder}/.gitattributes" if folder else ".gitattributes"
+        entry = objects.entry(self.repository, self.commit.sha, path)
+        if entry is None or entry.kind != "blob":
+            return None
+        return objects.blob(self.repository, entry.oid)
+
+
+def complete(record: Record) -> bool:
+    """Whether nothing is left out of a file because an object is missing, which may arrive."""
+    if record["truncated"] or record["binary"]:
+        return True
+    sides = (
+        (record["old"], record["old_oid"], record["old_mode"]),
+        (record["new"], record["new_oid"], record["new_mode"]),
+    )
+    return not any(text is None and oid and mode != SUBMODULE for text, oid, mode in sides)
+
+
+def _taken(told: Told, path: str, early: Edits) -> tuple[Edit, ...]:
+    """The edits of the next file. `early` keeps those that came before their turn."""
+    while path not in early:
+        found = next(told, None)
+        if found is None:
+            return ()
+        early[found[0]] = found[1]
+    return early.pop(path)
+
+
+def _of_texts(file: Changed, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """Edits that lead from the text of one side to that of the other.
+
+    Git tells of a submodule as of a file of one line, and of a file that changes its type as of a
+    deleted and an added one.
+    """
+    if file.status != "type" and not file.is_submodule:
+        return edits
+    old = 0 if file.old_mode == SUBMODULE else sum(edit[1] for edit in edits)
+    new = 0 if file.new_mode == SUBMODULE else sum(edit[3] for edit in edits)
+    return ((min(old, 1), old, min(new, 1), new),) if old or new else ()
+
+
+def _text(data: bytes | None) -> tuple[str, str] | tuple[None, None]:
+    return (None, None) if data is None else objects.text(data)

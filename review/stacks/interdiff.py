@@ -1,0 +1,67 @@
+"""What changed between the commit that a reader knows and the one that stands for it now."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from config.errors import NotFound
+from config.jsonio import clean
+from review.git import ancestry, objects
+from review.git.commits import Commit, shown_path
+from review.git.diffs import diff
+from review.git.repository import Repository
+from review.stacks import repo as repos
+from review.threads import shown, viewed
+from review.threads.target import Target
+
+Interdiff = TypedDict("Interdiff", {"from": str, "to": str, "text": str})
+
+
+def interdiff(
+    project: str, repo: str, sha: str, old: str | None = None, path: str | None = None
+) -> Interdiff:
+    """What changed between `old` and this one, in the file `path` or in all.
+
+    `old` is by default the commit this one stands for; of a file the one on which it was marked
+    as viewed.
+    """
+    target = repos.target_at(project, repo, sha)
+    new = target.commit if path is None else target.shown_commit
+    paths = () if path is None else _names(new, path)
+    source = _there(target.repository, old or _compared(target, path))
+    if source is None and old is not None:
+        raise NotFound(f"No such commit: {clean(old[:64])}")
+    if source is None or not objects.exists(target.repository, new.sha):
+        gone = "commit this was reviewed on" if source is None else "reviewed commit itself"
+        raise NotFound(f"The {gone} is no longer in the repository: nothing to compare with")
+    text = diff.interdiff(target.repository, source, new.sha, paths)
+    return {"from": source, "to": new.sha, "text": clean(text)}
+
+
+def _there(repository: Repository, name: str) -> str | None:
+    """The commit of that full or short sha; what was resolved before may have been pruned."""
+    known = ancestry.resolve(repository, [name.lower()] if name.isalnum() else [])
+    return next((sha for sha in known.values() if objects.exists(repository, sha)), None)
+
+
+def _names(commit: Commit, path: str) -> list[str]:
+    """What a file of the commit is called after and before it."""
+    for changed in commit.files:
+        if path in (changed.path, shown_path(changed.path)):
+            return [changed.path, *([changed.old_path] if changed.old_path else [])]
+    raise NotFound('"path" is not a file changed by this commit')
+
+
+def _compared(target: Target, path: str | None) -> str:
+    """The commit that a reader knows."""
+    found = shown.shown(target)
+    if path is None:
+        if found.matched_from is None:
+            raise NotFound("This commit was carried over from no other; say from which to compare")
+        return found.matched_from
+    known = viewed.seen_on(target, found, shown_path(path))
+    if known is None:
+        raise NotFound(
+            "No commit is known on which this file was viewed; say from which to compare"
+        )
+    return known

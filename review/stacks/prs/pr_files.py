@@ -1,0 +1,287 @@
+"""The PR record of a commit: its file, what is shown of it, and how it is set.
+
+The rules: docs/design/review.md#pr-records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypedDict
+
+from config.errors import Conflict
+from review import files
+from review.files import times
+from review.files.fields import Fields, beside, scalar
+from review.stacks import status
+from review.stacks.prs import rules
+from review.stacks.status import Github, Stored
+from review.threads import document
+from review.threads.carry.carryover import PERSON, CarriedFrom
+from review.threads.schema import VERSION, Fingerprint, carried_from, fingerprint
+from review.threads.target import Target
+
+FIELDS = ("title", "body", "branch", "status", "status_over", "github")
+Source = Literal["commit", "override"]
+
+
+class Landed(TypedDict):
+    sha: str
+    at: str | None
+    by: str
+
+
+class Proposed(TypedDict):
+    sha: str
+    by: str
+    title: str | None
+    branch: str | None
+    number: int | None
+    status: Stored | None
+
+
+class Record(TypedDict):
+    """A PR record as its file and its commit say it."""
+
+    title: str
+    body: str
+    title_source: Source
+    body_source: Source
+    commit_subject: str
+    commit_body: str
+    branch: str | None
+    github: Github | None
+    status: Stored | None
+    landed: Landed | None
+    file: str
+    matched_from: str | None
+    matched_by: str | None
+    carried_over: bool
+    parse_error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PrFile:
+    """One PR file; None is what the commit itself, or nothing, says. `github` is normalised."""
+
+    title: str | None = None
+    body: str | None = None
+    branch: str | None = None
+    status: Stored | None = None
+    status_over: str | None = None
+    github: Mapping[str, Any] | None = None
+    landed: Landed | None = None
+    carried_from: CarriedFrom | None = None
+    commit: Fingerprint | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    parse_error: str | None = None
+    version: int = VERSION
+
+    @property
+    def empty(self) -> bool:
+        """Whether the record says nothing that the commit does not say."""
+        said = (*(getattr(self, name) for name in FIELDS), self.landed)
+        return all(value is None for value in said) and not self.extra
+
+
+def parse(value: Any) -> PrFile:
+    """A PR file whose scalars are text; what is of the wrong type is absent."""
+    fields = Fields(value, "the file", [])
+    version = fields.number("version") or VERSION
+    title, body, branch = fields.text("title"), scalar(fields.raw("body")), fields.text("branch")
+    return PrFile(
+        title=title.strip() if title else None,
+        body=body.replace("\r\n", "\n").strip() if body is not None else None,
+        branch=rules.branch_name(branch) if branch else None,
+        status=status.stored_status(fields.text("status")),
+        status_over=fields.hex("status_over"),
+        github=rules.github_of(fields.raw("github")),
+        landed=_landed(fields.raw("landed")),
+        carried_from=carried_from(fields.raw("carried_from"), []),
+        commit=fingerprint(fields.raw("commit"), []),
+        extra=fields.extra(),
+        version=version,
+    )
+
+
+def read(slug: str, repo: str, sha: str) -> PrFile | None:
+    """The file of that name, None when there is none; the last good content of a broken one."""
+    found = files.read(slug, "prs", repo, f"{sha}.yaml")
+    if found is None:
+        return None
+    return replace(parse(found.data), parse_error=found.error or None)
+
+
+def record(
+    target: Target, pr: PrFile, *, source_sha: str | None, branch: str | None = None
+) -> Record:
+    """What is shown on the commit: `source_sha` is the sha whose file holds `pr`, `branch` the
+    name found where none is recorded.
+    """
+    carried = source_sha is not None and not target.commit.sha.startswith(source_sha)
+    said = pr.carried_from
+    shown: Record = {
+        "title": pr.title or target.commit.subject,
+        "body": target.commit.body if pr.body is None else pr.body,
+        "title_source": "override" if pr.title else "commit",
+        "body_source": "commit" if pr.body is None else "override",
+        "commit_subject": target.commit.subject,
+        "commit_body": target.commit.body,
+        "branch": pr.branch or branch,
+        "github": status.github(pr.github),
+        "status": pr.status,
+        "landed": pr.landed,
+        "file": str(files.path(*parts(target))),
+        "matched_from": source_sha if carried else said.sha if said else None,
+        "matched_by": _rung(target, source_sha) if carried else said.by if said else None,
+        "carried_over": carried,
+        "parse_error": pr.parse_error,
+    }
+    return beside(pr.extra, shown)
+
+
+def set_pr(
+    target: Target,
+    patch: Mapping[str, Any],
+    *,
+    landed_sha: str | None,
+    pr: PrFile,
+    source_sha: str | None,
+) -> bool:
+    """Set the fields of `patch`; whether anything changed.
+
+    `pr` is the record shown and `source_sha` the sha whose file holds it. Invalid for a bad field,
+    Conflict while the file is no valid YAML.
+    """
+    changes = _with_rules(rules.checked(patch), landed_sha)
+    own = read(target.slug, target.repo, target.commit.sha)
+    change = _Change(target, changes, pr, source_sha, own)
+    files.change(parts(target), change.edit, backup=change.may_lose)
+    return change.changed
+
+
+def take(target: Target, pr: PrFile, source_sha: str) -> None:
+    """Make the record of another commit this one's, because a person says that it is."""
+
+    def edit(data: bytes | None) -> bytes | None:
+        if data is not None:
+            raise Conflict("This commit has a PR record of its own by now: set its fields instead")
+        tree = {"version": VERSION, "commit": document.fingerprint(target)}
+        source = CarriedFrom(sha=source_sha, by=PERSON, at=times.now_exact())
+        tree["carried_from"] = document.carried_from(source)
+        document.put(tree, "landed", pr.landed)
+        for name in FIELDS:
+            document.put(tree, name, getattr(pr, name))
+        return document.text(None, tree | dict(pr.extra))
+
+    files.check_whole(f"prs/{target.repo}/{source_sha}.yaml", pr.parse_error, pr.version)
+    files.change(parts(target), edit)
+
+
+def parts(target: Target) -> tuple[str, str, str, str]:
+    """The record's file, as parts below the projects directory."""
+    return (target.slug, "prs", target.repo, f"{target.commit.sha}.yaml")
+
+
+def _with_rules(changes: dict[str, Any], landed_sha: str | None) -> dict[str, Any]:
+    """An explicit status overrules the landing that is there now; a pull request publishes."""
+    if changes.get("status"):
+        return changes | ({"status_over": landed_sha} if landed_sha else {})
+    if "status" in changes:
+        return changes | {"status_over": None}
+    return changes | ({"status": None} if changes.get("github") else {})
+
+
+@dataclass(slots=True)
+class _Change:
+    """One PUT, done on whatever the file holds at that moment.
+
+    `own` is what the file said when `pr` was read: while it names the same source, the record of
+    another commit is still to be taken over.
+    """
+
+    target: Target
+    changes: Mapping[str, Any]
+    pr: PrFile
+    source_sha: str | None
+    own: PrFile | None
+    changed: bool = False
+
+    @property
+    def may_lose(self) -> bool:
+        """Whether the text before may hold what the text after does not."""
+        own = self.own
+        return own is not None and (self._foreign or replace(own, **self.changes).empty)
+
+    def edit(self, data: bytes | None) -> bytes | None:
+        tree, own = self._read(data)
+        take = data is None or (self._foreign and self._unchanged(own))
+        before = self.pr if take else own
+        after = replace(before, **self.changes)
+        self.changed = after != before
+        if not self.changed:
+            return data
+        if after.empty and data is not None and not self._stands_for(own):
+            return None
+        if take:
+            self._check_source()
+            tree = self._taken(tree)
+        for name in FIELDS if take else tuple(self.changes):
+            document.put(tree, name, getattr(after, name))
+        return document.signed(document.text(data, tree), tree, self.target)
+
+    @property
+    def _foreign(self) -> bool:
+        """Whether the record shown lies in the file of another commit."""
+        return self.source_sha not in {None, self.target.commit.sha}
+
+    def _unchanged(self, now: PrFile) -> bool:
+        return self.own is not None and self.own.carried_from == now.carried_from
+
+    def _read(self, data: bytes | None) -> tuple[dict[str, Any], PrFile]:
+        if data is None:
+            return {}, PrFile()
+        texts, found = files.load("/".join(parts(self.target)), data)
+        return dict(found.value or {}), parse(texts)
+
+    def _stands_for(self, own: PrFile) -> bool:
+        """Whether another record would show again if this file were removed."""
+        sha = self.target.commit.sha
+        names = files.names(self.target.slug, "prs", self.target.repo)
+        return (
+            self._foreign
+            or own.carried_from is not None
+            or any(sha.startswith(name) and name != sha for name in names)
+        )
+
+    def _check_source(self) -> None:
+        """A record that cannot be read whole is not taken over: that would lose the rest."""
+        slug, repo = self.target.slug, self.target.repo
+        source = self.source_sha or self.target.commit.sha
+        stem = files.name_of(slug, "prs", repo, source) or source
+        files.check_whole(f"prs/{repo}/{stem}.yaml", self.pr.parse_error, self.pr.version)
+
+    def _taken(self, tree: dict[str, Any]) -> dict[str, Any]:
+        """The tree with everything of the record shown but the fields that can be set."""
+        made = {"version": VERSION, "commit": document.fingerprint(self.target)} | tree
+        if self._foreign and self.source_sha:
+            rung = _rung(self.target, self.source_sha)
+            source = CarriedFrom(sha=self.source_sha, by=rung, at=times.now_exact())
+            made["carried_from"] = document.carried_from(source)
+        document.put(made, "landed", self.pr.landed)
+        return made | dict(self.pr.extra)
+
+
+def _rung(target: Target, source_sha: str | None) -> str:
+    """By which rule the record of `source_sha` came here."""
+    match = target.match
+    return match.by if match and source_sha in (match.sha, *match.also) else "lineage"
+
+
+def _landed(value: Any) -> Landed | None:
+    """The mapping `landed`; None without a sha."""
+    if value is None:
+        return None
+    fields = Fields(value, '"landed"', [])
+    sha, at, by = fields.hex("sha"), fields.time("at"), fields.text("by")
+    return {"sha": sha, "at": at, "by": by or "record"} if sha else None

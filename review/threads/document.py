@@ -1,0 +1,160 @@
+"""Values as they are written to a file: keys in one fixed order, absent ones left out.
+
+The other direction of schema.py. Shas, ids and times go out in quotes, bodies as blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from config.errors import Invalid
+from config.storage import yamlio
+from review import files
+from review.git import objects, patches
+from review.threads.carry.traces import CarriedFrom
+from review.threads.schema import VERSION, Anchor, Comment, Mark, ReviewFile, Thread
+from review.threads.target import Target
+
+Tree = dict[str, Any]
+Path = tuple[str | int, ...]
+QUOTED = frozenset({
+    "sha", "at", "created", "status_over", "resolved_at", "updated_at",
+})  # fmt: skip
+
+
+def quoted(text: str | None) -> yamlio.Quoted | None:
+    """A sha, id or time: no reader may take it for a number."""
+    return None if text is None else yamlio.Quoted(text)
+
+
+def text(data: bytes | None, value: Any, path: Path = ()) -> bytes:
+    """`data`, changed so that it holds `value` at `path`; a fresh file for None.
+
+    Invalid when the file would grow over the limit of its kind.
+    """
+    if data is None:
+        made = yamlio.dump(value)
+    else:
+        made = yamlio.set_entry(
+            data, path, value, limit=2 * files.LIMIT, nodes=2 * files.VALUES, shared=True
+        )
+    if len(made) > files.LIMIT:
+        raise Invalid(f"The file would be larger than {files.LIMIT >> 20} MB")
+    return made
+
+
+def put(tree: Tree, name: str, value: Any) -> None:
+    """Set a field of a file; None removes it."""
+    if value is None:
+        tree.pop(name, None)
+    elif name in QUOTED:
+        tree[name] = quoted(value)
+    elif name == "body":
+        tree[name] = yamlio.Block(value)
+    elif isinstance(value, Mapping):
+        tree[name] = {key: quoted(one) if key in QUOTED else one for key, one in value.items()}
+    else:
+        tree[name] = value
+
+
+def review(value: ReviewFile, commit: Tree) -> Tree:
+    """A whole review file of the commit with this `fingerprint`."""
+    tree = {
+        "version": VERSION,
+        "commit": commit,
+        "carried_from": carried_from(value.carried_from) if value.carried_from else None,
+        "viewed": {one.path: mark(one) for one in value.viewed} or None,
+        "threads": [thread(one) for one in value.threads],
+    }
+    return _present(tree) | dict(value.extra)
+
+
+def thread(value: Thread) -> Tree:
+    tree = {
+        "id": quoted(value.id),
+        "path": value.path,
+        "side": value.side,
+        "line": value.line,
+        "start_line": value.start_line,
+        "start_side": value.start_side if value.start_side != value.side else None,
+        "author": value.author,
+        "resolved": value.resolved,
+        "resolved_by": value.resolved_by,
+        "resolved_at": quoted(value.resolved_at),
+        "created_at": quoted(value.created_at),
+        "from_sha": quoted(value.from_sha),
+        "anchor": anchor(value.anchor) if value.path else None,
+        "comments": [comment(one) for one in value.comments],
+    }
+    return _present(tree) | dict(value.extra)
+
+
+def comment(value: Comment) -> Tree:
+    tree = {
+        "id": quoted(value.id),
+        "author": value.author,
+        "body": yamlio.Block(value.body),
+        "created_at": quoted(value.created_at),
+        "updated_at": quoted(value.updated_at),
+    }
+    return _present(tree) | dict(value.extra)
+
+
+def anchor(value: Anchor) -> Tree:
+    return _present(
+        {
+            "commit": quoted(value.commit),
+            "blob": quoted(value.blob),
+            "text": value.text,
+            "before": value.before,
+            "after": value.after,
+        }
+    )
+
+
+def mark(value: Mark) -> Tree:
+    """Without a hash, the commit it stands for: the next file that holds it is another one's."""
+    of = value.of if value.diff is None else None
+    return _present({"diff": quoted(value.diff), "at": quoted(value.at), "of": quoted(of)})
+
+
+def carried_from(value: CarriedFrom) -> Tree:
+    without = {"without": [quoted(sha) for sha in value.without]} if value.without else {}
+    return {
+        "sha": quoted(value.sha),
+        "by": value.by,
+        "at": quoted(value.at),
+        "also": [quoted(sha) for sha in value.also],
+    } | without
+
+
+def fingerprint(target: Target) -> Tree:
+    """What recognises the target's commit when its object is gone."""
+    commit = target.commit
+    patch = patches.of(target.repository, [commit.sha]).get(commit.sha)
+    return {
+        "sha": quoted(commit.sha),
+        "subject": commit.subject,
+        "author": commit.author_email,
+        "authored": quoted(commit.authored),
+        "change_id": quoted(commit.change_id),
+        "patch_id": quoted(patch.patch_id if patch else None),
+        "patch_id_u0": quoted(patch.patch_id_u0 if patch else None),
+    }
+
+
+def signed(data: bytes, tree: Tree, target: Target) -> bytes:
+    """The file with what recognises the target's commit, unless its `tree` says that already, or
+    the commit is gone itself: then it is too late.
+    """
+    if tree.get("commit") is not None or objects.missing(target.repository, [target.commit.sha]):
+        return data
+    head = {"version": VERSION} if tree.get("version") is None else {}
+    for name, value in (head | {"commit": fingerprint(target)}).items():
+        data = text(data, value, (name,))
+    return data
+
+
+def _present(tree: Mapping[str, Any]) -> Tree:
+    return {key: value for key, value in tree.items() if value is not None}

@@ -1,0 +1,174 @@
+"""Several review files as the one review of a commit. Pure.
+
+Nothing a person wrote is lost: threads and comments are joined by id, the first file's fields
+win, and an id that two files gave to different words counts twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from review.files import times
+from review.threads.ids import Namer
+from review.threads.schema import Comment, ReviewFile, Thread
+
+T = TypeVar("T", Thread, Comment)
+
+
+def joined(first: ReviewFile, others: Iterable[ReviewFile]) -> ReviewFile:
+    """All they say; where they differ the earlier one is right."""
+    made = first
+    for other in others:
+        marks = {mark.path: mark for mark in (*other.viewed, *made.viewed)}
+        made = replace(
+            made,
+            viewed=tuple(marks.values()),
+            threads=_joined(made.threads, other.threads, _same_thread, _both),
+            warnings=(*made.warnings, *other.warnings),
+            extra={**other.extra, **made.extra},
+        )
+    return made
+
+
+def stood_for(own: ReviewFile, source: ReviewFile, since: str) -> ReviewFile:
+    """A commit gone back to: `source` took its own file over at `since` and stands for it, so what
+    was deleted there stays deleted. Of the own one only what is younger is left."""
+    marks = {mark.path: mark for mark in source.viewed}
+    marks |= {mark.path: mark for mark in own.viewed if mark.at and _younger(mark.at, since)}
+    younger = _since(own, {thread.id: thread for thread in source.threads}, since)
+    return replace(
+        source,
+        carried_from=own.carried_from,
+        viewed=tuple(marks.values()),
+        threads=_joined(source.threads, younger, _same_thread, _both),
+        warnings=(*own.warnings, *source.warnings),
+        extra={**own.extra, **source.extra},
+    )
+
+
+def absorbed(source: ReviewFile, sha: str) -> ReviewFile:
+    """The review of a commit that was squashed into another one: its threads say so."""
+    threads = tuple(replace(one, from_sha=one.from_sha or sha) for one in source.threads)
+    return replace(source, threads=threads)
+
+
+Began = Callable[[Thread], bool]
+
+
+def began_in(source: ReviewFile | None, sha: str, *, but: Iterable[ReviewFile] = ()) -> Began:
+    """Tells whether a thread began on commit `sha`, whose own file is `source`, and not in files
+    that are older."""
+    said, before = _said([source] if source else []), _said(but)
+
+    def began(thread: Thread) -> bool:
+        words = {_words(one) for one in thread.comments}
+        return thread.from_sha == sha or bool(words & said and not words & before)
+
+    return began
+
+
+def but_for(began: Began, others: Sequence[Began]) -> Began:
+    """Tells whether a thread began there, and on none of the others."""
+    return lambda thread: began(thread) and not any(one(thread) for one in others)
+
+
+def _said(files: Iterable[ReviewFile]) -> set[tuple[str, str | None, str]]:
+    return {_words(one) for file in files for thread in file.threads for one in thread.comments}
+
+
+def only(review: ReviewFile, began: Began, *, home: str = "") -> ReviewFile:
+    """The threads that began there, at `home` no longer said to be from it."""
+    threads = (one for one in review.threads if began(one))
+    kept = (replace(one, from_sha=None) if one.from_sha == home else one for one in threads)
+    return ReviewFile(threads=tuple(kept), warnings=review.warnings)
+
+
+def without(review: ReviewFile, began: Began) -> ReviewFile:
+    threads = tuple(one for one in review.threads if not began(one))
+    return review if len(threads) == len(review.threads) else replace(review, threads=threads)
+
+
+def part_stood_for(review: ReviewFile, began: Began, source: ReviewFile, since: str) -> ReviewFile:
+    """`stood_for`, of the threads alone that began on one commit."""
+    own = replace(review, threads=tuple(one for one in review.threads if began(one)))
+    part = stood_for(own, replace(source, extra={}, viewed=review.viewed), since)
+    rest = without(review, began)
+    return replace(rest, threads=(*rest.threads, *part.threads))
+
+
+def _words(comment: Comment) -> tuple[str, str | None, str]:
+    """What tells a comment from all others; an edit changes the body of one that bears a time."""
+    return comment.id, comment.author, comment.created_at or comment.body
+
+
+def _since(own: ReviewFile, known: dict[str, Thread], since: str) -> list[Thread]:
+    """The own threads that are younger, and of known ones the comments that are."""
+    kept = []
+    for thread in own.threads:
+        opened = thread.created_at or (thread.comments[0].created_at if thread.comments else None)
+        if thread.id in known:
+            there = {one.id for one in known[thread.id].comments}
+            comments = [
+                c for c in thread.comments if c.id in there or _younger(c.created_at, since)
+            ]
+            kept.append(replace(thread, comments=tuple(comments)))
+        elif _younger(opened, since):
+            kept.append(thread)
+    return kept
+
+
+def _younger(at: str | None, since: str) -> bool:
+    """Whether written after `since`; what bears no time may have been, so it is kept."""
+    if at is None:
+        return True
+    if "." in at:
+        return times.exact(at) > since
+    return (times.seconds(at) or "") >= (times.seconds(since) or "")
+
+
+def _joined(
+    first: Sequence[T],
+    second: Sequence[T],
+    same: Callable[[T, T], bool],
+    both: Callable[[T, T], T],
+) -> tuple[T, ...]:
+    """`first`, then what only `second` has."""
+    found: dict[str, T] = {one.id: one for one in first}
+    names = Namer()
+    for name in {*found, *(one.id for one in second)}:
+        names.claim(name)
+    for one in second:
+        known = found.get(one.id)
+        if known is None:
+            found[one.id] = one
+        elif same(known, one):
+            found[one.id] = both(known, one)
+        else:
+            renamed = replace(one, id=names.claim(one.id))
+            found[renamed.id] = renamed
+    return tuple(found.values())
+
+
+def _both(first: Thread, second: Thread) -> Thread:
+    """One conversation; in order of time where every comment bears one."""
+    comments = _joined(first.comments, second.comments, _same_comment, lambda one, _: one)
+    if comments != first.comments and all(one.created_at for one in comments):
+        comments = tuple(sorted(comments, key=lambda one: times.exact(one.created_at)))
+    return replace(first, comments=comments)
+
+
+def _same_thread(first: Thread, second: Thread) -> bool:
+    """Hand-made ids such as `1` may name different threads in different files."""
+    if not first.comments or not second.comments:
+        return True
+    known = {one.id: one for one in first.comments}
+    return any(one.id in known and _same_comment(known[one.id], one) for one in second.comments)
+
+
+def _same_comment(first: Comment, second: Comment) -> bool:
+    """An edit changes the body alone."""
+    return first.body == second.body or (
+        (first.author, first.created_at) == (second.author, second.created_at)
+    )

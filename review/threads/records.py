@@ -1,0 +1,220 @@
+"""What answers show of a review: its threads placed, its marks, its file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NotRequired, TypedDict
+
+from review import markdown, reviewer
+from review.files import times
+from review.files.fields import beside
+from review.threads import schema, shown, viewed
+from review.threads.carry import traces
+from review.threads.placement import placing as placement
+from review.threads.placement.placing import Placed, Placement
+from review.threads.target import Target
+
+Render = Callable[[str], str]
+
+
+class Comment(TypedDict):
+    id: str
+    author: str | None
+    author_name: str | None
+    body: str
+    body_html: NotRequired[str]
+    created_at: str | None
+    updated_at: str | None
+    own: bool
+
+
+class Thread(TypedDict):
+    id: str
+    path: str | None
+    side: str | None
+    line: int | None
+    start_line: int | None
+    start_side: str | None
+    outdated: bool
+    placement: Placement
+    original_path: str | None
+    original_line: int | None
+    original_start_line: int | None
+    original_commit: str | None
+    anchor_text: str | None
+    resolved: bool
+    resolved_by: str | None
+    resolved_at: str | None
+    author: str | None
+    created_at: str | None
+    comments: list[Comment]
+    from_sha: NotRequired[str]
+
+
+class Fingerprint(TypedDict):
+    sha: str | None
+    subject: str | None
+    author: str | None
+    authored: str | None
+    change_id: str | None
+    patch_id: str | None
+    patch_id_u0: str | None
+
+
+class CarriedFrom(TypedDict):
+    sha: str
+    by: str
+    at: str | None
+    also: list[str]
+    without: list[str]
+
+
+class Review(TypedDict):
+    version: int
+    commit: Fingerprint | None
+    carried_from: CarriedFrom | None
+    file: str | None
+    target_file: str
+    matched_from: str | None
+    matched_by: str | None
+    carried_over: bool
+    parse_error: str | None
+    warnings: list[str]
+    viewed: list[str]
+    viewed_stale: list[str]
+    threads: list[Thread]
+
+
+def review(
+    target: Target, *, html: bool = False, mount: str = "", unresolved_only: bool = False
+) -> Review:
+    """What is said of a commit. With `html`, comments carry `body_html`, safe to show on
+    pages under `mount`.
+    """
+    render = partial(markdown.html, mount=mount) if html else None
+    found = shown.shown(target)
+    threads = [
+        thread for thread in found.review.conversations if not (unresolved_only and thread.resolved)
+    ]
+    placed = placement.place(target, threads)
+    marked, stale = viewed.valid(target, found)
+    record: Review = {
+        "version": found.review.version,
+        "commit": _fingerprint(found.review.commit),
+        "carried_from": _carried_from(found.review.carried_from),
+        "file": str(found.file) if found.file else None,
+        "target_file": str(found.target_file),
+        "matched_from": found.matched_from,
+        "matched_by": found.matched_by,
+        "carried_over": found.carried_over,
+        "parse_error": found.parse_error,
+        "warnings": list(found.warnings),
+        "viewed": marked,
+        "viewed_stale": stale,
+        "threads": [
+            _thread(one, where, render) for one, where in zip(threads, placed, strict=True)
+        ],
+    }
+    return beside(found.review.extra, record)
+
+
+def stranded(
+    threads: Sequence[schema.Thread], *, html: bool = False, mount: str = ""
+) -> list[Thread]:
+    """The threads of a commit that is gone: where they stood, placed nowhere."""
+    render = partial(markdown.html, mount=mount) if html else None
+    return [_thread(one, placement.nowhere(one), render) for one in threads]
+
+
+def thread(target: Target, tid: str) -> Thread:
+    """One thread as `review` shows it. NotFound when it is not shown."""
+    found = shown.shown(target).review.thread(tid)
+    (where,) = placement.place(target, [found])
+    return _thread(found, where)
+
+
+def comment(target: Target, tid: str, cid: str) -> Comment:
+    """One comment of a thread. NotFound when either is not shown."""
+    found = shown.shown(target).review.thread(tid).comment(cid)
+    return _comment(found, reviewer.me())
+
+
+def counts(target: Target) -> tuple[int, int, int, int]:
+    """Threads, resolved ones, unresolved ones, files viewed. Places nothing."""
+    found = shown.shown(target)
+    threads = found.review.conversations
+    resolved = sum(thread.resolved for thread in threads)
+    return len(threads), resolved, len(threads) - resolved, len(viewed.valid(target, found)[0])
+
+
+def _thread(thread: schema.Thread, where: Placed, render: Render | None = None) -> Thread:
+    me = reviewer.me()
+    record: Thread = {
+        "id": thread.id,
+        "path": where.path,
+        "side": where.side,
+        "line": where.line,
+        "start_line": where.start_line,
+        "start_side": where.start_side,
+        "outdated": where.outdated,
+        "placement": where.placement,
+        "original_path": where.original_path,
+        "original_line": where.original_line,
+        "original_start_line": where.original_start_line,
+        "original_commit": thread.anchor.commit,
+        "anchor_text": where.text,
+        "resolved": thread.resolved,
+        "resolved_by": thread.resolved_by,
+        "resolved_at": times.seconds(thread.resolved_at),
+        "author": thread.opened_by,
+        "created_at": times.seconds(thread.created_at),
+        "comments": [_comment(one, me, render) for one in thread.comments],
+    }
+    if thread.from_sha:
+        record["from_sha"] = thread.from_sha
+    return beside(thread.extra, record)
+
+
+def _comment(
+    comment: schema.Comment, me: reviewer.Reviewer, render: Render | None = None
+) -> Comment:
+    own = comment.author == me.id
+    record: Comment = {
+        "id": comment.id,
+        "author": comment.author,
+        "author_name": me.name if own else comment.author,
+        "body": comment.body,
+        "created_at": times.seconds(comment.created_at),
+        "updated_at": times.seconds(comment.updated_at),
+        "own": own,
+    }
+    if render:
+        record["body_html"] = render(comment.body)
+    return beside(comment.extra, record)
+
+
+def _fingerprint(value: schema.Fingerprint | None) -> Fingerprint | None:
+    if value is None:
+        return None
+    return {
+        "sha": value.sha,
+        "subject": value.subject,
+        "author": value.author,
+        "authored": value.authored,
+        "change_id": value.change_id,
+        "patch_id": value.patch_id,
+        "patch_id_u0": value.patch_id_u0,
+    }
+
+
+def _carried_from(value: traces.CarriedFrom | None) -> CarriedFrom | None:
+    if value is None:
+        return None
+    return {
+        "sha": value.sha,
+        "by": value.by,
+        "at": value.at,
+        "also": list(value.also),
+        "without": list(value.without),
+    }

@@ -1,0 +1,117 @@
+"""Which files of a commit are marked as viewed, and which marks fell off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from config.errors import Invalid
+from review.files import times
+from review.git.command import GitError
+from review.git.commits import Commit, shown_path
+from review.git.diffs import diff
+from review.git.log import history
+from review.threads import document
+from review.threads.document import Tree
+from review.threads.schema import Mark
+from review.threads.shown import Shown, past
+from review.threads.target import Target
+from review.threads.writing import writes
+from review.threads.writing.page import Page
+
+
+def valid(target: Target, shown: Shown) -> tuple[list[str], list[str]]:
+    """The paths marked as viewed, and those whose diff changed since; in the commit's order.
+
+    A file that was renamed since has changed: its mark is under the name it has left.
+    """
+    if not shown.review.viewed:
+        return [], []
+    now = _digests(target, target.shown_commit)
+    marks = _by_path(target, shown)
+    paths = [path for path in now if path in marks]
+    holds = {path: _digest(target, marks[path]) == now[path] for path in paths}
+    return [path for path in paths if holds[path]], [path for path in paths if not holds[path]]
+
+
+def seen_on(target: Target, shown: Shown, path: str) -> str | None:
+    """The commit whose change of `path` is the one that was marked as viewed; None when there is
+    no mark, or that commit is gone."""
+    mark = _by_path(target, shown).get(path)
+    digest = _digest(target, mark) if mark else None
+    if digest is None:
+        return None
+    for sha in past(target, shown):
+        try:
+            commit = history.commit(target.repository, sha)
+            if mark and _digests(target, commit).get(mark.path) == digest:
+                return commit.sha
+        except GitError:
+            continue
+    return None
+
+
+def set_viewed(target: Target, path: Any, viewed: Any) -> bool:
+    """Mark a file of the commit, or take its mark away; False when it was so already."""
+    digest = _digests(target, target.shown_commit).get(path) if isinstance(path, str) else None
+    if digest is None:
+        raise Invalid('"path" is not a file changed by this commit')
+    if not isinstance(viewed, bool):
+        raise Invalid('"viewed" must be true or false')
+    mark = Mark(path, digest, times.now_exact()) if viewed else None
+
+    def operation(page: Page) -> bool:
+        held = {one.path: one for one in page.review.viewed}.get(path)
+        if held is None and mark is None:
+            return False
+        if held is not None and mark is not None and _digest(target, held) == digest:
+            return False
+        marks = _marks(target, page)
+        document.put(marks, path, document.mark(mark) if mark else None)
+        page.set("viewed", marks)
+        return True
+
+    return writes.write(target, operation)
+
+
+def _by_path(target: Target, shown: Shown) -> dict[str, Mark]:
+    """The mark of each file by what it is called now; one of a name that is left is the file's."""
+    marks = {mark.path: mark for mark in shown.review.viewed}
+    files = target.shown_commit.files
+    names = {shown_path(file.path) for file in files}
+    for file in files:
+        path, old = shown_path(file.path), shown_path(file.old_path or "")
+        if path not in marks and old in marks and old not in names:
+            marks[path] = marks[old]
+    return marks
+
+
+def _marks(target: Target, page: Page) -> Tree:
+    """The mapping of marks in the file; a list of paths becomes one."""
+    found = page.tree.get("viewed")
+    if isinstance(found, Mapping):
+        return dict(found)
+    return {
+        mark.path: document.mark(Mark(mark.path, _digest(target, mark), mark.at))
+        for mark in page.review.viewed
+    }
+
+
+def _digest(target: Target, mark: Mark) -> str | None:
+    """The hash of the diff that was viewed; None when it can no longer be known."""
+    if mark.diff is not None or mark.of is None:
+        return mark.diff
+    for commit in (target.shown_commit, target.commit):
+        if commit.sha == mark.of:
+            return _digests(target, commit).get(mark.path)
+    try:
+        commit = history.commit(target.repository, mark.of)
+        return _digests(target, commit).get(mark.path)
+    except GitError:
+        return None
+
+
+def _digests(target: Target, commit: Commit) -> dict[str, str]:
+    """The hash of each file's diff, by its path as answers show it."""
+    found = diff.hunk_digests(target.repository, commit)
+    return {shown_path(path): digest for path, digest in found.items()}

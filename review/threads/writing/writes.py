@@ -1,0 +1,74 @@
+"""One write of a review file: an operation on what it holds at that moment.
+
+The first one on a carried commit: docs/design/review.md#first-write-on-a-carried-commit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+import orjson
+
+from review import files
+from review.threads import document, shown
+from review.threads.target import Target
+from review.threads.writing import renewal, takeover
+from review.threads.writing.page import Page
+
+Operation = Callable[[Page], bool]
+
+
+def write(target: Target, operation: Operation, *, backup: bool = False) -> bool:
+    """Do `operation` on the target's file; it tells whether it changed anything.
+
+    It may be called several times, each time on what the file holds then. A file that is not
+    there yet, or that has not taken over the review it is shown with, holds that first. Missing
+    ids are written down, anchors renewed and the commit's fingerprint is added along the way.
+    `backup` keeps the text before. Conflict while the file cannot be read.
+    """
+    changed = False
+
+    def edit(data: bytes | None) -> bytes | None:
+        nonlocal changed
+        page = _page(target, data)
+        _name(page)
+        renewal.renew(target, page)
+        changed = operation(page)
+        if not changed:
+            return data
+        if data is not None and (backup or page.data != data):
+            files.keep(target.parts, data)
+        return document.signed(page.text(), page.tree, target)
+
+    files.change(target.parts, edit)
+    return changed
+
+
+def _page(target: Target, data: bytes | None) -> Page:
+    """The file with all that is shown on the commit; with the same bytes where it says that."""
+    page = _read(target, data) if data is not None else None
+    found = shown.shown(target, own=page.review if page else None)
+    if page is not None and page.tree and not found.carried_over:
+        return page
+    wanted = shown.written(target, found)
+    if page is not None and page.tree:
+        wanted = takeover.merged(page.review, page.tree, wanted)
+    return _read(target, document.text(data, wanted))
+
+
+def _read(target: Target, data: bytes) -> Page:
+    texts, found = files.load("/".join(target.parts), data)
+    etag = hashlib.sha256(data).hexdigest()
+    review = shown.parsed(target, texts, etag, target.commit.sha)
+    return Page(data, review, orjson.loads(orjson.dumps(found.value or {})))
+
+
+def _name(page: Page) -> None:
+    """Write down the ids that are missing."""
+    for thread in page.review.threads:
+        if not thread.named:
+            page.tree_of(thread)["id"] = document.quoted(thread.id)
+        for comment in thread.comments:
+            if not comment.named:
+                page.tree_of(thread, comment)["id"] = document.quoted(comment.id)
