@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from config.kernel.web.admin import Inspection, site
+from config.web.admin import Inspection, site
 from dashboard import models
 
 __all__ = ("site",)  # filled by this module's import

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from config.kernel.web import serving, surfaces
+from config.web import surfaces
+from config.web.http import serving
 from dashboard import daemon
 from dashboard.daemon import Daemon, ownport
 

@@ -1,19 +1,20 @@
-"""The MCP endpoint of the dashboard (section 15): this machine only, no credential."""
+"""The MCP endpoint of the dashboard: this machine only, no credential."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from config.kernel.errors import SvcError
-from config.kernel.mcp.endpoint import McpConsumer
-from config.kernel.mcp.operations import Principal, Registry
-from config.kernel.mcp.results import Result, in_band
-from config.kernel.web import threads
-from config.kernel.web.answers import Refusal
+from config.errors import SvcError
+from config.mcp.endpoint import McpConsumer
+from config.mcp.operations import Principal, Registry
+from config.mcp.results import Result, in_band
+from config.web.answers import Refusal
+from config.web.http import threads
 from dashboard.files import store
 from dashboard.guide.live import base_url
-from dashboard.operations.caller import defect
-from dashboard.tools import REGISTRY, Agent
+from dashboard.mcp.caller import Agent
+from dashboard.mcp.catalogue import REGISTRY
+from dashboard.operations.common import defect
 
 
 class DashboardEndpoint(McpConsumer):
@@ -24,7 +25,7 @@ class DashboardEndpoint(McpConsumer):
 
     async def admit(self) -> Principal | Refusal:
         writes = await threads.brief(_writes)
-        return Agent("agent", base=base_url(self.scope), writes=writes)
+        return Agent(base_url(self.scope), writes)
 
     def failure(self, error: SvcError) -> Result:
         """In-band, with the sentence, word, status and extras that HTTP answers."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from config.kernel.process.doctor import HINT, Finding
+from config.process.doctor import HINT, Finding
 from dashboard.listeners import portable, scan
-from dashboard.looks import svg
+from dashboard.pictures import svg
 from dashboard.services import rotation
 
 LOGS = (

@@ -1,6 +1,7 @@
-"""What clients of the dashboard are told (contract 13): hints to refetch, never contents.
+"""What clients of the dashboard are told: hints to refetch, never contents.
 
-`Telling` belongs to the daemon's thread; the stream itself is served from the server's loop.
+`EventDebouncer` belongs to the daemon's thread; the stream is served from the server's loop. How
+events are merged: docs/design/dashboard.md#events
 """
 
 from __future__ import annotations
@@ -11,22 +12,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from config.kernel.errors import MethodNotAllowed, Unavailable
-from config.kernel.web.answers import Receive, Send, refusal, refuse
-from config.kernel.web.events import Broadcaster, EventStream, Messages, declare
+from config.errors import MethodNotAllowed, Unavailable
+from config.web.answers import Receive, Send, refusal, refuse
+from config.web.events import Broadcaster, EventStream, Messages, declare
 
-QUIET_S = 0.12  # with the time a watcher takes to see a file, about 150 ms (13.4)
+QUIET_S = 0.12  # with the time a watcher takes to see a file, about 150 ms
 LONGEST_S = 1.0
-# Of several reasons for one item the later word here is told.
+# Of several reasons for one item the later word here is sent.
 WEIGHT = ("scan", "config", "claimed", "ignored", "error", "removed")
 
 Key = tuple[str, str]  # type; slug, group or reason
 
 
 @dataclass(slots=True)
-class Standing:
-    """What a new or lost stream is told of this run, from its first moment; written by the daemon
-    alone."""
+class StreamGreeting:
+    """What a new or lost stream gets to know of this run, from its first moment; written by the
+    daemon alone."""
 
     boot: str = field(default_factory=lambda: secrets.token_hex(6))
     rev: int = 0
@@ -40,7 +41,7 @@ class Standing:
         self.on_join()
 
     def resync(self) -> Messages:
-        """Section 13.2: everything may have changed."""
+        """For a client that cannot resume: everything may have changed."""
         return [
             ("change", {"type": "apps", "reason": "resync"}),
             ("change", {"type": "bookmarks"}),
@@ -50,10 +51,10 @@ class Standing:
         ]
 
 
-STANDING = Standing()
+GREETING = StreamGreeting()
 EVENTS = declare(
     "dashboard",
-    Broadcaster(resync=STANDING.resync, hello=STANDING.hello, joined=STANDING.joined),
+    Broadcaster(resync=GREETING.resync, hello=GREETING.hello, joined=GREETING.joined),
 )
 _stream = EventStream("dashboard")
 
@@ -79,8 +80,8 @@ class Pending:
     fields: dict[str, Any]
 
 
-class Telling:
-    """Events of one daemon run, on its thread: each item's merged over a moment (13.4)."""
+class EventDebouncer:
+    """Events of one daemon run, on its thread: each item's merged over a moment."""
 
     def __init__(self, publish: Callable[[str, Mapping[str, Any]], object] = EVENTS.publish):
         self._publish = publish
@@ -112,12 +113,12 @@ class Telling:
         self._later("config", "")
 
     def nodes(self) -> None:
-        """Another node came, went or is another."""
+        """Another node came, went or has changed."""
         self._later("nodes", "")
 
     def reboot(self, ids: Sequence[str]) -> None:
         """The lost-at-reboot notice changed; empty when it is cleared."""
-        STANDING.lost = list(ids)
+        GREETING.lost = list(ids)
         self._later("reboot", "", lost=list(ids))
 
     def flush(self) -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from config.kernel.metrics import Metric, by
-from dashboard import daemon
+from config.metrics import Metric, by
+from dashboard.daemon import current
 from dashboard.health.record import State
 from dashboard.health.result import Kind
 
 
 def measure() -> Iterator[Metric]:
     """Unavailable while the daemon still loads."""
-    now = daemon.current()
-    states = {str(state): 0.0 for state in State} | dict(now.ask(now.runner.states))
+    now = current()
+    runner = now.state.runner
+    states = {str(state): 0.0 for state in State} | dict(now.ask(runner.states))
     yield Metric("gauge", "svc_apps", "Apps that are watched, by state", by("state", states))
-    kinds = {str(kind): 0.0 for kind in Kind} | dict(now.runner.asked)
+    kinds = {str(kind): 0.0 for kind in Kind} | dict(runner.asked)
     meaning = "Probes since the server's start, by what they found"
     yield Metric("counter", "svc_probes", meaning, by("result", kinds))

@@ -1,4 +1,4 @@
-"""Tables of the dashboard part: the history of its apps, and nothing else (contract 8).
+"""Tables of the dashboard part: the history of its apps, and nothing else.
 
 What an app is stands in files. These rows are written by the recorder alone; times are Unix
 milliseconds, latencies microseconds, states of samples the numbers of history/states.py.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 
-from config.kernel.web.pages import page
+from config.web.pages import page
 
-# Contract 4: as strict as the other pages, and <base> may name the mount.
+# As strict as the other pages, and <base> may name the mount.
 POLICY = (
     "default-src 'self'; img-src 'self' data:; base-uri 'self'; form-action 'none'; "
     "frame-ancestors 'none'"

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from config.kernel.web.places import Place, Waiting
-from dashboard.daemon import current
+from config.web.places import Place, Waiting
+from dashboard.daemon import Views, read
 
 
 def places() -> Iterator[Place]:
     """The page, its apps, and the bookmarks at their own addresses."""
-    daemon = current()
+    names, groups = read(Views.names), read(Views.groups)
     yield Place("Apps", "part", "/")
-    for slug, name, url in daemon.ask(daemon.names):
+    for slug, name, url in names:
         address = url.partition("://")[2].rstrip("/") if url else ""
         yield Place(name, "app", f"/#app={quote(slug, safe='')}", address, slug)
-    for group in daemon.ask(daemon.groups):
+    for group in groups:
         for link in group["links"]:
             if link["url"].startswith(("http://", "https://")):
                 hint = f"Bookmark in {group['name']}"
@@ -24,6 +24,5 @@ def places() -> Iterator[Place]:
 
 
 def waiting() -> Waiting:
-    daemon = current()
-    count = daemon.ask(daemon.attention)
+    count = read(Views.attention)
     return Waiting(count, "app needs attention" if count == 1 else "apps need attention")

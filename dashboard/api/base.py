@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 from urllib.parse import unquote
 
 from django.http import HttpRequest, HttpResponse
@@ -11,19 +11,37 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.kernel.errors import Invalid, NotFound, SvcError, printable
-from config.kernel.web import answers, rest, wire
-from config.kernel.web.described import Described, DescriptionView
-from dashboard.api import shapes, strict
+from config.errors import Invalid, NotFound, SvcError, printable
+from config.web import answers, rest, wire
+from config.web.described import Described, DescriptionView
+from dashboard.api import strict
 from dashboard.files import errors
 from dashboard.files.errors import BadValues
-from dashboard.files.fields import Issue
-from dashboard.operations import Local, Record, Written
-from dashboard.operations.caller import defect
+from dashboard.files.fields import Issue as Mistake
+from dashboard.operations.common import Record, Written, defect
 
-ME = Local()
+
+class Issue(TypedDict):
+    path: str
+    message: str
+
+
+class Error(TypedDict):
+    """Every refusal, on every route; what a code brings with it beside the sentence."""
+
+    error: str
+    code: str
+    issues: NotRequired[list[Issue]]
+    etag: NotRequired[str | None]
+    file: NotRequired[str]
+    line: NotRequired[int | None]
+    column: NotRequired[int | None]
+    holder: NotRequired[dict[str, Any]]
+    id: NotRequired[str]
+
+
 ESCAPES = ("%2f", "%5c", "%00")  # would end a name, or begin another one
-documented = Described(shapes.Error, always=(403, 500, 503))
+documented = Described(Error, always=(403, 500, 503))
 
 
 class Parser(wire.JSONParser):
@@ -36,39 +54,39 @@ class Parser(wire.JSONParser):
         return strict.loads(raw) if raw.strip() else {}
 
 
-class Told:
-    """A view whose refusals have the words of section 11."""
+class ErrorWords:
+    """A view whose refusals are the part's own sentences and codes."""
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:
-        return told
+        return exception_handler
 
 
-class ViewSet(Told, rest.ViewSet):
+class ViewSet(ErrorWords, rest.ViewSet):
     """Base of the viewsets of this part."""
 
     parser_classes = (Parser,)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """The path is looked at first, but after the method (section 11)."""
+        """The path is looked at first, but after the method."""
         super().initial(request, *args, **kwargs)
         if hasattr(self, (request.method or "").lower()):
             refuse_escapes(request._request)
 
 
-class Description(Told, DescriptionView):
+class Description(ErrorWords, DescriptionView):
     """/api/schema."""
 
     urlconf = "dashboard.urls"
 
 
-class Docs(Told, SpectacularSwaggerSplitView):
+class Docs(ErrorWords, SpectacularSwaggerSplitView):
     """/api/docs."""
 
     url_name = "dashboard-schema"
     http_method_names = ("get", "head")
 
 
-def told(error: Exception, context: dict[str, Any]) -> Response:
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
     """DRF's exception hook."""
     response = wire.exception_handler(error, context)
     request = context["request"]._request
@@ -108,7 +126,7 @@ def internal(request: HttpRequest) -> SvcError:
 
 
 def refuse_escapes(request: HttpRequest) -> None:
-    """`bad_slug` for a path that hides a slash or the end of a text in one of its names (2.1)."""
+    """`bad_slug` for a path that hides a slash or the end of a text in one of its names."""
     raw = getattr(request, "scope", {}).get("raw_path", b"").decode("latin1")
     for name in raw.split("/"):
         if any(escape in name.lower() for escape in ESCAPES):
@@ -128,7 +146,7 @@ def fields(request: Request, *names: str) -> Record:
     unknown = [key for key in body if key not in names]
     if unknown:
         known = f"send {', '.join(names)}" if names else "send {}"
-        raise BadValues([Issue((key,), f"is not known here; {known}") for key in unknown])
+        raise BadValues([Mistake((key,), f"is not known here; {known}") for key in unknown])
     return body
 
 
@@ -139,7 +157,7 @@ def one(request: Request, name: str, default: str | None = None) -> str | None:
 
 
 def as_text(request: Request) -> bool:
-    """Whether the file itself is meant (7.6)."""
+    """Whether the file itself is meant."""
     form = one(request, "form")
     if form not in (None, "yaml"):
         raise Invalid('Query "form" must be yaml.', code="bad_query")
@@ -147,7 +165,7 @@ def as_text(request: Request) -> bool:
 
 
 def conditions(request: Request) -> dict[str, Any]:
-    """If-Match and `If-None-Match: *`, as a PUT is bound to them (12.2)."""
+    """If-Match and `If-None-Match: *`, as a PUT is bound to them."""
     return {
         "if_match": request.headers.get("If-Match"),
         "if_none_match": request.headers.get("If-None-Match", "").strip() == "*",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from dashboard.api.shapes import Shape
+from config.web.shapes import Shape
 from dashboard.history.windows import WINDOWS
 from dashboard.operations.apps import SOURCES, STATES
 from dashboard.operations.observed import EXPECTED

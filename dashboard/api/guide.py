@@ -1,4 +1,4 @@
-"""What agents read before they act: three texts with live data (section 15.5)."""
+"""What agents read before they act: three texts with live data."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from dashboard.api.base import ME, ViewSet, documented
+from dashboard.api.base import ViewSet, documented
 from dashboard.guide import live, texts
-from dashboard.tools import REGISTRY
+from dashboard.mcp.catalogue import REGISTRY
 
 PLAIN, MARKDOWN = "text/plain", "text/markdown"
 
 
 @extend_schema(tags=["guide"])
 class GuideViewSet(ViewSet):
-    """Each is made at once of what runs now, and never kept by whoever reads it."""
+    """Each is made of what runs at this moment, and no reader may cache it."""
 
     @extend_schema(operation_id="guide_index")
     @documented.binary(PLAIN)
     def llms(self, request: Request) -> HttpResponse:
         """The short index: what this is, one line per app, links."""
-        return _told(request, PLAIN, texts.llms)
+        return _answer(request, PLAIN, texts.llms)
 
     @extend_schema(operation_id="guide_agent")
     @documented.binary(MARKDOWN)
     def agent_guide(self, request: Request) -> HttpResponse:
         """The rules, and live tables of apps, listeners, lost items and file errors."""
-        return _told(request, MARKDOWN, texts.agent_guide)
+        return _answer(request, MARKDOWN, texts.agent_guide)
 
     @extend_schema(operation_id="guide_full")
     @documented.binary(MARKDOWN)
     def llms_full(self, request: Request) -> HttpResponse:
         """The guide, the API, the file formats and the MCP tools."""
-        return _told(request, MARKDOWN, texts.llms_full, REGISTRY)
+        return _answer(request, MARKDOWN, texts.llms_full, REGISTRY)
 
 
-def _told(request: Request, kind: str, make: Callable[..., str], *more: Any) -> HttpResponse:
+def _answer(request: Request, kind: str, make: Callable[..., str], *more: Any) -> HttpResponse:
     scope = request._request.scope  # type: ignore[attr-defined]
-    text = make(live.gather(ME, live.base_url(scope)), *more)
+    text = make(live.gather(live.base_url(scope)), *more)
     headers = {"Cache-Control": "no-store"}
     return HttpResponse(text, content_type=f"{kind}; charset=utf-8", headers=headers)

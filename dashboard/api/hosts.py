@@ -1,10 +1,10 @@
-"""The name the dashboard is also reached by (section 4, step 1)."""
+"""The further host name that the guard lets through: the fronted host."""
 
 from __future__ import annotations
 
 from django.conf import settings
 
-from config.kernel.errors import Unavailable
+from config.errors import Unavailable
 from dashboard.daemon import current, ownport
 
 
@@ -16,7 +16,7 @@ def fronted() -> frozenset[str]:
 
 def _written() -> str | None:
     try:
-        host: str | None = current().config.fronted.host
+        host: str | None = current().state.config.fronted.host
     except Unavailable:
         return None
     return host

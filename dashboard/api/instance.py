@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config import __version__
-from config.kernel import jsonio
-from config.kernel.web import answers
-from config.kernel.web.places import BadgeList, PlaceList, PlaceQuery, badges, found
-from dashboard import operations
-from dashboard.api import shapes
-from dashboard.api.base import ME, ViewSet, documented, known, tagged, unchanged
+from config import __version__, jsonio
+from config.web import answers
+from config.web.places import BadgeList, PlaceList, PlaceQuery, badges, found
+from dashboard.api.base import ViewSet, documented, known, tagged, unchanged
+from dashboard.daemon import Views, read
+from dashboard.daemon.views import State
+from dashboard.operations import nodes
+from dashboard.operations.nodes import NodeList
+from dashboard.registry.records import Config
+
+
+class Health(TypedDict):
+    ok: bool
+    version: str
 
 
 @extend_schema(tags=["dashboard"])
 class InstanceViewSet(ViewSet):
     """`/api/health`, `/api/state`, `/api/config`, `/api/nodes`."""
 
-    @documented(shapes.Health)
+    @documented(Health)
     def health(self, request: Request) -> Response:
         """Whether the part answers; also before the files are loaded."""
         return Response({"ok": True, "version": __version__})
 
-    @documented(shapes.State, bare=(304,))
+    @documented(State, bare=(304,))
     def state(self, request: Request) -> HttpResponseBase:
         """Everything the page shows; 304 when nothing changed since."""
-        body, etag = operations.state(ME)
+        body, etag = read(Views.state)
         if known(request, etag):
             return unchanged(etag)
         headers = {"ETag": etag}
@@ -37,10 +46,10 @@ class InstanceViewSet(ViewSet):
             return Response(jsonio.loads(body), headers=headers)
         return HttpResponse(body, content_type=answers.JSON.decode(), headers=headers)
 
-    @documented(shapes.NodeList)
+    @documented(NodeList)
     def nodes(self, request: Request) -> Response:
         """This node and the others on its PostgreSQL and Redis; `heard` while the Redis answers."""
-        return Response(operations.list_nodes(ME))
+        return Response(nodes.list_nodes())
 
     @documented(PlaceList, query=PlaceQuery)
     def places(self, request: Request) -> Response:
@@ -49,10 +58,10 @@ class InstanceViewSet(ViewSet):
 
     @documented(BadgeList)
     def badges(self, request: Request) -> Response:
-        """How much waits for somebody in each part."""
+        """How much waits for a person in each part."""
         return Response(badges(request))
 
-    @documented(shapes.Config)
+    @documented(Config)
     def config(self, request: Request) -> Response:
         """config.yaml as it counts and as it is written; read-only over HTTP."""
-        return tagged(operations.get_config(ME))
+        return tagged(read(Views.config))

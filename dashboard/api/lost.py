@@ -6,10 +6,13 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.kernel.web import rest
-from dashboard import operations
-from dashboard.api import bodies, shapes
-from dashboard.api.base import ME, ViewSet, documented, fields
+from config.web import rest
+from dashboard.api import bodies
+from dashboard.api.base import ViewSet, documented, fields
+from dashboard.daemon import Views, read
+from dashboard.operations import reboot
+from dashboard.reboot.render import LostNotice
+from dashboard.reboot.restarting import Restarted
 
 
 @extend_schema(tags=["lost"])
@@ -17,36 +20,36 @@ class LostViewSet(ViewSet):
     """`/api/lost` and below."""
 
     @extend_schema(operation_id="lost_retrieve")
-    @documented(shapes.LostNotice)
+    @documented(LostNotice)
     def retrieve(self, request: Request) -> Response:
         """The notice; null when nothing was lost."""
-        return Response(operations.get_lost(ME))
+        return Response(read(Views.lost))
 
-    @documented(shapes.Restarted, body=bodies.Restart, errors=(404, 409))
+    @documented(Restarted, body=bodies.Restart, errors=(404, 409))
     def restart(self, request: Request, id: str) -> Response:  # noqa: A002
         """Start it again, once."""
         return self._again(request, id, as_service=False)
 
-    @documented(shapes.Restarted, body=bodies.Restart, errors=(404, 409))
+    @documented(Restarted, body=bodies.Restart, errors=(404, 409))
     def keep(self, request: Request, id: str) -> Response:  # noqa: A002
         """Make it a service that starts by itself from now on, and start it."""
         return self._again(request, id, as_service=True)
 
-    @documented(shapes.LostNotice, body=bodies.Nothing, errors=(404,))
+    @documented(LostNotice, body=bodies.Nothing, errors=(404,))
     def dismiss(self, request: Request, id: str) -> Response:  # noqa: A002
         """Take one off the notice."""
-        operations.known_lost(ME, id=id)
+        reboot.known_lost(id=id)
         rest.body(request)
-        return Response(operations.dismiss_lost(ME, id=id))
+        return Response(reboot.dismiss_lost(id=id))
 
     @extend_schema(operation_id="lost_dismiss_all")
-    @documented(shapes.LostNotice, body=bodies.Nothing)
+    @documented(LostNotice, body=bodies.Nothing)
     def dismiss_all(self, request: Request) -> Response:
         """Clear the notice."""
         rest.body(request)
-        return Response(operations.dismiss_lost(ME))
+        return Response(reboot.dismiss_lost())
 
     def _again(self, request: Request, id: str, *, as_service: bool) -> Response:  # noqa: A002
-        operations.known_lost(ME, id=id)
+        reboot.known_lost(id=id)
         wanted = fields(request, "slug")
-        return Response(operations.restart_lost(ME, id=id, as_service=as_service, **wanted))
+        return Response(reboot.restart_lost(id=id, as_service=as_service, **wanted))

@@ -6,12 +6,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.kernel.web import rest
-from dashboard import operations
-from dashboard.api import bodies, shapes
+from config.web import rest
+from dashboard.api import bodies
 from dashboard.api.apps import location
 from dashboard.api.base import (
-    ME,
     ViewSet,
     conditions,
     documented,
@@ -20,6 +18,13 @@ from dashboard.api.base import (
     tagged,
     written,
 )
+from dashboard.daemon import Views, read
+from dashboard.daemon.scanning import Scan
+from dashboard.daemon.views import ObservedList
+from dashboard.operations import observed, texts
+from dashboard.operations.observed import Ignored
+from dashboard.operations.texts import Text
+from dashboard.registry.records import App
 
 
 @extend_schema(tags=["observed"])
@@ -27,38 +32,38 @@ class ObservedViewSet(ViewSet):
     """`/api/observed` and below, `/api/scan`, and ignore.yaml as `/api/ignore`."""
 
     @extend_schema(operation_id="observed_list")
-    @documented(shapes.ObservedList)
+    @documented(ObservedList)
     def list(self, request: Request) -> Response:
         """What listens on this machine and no declared app stands for."""
-        return Response(operations.list_observed(ME))
+        return Response(read(Views.observed))
 
-    @documented(shapes.App, status=201, body=bodies.Claim, errors=(404, 409))
+    @documented(App, status=201, body=bodies.Claim, errors=(404, 409))
     def claim(self, request: Request, id: str) -> Response:  # noqa: A002
         """Make it a declared app: writes apps/<slug>.yaml."""
-        operations.known_listener(ME, id=id)
-        done = operations.claim(ME, id=id, **fields(request, "slug", "name", "expected"))
+        observed.known_listener(id=id)
+        done = observed.claim(id=id, **fields(request, "slug", "name", "expected"))
         return written(done, location(request, done.record["slug"]))
 
-    @documented(shapes.Ignored, body=bodies.Ignore, errors=(404, 409))
+    @documented(Ignored, body=bodies.Ignore, errors=(404, 409))
     def ignore(self, request: Request, id: str) -> Response:  # noqa: A002
         """Put a rule into ignore.yaml, by port, process or directory."""
-        operations.known_listener(ME, id=id)
+        observed.known_listener(id=id)
         match = request.headers.get("If-Match")
         asked = fields(request, "by", "reason")
-        return written(operations.ignore(ME, id=id, if_match=match, **asked))
+        return written(observed.ignore(id=id, if_match=match, **asked))
 
-    @documented(shapes.Text)
+    @documented(Text)
     def rules(self, request: Request) -> Response:
         """ignore.yaml as text; an empty one, with the tag "absent", while there is none."""
-        return tagged(operations.get_ignore(ME))
+        return tagged(texts.get_ignore())
 
-    @documented(shapes.Text, status=201, also=200, body=bodies.Rules, errors=(409,))
+    @documented(Text, status=201, also=200, body=bodies.Rules, errors=(409,))
     def rewrite(self, request: Request) -> Response:
         """Make ignore.yaml hold this text, if it is valid."""
-        return written(operations.put_ignore(ME, body=sent(request), **conditions(request)))
+        return written(texts.put_ignore(body=sent(request), **conditions(request)))
 
-    @documented(shapes.Scan, body=bodies.Nothing, errors=(409,))
+    @documented(Scan, body=bodies.Nothing, errors=(409,))
     def scan(self, request: Request) -> Response:
         """Scan now; answers when that is done."""
         rest.body(request)
-        return Response(operations.scan(ME))
+        return Response(observed.scan())

@@ -6,9 +6,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from dashboard import operations
-from dashboard.api import bodies, shapes
-from dashboard.api.base import ME, ViewSet, documented, fields
+from dashboard.api import bodies
+from dashboard.api.base import ViewSet, documented, fields
+from dashboard.operations import removed
+from dashboard.operations.removed import RemovedList, Restored
 
 
 @extend_schema(tags=["removed"])
@@ -16,12 +17,12 @@ class RemovedViewSet(ViewSet):
     """`/api/removed` and below."""
 
     @extend_schema(operation_id="removed_list")
-    @documented(shapes.RemovedList)
+    @documented(RemovedList)
     def list(self, request: Request) -> Response:
         """What was removed, the newest first."""
-        return Response(operations.list_removed(ME))
+        return Response(removed.list_removed())
 
-    @documented(shapes.Restored, body=bodies.Restore, errors=(400, 404, 409))
+    @documented(Restored, body=bodies.Restore, errors=(400, 404, 409))
     def restore(self, request: Request) -> Response:
         """Put a removed file back; 409 when its name is taken again."""
-        return Response(operations.restore_removed(ME, **{"file": None, **fields(request, "file")}))
+        return Response(removed.restore_removed(**{"file": None, **fields(request, "file")}))

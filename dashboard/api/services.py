@@ -8,30 +8,32 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.kernel.web import rest
-from dashboard import operations
-from dashboard.api import bodies, shapes
-from dashboard.api.base import ME, ViewSet, documented, one
+from config.web import rest
+from dashboard.api import bodies
+from dashboard.api.base import ViewSet, documented, one
+from dashboard.operations import apps, services
+from dashboard.operations.services import Action
 from dashboard.services import logs
+from dashboard.services.logs import Log
 
 
 @extend_schema(tags=["services"])
 class ServiceViewSet(ViewSet):
     """`/api/apps/:slug/service/:action` and `/api/apps/:slug/logs`."""
 
-    @documented(shapes.Action, body=bodies.Nothing, errors=(404, 409))
+    @documented(Action, body=bodies.Nothing, errors=(404, 409))
     def act(self, request: Request, slug: str, action: str) -> Response:
         """Start, stop or restart; `ok: false` says why it did not come to that."""
-        operations.known_app(ME, slug=slug)
+        apps.known_app(slug=slug)
         rest.body(request)
-        return Response(operations.service(ME, slug=slug, action=action))
+        return Response(services.service(slug=slug, action=action))
 
-    @documented(shapes.Log, query=bodies.Lines, errors=(404,))
+    @documented(Log, query=bodies.Lines, errors=(404,))
     def logs(self, request: Request, slug: str) -> HttpResponseBase:
         """The last lines, those after or before a position; `Accept: text/plain` has only them."""
         lines = one(request, "lines", str(logs.DEFAULT_LINES)) or ""
         around = {name: one(request, name) for name in ("after", "before")}
-        tail = operations.app_logs(ME, slug=slug, lines=lines, **around)
+        tail = services.app_logs(slug=slug, lines=lines, **around)
         if not _plain(request):
             return Response(tail.wire())
         text = "".join(f"{line}\n" for line in tail.lines) + (tail.wire()["partial"] or "")

@@ -1,6 +1,6 @@
 """JSON that says one thing only: no duplicate key, no NaN, no deep nest, and where it goes wrong.
 
-Line and column count from 1, in characters (section 11, `bad_json`).
+Line and column count from 1, in characters (`bad_json`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any, Never
 
-from config.kernel.errors import Invalid, printable
+from config.errors import Invalid, printable
 from dashboard.files.entries import DEPTH
 
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|-?(?:NaN|Infinity)', re.DOTALL)

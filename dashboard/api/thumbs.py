@@ -7,9 +7,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from dashboard import operations
-from dashboard.api import bodies, pictures, shapes
-from dashboard.api.base import ME, ViewSet, documented, fields
+from dashboard.api import bodies, pictures
+from dashboard.api.base import ViewSet, documented, fields
+from dashboard.operations import thumbs
+from dashboard.operations.thumbs import Taken
 
 
 @extend_schema(tags=["apps"])
@@ -19,10 +20,10 @@ class ThumbViewSet(ViewSet):
     @documented.binary("image/png", "image/webp", bare=(304,), errors=(400, 404))
     def retrieve(self, request: Request, slug: str) -> HttpResponse:
         """The app's picture: a screenshot, its favicon on a plate, or a card."""
-        found = operations.thumb(ME, slug=slug)
+        found = thumbs.thumb(slug=slug)
         return pictures.answer(request, found, {"X-Thumb-Kind": found.kind})
 
-    @documented(shapes.Taken, body=bodies.Refresh, errors=(404, 409))
+    @documented(Taken, body=bodies.Refresh, errors=(404, 409))
     def refresh(self, request: Request) -> Response:
         """Take new screenshots now; answers when they are taken."""
-        return Response(operations.refresh_thumbs(ME, **fields(request, "slug")))
+        return Response(thumbs.refresh_thumbs(**fields(request, "slug")))

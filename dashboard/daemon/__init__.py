@@ -1,13 +1,22 @@
-"""The dashboard's daemon (contract 1.2): `current()` is the one of this process.
+"""The dashboard's daemon: `current()` is the one of this process.
 
-Views, tools and the command line's routes reach everything that is live through it.
+Views, tools and the command line's routes reach everything that is live through it. How the
+modules work together: docs/design/dashboard.md#from-a-probe-to-the-page
 """
 
 from __future__ import annotations
 
-from dashboard.daemon.daemon import Daemon, starting
+from collections.abc import Callable
+from functools import partial
+from typing import Concatenate, ParamSpec, TypeVar
 
-__all__ = ["Daemon", "current", "serve"]
+from dashboard.daemon.daemon import Daemon, starting
+from dashboard.daemon.views import Views
+
+__all__ = ["Daemon", "Views", "current", "read", "serve"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _serving: Daemon | None = None
 
@@ -17,6 +26,12 @@ def current() -> Daemon:
     if _serving is None or not _serving.loaded.is_set():
         raise starting()
     return _serving
+
+
+def read(record: Callable[Concatenate[Views, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What this method of Views returns now. Unavailable as `current`."""
+    daemon = current()
+    return daemon.ask(partial(record, daemon.views, *args, **kwargs))
 
 
 def serve(daemon: Daemon | None) -> None:

@@ -1,23 +1,29 @@
 """A thread with an event loop of its own, and how other threads reach what lives on it.
 
-`sync_to_async` would share one thread with all Django requests; nothing here does (contract 1.2).
+`sync_to_async` would share one thread with all Django requests; nothing here does.
 """
 
 from __future__ import annotations
 
 import asyncio
 import importlib
+import logging
+import sys
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
+from types import FrameType
 from typing import Any, TypeVar
 
-from config.kernel.errors import Unavailable
+from config.errors import Unavailable
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 THREADS = 16  # for what blocks: services, pictures, the journal; made as they are needed
+EVERY_S, LONG_S = 1.0, 0.1  # between two looks at the loop; what is too long for an answer
 
 
 class Loop:
@@ -109,7 +115,7 @@ class Loop:
             self._end()
 
     def _end(self) -> None:
-        """Nobody is left waiting for an answer that no longer comes."""
+        """No caller is left waiting for an answer that no longer comes."""
         with self._lock:
             self.ended.set()
             left = [*self._asked]
@@ -133,7 +139,7 @@ def _hand_over(done: asyncio.Future[T], answer: Future[T]) -> None:
 
 
 def _maker() -> Callable[[], asyncio.AbstractEventLoop]:
-    """uvloop's where it is installed (contract 1.1): half the cost per probe."""
+    """uvloop's where it is installed: half the cost per probe."""
     try:
         made: Callable[[], asyncio.AbstractEventLoop] = importlib.import_module(
             "uvloop"
@@ -141,3 +147,51 @@ def _maker() -> Callable[[], asyncio.AbstractEventLoop]:
     except ImportError:
         return asyncio.new_event_loop
     return made
+
+
+class Meter(threading.Thread):
+    """Asks the loop to answer; one that takes over 100 ms is logged with what ran meanwhile."""
+
+    def __init__(self, loop: Loop) -> None:
+        super().__init__(name="svc-dashboard-lag", daemon=True)
+        self._loop = loop
+        self._stopping = threading.Event()
+
+    def run(self) -> None:
+        while not self._stopping.wait(EVERY_S):
+            self.look()
+
+    def look(self) -> float:
+        """Seconds the loop took to answer; at most until it has ended."""
+        answered, began = threading.Event(), time.monotonic()
+        self._loop.soon(answered.set)
+        if not answered.wait(LONG_S):
+            what = self._running()
+            while not (
+                answered.wait(LONG_S) or self._loop.ended.is_set() or self._stopping.is_set()
+            ):
+                pass
+            ms = round((time.monotonic() - began) * 1000)
+            log.warning("the dashboard's loop stood still", extra={"ms": ms, "task": what})
+        return time.monotonic() - began
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def _running(self) -> str:
+        """The task, or where there is none the function, that has the loop now."""
+        loop = self._loop.running
+        task = asyncio.current_task(loop) if loop is not None else None
+        frame = sys._current_frames().get(self._loop.ident or 0)
+        where = _innermost(frame)
+        return f"{task.get_name()}: {where}" if task is not None else where
+
+
+def _innermost(frame: FrameType | None) -> str:
+    """The function of ours that was entered last."""
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.startswith(("dashboard.", "config.")):
+            return f"{module}.{frame.f_code.co_qualname}"
+        frame = frame.f_back
+    return "the event loop"

@@ -1,4 +1,4 @@
-"""The dashboard's own address: the port that is wanted, what became of it, further names (1.1)."""
+"""The dashboard's own address: the port that is wanted, what became of it, further names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from config.kernel.web.listeners import holder
+from config.web.http.listeners import holder
 from dashboard.files import store
 from dashboard.files.entries import FileError
 from dashboard.files.schema.config import DEFAULTS, Config
@@ -47,7 +47,7 @@ def look(options: Any, ports: Mapping[str, int]) -> OwnPort:
 
 def names(options: Any, host: str | None) -> tuple[str, ...]:
     """The further host names it is reached by: as the service's own settings say, else `host`, the
-    fronted.host of config.yaml (3.1)."""
+    fronted.host of config.yaml."""
     said: tuple[str, ...] = options.fronted_host
     return said or ((host,) if host else ())
 

@@ -1,4 +1,4 @@
-"""The scan task: when the listeners are looked at, and who of them is asked (6.6, 6.7, 7.11)."""
+"""The scan task: when the listeners are looked at, and which of them is asked."""
 
 from __future__ import annotations
 
@@ -8,34 +8,41 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 import psutil
 
-from config.kernel.errors import Conflict
-from config.kernel.logs import timestamp
-from config.kernel.waits import happened
-from dashboard.daemon.answers import ask
-from dashboard.daemon.sight import Look, Sight, Wish
+from config.errors import Conflict
+from config.logs import timestamp
+from config.waits import happened
+from dashboard.daemon.sightings import ScanRequest, ScanResult, Sightings, ask
 from dashboard.health.result import Result
 from dashboard.listeners.observed import Sighting
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-RARELY_S = 10.0  # between two scans on battery, or when nobody has watched for a while
+RARELY_S = 10.0  # between two scans on battery, or when no client was connected for a while
 UNWATCHED_S = 300.0
 BATTERY_S = 30.0
 ASKING = 16  # listeners asked at once
 RECOGNISE_S, GAP_S = 2.0, 0.1
 
 
+class Scan(TypedDict):
+    scannedAt: str
+    observed: int
+    added: list[str]
+    gone: list[str]
+    ms: float
+
+
 @dataclass(slots=True)
 class World:
-    """What scanning needs of the daemon. `take(look, complete)`: whether it was a whole scan."""
+    """What scanning needs of the daemon. `take(result, complete)`: whether it was a whole scan."""
 
-    wish: Callable[[], Wish]
-    take: Callable[[Look, bool], None]
+    request: Callable[[], ScanRequest]
+    take: Callable[[ScanResult, bool], None]
     watched: Callable[[], bool]  # whether a stream client is connected
 
 
@@ -44,13 +51,13 @@ class Scanning:
     """On the daemon's thread; what it sees is kept in `sight`, in a thread of its own."""
 
     world: World
-    sight: Sight
+    sightings: Sightings
     on_battery: bool = False
     _thread: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(1, "svc-dashboard-scan")
     )
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
-    _scan: asyncio.Task[Look] | None = None
+    _scan: asyncio.Task[ScanResult] | None = None
     _heard: dict[str, Result] = field(default_factory=dict)
     _asks: set[asyncio.Task[None]] = field(default_factory=set)
     _gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(ASKING))
@@ -62,36 +69,44 @@ class Scanning:
         """Scan until cancelled; while scanning is off only wait for it to be on."""
         self._watched = asyncio.get_running_loop().time()
         while True:
-            if self.world.wish().settings.enabled:
+            if self.world.request().settings.enabled:
                 await self.once()
                 await self._rest()
             else:
                 await self._woken(None)
 
-    async def now(self) -> dict[str, Any]:
-        """One scan for whoever asks: `{scannedAt, observed, added, gone, ms}` (7.11)."""
-        if not self.world.wish().settings.enabled:
+    async def now(self) -> Scan:
+        """One scan for a caller; callers that ask meanwhile share it. Conflict `scan_off`."""
+        if not self.world.request().settings.enabled:
             raise Conflict("Scanning is off (scan.enabled in config.yaml).", code="scan_off")
-        look = await self.once()
-        seen = look.seen
+        result = await self.once()
+        seen = result.seen
+        assert seen.at is not None
         return {
-            "scannedAt": timestamp(seen.at) if seen.at else None,
+            "scannedAt": timestamp(seen.at),
             "observed": sum(one.id not in seen.hidden for one in seen.sightings),
-            "added": list(look.changes.added),
-            "gone": list(look.changes.gone),
+            "added": list(result.changes.added),
+            "gone": list(result.changes.gone),
             "ms": round(seen.ms, 3),
         }
 
-    async def once(self) -> Look:
-        """One whole scan; who asks meanwhile shares it."""
+    async def once(self) -> ScanResult:
+        """One whole scan; callers that ask meanwhile share it."""
         if self._scan is None or self._scan.done():
             self._scan = asyncio.create_task(self._whole(), name="scan")
             self._scan.add_done_callback(_seen_to)
         return await asyncio.shield(self._scan)
 
+    async def afresh(self) -> None:
+        """A scan that begins after this was asked for, where scanning is on."""
+        if self._scan is not None and not self._scan.done():
+            await self.once()
+        if self.world.request().settings.enabled:
+            await self.once()
+
     async def recognise(self, is_app: Callable[[], bool]) -> None:
-        """Look and ask until it is; not for long, as what speaks no HTTP never is one (6.8)."""
-        if not self.world.wish().settings.enabled:
+        """ScanResult and ask until it is; not for long, as what speaks no HTTP never is one."""
+        if not self.world.request().settings.enabled:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(RECOGNISE_S):
@@ -100,19 +115,19 @@ class Scanning:
                     await self._some_answer()
 
     def again(self) -> None:
-        """What is declared, configured or running has changed: name and match it anew, soon."""
+        """What is declared, configured or running has changed: name and match it again, soon."""
         self._fresh = True
         self._wake.set()
 
     def quicken(self) -> None:
-        """Somebody watches now."""
-        if self.interval() != self.world.wish().settings.interval:
+        """A stream client has connected."""
+        if self.interval() != self.world.request().settings.interval:
             self._watched = asyncio.get_running_loop().time()
             self._wake.set()
 
     def interval(self) -> float:
         """Seconds from one scan to the next, as things are."""
-        wanted = self.world.wish().settings.interval
+        wanted = self.world.request().settings.interval
         now = asyncio.get_running_loop().time()
         if self.world.watched():
             self._watched = now
@@ -134,14 +149,14 @@ class Scanning:
                 return
             if self._heard or self._fresh:
                 await self._take_over()
-            if not self.world.wish().settings.enabled:
+            if not self.world.request().settings.enabled:
                 return
 
     async def _take_over(self) -> None:
         """What was heard since the last scan, under the names that count now."""
         heard, self._heard, self._fresh = self._heard, {}, False
-        look = await self._in_thread(self.sight.hear, self.world.wish(), heard)
-        self.world.take(look, False)
+        result = await self._in_thread(self.sightings.hear, self.world.request(), heard)
+        self.world.take(result, False)
 
     async def _some_answer(self) -> None:
         """What a listener that is being asked says, when it says so soon."""
@@ -151,14 +166,14 @@ class Scanning:
         if self._heard:
             await self._take_over()
 
-    async def _whole(self) -> Look:
-        look = await self._in_thread(self.sight.scan, self.world.wish())
-        self.world.take(look, True)
-        for one in look.due:
+    async def _whole(self) -> ScanResult:
+        result = await self._in_thread(self.sightings.scan, self.world.request())
+        self.world.take(result, True)
+        for one in result.due:
             task = asyncio.create_task(self._ask(one), name=f"ask {one.id}")
             self._asks.add(task)
             task.add_done_callback(self._asks.discard)
-        return look
+        return result
 
     async def _ask(self, one: Sighting) -> None:
         try:
@@ -186,8 +201,8 @@ class Scanning:
         return await asyncio.get_running_loop().run_in_executor(self._thread, call, *args)
 
 
-def _seen_to(task: asyncio.Task[Look]) -> None:
-    """Whoever asked for the scan gets what it raised; there may be nobody any more."""
+def _seen_to(task: asyncio.Task[ScanResult]) -> None:
+    """The caller gets what the scan raised; there may be no caller any more."""
     if not task.cancelled():
         task.exception()
 

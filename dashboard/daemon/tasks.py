@@ -1,18 +1,19 @@
-"""The daemon's tasks: one that raises is named and started again, and never ends another (1.2)."""
+"""The daemon's tasks: one that raises is named and started again, and never ends another."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from dashboard.files.entries import FileError
 
 log = logging.getLogger(__name__)
 
 FIRST_S, LONGEST_S = 1.0, 30.0
-STEADY_S = 30.0  # who ran this long is well again
+STEADY_S = 30.0  # a task that ran this long is well again
 
 Work = Callable[[], Awaitable[None]]
 
@@ -67,3 +68,18 @@ class Tasks:
     def _well(self, name: str) -> None:
         if self._errors.pop(name, None) is not None:
             self._changed()
+
+
+async def close_all(
+    components: Mapping[str, Callable[[], Coroutine[Any, Any, None]]], by: float
+) -> None:
+    """Close all of them by this moment of the loop's clock; a late one is named and left."""
+    loop = asyncio.get_running_loop()
+    closing = [asyncio.create_task(close(), name=name) for name, close in components.items()]
+    done, late = await asyncio.wait(closing, timeout=max(0.0, by - loop.time()))
+    for task in late:
+        task.cancel()
+        log.warning("the %s did not end in time", task.get_name())
+    for task in done:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("the %s did not end well", task.get_name(), exc_info=error)

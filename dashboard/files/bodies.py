@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from config.kernel.storage import yamlio
+from config.storage import yamlio
 from dashboard.files import entries, errors
 from dashboard.files.entries import DEPTH, LIMIT
 from dashboard.files.errors import BadValues
 from dashboard.files.fields import Issue, Path
 from dashboard.files.places import Place
 
-OWN_KEY = {"apps": "slug", "bookmarks": "group"}  # may be sent, is never written (7.3)
+OWN_KEY = {"apps": "slug", "bookmarks": "group"}  # may be sent, is never written
 SURROGATE = re.compile("[\ud800-\udfff]")
 KEY = 500  # characters
 INT64 = 2**63
@@ -56,7 +56,7 @@ def refuse(issues: Sequence[Issue]) -> None:
 
 
 def refuse_unreadable(place: Place, made: bytes, wanted: dict[str, Any]) -> None:
-    """The last guard before the disk: what was made reads as what was meant (2.4)."""
+    """The last guard before the disk: what was made reads as what was meant."""
     try:
         found = entries.parse(made)
     except yamlio.YamlError as error:

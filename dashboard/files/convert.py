@@ -151,7 +151,7 @@ def host(value: str) -> str:
 
 
 def path(value: str) -> str:
-    """An absolute path, `~` and `$HOME` expanded (3)."""
+    """An absolute path, `~` and `$HOME` expanded."""
     home = str(Path.home())
     found = re.sub(r"\A~(?=/|\Z)|\A\$HOME(?=/|\Z)|\A\$\{HOME\}(?=/|\Z)", lambda _: home, value)
     if "\0" in found or not found.startswith("/"):

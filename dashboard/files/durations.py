@@ -1,4 +1,4 @@
-"""Durations and sizes as people write them: `500ms`, `30s`, `5m`, `6h`, `7d`; `10MiB` (3)."""
+"""Durations and sizes as people write them: `500ms`, `30s`, `5m`, `6h`, `7d`; `10MiB`."""
 
 from __future__ import annotations
 

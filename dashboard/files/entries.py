@@ -1,4 +1,4 @@
-"""What is known of one file: its value as last read well, and what is wrong with it now (2.7)."""
+"""What is known of one file: its value as last read well, and what is wrong with it now."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from config.kernel.logs import timestamp
-from config.kernel.storage import yamlio
+from config.storage import yamlio
 from dashboard.files import schema, tags
 from dashboard.files.fields import Issue, Level
 from dashboard.files.places import Kind, Place
@@ -35,24 +34,13 @@ class FileError:
     column: int | None = None
     since: datetime | None = None
 
-    def wire(self) -> dict[str, Any]:
-        since = self.since or datetime.now(UTC)
-        return {
-            "file": self.file,
-            "level": self.level,
-            "line": self.line,
-            "column": self.column,
-            "message": self.message,
-            "since": timestamp(since),
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One file. With errors, `value` and `parsed` are what was last read well, or None.
 
     `etag` is of the bytes that are there now, good or bad; None when they cannot be read. Entries
-    are shared: whoever changes a value changes a copy of it.
+    are shared: to change a value, change a copy of it.
     """
 
     place: Place
@@ -107,7 +95,7 @@ class Reading:
 
 
 def parse(data: bytes) -> yamlio.Document:
-    """The document by the stricter grammar of these files (2.3). YamlError for anything else."""
+    """The document by the stricter grammar of these files. YamlError for anything else."""
     document = yamlio.parse(data, limit=LIMIT, depth=DEPTH, aliases=False, text_keys=True)
     if not isinstance(document.value, dict | None):
         raise yamlio.YamlError("the file must hold a mapping", 1, 1)

@@ -1,11 +1,11 @@
-"""The refusals of the file routes: code words and sentences of section 11."""
+"""The refusals of the file routes: their code words and sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from config.kernel.errors import Conflict, Invalid, NotFound, TooLarge, Unavailable
+from config.errors import Conflict, Invalid, NotFound, TooLarge, Unavailable
 from dashboard.files.fields import Issue
 
 SHOWN = 120  # characters of what was sent that an answer repeats

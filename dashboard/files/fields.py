@@ -121,7 +121,7 @@ class Fields:
             self.wrong("is missing", key)
 
     def finish(self) -> None:
-        """Say which keys nobody asked for; `x-*` are the user's own (3)."""
+        """Say which keys are not known; `x-*` are the user's own."""
         for key in self.value:
             if key in self._known or key.startswith("x-"):
                 continue

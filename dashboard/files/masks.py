@@ -1,4 +1,4 @@
-"""Secrets shown as `***`, and put back when a client sends back what it was shown (7.7)."""
+"""Secrets shown as `***`, and put back when a client sends back what it was shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the dashboard's files lie (section 2). No name reaches the disk that is no slug."""
+"""Where the dashboard's files lie. No name reaches the disk that is no slug."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def place(kind: Kind, name: str) -> Place:
 
 
 def listing(kind: Kind) -> Listing:
-    """Every file of the kind; droppings of editors are passed over in silence (2.1, 2.2)."""
+    """Every file of the kind; droppings of editors are passed over in silence."""
     try:
         names = _names(folder(kind))
     except OSError as error:
@@ -128,7 +128,7 @@ def full(kind: Kind) -> bool:
 
 
 def writable(path: Path) -> bool:
-    """Whether the file, its symlinks followed, lies where we may write (2.2)."""
+    """Whether the file, its symlinks followed, lies where we may write."""
     target = os.path.realpath(path)
     roots = (Path.home(), Path(settings.DATA_DIR))
     return any(Path(target).is_relative_to(os.path.realpath(root)) for root in roots)

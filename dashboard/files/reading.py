@@ -1,6 +1,6 @@
 """Files as they are now: the stat decides whether one is read, the last good value is kept.
 
-Nothing here depends on a watcher: whoever asks gets what the file holds at that moment.
+Nothing here depends on a watcher: a caller gets what the file holds at that moment.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from config.kernel.storage import files
+from config.storage import files
 from dashboard.files import entries, places, tags
 from dashboard.files.entries import LIMIT, Entry, FileError
 from dashboard.files.places import CONFIG, IGNORE, Place
@@ -161,7 +161,7 @@ def _once(place: Place, path: Path, before: Entry | None) -> _Known | None:
 
 
 def _entry(place: Place, data: bytes, before: Entry | None) -> Entry:
-    """The same object as before while the bytes are: whoever compares sees that nothing changed."""
+    """The same object as before while the bytes are: who compares sees that nothing changed."""
     if before is not None and before.etag == tags.of(data):
         return before
     return entries.entry(place, data, before)

@@ -1,11 +1,11 @@
-"""Removed apps and groups: moved to backups/removed, never deleted (specification 4, 7.5)."""
+"""Removed apps and groups: moved to backups/removed, never deleted."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from config.kernel.storage import files
+from config.storage import files
 from dashboard.files import errors, places, tags
 from dashboard.files.places import Place
 from dashboard.files.writing import Now, Write, keep

@@ -1,4 +1,4 @@
-"""What was removed and lies in backups/removed: listed, and brought back (section 2, 7.5)."""
+"""What was removed and lies in backups/removed: listed, and brought back."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from config.kernel.errors import NotFound, printable
-from config.kernel.storage import files
+from config.errors import NotFound, printable
+from config.storage import files
 from dashboard.files import errors, places
 from dashboard.files.store import Kind
 

@@ -1,6 +1,6 @@
-"""The files of the dashboard: read as they are now, changed one at a time (sections 2, 12).
+"""The files of the dashboard: read as they are now, changed one at a time.
 
-`if_match` is the header as it was sent. Every refusal has the code and the sentence of section 11.
+`if_match` is the header as it was sent. Every refusal has its code and its sentence (errors.py).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from config.kernel.storage import files, yamlio
+from config.storage import files, yamlio
 from dashboard.files import errors, places, reading, removal, tags, writing
 from dashboard.files.entries import Entry, FileError
 from dashboard.files.places import CONFIG, IGNORE
@@ -17,7 +17,7 @@ from dashboard.files.reading import Files
 from dashboard.files.schema import same_rule
 
 Kind = Literal["apps", "bookmarks"]
-Texts = Literal["apps", "bookmarks", "ignore"]  # config.yaml is read-only here (7.1)
+Texts = Literal["apps", "bookmarks", "ignore"]  # config.yaml is read-only here
 
 
 def look() -> Files:
@@ -63,23 +63,23 @@ def put(
     if_match: str | None = None,
     if_none_match: bool = False,
 ) -> tuple[Entry, bool]:
-    """Make the file hold exactly the mapping (7.3); the entry, and whether the file is new."""
+    """Make the file hold exactly the mapping; the entry, and whether the file is new."""
     place, condition = places.place(kind, name), tags.condition(if_match)
     return writing.put(place, mapping, condition, new=if_none_match)
 
 
 def patch(kind: Kind, name: str, patch: object, *, if_match: str | None = None) -> Entry:
-    """Merge the patch into the file (7.4). NotFound when there is none."""
+    """Merge the patch into the file. NotFound when there is none."""
     return writing.patch(places.place(kind, name), patch, tags.condition(if_match))
 
 
 def remove(kind: Kind, name: str, *, if_match: str | None = None) -> str:
-    """Move the file to `backups/removed/<kind>/<name>.<stamp>.yaml`; that path (7.5)."""
+    """Move the file to `backups/removed/<kind>/<name>.<stamp>.yaml`; that path."""
     return removal.remove(places.place(kind, name), tags.condition(if_match))
 
 
 def text(kind: Texts, name: str) -> tuple[str, str]:
-    """The file as text, good or broken, and its ETag (7.6); no ignore.yaml is an empty one."""
+    """The file as text, good or broken, and its ETag; no ignore.yaml is an empty one."""
     place = places.place(kind, name)
     try:
         found = files.read(place.path)
@@ -101,7 +101,7 @@ def put_text(
     if_match: str | None = None,
     if_none_match: bool = False,
 ) -> tuple[Entry, bool]:
-    """Make the file hold exactly this text, if it is valid (7.6)."""
+    """Make the file hold exactly this text, if it is valid."""
     place, condition = places.place(kind, name), tags.condition(if_match)
     return writing.put_text(place, text, condition, new=if_none_match)
 
@@ -111,7 +111,7 @@ def add_ignore(
 ) -> tuple[Entry, dict[str, Any]]:
     """Put a rule behind those of ignore.yaml; one that covers the same stays the only one.
 
-    The entry, and the rule that stands there now (7.10).
+    The entry, and the rule that stands there now.
     """
     now = yamlio.Quoted(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
     standing: dict[str, Any] = {}

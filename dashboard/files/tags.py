@@ -1,4 +1,7 @@
-"""Entity tags of files: what they are, and what If-Match asks of them (section 12)."""
+"""Entity tags of files: what they are, and what If-Match asks of them.
+
+Which answers may be 304, and why others never are: docs/design/dashboard.md#entity-tags-of-files
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,12 @@ class Condition:
     tags: frozenset[str]
 
     def holds(self, etag: str | None) -> bool:
-        """`etag` is None for a file that is not there. A weak tag never matches (12.2)."""
+        """`etag` is None for a file that is not there. A weak tag never matches."""
         return etag in self.tags or (self.any and etag not in {None, ABSENT})
 
 
 def of(data: bytes) -> str:
-    """The strong tag of a file or an image (12.1)."""
+    """The strong tag of a file or an image."""
     return f'"{hashlib.sha256(data).hexdigest()[:32]}"'
 
 

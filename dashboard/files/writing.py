@@ -1,6 +1,7 @@
-"""Changes of one file, each applied to the file as it is at that moment (2.4 to 2.6, 12).
+"""Changes of one file, each applied to the file as it is at that moment.
 
-Every byte outside the changed values stays. What is refused leaves the file as it is.
+Every byte outside the changed values stays. What is refused leaves the file as it is. The steps:
+docs/design/dashboard.md#writing-a-file
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from config.kernel.errors import Conflict
-from config.kernel.storage import files, yamlio
+from config.errors import Conflict
+from config.storage import files, yamlio
 from dashboard.files import bodies, entries, errors, masks, places, reading, tags
 from dashboard.files.entries import LIMIT, Entry, Reading
 from dashboard.files.fields import Issue
@@ -52,7 +53,7 @@ class Write:
         return self.change(now)
 
     def run(self) -> files.Snapshot | None:
-        """What the file holds now. The refusals of sections 11 and 12; then nothing changed."""
+        """What the file holds now. After a refusal of errors.py nothing has changed."""
         path = self.place.path
         try:
             self._make_room(path)

@@ -1,4 +1,4 @@
-"""The pictures of all apps and bookmarks: what is shown now, and when it is taken anew (14).
+"""The pictures of all apps and bookmarks: what is shown now, and when it is made again.
 
 `Gallery` is what the daemon holds; `looks` knows how one picture is made.
 """

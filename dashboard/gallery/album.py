@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from dashboard.files import errors
 from dashboard.gallery.shown import Shown
 from dashboard.gallery.turns import Turn
-from dashboard.looks.thumbs import Held, Kept, Kind
+from dashboard.pictures.thumbs import Held, Kept, Kind
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from config.kernel.storage import files
+from config.storage import files
 from dashboard.listeners import git
 
 PACKED = 4 << 20  # bytes of packed-refs that are read

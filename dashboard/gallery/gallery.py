@@ -1,4 +1,4 @@
-"""The pictures of all apps and the icons of bookmarks: shown, served, made anew (14)."""
+"""The pictures of all apps and the icons of bookmarks: shown, served, renewed."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Coroutine, Iterable
 from functools import partial
 from typing import Any
 
-from config.kernel.storage.files import CannotWrite
+from config.storage.files import CannotWrite
 from dashboard.files.schema.group import Group
 from dashboard.gallery.album import Album, Entry
 from dashboard.gallery.rounds import Pace, Rounds
 from dashboard.gallery.shown import Shown, World
 from dashboard.gallery.switch import Switch
 from dashboard.health.record import State
-from dashboard.looks import icons, thumbs
-from dashboard.looks.icons import Icon, Icons
-from dashboard.looks.images import NoImage
-from dashboard.looks.screenshot import Camera, NoShot
-from dashboard.looks.thumbs import Kind, Picture
+from dashboard.pictures import icons, thumbs
+from dashboard.pictures.icons import Icon, Icons
+from dashboard.pictures.images import NoImage
+from dashboard.pictures.screenshot import Camera, NoShot
+from dashboard.pictures.thumbs import Kind, Picture
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class Gallery:
         self._behind: set[asyncio.Task[None]] = set()
 
     async def begin(self) -> None:
-        """Learn what the cache has, before the first app is told; `run` does it otherwise."""
+        """Learn what the cache has, before the first app is known; `run` does it otherwise."""
         if self._rounds.begun:
             return
         self._rounds.begun = True
@@ -52,7 +52,7 @@ class Gallery:
     def know(self, slug: str, shown: Shown | None) -> None:
         """What an app looks like from now on; None when there is no such app any more."""
         if shown is not None:
-            self._rounds.told(slug, shown)
+            self._rounds.know(slug, shown)
         elif (entry := self._album.drop(slug)) is not None and entry.shown.declared:
             self._album.forget(slug)
             self._start(asyncio.to_thread(thumbs.forget, slug))
@@ -67,7 +67,7 @@ class Gallery:
         return self._album.screenshots
 
     async def picture(self, slug: str) -> Picture:
-        """The app's image: there always is one (14.1). NotFound for no app."""
+        """The app's image: there always is one. NotFound for no app."""
         shown = self._album.need(slug).shown
         found = await asyncio.to_thread(
             partial(
@@ -77,14 +77,14 @@ class Gallery:
         )  # fmt: skip
         entry = self._album.get(slug)
         if entry is not None and (found.kind, found.etag) != self._album.choice(slug):
-            await self._reread(slug, entry)  # somebody emptied the cache
+            await self._reread(slug, entry)  # the cache was emptied
         return found
 
     async def refresh(self, slugs: Iterable[str] | None = None) -> int:
         """Take screenshots now, of every app that is up when none is named; how many were taken.
 
-        A named app that there is not, that does not answer or has no page counts for nothing
-        (14.3). Apps that a running refresh is busy with are waited for, not taken again.
+        A named app that there is not, that does not answer or has no page is not
+        counted. Apps that a running refresh is busy with are waited for, not taken again.
         Conflict `screenshots_off`.
         """
         wanted = self._wanted(slugs)
@@ -102,7 +102,7 @@ class Gallery:
         return len(taken & wanted)
 
     async def icon(self, slug: str, group: Group, url: str) -> Icon | None:
-        """The icon of a link of the group `slug`, None when there is none yet (14.5).
+        """The icon of a link of the group `slug`, None when there is none yet.
 
         NotFound when `url` is no web link of the group. `World.icon_changed` follows a fetch.
         """
@@ -114,7 +114,7 @@ class Gallery:
         )
 
     async def run(self) -> None:
-        """Make pictures anew as they come due, until cancelled."""
+        """Renew pictures as they come due, until cancelled."""
         await self.begin()
         await self._rounds.run()
 

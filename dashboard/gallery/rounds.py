@@ -1,8 +1,9 @@
-"""The rounds of the gallery: whose screenshot and favicon is due, one after another (14.2).
+"""The rounds of the gallery: whose screenshot and favicon is due, one after another.
 
 Nothing here may cost the machine its ease: one screenshot at a time, some in a row, then a rest
-after each, long while nobody looks. So a single app has its picture 3 s after it is up, forty that
-come up at once have theirs over minutes; declared apps go before those that were only found.
+after each, long while no page is open. So a single app has its picture 3 s after it is up, forty
+that come up at once have theirs over minutes; declared apps go before those that were only found.
+When a picture is due: docs/design/dashboard.md#thumbnails-and-cards
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from zlib import crc32
 
-from config.kernel.waits import happened
+from config.waits import happened
 from dashboard.gallery import commits
 from dashboard.gallery.album import Album, Entry
 from dashboard.gallery.shown import Shown, World
 from dashboard.gallery.switch import Switch
 from dashboard.gallery.turns import Allowance
 from dashboard.health.record import State
-from dashboard.looks import thumbs
+from dashboard.pictures import thumbs
 
 DAY_S = 86_400.0
 UNUSED_S = 7 * DAY_S  # so long the images of a discovered app wait for its return
@@ -29,7 +30,7 @@ UNUSED_S = 7 * DAY_S  # so long the images of a discovered app wait for its retu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """Seconds between things. A rest follows a picture: while somebody looks, and else."""
+    """Seconds between things. A rest follows a picture: while a page is open, and else."""
 
     after_up: float = 3.0
     between_commits: float = 60.0
@@ -54,7 +55,7 @@ class Rounds:
         self._news = (asyncio.Event(), asyncio.Event())
         self.begun = False
 
-    def told(self, slug: str, shown: Shown) -> None:
+    def know(self, slug: str, shown: Shown) -> None:
         """An app as it is from now on; what it became may be reason for new pictures."""
         before = self._album.get(slug)
         old = before.shown if before else None
@@ -97,7 +98,7 @@ class Rounds:
         following: Callable[[], tuple[float, str] | None],
         news: asyncio.Event, allowance: Allowance, rest: tuple[float, float],
     ) -> None:  # fmt: skip
-        """Make what is due, one after another; `rest` while somebody looks, and while nobody."""
+        """Make what is due, one after another; `rest` while a page is open, and else."""
         while True:
             news.clear()
             now = time.monotonic()
@@ -148,7 +149,7 @@ class Rounds:
         return self._pace.favicon * (1 + crc32(slug.encode()) % 256 / 1024)
 
     async def _checks(self) -> None:
-        """What tells nobody that it changed: commits, PATH, and images nobody asks for."""
+        """What changes without a word: commits, PATH, and images that are no longer needed."""
         while True:
             self._album.switch(await self._switch.look())
             if self._switch.browser is not None:

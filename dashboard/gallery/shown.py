@@ -1,4 +1,4 @@
-"""What the gallery is told of an app, and what it asks of the rest of the daemon."""
+"""What the gallery knows of an app, and what it asks of the rest of the daemon."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 from dashboard.files.schema.app import Thumb
 from dashboard.files.schema.config import Config
 from dashboard.health.record import State
-from dashboard.looks.thumbs import Subject
+from dashboard.pictures.thumbs import Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
     """An app as its pictures depend on it.
 
-    `html`: whether what `url` answers is HTML, None while nobody knows. `repository`: the directory
-    that holds its `.git`. `declared`: pictures of a declared app go when it is removed; those of
-    a discovered one wait some days, because it comes back with its listener.
+    `html`: whether what `url` answers is HTML, None while that is not known. `repository`: the
+    directory that holds its `.git`. `declared`: pictures of a declared app go when it is removed;
+    those of a discovered one wait some days, because it comes back with its listener.
     """
 
     name: str
@@ -52,7 +52,7 @@ class World:
     """The rest of the daemon, as the gallery needs it; everything is called on its thread.
 
     `thumb_changed(slug)` and `icon_changed(group)`: another image than before is shown.
-    `clients()`: whether somebody has the event stream open. `battery()`: no mains power.
+    `clients()`: whether a client has the event stream open. `battery()`: no mains power.
     """
 
     config: Callable[[], Config]

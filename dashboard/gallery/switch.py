@@ -1,13 +1,13 @@
-"""Whether screenshots are on, and by which browser (3.1, 14.3)."""
+"""Whether screenshots are on, and by which browser."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 
-from config.kernel.errors import Conflict
+from config.errors import Conflict
 from dashboard.files.schema.config import Config, Screenshots
-from dashboard.looks import chromium
+from dashboard.pictures import chromium
 
 
 class Switch:
@@ -27,7 +27,7 @@ class Switch:
         return None if self.settings.enabled is False else self._browser
 
     async def look(self) -> bool:
-        """Look for the browser anew. Whether screenshots are on."""
+        """Look for the browser again. Whether screenshots are on."""
         self._browser = await asyncio.to_thread(chromium.found, self.settings.command)
         return self.browser is not None
 

@@ -1,4 +1,4 @@
-"""When a picture is made anew, and how many in a row. Pure: times are told, monotonic seconds."""
+"""When a picture is made again, and how many in a row. Pure: times are given, monotonic seconds."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def command(value: str | list[str] | None) -> str:
 
 
 def quoted(value: str, most: int = NOTE) -> str:
-    """Several lines of somebody's text as a quotation."""
+    """Several lines of a person's text as a quotation."""
     return "\n".join(f"> {_marked(_shown(line))}".rstrip() for line in value[:most].splitlines())
 
 

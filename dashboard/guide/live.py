@@ -2,48 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from config.kernel.web.guard import Headers
-from dashboard import operations
-from dashboard.operations import Local, Record
+from config.web.guard import Headers
+from dashboard.daemon import Views, read
+from dashboard.operations import apps, bookmarks, nodes
+from dashboard.operations.common import Record
 
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """Records of section 7; `base` is the address of this part as the reader reached it."""
+    """Records of the API; `base` is the address of this part as the reader reached it."""
 
     base: str
     now: datetime
     config: Record
-    apps: list[Record]
-    observed: list[Record]
-    groups: list[Record]
+    apps: Sequence[Record]
+    observed: Sequence[Record]
+    groups: Sequence[Record]
     lost: Record | None
-    nodes: list[Record]
-    errors: list[Record]
+    nodes: Sequence[Record]
+    errors: Sequence[Record]
 
 
-def gather(caller: Local, base: str) -> Live:
+def gather(base: str) -> Live:
     """Unavailable while the daemon is still starting."""
-    apps = operations.list_apps(caller)
+    listed = apps.list_apps()
     return Live(
         base=base,
         now=datetime.now(UTC),
-        config=operations.get_config(caller)["config"],
-        apps=apps["apps"],
-        observed=[one for one in operations.list_observed(caller)["observed"] if not one["hidden"]],
-        groups=operations.list_bookmarks(caller)["groups"],
-        lost=operations.get_lost(caller)["lost"],
-        nodes=operations.list_nodes(caller)["nodes"],
-        errors=apps["fileErrors"],
+        config=read(Views.config)["config"],
+        apps=listed["apps"],
+        observed=[one for one in read(Views.observed)["observed"] if not one["hidden"]],
+        groups=bookmarks.list_bookmarks()["groups"],
+        lost=read(Views.lost)["lost"],
+        nodes=nodes.list_nodes()["nodes"],
+        errors=listed["fileErrors"],
     )
 
 
 def base_url(scope: Mapping[str, Any]) -> str:
-    """Where this part is for whoever sent the request; its Host has passed the guard."""
+    """Where this part is for the sender of the request; its Host has passed the guard."""
     host = Headers(scope).only(b"host")  # type: ignore[arg-type]
     return f"{scope.get('scheme', 'http')}://{host}{scope.get('root_path', '')}"

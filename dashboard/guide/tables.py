@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from config.kernel.mcp.operations import Operation
+from config.mcp.operations import Operation
 from dashboard.guide.escape import code, command, link, quoted, text
-from dashboard.operations.caller import Record, directory
+from dashboard.operations.common import Record, directory
 
 NONE = "None."
 
@@ -106,7 +106,7 @@ def _link(one: Record) -> str:
 
 
 def _command(one: Record) -> str:
-    """What starts it; of an app nobody declared a command for, what it was started with."""
+    """What starts it; of an app without a declared command, what it was started with."""
     process = (one["identity"] or {}).get("process") or {}
     return command(_service(one).get("command") or process.get("argv"))
 

@@ -1,4 +1,4 @@
-"""The three texts of the guide: the short index, the guide itself, and everything (15.5)."""
+"""The three texts of the guide: the short index, the guide itself, and everything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from django.template import Context
 from django.template.loader import get_template
 
-from config.kernel.mcp.operations import Operation
+from config.mcp.operations import Operation
 from dashboard.guide import tables
 from dashboard.guide.escape import text
 from dashboard.guide.live import Live

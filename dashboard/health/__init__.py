@@ -1,5 +1,6 @@
 """Whether an app lives: probes on the wire, the pure state machine, when each app is asked.
 
 `probe` asks once, `states.step` turns evidence into a state, `schedule` says when to ask again,
-`runner` drives the three in one event loop (dashboard contract 5 and 6.1-6.5).
+`runner` drives the three in one event loop. What is asked and what an answer means:
+docs/design/dashboard.md#probing
 """

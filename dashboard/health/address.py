@@ -8,7 +8,7 @@ import ipaddress
 import socket
 import threading
 
-from config.kernel.web import hosts, surfaces
+from config.web import hosts, surfaces
 from dashboard.health.target import EVERYWHERE, Target
 
 LOOKUPS = 32  # names being resolved at once; getaddrinfo cannot be interrupted

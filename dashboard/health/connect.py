@@ -116,7 +116,7 @@ async def _writable(sock: socket.socket) -> None:
 
 
 def met_itself(sock: socket.socket) -> bool:
-    """Whether the kernel gave the socket the very port it asked for: nobody listens there.
+    """Whether the kernel gave the socket the very port it asked for: nothing listens there.
 
     A connect to a free ephemeral port of this machine can meet itself (simultaneous open).
     """
@@ -159,7 +159,7 @@ def _verified() -> ssl.SSLContext:
 
 @cache
 def _unverified() -> ssl.SSLContext:
-    """For loopback, where a certificate proves nothing and is mostly self-made (6.3)."""
+    """For loopback, where a certificate proves nothing and is mostly self-made."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -1,4 +1,4 @@
-"""When a change is told: at once, or held back while the app flaps (contract 5).
+"""When a change is sent: at once, or held back while the app flaps.
 
 Six changes among up, degraded, down and stopped within 10 minutes make an app flap, until 10
 minutes have fewer than three. Meanwhile one event a minute; the newest state always comes last.

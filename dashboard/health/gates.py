@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-CONNECTING, OPEN = 64, 512  # contract 6.5
+CONNECTING, OPEN = 64, 512  # probes at once
 SILENT_SHARE = 0.75  # what targets that were silent last time may take of either
 
 

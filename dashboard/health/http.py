@@ -42,7 +42,7 @@ class Head:
 
 
 def request(target: Target) -> bytes:
-    """The one request a probe sends (6.1): no cookie, no keep-alive; the file's headers win."""
+    """The one request a probe sends: no cookie, no keep-alive; the file's headers win."""
     headers = {
         "host": ("Host", target.host_header),
         "user-agent": ("User-Agent", f"svc/{__version__} (health)"),
@@ -125,13 +125,14 @@ def title(headers: dict[str, str], body: bytes) -> str | None:
     """The text of <title>, spaces folded, at most 200 characters. The header says the charset
     before the page does."""
     told = (headers.get("content-type", ""), body[:_META].decode("latin-1"))
-    named = next(filter(None, map(_CHARSET.search, told)), None)
+    charset = next(filter(None, map(_CHARSET.search, told)), None)
     try:
-        text = body.decode(named[1] if named else "utf-8", errors="replace")
+        text = body.decode(charset[1] if charset else "utf-8", errors="replace")
     except LookupError:
         text = body.decode("utf-8", errors="replace")
     begin = _TITLE.search(text)
     inner = text[begin.end() : begin.end() + _TITLE_SOURCE] if begin else ""
     end = _TITLE_END.search(inner)
-    words = " ".join(html.unescape(inner[: end.start()]).split()) if end else ""
+    named = inner[: end.start()] if end else inner.partition("<")[0]
+    words = " ".join(html.unescape(named).split())
     return "".join(c for c in words if c.isprintable())[:TITLE_CHARS] or None

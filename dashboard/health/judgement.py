@@ -1,4 +1,4 @@
-"""What results add up to: the counters of section 5 and the sentences people read."""
+"""What results add up to: the counters of the state machine and the sentences people read."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def failed_long(record: Record, policy: Policy) -> bool:
 
 
 def wanted_successes(record: Record, policy: Policy) -> int:
-    """S of T10."""
+    """How many successes in a row T10 asks for."""
     return max(policy.successes, FLAPPING_SUCCESSES) if record.flapping else policy.successes
 
 
@@ -71,7 +71,7 @@ def why(record: Record, result: Result) -> Reason:
 
 
 def why_degraded(result: Result) -> Reason:
-    """A gateway's 502 is a 5xx until it has lasted (6.2)."""
+    """A gateway's 502 is a 5xx until it has lasted."""
     return Reason.SERVER_ERROR if result.kind is Kind.GATEWAY else Reason(result.kind.value)
 
 

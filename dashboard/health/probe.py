@@ -1,7 +1,7 @@
 """Ask one app once whether it answers. Bounded in time and bytes; whatever it meets is a Result.
 
 Raw asyncio streams and a new connection each time: keep-alive delays a dev server's shutdown and
-hides a refusal. Redirects are never followed, proxy variables never read (contract 6.1-6.4).
+hides a refusal. Redirects are never followed, proxy variables never read.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ async def _with_body(
 ) -> Result:
     """The same result once the body has had its say, or has at least been let out.
 
-    A short body that nobody asked for is read too: many servers log a connection that breaks.
+    A short body that is not wanted is read too: many servers log a connection that breaks.
     """
     if target.method == "HEAD":
         return answered

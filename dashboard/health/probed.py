@@ -105,7 +105,7 @@ def _running(record: Record, result: Result, now: Moment, policy: Policy) -> Rec
 
 
 def _resting(record: Record, result: Result, now: Moment, policy: Policy) -> Record:
-    """T10. A server that comes back with 5xx is degraded, one that keeps failing is judged anew:
+    """T10. A server that comes back with 5xx is degraded, one that keeps failing is judged again:
     a quiet app whose listener left is stopped, a silent one that listens is down."""
     if result.ok:
         enough = record.tally.passing >= wanted_successes(record, policy)

@@ -1,4 +1,4 @@
-"""The words and values of the state machine: what an app is, why, since when (contract 5)."""
+"""The words and values of the state machine: what an app is, why, since when."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dashboard.health.clock import Moment
 
 STEADY_S, AGAIN_STEADY_S = 3.0, 10.0  # for a process that has just ended by itself, longer
-FIRST_SPREAD_S = 2.5  # after a daemon start every first probe begins within 3 s (6.5)
+FIRST_SPREAD_S = 2.5  # after a daemon start every first probe begins within 3 s
 
 
 class State(StrEnum):
@@ -57,7 +57,7 @@ class Reason(StrEnum):
 class Port(StrEnum):
     """What the last scan showed where the app should listen."""
 
-    UNSEEN = "unseen"  # no scan yet, scanning is off, or the host is another machine
+    UNSEEN = "unseen"  # no scan yet, scanning is off, or the host is not this machine
     EMPTY = "empty"
     OWN = "own"
     STRANGER = "stranger"  # its process or cwd contradicts `match`

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import TypedDict
 
-from config.kernel.logs import timestamp
+from config.logs import timestamp
 from dashboard.health.target import Target
 
 
@@ -44,6 +44,15 @@ class Page:
     body: bytes = b""  # 64 KiB at most
 
 
+class Last(TypedDict):
+    at: str
+    ok: bool
+    status: int | None
+    ms: float | None
+    addr: str | None
+    error: str | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """One probe. `began` is monotonic seconds, `at` the same moment in Unix seconds.
@@ -76,8 +85,8 @@ class Result:
     def failed(self) -> bool:
         return not (self.ok or self.bad)
 
-    def wire(self) -> dict[str, Any]:
-        """`last` of an App (7): {at, ok, status, ms, addr, error}."""
+    def wire(self) -> Last:
+        """`last` of an App."""
         return {
             "at": timestamp(datetime.fromtimestamp(self.at, UTC)),
             "ok": self.ok,
@@ -89,7 +98,7 @@ class Result:
 
 
 def judge(target: Target, status: int) -> tuple[Kind, str | None]:
-    """What a status means (6.2), and the sentence when it is not fine."""
+    """What a status means, and the sentence when it is not fine."""
     if target.accepts(status):
         if 300 <= status <= 399:
             return Kind.REDIRECT, None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from dashboard.health import clock, schedule, states
 from dashboard.health.evidence import Changed, Event, Evidence, Probed, Scanned, Tick, Woke
 from dashboard.health.gates import CONNECTING, OPEN, Gate
 from dashboard.health.probe import probe
-from dashboard.health.record import FIRST_SPREAD_S, Known, Policy, Port, Record, born
+from dashboard.health.record import FIRST_SPREAD_S, Known, Policy, Port, Record, State, born
 from dashboard.health.result import Kind, Result
 from dashboard.health.target import Target
 
@@ -50,12 +50,18 @@ class _App:
     probing: asyncio.Task[None] | None = None
 
 
+async def _nowhere() -> None:
+    """Nobody looks at the listeners."""
+
+
 class Runner:
     """All apps under watch. `tell` gets a Report of every result and of every visible change; it
-    must not block."""
+    must not block. `look` scans the listeners now; the result comes through `scanned`."""
 
-    def __init__(self, tell: Callable[[Report], None]) -> None:
-        self._tell = tell
+    def __init__(
+        self, tell: Callable[[Report], None], look: Callable[[], Awaitable[object]] = _nowhere
+    ) -> None:
+        self._tell, self._look = tell, look
         self._apps: dict[str, _App] = {}
         self._open, self._connecting = Gate(OPEN), Gate(CONNECTING)
         self._since: float | None = None  # when it began to run
@@ -189,6 +195,8 @@ class Runner:
                     page=page,
                     connecting=partial(self._connecting.lane, silent=app.silent),
                 )
+            if _doubtful(app.record, result):
+                await self._look()
         except Exception:
             log.exception("%s could not be probed", app.slug)
             app.not_before = clock.now().mono + app.policy.interval
@@ -220,6 +228,12 @@ class Runner:
         if app.probing is not None:
             app.probing.cancel()
             app.probing = None
+
+
+def _doubtful(record: Record, result: Result) -> bool:
+    """Whether it refuses where it was last seen to listen: perhaps it has just ended."""
+    running = record.state in {State.UP, State.DEGRADED}
+    return running and record.port is Port.OWN and result.kind is Kind.REFUSED
 
 
 def _seen(record: Record) -> tuple[object, ...]:

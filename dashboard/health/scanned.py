@@ -11,7 +11,7 @@ from dashboard.health.record import Ask, Policy, Port, Reason, Record, State, Ta
 
 _ANSWERING = frozenset({State.UP, State.DEGRADED})
 _RESTING = frozenset({State.DOWN, State.STOPPED})
-# Somebody accepted the connection before the first scan: no listener has appeared since.
+# The connection was accepted before the first scan: no listener has appeared since.
 _WAS_THERE = frozenset({Reason.TIMEOUT, Reason.GATEWAY})
 
 

@@ -1,4 +1,4 @@
-"""When an app is asked next: pure, the same answer until there is new evidence (contract 6.5)."""
+"""When an app is asked next: pure, the same answer until there is new evidence."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def doubted(record: Record) -> int:
 
 
 def share(slug: str, turn: int = 0) -> float:
-    """A number in [0, 1) that is always the same for an app: who is asked first, and its phase."""
+    """A number in [0, 1) that is always the same for an app: its turn, and its phase."""
     return crc32(f"{slug}:{turn}".encode()) / 2**32
 
 

@@ -1,5 +1,6 @@
-"""The state machine of an app: pure, one step per piece of evidence (contract 5, rows T1-T15).
+"""The state machine of an app: pure, one step per piece of evidence.
 
+The rows T1 to T15 that are named here: docs/design/dashboard.md#transitions
 A state is left only by evidence that is younger than the state itself: a probe that began before
 the last move is dropped, so no late answer turns a stopped app up.
 """
@@ -149,7 +150,7 @@ def _later(record: Record, now: Moment, policy: Policy) -> Record:
 
 
 def _woken(record: Record, now: Moment, policy: Policy) -> Record:
-    """T15: the state is kept, what failed around the sleep is dropped, everyone is asked again."""
+    """T15: the state is kept, what failed around the sleep is dropped, every app is asked again."""
     if record.silenced or not policy.probed:
         return record
     record = replace(

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import quote, urlsplit
 
-from config.kernel.web import hosts
+from config.web import hosts
 from dashboard.files.schema import SILENT_PORTS
 
 EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - what dev servers print for "any address"
-ANSWERS = ((200, 499),)  # the statuses that are fine when the file names none (6.2)
+ANSWERS = ((200, 499),)  # the statuses that are fine when the file names none
 _RANGE = re.compile(r"([1-5][0-9]{2})(?:\s*-\s*([1-5][0-9]{2}))?")
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HOST = re.compile(
@@ -71,7 +71,7 @@ class Target:
 
     @property
     def host_header(self) -> str:
-        """`localhost:<port>` for bare loopback: dev servers refuse the addresses by name (6.1)."""
+        """`localhost:<port>` for bare loopback: dev servers refuse the addresses by name."""
         if self.local and not self.host.lower().rstrip(".").endswith(".localhost"):
             return f"localhost:{self.port}"
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"

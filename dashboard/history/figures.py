@@ -1,24 +1,47 @@
-"""What a stretch of time says about an app: time in each state, checks, latency (contract 8)."""
+"""What a stretch of time says about an app: time in each state, checks, latency."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol, TypedDict
 
 from dashboard.history.hist import Histogram
-from dashboard.history.states import COLUMNS, COUNTED, Kept
+from dashboard.history.states import COUNTED, Kept
 from dashboard.history.summary import ratio
-from dashboard.history.units import milliseconds
-
-_SHOWN = [
-    (state, COLUMNS[state])
-    for state in (Kept.UP, Kept.DEGRADED, Kept.DOWN, Kept.STOPPED, Kept.UNKNOWN)
-]
+from dashboard.history.units import milliseconds, moment
 
 
-class Latency(Protocol):
+class Seconds(TypedDict):
+    up: float
+    degraded: float
+    down: float
+    stopped: float
+    unknown: float
+
+
+class Latency(TypedDict):
+    avg: float | None
+    min: float | None
+    p50: float | None
+    p95: float | None
+    p99: float | None
+    max: float | None
+
+
+class Bucket(TypedDict):
+    at: str
+    seconds: Seconds | None
+    uptime: float | None
+    checks: int
+    failed: int
+    avg: float | None
+    p95: float | None
+    max: float | None
+
+
+class Latencies(Protocol):
     """Latencies of passed checks, in microseconds."""
 
     @property
@@ -70,7 +93,7 @@ class Figures:
     spent: dict[Kept, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
     checks: int = 0
     failed: int = 0
-    latency: Latency = Exact(())
+    latency: Latencies = Exact(())
 
     @classmethod
     def of(cls, parts: Sequence[Figures]) -> Figures:
@@ -86,36 +109,41 @@ class Figures:
     def uptime(self) -> float | None:
         return ratio(self.spent[Kept.UP] + self.spent[Kept.DEGRADED], self.spent[Kept.DOWN])
 
-    def wire(self) -> dict[str, Any]:
+    @property
+    def seconds(self) -> Seconds:
+        spent = self.spent
         return {
-            "uptime": self.uptime,
-            "seconds": {name: self.spent[state] / 1000 for state, name in _SHOWN},
-            "checks": self.checks,
-            "failed": self.failed,
+            "up": spent[Kept.UP] / 1000,
+            "degraded": spent[Kept.DEGRADED] / 1000,
+            "down": spent[Kept.DOWN] / 1000,
+            "stopped": spent[Kept.STOPPED] / 1000,
+            "unknown": spent[Kept.UNKNOWN] / 1000,
         }
 
-    def bucket_wire(self) -> dict[str, Any]:
-        """One bucket; `seconds` is null where nobody watched."""
-        wire = self.wire()
-        if not any(self.spent.values()):
-            wire["seconds"] = None
-        return wire | {
+    def bucket(self, ts: int) -> Bucket:
+        """The record of the bucket that begins at `ts`; `seconds` is null where the app was not
+        watched."""
+        return {
+            "at": moment(ts),
+            "uptime": self.uptime,
+            "seconds": self.seconds if any(self.spent.values()) else None,
+            "checks": self.checks,
+            "failed": self.failed,
             "avg": self._average(),
             "p95": milliseconds(self.latency.percentile(0.95)),
             "max": milliseconds(self.latency.high),
         }
 
-    def latency_wire(self) -> dict[str, Any] | None:
-        """{avg, min, p50, p95, p99, max} in ms, None without a passed check."""
+    def latencies(self) -> Latency | None:
+        """In ms; None without a passed check."""
         if not self.latency.count:
             return None
         return {
             "avg": self._average(),
             "min": milliseconds(self.latency.low),
-            **{
-                f"p{share}": milliseconds(self.latency.percentile(share / 100))
-                for share in (50, 95, 99)
-            },
+            "p50": milliseconds(self.latency.percentile(0.5)),
+            "p95": milliseconds(self.latency.percentile(0.95)),
+            "p99": milliseconds(self.latency.percentile(0.99)),
             "max": milliseconds(self.latency.high),
         }
 
@@ -124,7 +152,7 @@ class Figures:
         return milliseconds(self.latency.total / count) if count else None
 
 
-def _together(parts: Iterable[Latency]) -> Latency:
+def _together(parts: Iterable[Latencies]) -> Latencies:
     exact: list[int] = []
     binned: list[Histogram] = []
     for part in parts:

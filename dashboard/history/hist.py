@@ -1,7 +1,7 @@
 """Latencies in 48 bins from 0.5 ms to 10 s, each 1.23 times as wide as the one before.
 
 A percentile read from the bins is at most 11 % off inside that range. Bins add: histograms of
-hours make the histogram of a day, exactly (contract 8.3).
+hours make the histogram of a day, exactly.
 """
 
 from __future__ import annotations

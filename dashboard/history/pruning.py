@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from django.db.models import Model, QuerySet
 
-from config.kernel.storage import ranges
+from config.storage import ranges
 from dashboard import models
 from dashboard.history import scope
 from dashboard.history.timeline import DAY, HOUR

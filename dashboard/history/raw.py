@@ -1,6 +1,6 @@
-"""The last day of an app, from its samples and its changes of state (contract 8).
+"""The last day of an app, from its samples and its changes of state.
 
-Changes of state are exact to the millisecond; samples tell that somebody still looked. A sample
+Changes of state are exact to the millisecond; samples tell that the app was still watched. A sample
 that stands for ten seconds with a change in them says nothing about the state: the change does.
 """
 
@@ -80,7 +80,7 @@ def _settled(sample: Stored, state: Kept, changes: Sequence[Change], times: Sequ
 
 
 def spans(seen: Sequence[Point], interval: int, now: int) -> Iterator[tuple[Kept, int, int]]:
-    """What the app was from when to when; the time in which nobody watched is left out.
+    """What the app was from when to when; the time in which it was not watched is left out.
 
     However often the app is probed, a sample comes once in a slot: no word until then is no gap.
     """
@@ -100,7 +100,7 @@ def _samples(app: models.Slug, start: int, last: int) -> list[Stored]:
 
 
 def _changes(app: models.Slug, start: int, last: int) -> list[Change]:
-    """Those of the app itself: when nobody watched, a sample tells."""
+    """Those of the app itself: that it was not watched, a sample tells."""
     rows = models.Edge.objects.filter(app=app).exclude(reason=OFF)
     columns = ("ts", "from_state", "to_state")
     before = rows.filter(ts__lt=start).order_by("-ts").values_list(*columns)[:1]

@@ -2,8 +2,9 @@
 
 add, edge and the reads only touch memory and return at once. load, flush and close touch the
 database and belong in one thread of their own. While the database refuses, everything waits in
-memory; samples older than ten minutes are then given up, their hours are not (contract 8).
+memory; samples older than ten minutes are then given up, their hours are not.
 Times are Unix seconds, latencies microseconds.
+What is kept and why: docs/design/dashboard.md#history
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ class Recorder:
                 self._stand(slug, state="", since=None, reason="", removed_at=_ms(at))
 
     def summary(self, slug: str, now: float) -> Summary:
-        """`recent`, `bar24` and `uptime` of an App record, from memory (contract 7, 8.4)."""
+        """`recent`, `bar24` and `uptime` of an App record, from memory."""
         with self._lock:
             end, through = self._through
             track = self._tracks.get(slug) or Track()
@@ -194,7 +195,7 @@ class Recorder:
         return True
 
     def close(self, now: float) -> bool:
-        """The last flush of a run: from `now` on nobody watches."""
+        """The last flush of a run: from `now` on the apps are not watched."""
         with self._lock:
             for slug, track in self._tracks.items():
                 if track.last is not None and track.last.state is not Kept.OFF:
@@ -230,7 +231,7 @@ class Recorder:
         self._standings[slug] = self._waiting.slugs[slug] = standing
 
     def _forget(self, slug: str) -> None:
-        """Its rows are gone. A slug that came back in the meantime begins anew."""
+        """Its rows are gone. A slug that came back in the meantime begins a new one."""
         standing = self._standings.get(slug)
         if standing is not None and standing.removed_at is not None:
             del self._standings[slug], self._tracks[slug]
@@ -249,7 +250,7 @@ class Recorder:
         return reading.ts
 
     def _unwatched(self, slug: str, track: Track, ts: int) -> None:
-        """The run is over: no state lasts while nobody watches, though it may go on afterwards."""
+        """The run is over: no state lasts while unwatched, though it may go on afterwards."""
         ts, state = self._off(slug, track, ts), self._standings[slug].state
         if state not in {"", "unknown"}:
             self._waiting.edges[slug, ts] = Move(state, "unknown", OFF)
@@ -294,7 +295,7 @@ class Recorder:
         }
 
     def _refresh(self, ts: int) -> None:
-        """Load the totals anew when an hour has begun or is over; drop the hours they cover."""
+        """Load the totals again when an hour has begun or is over; drop the hours they cover."""
         end = -(-ts // HOUR)
         through = min(end - 1, (ts - SETTLED_MS) // HOUR)
         if (end, through) == self._through:

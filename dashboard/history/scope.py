@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import connection
 from django.db.models import Count, QuerySet
 
-from config.kernel.process import nodes
-from config.kernel.storage import ranges
+from config.process import nodes
+from config.storage import ranges
 from dashboard.models import Slug
 
 
@@ -21,7 +21,7 @@ def mine() -> QuerySet[Slug]:
 
 
 def adopt() -> None:
-    """Take rows that a move between SQLite and PostgreSQL, or an upgrade, left to nobody.
+    """Take rows that a move between SQLite and PostgreSQL, or an upgrade, left without a node.
 
     Each is taken by one node; a slug that has a history here keeps it.
     """

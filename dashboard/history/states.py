@@ -1,14 +1,15 @@
-"""The states as history counts them: six numbers, the worse the higher (contract 8)."""
+"""The states as history counts them: six numbers, the worse the higher."""
 
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Literal, get_args
 
 OFF = "off"  # the reason of a change to unknown: this service did not run
 
 
 class Kept(IntEnum):
-    """What an app was. OFF: the daemon did not run, so nobody knows and nothing is counted."""
+    """What an app was. OFF: the daemon did not run, so nothing is known and nothing is counted."""
 
     OFF = 0
     UNKNOWN = 1
@@ -18,8 +19,9 @@ class Kept(IntEnum):
     DOWN = 5
 
 
+Column = Literal["unknown", "stopped", "up", "degraded", "down"]
 COUNTED = tuple(Kept)[1:]
-COLUMNS = {kept: kept.name.lower() for kept in COUNTED}
+COLUMNS: dict[Kept, Column] = dict(zip(COUNTED, get_args(Column), strict=True))
 LETTERS = "--sugd"  # of `bar24`, by number
 
 _KEPT = {"starting": Kept.UNKNOWN, "stopping": Kept.STOPPED} | {

@@ -18,7 +18,7 @@ from dashboard import models
 from dashboard.history import scope
 from dashboard.history.hours import Hour, of_row
 from dashboard.history.states import Kept
-from dashboard.history.track import RECENT, Check, Reading
+from dashboard.history.track import RECENT, Reading, Recent, check
 
 HOUR_BITS = 24  # of an id: hours until the year 3883
 UPTIME_HOURS = {"24h": 24, "7d": 168, "90d": 2160}
@@ -112,7 +112,7 @@ def write(batch: Batch) -> None:
 
 
 def _ids(batch: Batch) -> dict[str, int]:
-    """The ids of all slugs named, asked anew each time: rows may have been pruned."""
+    """The ids of all slugs named, asked again each time: rows may have been pruned."""
     node = scope.here()
     _put(models.Slug, [(node, slug, *astuple(one)) for slug, one in batch.slugs.items()])
     names = batch.names()
@@ -173,12 +173,12 @@ def pasts() -> list[Past]:
     ]
 
 
-def recent(app_id: int) -> list[Check]:
+def recent(app_id: int) -> list[Recent]:
     """The last checks of an app, oldest first."""
     rows = models.Sample.objects.filter(app=app_id, ok__isnull=False).order_by("-ts")
     found = rows.values_list("ts", "ok", "us", "status", "state")[:RECENT]
     return [
-        Check(ts, bool(ok), us, status, Kept(state))
+        check(ts, bool(ok), us, status, Kept(state))
         for ts, ok, us, status, state in reversed(found)
     ]
 

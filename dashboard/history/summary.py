@@ -1,39 +1,43 @@
-"""What the record of an app shows of its history: `recent`, `bar24`, `uptime` (contract 7)."""
+"""What the record of an app shows of its history: `recent`, `bar24`, `uptime`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from dashboard.history.store import UPTIME_HOURS
-from dashboard.history.track import Track
+from dashboard.history.track import Recent, Track
+
+Uptime = TypedDict("Uptime", {"24h": float | None, "7d": float | None, "90d": float | None})
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """`recent`: the last 30 checks, oldest first. `uptime`: 0..1 per window, None unknown."""
 
-    recent: list[dict[str, Any]]
+    recent: list[Recent]
     bar24: str
-    uptime: dict[str, float | None]
+    uptime: Uptime
 
 
 def summary(
     track: Track, totals: Mapping[str, tuple[int, int]], ts: int, end: int, through: int
 ) -> Summary:
     """From a track and the totals of the hours before `through`, windows ending at hour `end`."""
-    uptime = {}
-    for window, hours in UPTIME_HOURS.items():
+
+    def uptime(window: str) -> float | None:
         good, bad = totals.get(window, (0, 0))
-        first = max(through, end - hours)
+        first = max(through, end - UPTIME_HOURS[window])
         for number, hour in track.hours.items():
             if number >= first:
                 good, bad = good + hour.good, bad + hour.bad
-        uptime[window] = ratio(good, bad)
-    return Summary([check.wire for check in track.recent], track.bar(ts), uptime)
+        return ratio(good, bad)
+
+    shares: Uptime = {"24h": uptime("24h"), "7d": uptime("7d"), "90d": uptime("90d")}
+    return Summary([*track.recent], track.bar(ts), shares)
 
 
 def ratio(good: int, bad: int) -> float | None:
-    """(up + degraded) / (up + degraded + down), None if nothing counts (contract 8)."""
+    """(up + degraded) / (up + degraded + down), None if nothing counts."""
     return good / (good + bad) if good + bad else None

@@ -1,7 +1,7 @@
 """To whom the time between two moments belongs. Pure; milliseconds.
 
 One rule for the hours that are kept and the day that is read from samples: what an app was at
-one moment it stays until the next one, unless that comes too late to vouch for it (contract 8).
+one moment it stays until the next one, unless that comes too late to vouch for it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dashboard.history.states import Kept
 
 HOUR, DAY = 3_600_000, 86_400_000
 INTERVALS = 3  # as many may pass without a word
-HOLD = 300_000  # how often a state that nobody probes is said again
+HOLD = 300_000  # how often a state that is not probed is said again
 
 PROBED = frozenset({Kept.UP, Kept.DEGRADED, Kept.DOWN})
 

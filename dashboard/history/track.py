@@ -8,26 +8,33 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field, replace
+from typing import TypedDict
 
 from dashboard.history.hours import HALF, Hour
-from dashboard.history.states import COLUMNS, LETTERS, Kept, counts
+from dashboard.history.states import COLUMNS, LETTERS, Column, Kept, counts
 from dashboard.history.timeline import HOLD, HOUR, PROBED, Point, pieces, verdict
 from dashboard.history.units import milliseconds, moment
 
 SLOT = 10_000  # samples are kept once in ten seconds
 RECENT, HALVES = 30, 48
-TURNED_BACK = HOUR  # a clock that goes back further starts the account anew
+TURNED_BACK = HOUR  # a clock that goes back further starts a new account
 INTERVAL = 30_000
 
 
-class Check:
-    """One probe, for `recent`; put into words once, as `/api/state` shows it every time."""
+class Recent(TypedDict):
+    """A check; `state` is what the app was with it: "unknown" while it starts."""
 
-    __slots__ = ("wire",)
+    at: str
+    ok: bool
+    ms: float | None
+    status: int | None
+    state: Column
 
-    def __init__(self, ts: int, ok: bool, us: int | None, status: int | None, state: Kept) -> None:
-        figures = {"ok": ok, "ms": milliseconds(us), "status": status}
-        self.wire = {"at": moment(ts), **figures, "state": COLUMNS[state]}
+
+def check(ts: int, ok: bool, us: int | None, status: int | None, state: Kept) -> Recent:
+    """One probe, put into words once: `/api/state` shows it every time."""
+    shown = COLUMNS[state]
+    return {"at": moment(ts), "ok": ok, "ms": milliseconds(us), "status": status, "state": shown}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,7 @@ class Track:
     idle: bool = False
     hours: dict[int, Hour] = field(default_factory=dict)
     halves: dict[int, Kept] = field(default_factory=dict)
-    recent: deque[Check] = field(default_factory=lambda: deque(maxlen=RECENT))
+    recent: deque[Recent] = field(default_factory=lambda: deque(maxlen=RECENT))
 
     def counted(self, state: Kept) -> Kept:
         return Kept.UNKNOWN if self.idle and state is Kept.DOWN else state
@@ -101,7 +108,7 @@ class Track:
             if counts(reading.ok, reading.state):
                 self.hour(reading.ts // HOUR).check(reading.ok, reading.us)
             ts, us = reading.ts, reading.us
-            self.recent.append(Check(ts, reading.ok, us, reading.status, reading.state))
+            self.recent.append(check(ts, reading.ok, us, reading.status, reading.state))
         return changed | {reading.ts // HOUR}
 
     def sample(self, reading: Reading) -> Reading:
@@ -112,7 +119,7 @@ class Track:
         return reading
 
     def off(self, ts: int) -> tuple[Reading, set[int]]:
-        """Nobody watches the app from `ts` on: a sample of its own, behind the last word."""
+        """The app is not watched from `ts` on: a sample of its own, behind the last word."""
         for told in (self.fold.ts if self.fold else 0, self.edge_ts):
             if ts <= told < ts + SLOT:
                 ts = told + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from config.kernel.logs import timestamp
+from config.logs import timestamp
 
 
 def moment(ts: int) -> str:

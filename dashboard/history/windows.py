@@ -1,27 +1,50 @@
 """GET history: what an app was and how fast it answered, over a day, a week or 90 days.
 
 The day is read from samples, the longer windows from hour rows. Averages of averages are never
-formed: counts, sums and histograms are added (contract 8).
+formed: counts, sums and histograms are added.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from django.db.models import Aggregate, CharField, F, Max, Min, Sum
 
-from config.kernel.errors import Invalid
+from config.errors import Invalid
 from dashboard import models
 from dashboard.history import raw, scope
-from dashboard.history.figures import Figures
+from dashboard.history.figures import Bucket, Figures, Latency, Seconds
 from dashboard.history.hist import Histogram, unpack
 from dashboard.history.states import COLUMNS, COUNTED
 from dashboard.history.timeline import HOUR
 from dashboard.history.units import moment
 
 TRANSITIONS = 200
+Source = Literal["raw", "hourly"]
+Span = Literal["24h", "7d", "90d"]
+_Stretch = TypedDict("_Stretch", {"from": str, "to": str})
+
+
+class Transition(_Stretch):
+    at: str
+    reason: str
+    seconds: float
+
+
+class History(_Stretch):
+    slug: str
+    window: Span
+    bucketSeconds: int  # noqa: N815
+    uptime: float | None
+    seconds: Seconds
+    checks: int
+    failed: int
+    latency: Latency | None
+    buckets: list[Bucket]
+    transitions: list[Transition]
+    source: Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +54,10 @@ class Window:
     buckets: int
     size: int
     rounding: int
-    source: str
+    source: Source
 
 
-WINDOWS = {
+WINDOWS: dict[Span, Window] = {
     "24h": Window(96, HOUR // 4, HOUR // 4, "raw"),
     "7d": Window(168, HOUR, HOUR, "hourly"),
     "90d": Window(90, 24 * HOUR, HOUR, "hourly"),
@@ -58,8 +81,8 @@ class Packed(Aggregate):
         )
 
 
-def history(slug: str, window: str = "24h", *, now: float) -> dict[str, Any]:
-    """The History record of section 8; a slug without rows has an empty one.
+def history(slug: str, window: str = "24h", *, now: float) -> History:
+    """The record History; a slug without rows has an empty one.
 
     `now` in Unix seconds. Raises Invalid (bad_query).
     """
@@ -83,12 +106,12 @@ def history(slug: str, window: str = "24h", *, now: float) -> dict[str, Any]:
         "from": moment(start),
         "to": moment(end),
         "bucketSeconds": plan.size // 1000,
-        **whole.wire(),
-        "latency": whole.latency_wire(),
-        "buckets": [
-            {"at": moment(start + number * plan.size), **figures.bucket_wire()}
-            for number, figures in enumerate(buckets)
-        ],
+        "uptime": whole.uptime,
+        "seconds": whole.seconds,
+        "checks": whole.checks,
+        "failed": whole.failed,
+        "latency": whole.latencies(),
+        "buckets": [one.bucket(start + number * plan.size) for number, one in enumerate(buckets)],
         "transitions": _transitions(app, start, ts) if app else [],
         "source": plan.source,
     }
@@ -120,10 +143,10 @@ def _from_hours(app: models.Slug, start: int, plan: Window) -> list[Figures]:
     return found
 
 
-def _transitions(app: models.Slug, start: int, now: int) -> list[dict[str, Any]]:
+def _transitions(app: models.Slug, start: int, now: int) -> list[Transition]:
     """The last changes of state inside the window, oldest first; `seconds`: how long it lasted."""
     edges = models.Edge.objects.filter(app=app, ts__gte=start, ts__lte=now).order_by("-ts")
-    found: list[dict[str, Any]] = []
+    found: list[Transition] = []
     until = now
     for ts, before, after, reason in edges.values_list("ts", "from_state", "to_state", "reason")[
         :TRANSITIONS

@@ -1,4 +1,4 @@
-"""The container behind a published port, asked of the container engine's socket (section 7.8).
+"""The container behind a published port, asked of the container engine's socket.
 
 Only a list is read, within one second in all; an engine that is silent or huge is given up.
 """
@@ -15,13 +15,10 @@ from typing import Any
 
 import orjson
 
-from dashboard.listeners.shown import plain
-
 PROXIES = {"docker-proxy", "rootlessport", "rootlesskit", "com.docker.backend", "gvproxy"}
 TIMEOUT_S = 1.0
 FRESH_S = 5.0
 LIMIT = 4 * 1024 * 1024
-NAME = 255
 _REQUEST = b"GET /containers/json HTTP/1.0\r\nHost: localhost\r\n\r\n"
 
 
@@ -32,16 +29,6 @@ class Container:
     image: str | None
     project: str | None
     service: str | None
-
-    def wire(self) -> dict[str, Any]:
-        told = {
-            "name": self.name,
-            "image": self.image,
-            "composeProject": self.project,
-            "composeService": self.service,
-        }
-        shown = {key: plain(value, NAME) if value else None for key, value in told.items()}
-        return {"runtime": self.runtime, **shown}
 
 
 class Engines:

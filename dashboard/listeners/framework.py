@@ -1,4 +1,4 @@
-"""Which framework a server is made with: by its arguments, its package, its answers (7.8).
+"""Which framework a server is made with: by its arguments, its package, its answers.
 
 Confidence is 0 to 1: a command that starts one framework alone says most, what a package merely
 needs says least. `evidence` is the sentence behind it.
@@ -10,10 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dashboard.listeners.package import Package, installed
-from dashboard.listeners.shown import plain
 
 BY_ARGV, BY_ANSWER, BY_PACKAGE, BY_RUNNER = 0.9, 0.8, 0.6, 0.4
 MOST_WORDS, MOST_BEFORE, HEADER, MARKUP = 40, 5, 500, 64 * 1024
@@ -26,15 +25,6 @@ class Framework:
     version: str | None
     confidence: float
     evidence: str
-
-    def wire(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "name": self.name,
-            "version": plain(self.version, 40) if self.version else None,
-            "confidence": self.confidence,
-            "evidence": plain(self.evidence, 200),
-        }
 
 
 class Rule(NamedTuple):

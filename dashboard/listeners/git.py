@@ -1,4 +1,4 @@
-"""The git repository around a directory, read from its files; git is never run (section 7.8).
+"""The git repository around a directory, read from its files; git is never run.
 
 Whatever stands in those files is a stranger's: sizes are bounded, nothing is followed twice.
 """
@@ -10,15 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from config.kernel.storage import files
-from dashboard.files import masks
-from dashboard.listeners.shown import plain
+from config.storage import files
 
 MOST_LEVELS = 64
 LINE, CONFIG = 8 * 1024, 256 * 1024  # bytes
-NAME, REMOTE = 255, 1_000  # characters
 
 _HEAD = re.compile(r"ref: refs/heads/(\S[^\r\n]*)")
 _SECTION = re.compile(r'\s*\[\s*remote\s+"([^"]*)"\s*\]', re.IGNORECASE)
@@ -37,15 +33,6 @@ class Git:
     branch: str | None
     worktree: str | None
     remote: str | None
-
-    def wire(self) -> dict[str, Any]:
-        return {
-            "root": plain(str(self.root)),
-            "name": plain(self.name, NAME),
-            "branch": plain(self.branch, NAME) if self.branch else None,
-            "worktree": plain(self.worktree, NAME) if self.worktree else None,
-            "remote": plain(masks.within(self.remote), REMOTE) if self.remote else None,
-        }
 
 
 def levels(cwd: Path) -> Iterator[Path]:

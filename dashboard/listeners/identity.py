@@ -1,4 +1,4 @@
-"""Who listens: process, directory, repository, package, framework and title in one record (7).
+"""Who listens: process, directory, repository, package, framework and title in one record.
 
 Everything comes from /proc and from small files; nothing is run and nothing is waited for.
 """
@@ -8,21 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from dashboard.files import masks
 from dashboard.listeners import framework, git, package, processes
 from dashboard.listeners.container import ENGINES, PROXIES, Container, Engines
 from dashboard.listeners.framework import Framework
 from dashboard.listeners.git import Git
 from dashboard.listeners.package import Package
 from dashboard.listeners.processes import Process
-from dashboard.listeners.shown import plain
 
 Protocol = Literal["http", "https", "tcp", "unknown"]
-TITLE, FAVICON = 200, 2_000  # characters
 
-# What a person types to start a server that another process then is (7.8: wrappers collapse).
+# What a person types to start a server that another process then is (wrappers collapse).
 WRAPPERS = {
     "npm", "npx", "pnpm", "yarn", "bun", "deno", "make", "just", "task", "uv", "uvx", "poetry",
     "pdm", "pipenv", "hatch", "cargo", "go", "air", "foreman", "overmind", "honcho", "bundle",
@@ -54,7 +51,7 @@ class Start(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The record of section 7; `cwd` is "" when unknown, `partial` when something was refused."""
+    """The record Identity; `cwd` is "" when unknown, `partial` when something was refused."""
 
     process: Process
     cwd: str
@@ -66,23 +63,9 @@ class Identity:
     container: Container | None = None
     partial: bool = False
 
-    def wire(self) -> dict[str, Any]:
-        """As it is sent: secrets masked, control characters replaced, long values cut."""
-        return {
-            "process": self.process.wire(),
-            "cwd": plain(self.cwd) or None,
-            "git": self.git.wire() if self.git else None,
-            "package": self.package.wire() if self.package else None,
-            "framework": self.framework.wire() if self.framework else None,
-            "title": plain(self.title, TITLE) if self.title else None,
-            "favicon": plain(masks.within(self.favicon), FAVICON) if self.favicon else None,
-            "container": self.container.wire() if self.container else None,
-            "partial": self.partial,
-        }
-
     @property
     def start(self) -> Start:
-        """What starts it again, as somebody typed it: the topmost wrapper, else itself.
+        """What starts it again, as a person typed it: the topmost wrapper, else itself.
 
         On the way up are shells that run a script, and further processes of one program, as those
         of Node.js. A title starts nothing: below it stands what has written it. No argument when

@@ -1,4 +1,4 @@
-"""What sort of listener one is: dev, database, system or other (section 7)."""
+"""What sort of listener one is: dev, database, system or other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a listener is called until somebody names it (section 7.8)."""
+"""What a listener is called until a file names it.
+
+Which name comes first, and why: docs/design/dashboard.md#naming-apps
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ def _names(identity: Identity) -> Iterator[str]:
 
 
 def _folder(cwd: str) -> str:
-    """The name of a directory of somebody's own; those of the system are everybody's."""
+    """The name of a user's own directory; those of the system name nothing."""
     if cwd in {"", "/", "/tmp", str(Path.home())} or cwd.startswith(_SYSTEMS):  # noqa: S108
         return ""
     return Path(cwd).name
@@ -67,7 +70,7 @@ def slug(
     taken: Container[str] = (),
     counted: dict[str, int] | None = None,
 ) -> str:
-    """A free slug of section 2.1: from the name, in a worktree with its branch, then -2, -3 …
+    """A free slug: from the name, in a worktree with its branch, then -2, -3 …
 
     `counted`: how far each name was counted before, among slugs of which none becomes free.
     """

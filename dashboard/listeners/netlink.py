@@ -1,6 +1,6 @@
 """Listening sockets by netlink sock_diag: the kernel filters, so other connections cost nothing.
 
-Two dumps, IPv4 and IPv6 (section 6.6); layouts from linux/netlink.h and linux/inet_diag.h.
+Two dumps, IPv4 and IPv6; layouts from linux/netlink.h and linux/inet_diag.h.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The listeners of this machine over time: seen, asked, gone (sections 6.7, 7, 7.9).
+"""The listeners of this machine over time: seen, asked, gone.
 
 Used from one thread at a time. `now` is seconds of a monotonic clock; moments shown to people
-come with the scan.
+come with the scan. The rules: docs/design/dashboard.md#scanning-listeners
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Sighting:
 
     @property
     def foreign(self) -> bool:
-        """Another user's; a published port of a container is whoever's can see the container."""
+        """Another user's; a published port belongs to all who can see its container."""
         return self.listener.uid != os.geteuid() and self.found.container is None
 
     def ask_after(self, now: float) -> float:
@@ -97,11 +97,11 @@ class Sighting:
 
 
 class Observed:
-    """What is told is kept here alone; ignoring and declaring are for whoever reads it.
+    """What was seen is kept here alone; ignoring and declaring are for the reader.
 
     `own_pids`: processes whose listeners, and whose children's, are never listed. `ports` and
     `hide_system` are of config.yaml (`scan`). A service we run is our child and an app all the
-    same: `serves` names its processes. `version` counts whatever may have changed what is told,
+    same: `serves` names its processes. `version` counts whatever may have changed the list,
     times aside.
     """
 
@@ -159,7 +159,7 @@ class Observed:
             self._steady = None
 
     def _touch(self) -> None:
-        """Something is told otherwise, or may be."""
+        """Something clients can see has changed, or may have."""
         self.version += 1
         self._listed = self._scanned = None
 
@@ -193,12 +193,12 @@ class Observed:
             )
         return self._listed
 
-    def get(self, id: str) -> Sighting | None:  # noqa: A002 - the word of the contract
+    def get(self, id: str) -> Sighting | None:  # noqa: A002 - the word of the API
         found = self._known.get(id)
         return None if found is None or self._is_own(found) else found
 
     def due(self, now: float) -> list[Sighting]:
-        """The listeners to be asked now; each is told once for each time it is due."""
+        """The listeners to be asked now; each is given once for each time it is due."""
         found = [one for one in self.all() if one.next_ask <= now and self._may_be_asked(one)]
         for one in found:
             one.next_ask = one.ask_after(now)
@@ -232,7 +232,7 @@ class Observed:
         """The slugs of those that have one: each under its own id, then the same program of the
         same directory on another port, when nothing is known on the port it had."""
         kept: dict[str, str] = {}
-        left: dict[str, list[tuple[int, str]]] = {}  # program -> slugs of ports where nobody is
+        left: dict[str, list[tuple[int, str]]] = {}  # program -> slugs of free ports
         names_ = {one.id for one in self.all()}
         for id_, slug in bound.items():
             if id_ not in names_:
@@ -290,7 +290,7 @@ class Observed:
         return Sighting(listener, at, at, now, now, now, found, found, sort, first)
 
     def _seen_again(self, one: Sighting, listener: Listener, at: datetime, now: float) -> bool:
-        """Whether it differs; a restarted one is identified and asked anew."""
+        """Whether it differs; a restarted one is identified and asked again."""
         was, one.listener = one.listener, listener
         came_back = not one.present
         one.last_seen, one.seen, one.present = at, now, True

@@ -1,4 +1,4 @@
-"""Which process a listening socket belongs to, remembered from scan to scan (section 6.6).
+"""Which process a listening socket belongs to, remembered from scan to scan.
 
 All descriptors of all processes are walked only for a socket not seen before; sockets whose
 holder may not be seen are looked for again after 30 s at the earliest, all in one walk.

@@ -1,4 +1,4 @@
-"""The package a directory belongs to: its nearest manifest, of eight kinds (section 7.8).
+"""The package a directory belongs to: its nearest manifest, of eight kinds.
 
 A manifest that is too large, broken or no regular file says nothing; it is never waited for.
 """
@@ -16,8 +16,7 @@ from typing import Any
 
 import orjson
 
-from config.kernel.storage import files
-from dashboard.listeners.shown import plain
+from config.storage import files
 
 LIMIT = 256 * 1024  # bytes; real manifests have a tenth of it
 NAME = 214
@@ -39,14 +38,6 @@ class Package:
     manager: str
     needs: frozenset[str] = frozenset()
     whole: bool = True
-
-    def wire(self) -> dict[str, Any]:
-        return {
-            "file": plain(str(self.file)),
-            "name": plain(self.name, NAME) if self.name else None,
-            "version": plain(self.version, NAME) if self.version else None,
-            "manager": self.manager,
-        }
 
 
 def find(folders: Iterable[Path]) -> Package | None:

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 import psutil
 
-from config.kernel.process.listening import listening
+from config.process.listening import listening
 from dashboard.listeners.owners import Owner
 from dashboard.listeners.sockets import Socket
 

@@ -1,4 +1,4 @@
-"""What a process says of itself: program, arguments, directory, user, and who started it (7.8)."""
+"""What a process says of itself: program, arguments, directory, user, and who started it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import psutil
 
-from config.kernel.logs import timestamp
-from dashboard.files import masks
 from dashboard.listeners import procfs
-from dashboard.listeners.shown import masked_argv, plain
 
 T = TypeVar("T")
 ARGV_BYTES = 128 * 1024
 MOST_PARENTS = 16
-NAME = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +52,6 @@ class Process:
     parents: tuple[Parent, ...] = ()
     titled: bool = False
     whole: bool = False
-
-    def wire(self) -> dict[str, Any]:
-        return {
-            "pid": self.pid,
-            "ppid": self.ppid,
-            "name": _title(self.name) or None,
-            "exe": plain(self.exe) or None,
-            "argv": masked_argv(self.argv),
-            "user": self.user or None,
-            "startedAt": timestamp(self.started_at) if self.started_at else None,
-            "parents": [{"pid": p.pid, "name": _title(p.name)} for p in self.parents],
-        }
 
 
 def read(pid: int | None, uid: int | None = None) -> Process:
@@ -129,10 +113,10 @@ def arguments(pid: int) -> Arguments:
     if not procfs.PROC.joinpath(str(pid)).exists():
         return Arguments(tuple(psutil.Process(pid).cmdline()))
     raw, whole = procfs.argv(pid, ARGV_BYTES)
-    return told(raw, whole=whole)
+    return parse_arguments(raw, whole=whole)
 
 
-def told(raw: list[bytes], *, whole: bool = True) -> Arguments:
+def parse_arguments(raw: list[bytes], *, whole: bool = True) -> Arguments:
     """The arguments as the kernel has them, unless a title was written over them.
 
     A shorter title leaves its place behind it empty; one as long is a single word with spaces that
@@ -192,11 +176,6 @@ def _named(pid: int) -> tuple[str, int]:
         return stat.name, stat.parent
     process = psutil.Process(pid)
     return process.name(), process.ppid()
-
-
-def _title(name: str) -> str:
-    """A process may put its whole command line into its name."""
-    return plain(masks.within(name), NAME)
 
 
 @lru_cache(256)

@@ -1,4 +1,4 @@
-"""One look at everything that listens now (sections 6.6, 7.9). Nothing is sent to anybody.
+"""One look at everything that listens now. Nothing is sent.
 
 `scan()` remembers who holds which socket, so a steady machine costs two netlink dumps.
 """

@@ -1,4 +1,4 @@
-"""Values of other people's processes and files as they may leave the machine's memory (7.7).
+"""Values of other people's processes and files as they may leave the machine's memory.
 
 Names, titles and arguments are data of strangers: control characters and broken text become
 U+FFFD, long values are cut, and secrets are masked.

@@ -1,4 +1,4 @@
-"""One TCP socket in LISTEN as the kernel tells it, and how far it can be reached (section 7)."""
+"""One TCP socket in LISTEN as the kernel tells it, and how far it can be reached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dashboard's HTTP API as the command line calls it: no daemon, no database (section 15.6)."""
+"""The dashboard's HTTP API as the command line calls it: no daemon, no database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from config.kernel.storage import opening
+from config.storage import opening
 
 CONNECT_S, ANSWER_S = 5.0, 150.0  # an action waits for readiness, which may take two minutes
 STARTING_S, PAUSE_S = 10.0, 0.5

@@ -1,4 +1,4 @@
-"""`manage.py dashboard logs`: the end of a log, and with -f what comes after it (section 9.6)."""
+"""`manage.py dashboard logs`: the end of a log, and with -f what comes after it."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def show(
 ) -> None:
     """Returns when there is no more to show; with `follow` only Ctrl-C ends it."""
     answer = client.get("apps", slug, "logs", lines=lines)
-    _told(answer, write, as_json=as_json, whole=not follow)
+    _print(answer, write, as_json=as_json, whole=not follow)
     while follow:
         if len(answer["lines"]) < MOST:
             time.sleep(PAUSE_S)
         answer = client.get("apps", slug, "logs", lines=MOST, after=answer["bytes"])
         if answer["lines"]:
-            _told(answer, write, as_json=as_json, whole=False)
+            _print(answer, write, as_json=as_json, whole=False)
 
 
-def _told(answer: Body, write: Write, *, as_json: bool, whole: bool) -> None:
-    """`whole`: the unfinished last line too, which a follower is told when it is finished."""
+def _print(answer: Body, write: Write, *, as_json: bool, whole: bool) -> None:
+    """`whole`: the unfinished last line too, which a follower gets when it is finished."""
     if as_json:
         write(json.dumps(answer, ensure_ascii=False))
         return

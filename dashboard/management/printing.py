@@ -27,7 +27,7 @@ def table(
 ) -> list[str]:
     """The lines of a table of at most `width` columns; the widest columns are cut first.
 
-    The columns under the heads of `whole` are never cut: what somebody copies from them must be
+    The columns under the heads of `whole` are never cut: what a person copies from them must be
     all of it, and the table may be wider for it.
     """
     cells = [list(head), *([plain(value) for value in row] for row in rows)]

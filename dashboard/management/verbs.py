@@ -1,4 +1,4 @@
-"""What each verb of `manage.py dashboard` does, and what it shows people (section 15.6)."""
+"""What each verb of `manage.py dashboard` does, and what it shows people."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def ignore(client: Client, options: Options) -> Shown:
 
 
 def scan(client: Client, options: Options) -> Shown:
-    """Scans, then lists what nobody declared, with the ids that claim and ignore want."""
+    """Scans, then lists what no file declares, with the ids that claim and ignore want."""
     body = client.post("scan")
     found = [one for one in client.get("observed")["observed"] if not one["hidden"]]
     rows = [(one["id"], one["port"], *_who(one)) for one in found]

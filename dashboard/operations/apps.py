@@ -1,71 +1,75 @@
-"""Apps: listed, read, declared, changed, removed (7.2 to 7.5)."""
+"""Apps: listed, read, declared, changed, removed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from typing import Any, TypedDict, get_args
 
-from config.kernel.errors import Conflict, Invalid, NotFound
+from config.errors import Conflict, Invalid, NotFound
 from dashboard.daemon import Daemon, current
 from dashboard.files import errors, places, store, tags
+from dashboard.files.records import FileError
 from dashboard.files.writing import merged
-from dashboard.operations.caller import (
-    Local,
-    Record,
+from dashboard.operations.common import (
+    Removed,
     Written,
     app_record,
     is_app,
+    waiting,
     written_app,
 )
-from dashboard.operations.waiting import waiting
 from dashboard.registry import claim
+from dashboard.registry.app import Source
+from dashboard.registry.records import App, StateName
 
-STATES = ("unknown", "starting", "up", "degraded", "down", "stopped", "stopping")
-SOURCES = ("declared", "discovered")
+STATES: tuple[StateName, ...] = get_args(StateName)
+SOURCES: tuple[Source, ...] = get_args(Source)
 TRIES = 5
 
 
+class AppList(TypedDict):
+    apps: list[App]
+    fileErrors: list[FileError]
+
+
 def list_apps(
-    caller: Local,
     *,
     state: str | None = None,
     tag: str | None = None,
     source: str | None = None,
     query: str | None = None,
-) -> Record:
+) -> AppList:
     """Every app that fits all that is given; `query` is looked for in what people see of it."""
     for name, value, words in (("state", state, STATES), ("source", source, SOURCES)):
         if value is not None and value not in words:
             allowed = f"{', '.join(words[:-1])} or {words[-1]}"
             raise Invalid(f'Query "{name}" must be {allowed}.', code="bad_query")
     daemon = current()
-    found = daemon.ask(partial(daemon.apps, config="masked"))
-    tests: list[Callable[[Record], bool]] = [
+    found = daemon.ask(daemon.views.apps, "masked")
+    tests: list[Callable[[App], bool]] = [
         lambda app: state is None or app["state"] == state,
         lambda app: source is None or app["source"] == source,
         lambda app: tag is None or tag in app["tags"],
         lambda app: query is None or _mentions(app, query),
     ]
     shown = [app for app in found if all(fits(app) for fits in tests)]
-    return {"apps": shown, "fileErrors": daemon.ask(daemon.file_errors)}
+    return {"apps": shown, "fileErrors": daemon.ask(daemon.views.file_errors)}
 
 
-def get_app(caller: Local, *, slug: str) -> Record:
+def get_app(*, slug: str) -> App:
     """One app with its configuration as its file has it."""
     places.place("apps", slug)
     return app_record(current(), slug, config="whole")
 
 
 def put_app(
-    caller: Local,
     *,
     slug: str,
     config: Any,
     if_match: str | None = None,
     if_none_match: bool = False,
 ) -> Written:
-    """Make the file hold exactly this mapping; of a discovered app it becomes the file (7.3)."""
+    """Make the file hold exactly this mapping; of a discovered app it becomes the file."""
     daemon = current()
     _entry, created = store.put(
         "apps", slug, config, if_match=if_match, if_none_match=if_none_match
@@ -73,8 +77,8 @@ def put_app(
     return written_app(daemon, slug, created=created)
 
 
-def patch_app(caller: Local, *, slug: str, patch: Any, if_match: str | None = None) -> Written:
-    """Merge into the file; of a discovered app one is made of what is known and the patch (7.4)."""
+def patch_app(*, slug: str, patch: Any, if_match: str | None = None) -> Written:
+    """Merge into the file; of a discovered app one is made of what is known and the patch."""
     daemon = current()
     for _ in range(TRIES):
         try:
@@ -87,10 +91,8 @@ def patch_app(caller: Local, *, slug: str, patch: Any, if_match: str | None = No
     raise errors.changed(places.place("apps", slug).file, None)
 
 
-def remove_app(
-    caller: Local, *, slug: str, if_match: str | None = None, stop: bool = False
-) -> Record:
-    """Move the file to backups/removed (7.5). `stop`: end its service first."""
+def remove_app(*, slug: str, if_match: str | None = None, stop: bool = False) -> Removed:
+    """Move the file to backups/removed. `stop`: end its service first."""
     daemon = current()
     condition, entry = tags.condition(if_match), store.get("apps", slug)
     if condition is not None and not condition.holds(entry.etag if entry else None):
@@ -101,7 +103,7 @@ def remove_app(
         if not stop:
             raise running(slug)
         with waiting():
-            outcome = daemon.wait(daemon.services.act, slug, "stop")
+            outcome = daemon.wait(daemon.state.services.act, slug, "stop")
         if not outcome.ok:
             raise running(slug)
     removed = store.remove("apps", slug, if_match=if_match)
@@ -109,8 +111,8 @@ def remove_app(
     return {"ok": True, "removed": removed}
 
 
-def known_app(caller: Local, *, slug: str) -> None:
-    """NotFound for a slug that is no app: said before anything is said about a body (11)."""
+def known_app(*, slug: str) -> None:
+    """NotFound for a slug that is no app: said before anything is said about a body."""
     places.place("apps", slug)
     if not is_app(current(), slug):
         raise errors.not_found("apps", slug)
@@ -123,8 +125,8 @@ def running(slug: str) -> Conflict:
 
 
 def _declare(daemon: Daemon, slug: str, patch: Any) -> bool:
-    """Make the file of a discovered app. False when somebody else made one meanwhile."""
-    found = daemon.ask(lambda: daemon.census.apps.get(slug))
+    """Make the file of a discovered app. False when another caller made one meanwhile."""
+    found = daemon.ask(lambda: daemon.state.census.apps.get(slug))
     if found is None or found.sighting is None or found.source != "discovered":
         raise errors.not_found("apps", slug)
     try:
@@ -145,10 +147,10 @@ def _no_file(daemon: Daemon, slug: str) -> NotFound:
 
 
 def _runs(daemon: Daemon, slug: str) -> bool:
-    service = daemon.ask(daemon.services.wire, slug)
+    service = daemon.ask(daemon.state.services.wire, slug)
     return service is not None and service["status"] in {"running", "starting", "stopping"}
 
 
-def _mentions(app: Record, query: str) -> bool:
+def _mentions(app: App, query: str) -> bool:
     words = (app["slug"], app["name"], app["url"] or "", *app["tags"])
     return query.casefold() in " ".join(words).casefold()

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
-from dashboard.daemon import Daemon, current
+from dashboard.daemon import Daemon, Views, current, read
 from dashboard.files import errors, places, store
-from dashboard.operations.caller import Local, Record, Written
+from dashboard.operations.common import Removed, Written
+from dashboard.registry.records import Group
 
 
-def list_bookmarks(caller: Local, *, group: str | None = None) -> Record:
-    """Every group, or the one."""
-    if group is not None:
-        return {"groups": [get_bookmarks(caller, group=group)]}
-    daemon = current()
-    return {"groups": daemon.ask(daemon.groups)}
+class GroupList(TypedDict):
+    groups: list[Group]
 
 
-def get_bookmarks(caller: Local, *, group: str) -> Record:
-    """The Group of section 7."""
+def list_bookmarks() -> GroupList:
+    return {"groups": read(Views.groups)}
+
+
+def get_bookmarks(*, group: str) -> Group:
+    """The record Group."""
     places.place("bookmarks", group)
     return _record(current(), group)
 
 
 def put_bookmarks(
-    caller: Local,
     *,
     group: str,
     config: Any,
@@ -39,17 +39,15 @@ def put_bookmarks(
     return written_group(daemon, group, created=created)
 
 
-def patch_bookmarks(
-    caller: Local, *, group: str, patch: Any, if_match: str | None = None
-) -> Written:
-    """Merge into the file (7.4)."""
+def patch_bookmarks(*, group: str, patch: Any, if_match: str | None = None) -> Written:
+    """Merge into the file."""
     daemon = current()
     store.patch("bookmarks", group, patch, if_match=if_match)
     return written_group(daemon, group, created=False)
 
 
-def remove_bookmarks(caller: Local, *, group: str, if_match: str | None = None) -> Record:
-    """Move the file to backups/removed (7.5)."""
+def remove_bookmarks(*, group: str, if_match: str | None = None) -> Removed:
+    """Move the file to backups/removed."""
     daemon = current()
     removed = store.remove("bookmarks", group, if_match=if_match)
     daemon.sync()
@@ -60,11 +58,11 @@ def written_group(daemon: Daemon, group: str, *, created: bool) -> Written:
     """The answer to a write of a group's file, once the daemon knows what is written."""
     daemon.sync()
     record = _record(daemon, group)
-    return Written(record, record["etag"], created)
+    return Written(record, record["etag"] or "", created)
 
 
-def _record(daemon: Daemon, group: str) -> Record:
-    found = daemon.ask(daemon.group, group)
+def _record(daemon: Daemon, group: str) -> Group:
+    found = daemon.ask(daemon.views.group, group)
     if found is None:
         raise errors.not_found("bookmarks", group)
     return found

@@ -1,38 +1,57 @@
-"""What runs here, and when will it be up: the two questions an agent asks first (15.2)."""
+"""What runs here, and when will it be up: the two questions an agent asks first."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
-from config.kernel.web import surfaces, threads
-from config.kernel.web.hosts import allowed
-from dashboard.daemon import current
+from config.waits import Bound
+from config.web import surfaces
+from config.web.hosts import allowed
+from config.web.http import threads
+from dashboard.daemon import Views, current, read
 from dashboard.events import EVENTS
 from dashboard.files import convert, places
 from dashboard.files.durations import Unfit
+from dashboard.listeners.records import Observed
 from dashboard.operations.apps import STATES
-from dashboard.operations.caller import Local, Record, app_record, choice, invalid
-from dashboard.operations.waiting import Bound
+from dashboard.operations.common import Record, app_record, choice, invalid
+from dashboard.registry.records import App
 
 WAITS = 100  # at once
 MOST_S = 60.0
-TICK_S = 1.0  # a flapping app's events are held back (5)
+TICK_S = 1.0  # a flapping app's events are held back
 PARTS = {"main": "workspace"}  # the others are called as their surface
 PORTS = {"http": 80, "https": 443}
 
 _waiting = Bound(WAITS, "calls wait for apps already; ask get_app instead.")
 
 
-def find_app(
-    caller: Local, *, port: int | None = None, url: str | None = None, cwd: str | None = None
-) -> Record:
+class Own(TypedDict):
+    """A part of this service that holds the port."""
+
+    port: int
+    part: str
+    message: str
+
+
+class Found(TypedDict):
+    apps: list[App]
+    observed: list[Observed]
+    own: list[Own]
+
+
+class Waited(TypedDict):
+    ok: bool
+    app: App
+
+
+def find_app(*, port: int | None = None, url: str | None = None, cwd: str | None = None) -> Found:
     """The apps and the observed listeners at a port, an address, or in a directory; `own` says
     which part of this service holds the port, as no list does."""
     given = [
@@ -40,9 +59,8 @@ def find_app(
     ]
     if len(given) != 1:
         raise invalid("port", "send exactly one of port, url and cwd")
-    daemon = current()
-    apps = daemon.ask(partial(daemon.apps, config="masked"))
-    seen = daemon.ask(daemon.observed)
+    apps = read(Views.apps, "masked")
+    seen = read(Views.observed)
     listeners = [*seen["observed"], *seen["ignored"]]  # hidden or not, it holds its port
     if cwd is not None:
         folder = _folder(cwd)
@@ -60,9 +78,7 @@ def find_app(
     return _found(apps, listeners, lambda one: one["port"] == port, held)
 
 
-async def wait_for_app(
-    caller: Local, *, slug: str, state: str, timeout_seconds: float = 30
-) -> Record:
+async def wait_for_app(*, slug: str, state: str, timeout_seconds: float = 30) -> Waited:
     """Wait until the app has this state; `ok` is false when the time was over first.
 
     Runs on the server's loop and holds no thread while nothing happens.
@@ -75,7 +91,7 @@ async def wait_for_app(
     return {"ok": app["state"] == state, "app": app}
 
 
-async def _waited(slug: str, state: str, seconds: float) -> Record:
+async def _waited(slug: str, state: str, seconds: float) -> App:
     """Its record once it has the state, or when the time is over; looked at after each event."""
     clock = asyncio.get_running_loop().time
     end = clock() + seconds
@@ -92,22 +108,25 @@ async def _waited(slug: str, state: str, seconds: float) -> Record:
         EVENTS.leave(stream)
 
 
-def _masked(slug: str) -> Record:
+def _masked(slug: str) -> App:
     places.place("apps", slug)
     return app_record(current(), slug)
 
 
 def _found(
-    apps: list[Record], listeners: list[Record], fits: Any, own: list[Record] | None = None
-) -> Record:
+    apps: Iterable[App],
+    listeners: Iterable[Observed],
+    fits: Callable[[Any], bool],
+    own: Sequence[Own] = (),
+) -> Found:
     return {
         "apps": [app for app in apps if fits(app)],
         "observed": [one for one in listeners if fits(one)],
-        "own": own or [],
+        "own": [*own],
     }
 
 
-def _own(port: int) -> list[Record]:
+def _own(port: int) -> list[Own]:
     """What this service itself holds: such a port is taken, though no list has it."""
     parts = [PARTS.get(name, name) for name, held in surfaces.ports().items() if held == port]
     said = "Port {} is the {} of this service (svc)."

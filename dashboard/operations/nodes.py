@@ -3,18 +3,43 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TypedDict
 
 from django.conf import settings
 
 from config import __version__
-from config.kernel.logs import timestamp
-from config.kernel.process import nodes
-from config.kernel.web.hosts import allowed
-from dashboard.daemon import current, ownport
-from dashboard.operations.caller import Local, Record
+from config.logs import timestamp
+from config.process import nodes
+from config.web.hosts import allowed
+from dashboard.daemon import Views, current, ownport, read
 
 
-def list_nodes(caller: Local) -> Record:
+class Myself(TypedDict):
+    id: str
+    name: str
+    version: str
+
+
+class Node(TypedDict):
+    """Another node. `url` and `dashboard` are null when it does not say where it is opened."""
+
+    id: str
+    name: str
+    url: str | None
+    dashboard: str | None
+    version: str
+    alive: bool
+    goneSince: str | None
+    apps: dict[str, int]
+
+
+class NodeList(TypedDict):
+    node: Myself
+    heard: bool
+    nodes: list[Node]
+
+
+def list_nodes() -> NodeList:
     """`heard` is false while the Redis does not answer; `nodes` are the others, by name."""
     return {
         "node": {"id": nodes.me(), "name": nodes.name(), "version": __version__},
@@ -23,7 +48,7 @@ def list_nodes(caller: Local) -> Record:
     }
 
 
-def _wire(one: nodes.Node) -> Record:
+def _wire(one: nodes.Node) -> Node:
     """`goneSince`: when it was last heard, by the clock of this machine; null while it is."""
     seen = timestamp(datetime.fromtimestamp(one.seen, UTC))
     return {
@@ -40,13 +65,12 @@ def _wire(one: nodes.Node) -> Record:
 
 def apps() -> dict[str, int]:
     """How many apps are in each state, for the other nodes; Unavailable while the daemon loads."""
-    daemon = current()
-    return daemon.ask(daemon.counts)
+    return read(Views.counts)
 
 
 def address() -> str:
     """Where people of other machines open this dashboard: its fronted host; "" without one."""
-    fronted = current().config.fronted
+    fronted = current().state.config.fronted
     hosts = ownport.names(settings.SVC, fronted.host)
     names = [host for host in hosts if not allowed(host)]  # apps.localhost is theirs there
     return f"{fronted.scheme}://{names[0]}/" if names else ""

@@ -1,18 +1,18 @@
-"""Observed listeners: listed, claimed, ignored; a scan now (7.9 to 7.11)."""
+"""Observed listeners: listed, claimed, ignored; a scan now."""
 
 from __future__ import annotations
 
 import glob
-from typing import Any
+from typing import Any, TypedDict, get_args
 
-from config.kernel.errors import NotFound
+from config.errors import NotFound
 from dashboard.daemon import Daemon, current
+from dashboard.daemon.scanning import Scan
 from dashboard.files import errors, places, store
+from dashboard.files.convert import Expected
 from dashboard.files.errors import BadValues
 from dashboard.listeners.observed import Sighting
-from dashboard.operations.caller import (
-    Local,
-    Record,
+from dashboard.operations.common import (
     Written,
     choice,
     invalid,
@@ -21,24 +21,23 @@ from dashboard.operations.caller import (
 )
 from dashboard.registry import claim as claims
 
-EXPECTED = ("always", "sometimes", "never")
+EXPECTED: tuple[Expected, ...] = get_args(Expected)
 
 
-def list_observed(caller: Local) -> Record:
-    """The listeners no declared app stands for, and those that are ignored."""
-    daemon = current()
-    return daemon.ask(daemon.observed)
+class Ignored(TypedDict):
+    ok: bool
+    rule: dict[str, Any]
+    file: str
 
 
 def claim(
-    caller: Local,
     *,
     id: str,  # noqa: A002
     slug: Any = None,
     name: Any = None,
     expected: Any = None,
 ) -> Written:
-    """Write the file that makes the listener a declared app (7.10)."""
+    """Write the file that makes the listener a declared app."""
     daemon = current()
     found = find(daemon, id)
     wanted = text("slug", slug)
@@ -55,7 +54,6 @@ def claim(
 
 
 def ignore(
-    caller: Local,
     *,
     id: str,  # noqa: A002
     by: Any = None,
@@ -71,19 +69,19 @@ def ignore(
         rule["reason"] = text("reason", reason)
     entry, standing = store.add_ignore(rule, if_match=if_match)
     daemon.sync()
-    record = {"ok": True, "rule": standing, "file": "ignore.yaml"}
+    record: Ignored = {"ok": True, "rule": standing, "file": "ignore.yaml"}
     return Written(record, entry.etag or "", created=False)
 
 
-def known_listener(caller: Local, *, id: str) -> None:  # noqa: A002
-    """NotFound for an id nobody has: said before anything is said about a body (11)."""
+def known_listener(*, id: str) -> None:  # noqa: A002
+    """NotFound for an id that no listener has: said before anything is said about a body."""
     find(current(), id)
 
 
-def scan(caller: Local) -> Record:
-    """Scan now; the answer comes when that is done (7.11)."""
+def scan() -> Scan:
+    """Scan now; the answer comes when that is done."""
     daemon = current()
-    return daemon.wait(daemon.scan_now)
+    return daemon.wait(daemon.state.scanning.now)
 
 
 def find(daemon: Daemon, id: str) -> Sighting:  # noqa: A002
@@ -96,7 +94,7 @@ def find(daemon: Daemon, id: str) -> Sighting:  # noqa: A002
 
 def _sighting(daemon: Daemon, id: str) -> Sighting | None:  # noqa: A002
     """On the daemon's thread."""
-    census = daemon.census
+    census = daemon.state.census
     matched = (app.sighting for app in census.apps.values() if app.sighting)
     every = (*census.observed, *census.ignored, *matched)
     return next((one for one in every if one.id == id), None)
@@ -104,13 +102,13 @@ def _sighting(daemon: Daemon, id: str) -> Sighting | None:  # noqa: A002
 
 def _not_claimed(daemon: Daemon, id: str) -> None:  # noqa: A002
     """Conflict `exists` when a declared app stands for the listener already."""
-    apps = daemon.ask(lambda: list(daemon.census.apps.values()))
+    apps = daemon.ask(lambda: list(daemon.state.census.apps.values()))
     for app in apps:
         if app.entry is not None and app.sighting is not None and app.sighting.id == id:
             raise errors.exists(app.entry.file, app.entry.etag or "")
 
 
-def _rule(found: Sighting, by: str) -> Record:
+def _rule(found: Sighting, by: str) -> dict[str, Any]:
     """Invalid when the listener's process or directory is not known."""
     if by == "port":
         return {"port": found.listener.port}

@@ -1,21 +1,43 @@
-"""Removed apps and groups: listed, and brought back (7.5)."""
+"""Removed apps and groups: listed, and brought back."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
-from config.kernel.logs import timestamp
+from config.logs import timestamp
 from dashboard.daemon import current
 from dashboard.files import places, removed, store
-from dashboard.operations.caller import Local, Record, text
+from dashboard.operations.common import text
 
 
-def list_removed(caller: Local) -> Record:
+class RemovedFile(TypedDict):
+    """A file in backups/removed. `kind`: apps or bookmarks; `exists`: its name is taken again."""
+
+    kind: str
+    name: str
+    file: str
+    removedAt: str
+    bytes: int
+    exists: bool
+
+
+class RemovedList(TypedDict):
+    removed: list[RemovedFile]
+
+
+class Restored(TypedDict):
+    ok: bool
+    kind: str
+    name: str
+    file: str
+
+
+def list_removed() -> RemovedList:
     """What lies in backups/removed, the newest first. `exists`: its name is taken again."""
     return {"removed": [_wire(one) for one in removed.listing()]}
 
 
-def restore_removed(caller: Local, *, file: Any) -> Record:
+def restore_removed(*, file: Any) -> Restored:
     """Put a removed file back under its name, byte for byte; 409 `exists` when that is taken.
 
     The copy in backups/removed goes, so that a file is either here or there.
@@ -29,7 +51,7 @@ def restore_removed(caller: Local, *, file: Any) -> Record:
     return {"ok": True, "kind": one.kind, "name": one.name, "file": place.file}
 
 
-def _wire(one: removed.Removed) -> Record:
+def _wire(one: removed.Removed) -> RemovedFile:
     return {
         "kind": one.kind,
         "name": one.name,

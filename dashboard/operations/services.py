@@ -1,25 +1,51 @@
-"""Services: started, stopped, restarted; their logs (9.4, 9.6)."""
+"""Services: started, stopped, restarted; their logs."""
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from dashboard.daemon import current
 from dashboard.operations.apps import known_app
-from dashboard.operations.caller import Local, Record, app_record
-from dashboard.operations.waiting import waiting
-from dashboard.services import errors, logs
+from dashboard.operations.common import app_record, waiting
+from dashboard.registry.records import App
+from dashboard.services import actions, errors, logs
+from dashboard.services.record import Status
 
 
-def service(caller: Local, *, slug: str, action: str) -> Record:
+class Action(TypedDict):
+    """What an action on a service came to."""
+
+    ok: bool
+    action: actions.Action
+    status: Status
+    pid: int | None
+    already: bool
+    reason: str | None
+    message: str | None
+    app: App
+    log: list[str]
+
+
+def service(*, slug: str, action: str) -> Action:
     """Do it and wait until it is done; `ok: false` says why it did not come to that."""
-    known_app(caller, slug=slug)
+    known_app(slug=slug)
     daemon = current()
     with waiting():
-        outcome = daemon.wait(daemon.services.act, slug, action)
-    return {**outcome.wire(), "app": app_record(daemon, slug)}
+        outcome = daemon.wait(daemon.state.services.act, slug, action)
+    return {
+        "ok": outcome.ok,
+        "action": outcome.action,
+        "status": outcome.status,
+        "pid": outcome.pid,
+        "already": outcome.already,
+        "reason": outcome.reason,
+        "message": outcome.message,
+        "log": outcome.log,
+        "app": app_record(daemon, slug),
+    }
 
 
 def app_logs(
-    caller: Local,
     *,
     slug: str,
     lines: int | str = logs.DEFAULT_LINES,
@@ -27,8 +53,8 @@ def app_logs(
     before: int | str | None = None,
 ) -> logs.Tail:
     """The last lines, those that came since `after`, or those that end at `before`."""
-    known_app(caller, slug=slug)
+    known_app(slug=slug)
     daemon = current()
-    if daemon.ask(daemon.services.wire, slug) is None:
+    if daemon.ask(daemon.state.services.wire, slug) is None:
         raise errors.not_managed(slug, log=True)
     return logs.tail(slug, lines, after, before)

@@ -1,27 +1,37 @@
-"""Files as text: what the editor reads and saves (7.6)."""
+"""Files as text: what the editor reads and saves."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from dashboard.daemon import current
 from dashboard.files import store
 from dashboard.files.places import IGNORE
 from dashboard.files.store import Kind
 from dashboard.operations.bookmarks import written_group
-from dashboard.operations.caller import Local, Record, Written, invalid, written_app
+from dashboard.operations.common import Record, Written, invalid, written_app
 
 NAMES = {"apps": "slug", "bookmarks": "group"}
 
 
-def get_text(caller: Local, *, kind: Kind, name: str) -> Record:
+class Text(TypedDict):
+    """A file as text; `slug` of an app, `group` of a group, neither of ignore.yaml."""
+
+    slug: NotRequired[str]
+    group: NotRequired[str]
+    text: str
+    etag: str
+
+
+def get_text(*, kind: Kind, name: str) -> Text:
     """The file as it is, good or broken."""
     text, etag = store.text(kind, name)
-    return {NAMES[kind]: name, "text": text, "etag": etag}
+    if kind == "apps":
+        return {"slug": name, "text": text, "etag": etag}
+    return {"group": name, "text": text, "etag": etag}
 
 
 def put_text(
-    caller: Local,
     *,
     kind: Kind,
     name: str,
@@ -39,15 +49,13 @@ def put_text(
     return written(daemon, name, created=created)
 
 
-def get_ignore(caller: Local) -> Record:
+def get_ignore() -> Text:
     """ignore.yaml as it is, good or broken; "" where there is none."""
     text, etag = store.text("ignore", IGNORE.name)
     return {"text": text, "etag": etag}
 
 
-def put_ignore(
-    caller: Local, *, body: Any, if_match: str | None = None, if_none_match: bool = False
-) -> Written:
+def put_ignore(*, body: Any, if_match: str | None = None, if_none_match: bool = False) -> Written:
     """Make ignore.yaml hold exactly this text; what it hides follows at once."""
     _only_text(body)
     daemon = current()
@@ -55,7 +63,7 @@ def put_ignore(
         "ignore", IGNORE.name, body.get("text"), if_match=if_match, if_none_match=if_none_match
     )
     daemon.sync()
-    record = get_ignore(caller)
+    record = get_ignore()
     return Written(record, record["etag"], created)
 
 

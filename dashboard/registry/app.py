@@ -55,7 +55,7 @@ class App:
 
     `sighting`: the listener it is recognised by; `stranger`: who listens on its port instead.
     `port`: where it listens as far as is known, `moved_from`: where its file says it does, when
-    that is another. `target` and `policy` are for health, also while `silenced` says that it is
+    that differs. `target` and `policy` are for health, also while `silenced` says that it is
     not to be asked; `trouble`: why it cannot be.
     """
 

@@ -1,6 +1,6 @@
 """Every app there is at one moment, declared or discovered, and everything else that listens.
 
-Made anew after each scan and each change of a file, so it takes over from the census before
+Made again after each scan and each change of a file, so it takes over from the census before
 whatever did not change: the App objects themselves, which may be compared by identity.
 """
 
@@ -58,7 +58,7 @@ class Census:
     """`apps`: declared first in the order of slugs, then discovered ones by slug.
 
     `observed`: what listens and is no declared app's, by port; those of `hidden` are among them,
-    for a client to show them when asked (section 7, `hidden`). `ignored`: what a rule of
+    for a client to show them when asked. `ignored`: what a rule of
     ignore.yaml covers. `slugs`: of each of both, its discovered app's or a suggestion.
     """
 
@@ -88,7 +88,7 @@ def census(
     """`pids`: slug -> all of its living service's processes. `processes`: slug -> (pid, start in
     Unix seconds) of the service itself, what health type `process` asks for. `local_scan`: whether
     the machine's listeners are looked at (scan.enabled). `own_ports`: those of this server, whose
-    listeners no scan tells (6.7). `before` only saves time.
+    listeners no scan tells. `before` only saves time.
     """
     made = _Made(files, seen, pids, processes or {}, local_scan, own_ports, {})
     if before is not None and before.made is not None and _unchanged(made, before.made):

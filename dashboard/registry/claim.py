@@ -1,4 +1,4 @@
-"""What the file of a listener says when it becomes a declared app (7.4, 7.8, 7.10)."""
+"""What the file of a listener says when it becomes a declared app."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from glob import escape
 from typing import Any
 
-from config.kernel.storage import yamlio
+from config.storage import yamlio
 from dashboard.files import masks
 from dashboard.health.target import Target
 from dashboard.listeners import names
@@ -15,7 +15,7 @@ from dashboard.listeners.shown import masked_argv
 from dashboard.registry.targets import LOCALHOST
 
 _UNFIT = re.compile(r"[\ud800-\udfff\x00]")
-_ARGV_SHOWN = 4096  # characters; nobody reads more of a suggestion
+_ARGV_SHOWN = 4096  # characters; a person reads no more of a suggestion
 HINT = "To start and stop it from here, take the marks off these lines:"
 LOST = "(a secret is not written down: put it in place of ***)"
 

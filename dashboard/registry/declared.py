@@ -1,4 +1,4 @@
-"""A declared app: its file, with the listener it was found by (3.2, T13, T14)."""
+"""A declared app: its file, with the listener it was found by."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def wanted(entry: Entry) -> Wanted | None:
 
 
 def app(slug: str, facts: Facts) -> App:
-    """The app of a file; one that never was valid is listed all the same, and not asked (2.7)."""
+    """The app of a file; one that never was valid is listed all the same, and not asked."""
     file: AppFile | None = facts.entry.parsed if facts.entry else None
     if file is None:
         return App(
@@ -99,7 +99,7 @@ def _evidence(file: AppFile, place: Home, facts: Facts) -> Port:
 
 
 def _own_process(facts: Facts) -> Process | None:
-    """The process that listens, for an app that nobody here started."""
+    """The process that listens, for an app that was not started here."""
     own = facts.found.own
     if own is None or not own.present:
         return None

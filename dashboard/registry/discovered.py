@@ -1,4 +1,7 @@
-"""A discovered app: a visible dev server that speaks HTTP and that no file names (6.8)."""
+"""A discovered app: a visible dev server that speaks HTTP and that no file names.
+
+How it differs from a declared one: docs/design/dashboard.md#declared-and-found-apps
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ __all__ = ["Files", "Seen", "same"]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One completed scan. `sightings` are copies that nobody changes, in any order.
+    """One completed scan. `sightings` are copies that never change, in any order.
 
     `slugs`: the suggested one of each id; `hidden`: the ids of other users and of the system;
     `at` is None before the first scan; `ms` is how long it took.

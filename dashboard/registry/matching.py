@@ -1,4 +1,7 @@
-"""Which listener is which app's: by its port, by `match`, by who started it (3.2, T13)."""
+"""Which listener is which app's: by its port, by `match`, by what started it.
+
+The order of certainty: docs/design/dashboard.md#which-listener-is-an-apps
+"""
 
 from __future__ import annotations
 
@@ -92,7 +95,7 @@ class Listeners:
                 self.family[one.id] = slug
 
     def assign(self, wanted: Iterable[Wanted]) -> dict[str, Found]:
-        """The listener of each app. Whoever is found on its own port comes before a wanderer, and
+        """The listener of each app. An app found on its own port comes before one that moved, and
         no two apps move to the same listener."""
         found = {one.slug: self._at_home(one) for one in wanted}
         taken = {one.own.id for one in found.values() if one.own and one.own.present}

@@ -1,44 +1,150 @@
-"""The records of section 7 as they are sent: every documented key always there, secrets masked."""
+"""The records of the API as they are sent: every documented key always there, secrets masked."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
-from config.kernel.logs import timestamp
+from config.logs import timestamp
 from dashboard.files import masks, places, schema
+from dashboard.files.convert import Expected
 from dashboard.files.entries import Entry
-from dashboard.files.schema import Config
+from dashboard.files.records import FileError, file_error
 from dashboard.health.clock import Moment
 from dashboard.health.record import Port, Record, State, stale
-from dashboard.health.result import Result
-from dashboard.history.summary import Summary
-from dashboard.listeners import names
-from dashboard.listeners.identity import Identity
-from dashboard.listeners.observed import Sighting
+from dashboard.health.result import Last, Result
+from dashboard.history.summary import Summary, Uptime
+from dashboard.history.track import Recent
+from dashboard.listeners.records import Identity, Listens, identity, listens
+from dashboard.pictures.thumbs import Kind
+from dashboard.registry import app as apps
 from dashboard.registry import words
-from dashboard.registry.app import App
+from dashboard.registry.app import Source
+from dashboard.services.state import Service
 
 _RUNNING = frozenset({State.STARTING, State.UP, State.DEGRADED})
 _WRONG = frozenset({State.DOWN, State.DEGRADED})
+StateName = Literal["unknown", "starting", "up", "degraded", "down", "stopped", "stopping"]
 WithConfig = Literal["masked", "whole"] | None
 
 
+class Known(TypedDict):
+    state: StateName
+    at: str | None
+
+
+class Health(TypedDict):
+    """What is known of an app's state."""
+
+    state: StateName
+    reason: str | None
+    message: str | None
+    since: str | None
+    lastKnown: Known | None
+    stale: bool
+    failing: int
+    flapping: bool
+    unexpected: bool
+
+
+class Urls(TypedDict):
+    local: str | None
+    fronted: str | None
+
+
+class NamedLink(TypedDict):
+    name: str
+    url: str | None
+
+
+class Drawn(TypedDict):
+    """How an app's file wants it shown, for lists that do without `config`."""
+
+    description: str | None
+    icon: str | None
+    color: str | None
+    group: str | None
+    order: float | None
+    links: list[NamedLink]
+    docs: str | None
+
+
+class App(Health, Drawn):
+    """An app. `config` is the mapping of its file; null in State, and while it was never valid."""
+
+    slug: str
+    name: str
+    source: Source
+    config: dict[str, Any] | None
+    url: str | None
+    urls: Urls
+    port: int | None
+    expected: Expected
+    tags: list[str]
+    last: Last | None
+    recent: list[Recent]
+    bar24: str
+    uptime: Uptime
+    identity: Identity | None
+    service: Service | None
+    thumbKind: Kind
+    thumbEtag: str
+    fileErrors: list[FileError]
+    observedId: str | None
+    etag: str | None
+    listens: Listens | None
+
+
+class Link(TypedDict):
+    name: str
+    url: str
+    description: str | None
+    icon: str | None
+    tags: list[str]
+    hotkey: str | None
+
+
+class Group(TypedDict):
+    """A group. `config` is the mapping of its file; null in lists."""
+
+    group: str
+    name: str
+    config: dict[str, Any] | None
+    description: str | None
+    icon: str | None
+    color: str | None
+    order: float | None
+    collapsed: bool
+    links: list[Link]
+    etag: str | None
+    fileErrors: list[FileError]
+
+
+class Config(TypedDict):
+    """config.yaml with its defaults, and as it is written."""
+
+    config: dict[str, Any]
+    source: dict[str, Any]
+    defaults: dict[str, Any]
+    restartNeeded: list[str]
+    path: str
+    etag: str | None
+
+
 def app(
-    app: App,
+    app: apps.App,
     *,
     record: Record,
     result: Result | None,
     summary: Summary,
-    service: dict[str, Any] | None,
-    picture: tuple[str, str],
+    service: Service | None,
+    picture: tuple[Kind, str],
     now: Moment,
-    config: Config,
+    config: schema.Config,
     with_config: WithConfig = None,
-) -> dict[str, Any]:
+) -> App:
     """The record App. `picture`: kind and tag of its thumbnail; `service`: of its Supervisor.
 
     `with_config`: "whole" is for the owner of the file alone, None is for lists without it. Beside
@@ -60,37 +166,19 @@ def app(
         "recent": summary.recent,
         "bar24": summary.bar24,
         "uptime": summary.uptime,
-        "identity": _identity(app.sighting.identity) if app.sighting else None,
+        "identity": identity(app.sighting.identity) if app.sighting else None,
         "service": service,
         "thumbKind": picture[0],
         "thumbEtag": picture[1],
-        "fileErrors": [error.wire() for error in app.entry.file_errors] if app.entry else [],
+        "fileErrors": [*map(file_error, app.entry.file_errors)] if app.entry else [],
         "observedId": app.sighting.id if app.sighting else None,
         "etag": app.entry.etag if app.entry else None,
         **_drawn(app),
-        "listens": _reach(app.sighting) if app.sighting else None,
+        "listens": listens(app.sighting) if app.sighting else None,
     }
 
 
-def observed(one: Sighting, slug: str, hidden: bool) -> dict[str, Any]:
-    """The record Observed. `hidden`: another user's, or the system's, which a page shows when it
-    is asked to (scan.hideSystem)."""
-    identity, port = one.identity, one.listener.port
-    return {
-        "id": one.id,
-        "port": port,
-        "protocol": one.answer.protocol if one.answer else "unknown",
-        "identity": _identity(identity),
-        "firstSeen": timestamp(one.first_seen),
-        "lastSeen": timestamp(one.last_seen),
-        "suggested": {"slug": slug, "name": names.name(identity, port), "expected": "sometimes"},
-        "kind": one.kind,
-        "hidden": hidden,
-        **_reach(one),
-    }
-
-
-def group(entry: Entry, *, with_config: bool = False) -> dict[str, Any]:
+def group(entry: Entry, *, with_config: bool = False) -> Group:
     """The record Group; of a file that never was valid an empty one.
 
     `with_config`: with the mapping of its file, secrets masked, which is what a change of its
@@ -109,7 +197,7 @@ def group(entry: Entry, *, with_config: bool = False) -> dict[str, Any]:
         "links": [
             {
                 "name": link.name,
-                "url": _shown(link.url),
+                "url": masks.text(link.url),
                 "description": link.description,
                 "icon": _shown(link.icon),
                 "tags": list(link.tags),
@@ -118,13 +206,11 @@ def group(entry: Entry, *, with_config: bool = False) -> dict[str, Any]:
             for link in found.links
         ],
         "etag": entry.etag,
-        "fileErrors": [error.wire() for error in entry.file_errors],
+        "fileErrors": [*map(file_error, entry.file_errors)],
     }
 
 
-def config(
-    entry: Entry, restart_needed: Sequence[str] = (), *, host: str | None = None
-) -> dict[str, Any]:
+def config(entry: Entry, restart_needed: Sequence[str] = (), *, host: str | None = None) -> Config:
     """The record Config: what counts, what is written, and what would count without the file.
 
     `host`: the fronted host that is answered, which the file may not be the one to name.
@@ -141,28 +227,28 @@ def config(
     }
 
 
-def counts(states: Iterable[tuple[App, State]]) -> dict[str, int]:
-    """How many apps are in each state; paused ones are in none (3.2)."""
+def counts(states: Iterable[tuple[apps.App, State]]) -> dict[str, int]:
+    """How many apps are in each state; paused ones are in none."""
     found = Counter(state for app, state in states if not (app.file and app.file.paused))
     return {state.value: found[state] for state in State}
 
 
-def named(app: App) -> tuple[str, str, str | None]:
+def named(app: apps.App) -> tuple[str, str, str | None]:
     """Slug, name and address as they are shown."""
     return app.slug, masks.text(app.name), _shown(app.url)
 
 
-def needs_attention(app: App, record: Record) -> bool:
-    """Whether it stands in the first group of the page: what nobody claimed is no alarm."""
-    return app.file is not None and (record.state in _WRONG or _unexpected(app, record))
+def needs_attention(app: apps.App, record: Record) -> bool:
+    """Whether it stands in the first group of the page: what is not claimed is no alarm."""
+    return app.declared and (record.state in _WRONG or _unexpected(app, record))
 
 
-def _unexpected(app: App, record: Record) -> bool:
+def _unexpected(app: apps.App, record: Record) -> bool:
     running = record.state in _RUNNING or (app.evidence is Port.OWN and not record.silenced)
     return bool(app.file and app.file.expected == "never" and running)
 
 
-def _state(app: App, record: Record, now: Moment) -> Mapping[str, Any]:
+def _state(app: apps.App, record: Record, now: Moment) -> Health:
     known = record.last_known
     return {
         "state": record.state.value,
@@ -177,8 +263,7 @@ def _state(app: App, record: Record, now: Moment) -> Mapping[str, Any]:
     }
 
 
-def _drawn(app: App) -> Mapping[str, Any]:
-    """Presentation of 3.2, for lists that do without `config`."""
+def _drawn(app: apps.App) -> Drawn:
     file = app.file
     return {
         "description": file.description if file else None,
@@ -191,32 +276,17 @@ def _drawn(app: App) -> Mapping[str, Any]:
     }
 
 
-def _reach(one: Sighting) -> dict[str, Any]:
-    """Where a listener can be reached from."""
-    return {
-        "addresses": [{"ip": ip, "port": port} for ip, port in one.listener.addresses],
-        "scope": one.listener.scope,
-        "lanExposed": one.listener.scope != "loopback",
-    }
-
-
-def _config_of(app: App, wanted: WithConfig) -> dict[str, Any] | None:
+def _config_of(app: apps.App, wanted: WithConfig) -> dict[str, Any] | None:
     value = app.entry.value if app.entry and wanted else None
     if value is None:
         return None
     return dict(masks.mapping(value) if wanted == "masked" else value)
 
 
-def _fronted(app: App, config: Config) -> str | None:
-    """Its address behind the user's own proxy (3.1)."""
+def _fronted(app: apps.App, config: schema.Config) -> str | None:
+    """Its address behind the user's own proxy."""
     fronted = config.fronted
     return f"{fronted.scheme}://{app.slug}.{fronted.domain}/" if fronted.domain else None
-
-
-@lru_cache(2048)
-def _identity(identity: Identity) -> dict[str, Any]:
-    """The same for as long as it says the same; nobody changes it."""
-    return identity.wire()
 
 
 def _shown(url: str | None) -> str | None:

@@ -55,7 +55,7 @@ def _invalid(app: App) -> str:
 
 
 def _holder(app: App) -> str:
-    """T13: who has its port instead."""
+    """Who has its port instead."""
     assert app.stranger is not None
     process, cwd = app.stranger.identity.process, app.stranger.identity.cwd
     known = [f"pid {process.pid}" if process.pid else "", plain(cwd)]

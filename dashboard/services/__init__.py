@@ -1,1 +1,4 @@
-"""Processes the user has us run: started, stopped, kept alive, outliving the daemon (section 9)."""
+"""Processes the user has us run: started, stopped, kept alive, outliving the daemon.
+
+The rules: docs/design/dashboard.md#services
+"""

@@ -1,4 +1,4 @@
-"""What an action came to, and the order of actions on one service (section 9.4)."""
+"""What an action came to, and the order of actions on one service."""
 
 from __future__ import annotations
 
@@ -7,41 +7,31 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal, get_args
 
-from config.kernel.errors import SvcError
+from config.errors import SvcError
 from dashboard.services import errors
+from dashboard.services.record import Status
 
 log = logging.getLogger(__name__)
 
+Action = Literal["start", "stop", "restart"]
+ACTIONS: tuple[Action, ...] = get_args(Action)
 MOST_WAITING = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer to an action; `reason` is a word of section 5, `message` for people."""
+    """The answer to an action; `reason` is a word of the states, `message` for people."""
 
     ok: bool
-    action: str
-    status: str
+    action: Action
+    status: Status
     pid: int | None
     already: bool = False
     reason: str = ""
     message: str | None = None
     log: list[str] = field(default_factory=list)
-
-    def wire(self) -> dict[str, Any]:
-        """All of the action result but `app`, which the caller knows."""
-        return {
-            "ok": self.ok,
-            "action": self.action,
-            "status": self.status,
-            "pid": self.pid,
-            "already": self.already,
-            "reason": self.reason,
-            "message": self.message,
-            "log": self.log,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +46,12 @@ class Queue:
 
     def __init__(self, slug: str) -> None:
         self.slug = slug
-        self.crowded = asyncio.Event()  # somebody waits for the action that is being done
+        self.crowded = asyncio.Event()  # a caller waits for the action that is being done
         self._waiting: deque[_Waiting] = deque()
         self._worker: asyncio.Task[None] | None = None
 
     async def do(self, action: str, do: Callable[[], Awaitable[Outcome]]) -> Outcome:
-        """`busy` when too many wait. Whoever asked may go away; the action is done all the same."""
+        """`busy` when too many wait. The caller may go away; the action is done all the same."""
         joins = self._waiting and self._waiting[-1].action == action
         if not joins and len(self._waiting) >= MOST_WAITING:
             raise errors.busy(self.slug)
@@ -99,7 +89,7 @@ class Queue:
                 one.done.cancel()
                 raise
             except Exception as error:
-                if not isinstance(error, SvcError):  # a fault of ours; perhaps nobody waits for it
+                if not isinstance(error, SvcError):  # ours; perhaps no caller waits for it
                     log.exception("%s of %s failed", one.action, self.slug)
                 if not one.done.done():
                     one.done.set_exception(error)
@@ -109,6 +99,6 @@ class Queue:
 
 
 def _seen(done: asyncio.Future[Outcome]) -> None:
-    """An error whose asker has gone is nobody's: do not complain that it was never looked at."""
+    """The caller may have gone: do not complain that the error was never looked at."""
     if not done.cancelled():
         done.exception()

@@ -1,11 +1,11 @@
-"""Finds a run that a former daemon started (section 9.3), or one that left its wrapper."""
+"""Finds a run that a former daemon started, or one that left its wrapper."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from config.kernel.process import table
-from config.kernel.process.table import Process
+from config.process import table
+from config.process.table import Process
 from dashboard.files import places as files
 from dashboard.services import places, record
 from dashboard.services.record import Exit, Record
@@ -47,10 +47,10 @@ def alive(known: Record) -> Record | None:
 
 
 def survivor(known: Record, ended: Exit | None, port: int | None) -> Process | None:
-    """What goes on as the service after its first process has ended (section 6.9).
+    """What goes on as the service after its first process has ended.
 
     A command that put itself into the background left with 0, and its descendant listens on the
-    port. Where nothing was told (somebody killed the wrapper), whatever is left is the service.
+    port. Where nothing was told (the wrapper was killed), whatever is left is the service.
     """
     if ended is not None and not ended.clean:
         return None

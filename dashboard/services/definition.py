@@ -1,4 +1,4 @@
-"""What a `service` block says, as values: all that is needed to run a command (sections 3.2, 9)."""
+"""What a `service` block says, as values: all that is needed to run a command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import orjson
 
 from dashboard.files.schema import service as schema
 
-GRACE_S = 60.0  # the start grace of section 5
+GRACE_S = 60.0  # how long a start may take before it counts as down
 STOP_SIGNALS = ("HUP", "INT", "QUIT", "ALRM", "TERM", "USR1", "USR2", "KILL")
 
 
@@ -76,7 +76,7 @@ class Service:
 
     @property
     def fingerprint(self) -> str:
-        """Changes with what a running process would have to be restarted for (9.5)."""
+        """Changes with what a running process would have to be restarted for."""
         shown = [self.command, str(self.cwd), dict(self.env), str(self.env_file)]
         options = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
         return hashlib.sha256(orjson.dumps(shown, option=options)).hexdigest()[:16]

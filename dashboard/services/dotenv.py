@@ -6,7 +6,7 @@ import errno
 import re
 from pathlib import Path
 
-from config.kernel.storage import opening
+from config.storage import opening
 
 LIMIT = 256 * 1024
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -1,4 +1,4 @@
-"""The environment of a service: the user's login shell's, never the server's (section 9.2)."""
+"""The environment of a service: the user's login shell's, never the server's."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def login(*, limit: float = LIMIT_S) -> Login:
     mark = uuid.uuid4().hex
     ask = f"echo {mark}; env -0; echo {mark}"
     try:
-        found = _told([basics["SHELL"], "-lc", ask], basics, mark.encode(), limit)
+        found = _output_of([basics["SHELL"], "-lc", ask], basics, mark.encode(), limit)
     except OSError as error:
         return Login(basics, f"{basics['SHELL']} cannot be run: {os.strerror(error.errno or 0)}")
     except _Silent as error:
@@ -122,7 +122,7 @@ def _value(name: str, value: str, known: Mapping[str, str]) -> str:
 
 
 def _meant_for_services(name: str) -> bool:
-    """A profile may set our own options for us; they are nobody else's."""
+    """A profile may set our own options for us; they are not meant for services."""
     return name not in SHELL_OWN and not name.startswith("SVC_")
 
 
@@ -142,7 +142,7 @@ def _path() -> str:
     return os.pathsep.join(entry for entry in entries if entry not in own) or PATH
 
 
-def _told(argv: list[str], env: Mapping[str, str], mark: bytes, limit: float) -> str:
+def _output_of(argv: list[str], env: Mapping[str, str], mark: bytes, limit: float) -> str:
     """What is written between two marks: a profile may print before, and leave a process behind."""
     shell = subprocess.Popen(
         argv,

@@ -1,8 +1,8 @@
-"""The refusals of service actions, in the words of section 11."""
+"""The refusals of service actions: their code words and sentences."""
 
 from __future__ import annotations
 
-from config.kernel.errors import Conflict, NotFound
+from config.errors import Conflict, NotFound
 from dashboard.services.system.ports import Holder
 
 
@@ -27,7 +27,7 @@ def services_off() -> Conflict:
 
 
 class PortInUse(Conflict):
-    """409: somebody else listens where the service would."""
+    """409: another process listens where the service would."""
 
     code = "port_in_use"
 

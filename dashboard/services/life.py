@@ -1,4 +1,4 @@
-"""What a service does by itself: comes up, gets ready, ends, is started again (9.1, 9.5, 6.9).
+"""What a service does by itself: comes up, gets ready, ends, is started again.
 
 Runs in the daemon's event loop; whatever blocks goes to a thread. The process is the truth, the
 record beside it says what a later daemon could not know.
@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from config.kernel.errors import SvcError
-from config.kernel.process.table import Process
+from config.errors import SvcError
+from config.process.table import Process
 from dashboard.services import adopt, errors, ready, spawn
 from dashboard.services import record as records
 from dashboard.services.definition import Service
@@ -85,7 +85,7 @@ class Life:
         by = await waiting.end(family, asked, timeout=limit, clock=clock)
         processes.reap(state.record.leader)
         if by is not None and state.alive:
-            ended = self._told(state.record) or Exit(None, by.name, clock.wall())
+            ended = self._exit_of(state.record) or Exit(None, by.name, clock.wall())
             state.record = replace(state.record, last_exit=ended)
         return by is not None
 
@@ -94,7 +94,7 @@ class Life:
         self._task("end", self._until_end(run))
 
     async def over(self, run: Record) -> None:
-        """The process has ended and nobody asked for it (T11)."""
+        """The process has ended unasked."""
         heir = await self._heir(run)
         if heir is not None:
             self.state.record = after = replace(run, pid=heir.pid, started=heir.started)
@@ -102,7 +102,7 @@ class Life:
             self.watch(after)
             return
         self.forget("ready")
-        await self._decide(self._told(run) or Exit(None, None, self.state.world.clock.wall()))
+        await self._decide(self._exit_of(run) or Exit(None, None, self.state.world.clock.wall()))
 
     def retry_in(self, seconds: float) -> None:
         state = self.state
@@ -173,7 +173,7 @@ class Life:
 
     async def _heir(self, run: Record) -> Process | None:
         """Who goes on as the service. What puts itself into the background may take a while."""
-        state, ended = self.state, self._told(run)
+        state, ended = self.state, self._exit_of(run)
         if ended is not None and not ended.clean:
             return None
         service = state.service
@@ -189,8 +189,8 @@ class Life:
                 return None
             await state.world.clock.sleep(ready.LOOK_S)
 
-    def _told(self, run: Record) -> Exit | None:
-        """How the command ended; of one that left its wrapper nobody can tell."""
+    def _exit_of(self, run: Record) -> Exit | None:
+        """How the command ended; of one that left its wrapper that is not known."""
         return records.exit_of(self.state.slug, run.run) if run.pid == run.leader else None
 
     async def _until_ready(self, service: Service, run: Record) -> None:
@@ -248,6 +248,6 @@ def _patience(service: Service | None) -> float:
 
 
 def _complain(task: asyncio.Task[None]) -> None:
-    """A defect in here must not pass in silence: the service would look alive for ever."""
+    """A defect in here must not pass in silence: the service would look alive and never end."""
     if not task.cancelled() and task.exception() is not None:
         log.error("%s failed", task.get_name(), exc_info=task.exception())

@@ -1,4 +1,4 @@
-"""What a service wrote: the end of it, or what is new since a position (section 9.6).
+"""What a service wrote: the end of it, or what is new since a position.
 
 A position counts every byte ever written; it stays the same over rotations. The kept bytes are
 the archives `@<stamp>-<start>.log` in order, then `current`.
@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
-from config.kernel.errors import Invalid
-from config.kernel.storage import opening
+from config.errors import Invalid
+from config.storage import opening
 from dashboard.services import places
 
 MOST_LINES, DEFAULT_LINES = 5000, 200
@@ -41,6 +41,19 @@ class Part:
         return self.start + self.size
 
 
+_From = TypedDict("_From", {"from": int})
+
+
+class Log(_From):
+    """Whole lines of a log; `partial` is what of a further one has come so far."""
+
+    slug: str
+    lines: list[str]
+    partial: str | None
+    truncated: bool
+    bytes: int
+
+
 @dataclass(frozen=True, slots=True)
 class Tail:
     """Whole lines between two positions, and what of a line has come so far after them."""
@@ -53,14 +66,14 @@ class Tail:
 
     @property
     def end(self) -> int:
-        """Where to go on with `after`; the unfinished line is told again when it is whole."""
+        """Where to go on with `after`; the unfinished line comes again when it is whole."""
         return self.start + len(self.data)
 
     @property
     def lines(self) -> list[str]:
         return [_shown(line) for line in self.data.split(b"\n")[:-1]]
 
-    def wire(self) -> dict[str, Any]:
+    def wire(self) -> Log:
         return {
             "slug": self.slug,
             "lines": self.lines,
@@ -80,7 +93,7 @@ def tail(
     """The last `lines`; with `after` the first so many that are newer, with `before` the last so
     many that are older than a position. `bad_query` otherwise.
 
-    A line of more than 8 MiB without an end is told in pieces.
+    A line of more than 8 MiB without an end comes in pieces.
     """
     count = _number("lines", lines, 1, MOST_LINES)
     since = None if after is None else _number("after", after, 0, 2**63)

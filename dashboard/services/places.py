@@ -1,4 +1,4 @@
-"""Where a service's logs and its state lie (section 2)."""
+"""Where a service's logs and its state lie."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def recorded() -> list[str]:
 
 
 def exit_file(slug: str) -> Path:
-    """The wrapper writes it; whoever starts a wrapper made the folder."""
+    """The wrapper writes it; the folder was made before the wrapper started."""
     return _state() / f"{slug}.exit"
 
 

@@ -1,4 +1,4 @@
-"""Whether and when an ended service is started again (section 9.5). Knows numbers, no clock."""
+"""Whether and when an ended service is started again. Knows numbers, no clock."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 FIRST_S, LONGEST_S, JITTER = 1.0, 30.0, 0.1
-STEADY_S = 60.0  # who lived this long begins anew
+STEADY_S = 60.0  # after so long a life the count starts again
 SHORT_S, WINDOW_S, MOST_STARTS = 10.0, 60.0, 5
 
 

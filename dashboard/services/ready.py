@@ -1,4 +1,4 @@
-"""Whether a started service answers for what it was started for (section 9.4)."""
+"""Whether a started service answers for what it was started for."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def _accepts(port: int, host: str = "localhost") -> bool:
 
 
 async def _answers(target: str, port: int | None) -> bool:
-    """Fine is what section 6.2 calls fine: a status of 200 to 499."""
+    """Fine as for a probe: a status of 200 to 499."""
     url = urlsplit(target if "://" in target else f"http://localhost:{port or 80}{target}")
     path = (url.path or "/") + (f"?{url.query}" if url.query else "")
     host = url.hostname or "localhost"
@@ -91,7 +91,7 @@ async def _answers(target: str, port: int | None) -> bool:
 
 
 async def _asked(host: str, port: int, request: bytes | None) -> bytes | None:
-    """The first line of the answer, b"" when nothing was asked; None when nobody answers."""
+    """The first line of the answer, b"" when nothing was asked; None when nothing answers."""
     for address in await _addresses(host, port):
         with contextlib.suppress(OSError, TimeoutError, ValueError):
             async with asyncio.timeout(ANSWER_S):

@@ -1,4 +1,4 @@
-"""What is remembered of a service's last run: enough to find it again, or how it ended (9.1, 9.3).
+"""What is remembered of a service's last run: enough to find it again, or how it ended.
 
 Written before the command is started, so that no kill of the daemon makes a run unknown.
 """
@@ -9,16 +9,17 @@ import re
 import signal
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal, get_args
 
 import orjson
 
-from config.kernel.logs import timestamp
-from config.kernel.storage import files, opening
+from config.logs import timestamp
+from config.storage import files, opening
 from dashboard.services import places
 from dashboard.services.system.processes import Family
 
-STATUSES = {"running", "stopped", "starting", "stopping", "backoff", "failed"}
+Status = Literal["running", "stopped", "starting", "stopping", "backoff", "failed"]
+STATUSES: tuple[Status, ...] = get_args(Status)
 EXIT = re.compile(rb"([0-9a-f]{32}) ([0-9]{1,3})\n")
 
 
@@ -26,15 +27,12 @@ EXIT = re.compile(rb"([0-9a-f]{32}) ([0-9]{1,3})\n")
 class Exit:
     """How a command ended. A shell tells 128 + n for signal n, and so does `code`.
 
-    Both None: nobody was there to see it.
+    Both None: the end was not seen.
     """
 
     code: int | None
     signal: str | None
     at: datetime
-
-    def wire(self) -> dict[str, Any]:
-        return {"code": self.code, "signal": self.signal, "at": timestamp(self.at)}
 
     @property
     def clean(self) -> bool:
@@ -52,7 +50,7 @@ class Record:
     leader: int = 0  # the wrapper; `pid` differs after a command put itself into the background
     leader_started: int = 0
     at: datetime | None = None
-    status: str = "starting"
+    status: Status = "starting"
     reason: str = "spawned"
     restarts: int = 0
     last_exit: Exit | None = None
@@ -118,13 +116,17 @@ def _text(record: Record) -> bytes:
         "status": record.status,
         "reason": record.reason,
         "restarts": record.restarts,
-        "lastExit": last.wire() if last else None,
+        "lastExit": _stored(last) if last else None,
         "definition": record.definition,
         "once": record.once,
         "logStart": record.log_start,
         "message": record.message,
     }
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _stored(last: Exit) -> dict[str, Any]:
+    return {"code": last.code, "signal": last.signal, "at": timestamp(last.at)}
 
 
 def _record(value: dict[str, Any]) -> Record:
@@ -143,7 +145,7 @@ def _record(value: dict[str, Any]) -> Record:
         leader=value["leader"],
         leader_started=value["leaderStarttime"],
         at=_time(value["at"]) if value["at"] else None,
-        status=str(value["status"]),
+        status=value["status"],
         reason=str(value["reason"]),
         restarts=value["restarts"],
         last_exit=ended,

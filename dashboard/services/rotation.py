@@ -1,4 +1,4 @@
-"""Keeps a log from growing without end, and loses no byte while its command writes (section 9.7).
+"""Keeps a log from growing without end, and loses no byte while its command writes.
 
 The head is copied to an archive, then cut out of the file under the writer: COLLAPSE_RANGE moves
 the rest to the front, and O_APPEND writes on at the new end. Where the file system cannot do that
@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from config.kernel.storage import opening
-from config.kernel.storage.syscalls import UNSUPPORTED
+from config.storage import opening
+from config.storage.syscalls import UNSUPPORTED
 from dashboard.services import logs, places
 
 COLLAPSE_RANGE = 0x08

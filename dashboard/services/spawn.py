@@ -1,4 +1,4 @@
-"""Starts a command under the wrapper, in a session and process group of its own (section 9.1)."""
+"""Starts a command under the wrapper, in a session and process group of its own."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from config.kernel.process import table
-from config.kernel.storage import files
+from config.process import table
+from config.storage import files
 from dashboard.services import environment, logs, places, record, wrapper
 from dashboard.services.definition import Service
 from dashboard.services.record import Exit, Record
@@ -114,7 +114,7 @@ def _spawned(argv: list[str], *, env: Mapping[str, str], cwd: Path, output: int)
         start_new_session=True,
         close_fds=True,  # the instance's lock among them, which would outlive us in the service
     )
-    child.returncode = 0  # it is no child of this object's any more: its end is told by a pidfd
+    child.returncode = 0  # it is no child of this object's any more: its end comes by a pidfd
     return child.pid
 
 

@@ -1,27 +1,51 @@
-"""What a service is right now, as the daemon holds it and as section 7 shows it."""
+"""What a service is right now, as the daemon holds it and as the API shows it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TypedDict
 
-from config.kernel.logs import timestamp
-from dashboard.services.definition import Service
-from dashboard.services.record import Record
+from config.logs import timestamp
+from dashboard.services import definition
+from dashboard.services.record import Record, Status
 from dashboard.services.system.clock import Clock
 
 ALIVE = ("starting", "running", "stopping")
 
 
+class Exit(TypedDict):
+    code: int | None
+    signal: str | None
+    at: str | None
+
+
+class Service(TypedDict):
+    managed: bool
+    status: Status
+    reason: str | None
+    message: str | None
+    pid: int | None
+    pgid: int | None
+    startedAt: str | None
+    restarts: int
+    lastExit: Exit | None
+    nextRetryAt: str | None
+    adopted: bool
+    autostart: bool
+    once: bool
+    stale: bool
+    logBytes: int
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A service is now something else; `reason` is a word of section 5. `asked`: by a user."""
+    """A service has changed; `reason` is a word of the states. `asked`: by a user."""
 
     slug: str
-    before: str
-    status: str
+    before: Status
+    status: Status
     reason: str
     asked: bool = False
 
@@ -53,10 +77,10 @@ class State:
 
     slug: str
     world: World
-    service: Service | None = None
+    service: definition.Service | None = None
     declared: bool = False
     record: Record | None = None
-    status: str = "stopped"
+    status: Status = "stopped"
     reason: str = "not-running"
     message: str | None = None
     adopted: bool = False
@@ -78,7 +102,7 @@ class State:
             return False
         return self.record.definition != self.service.fingerprint
 
-    def become(self, status: str, reason: str, *, asked: bool = False) -> None:
+    def become(self, status: Status, reason: str, *, asked: bool = False) -> None:
         """Tells the daemon when that is something new."""
         before = self.status, self.reason
         self.status, self.reason = status, reason
@@ -87,7 +111,7 @@ class State:
         if before != (status, reason):
             self.world.changed(Change(self.slug, before[0], status, reason, asked))
 
-    def wire(self) -> dict[str, Any]:
+    def wire(self) -> Service:
         known = self.record
         last = known.last_exit if known else None
         running = known if self.alive else None
@@ -100,7 +124,11 @@ class State:
             "pgid": running.leader if running else None,
             "startedAt": timestamp(running.at) if running and running.at else None,
             "restarts": known.restarts if known else 0,
-            "lastExit": last.wire() if last else None,
+            "lastExit": (
+                {"code": last.code, "signal": last.signal, "at": timestamp(last.at)}
+                if last
+                else None
+            ),
             "nextRetryAt": timestamp(self.next_retry) if self.next_retry else None,
             "adopted": self.adopted and self.alive,
             "autostart": bool(self.service and self.service.autostart),

@@ -1,4 +1,4 @@
-"""All services of the daemon: the face of this room (section 9).
+"""All services of the daemon: the face of this room.
 
 Lives in one event loop. Closing it ends no service; the next one adopts them.
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Set
-from typing import Any
+from collections.abc import Awaitable, Mapping, Set
 
 from dashboard.services import adopt, errors, logs, rotation
-from dashboard.services.actions import Outcome
+from dashboard.services import state as states
+from dashboard.services.actions import ACTIONS, Outcome
 from dashboard.services.definition import Service
 from dashboard.services.state import State, World
 from dashboard.services.system.processes import Family
@@ -19,7 +19,6 @@ from dashboard.services.unit import Unit
 
 log = logging.getLogger(__name__)
 
-ACTIONS = ("start", "stop", "restart")
 ROTATE_S = 1.0
 
 
@@ -50,7 +49,7 @@ class Supervisor:
             self._unit(slug).declare(service)
 
     async def act(self, slug: str, action: str) -> Outcome:
-        """The answer of 9.4 without `app`. 404 for another word; 409 by section 11."""
+        """The answer to an action, without `app`. 404 for another word; 409 as in errors.py."""
         if action not in ACTIONS:
             raise errors.no_action(slug, action)
         unit = self._units.get(slug)
@@ -61,7 +60,7 @@ class Supervisor:
         return await unit.act(action)
 
     async def once(self, slug: str, service: Service) -> Outcome:
-        """Start a lost command once, with its log kept (10.5)."""
+        """Start a lost command once, with its log kept."""
         if not self.world.limits().enabled:
             raise errors.services_off()
         return await self._unit(slug).once(service)
@@ -82,7 +81,7 @@ class Supervisor:
         """Every slug that is a service, or was started once."""
         return set(self._units)
 
-    def wire(self, slug: str) -> dict[str, Any] | None:
+    def wire(self, slug: str) -> states.Service | None:
         """The Service record of an app; None when it is not managed."""
         unit = self._units.get(slug)
         return unit.state.wire() if unit and (unit.state.declared or unit.state.alive) else None
@@ -111,7 +110,7 @@ class Supervisor:
         }
 
     def pids(self) -> set[int]:
-        """The processes that services are, which observation leaves out (6.7)."""
+        """The processes that services are, which observation leaves out."""
         return {unit.state.pid for unit in self._units.values() if unit.state.pid is not None}
 
     def tail(self, slug: str, lines: int | str, after: int | str | None = None) -> logs.Tail:
@@ -155,7 +154,7 @@ class Supervisor:
         )
         await unit.measure()
 
-    async def _kept(self, slug: str, work: Any) -> None:
+    async def _kept(self, slug: str, work: Awaitable[None]) -> None:
         """A full disk or a log that was made unreadable stops neither service nor daemon."""
         try:
             await work

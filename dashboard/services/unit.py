@@ -1,4 +1,4 @@
-"""One service: the actions a user asks for, and what the daemon's start makes of it (9.3, 9.4)."""
+"""One service: the actions a user asks for, and what the daemon's start makes of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from dashboard.services import adopt, errors, logs
 from dashboard.services import record as records
-from dashboard.services.actions import Outcome, Queue
+from dashboard.services.actions import Action, Outcome, Queue
 from dashboard.services.definition import Service
 from dashboard.services.errors import PortInUse
 from dashboard.services.life import Life
@@ -36,13 +36,13 @@ class Unit:
         self.life = Life(self.state, self._retry)
 
     async def act(self, action: str) -> Outcome:
-        """start, stop or restart. `not_managed`, `port_in_use`, `busy`; else the answer of 9.4."""
+        """start, stop or restart. `not_managed`, `port_in_use`, `busy`; else its outcome."""
         if not self.state.declared and not (action == "stop" and self.state.alive):
             raise errors.not_managed(self.slug)
         return await self.queue.do(action, getattr(self, f"_{action}"))
 
     async def once(self, service: Service) -> Outcome:
-        """Run a command that no file declares, without restarting it (10.5)."""
+        """Run a command that no file declares, without restarting it."""
         if not self.state.declared:
             self.state.service = service
         return await self.queue.do("once", self._once)
@@ -96,7 +96,7 @@ class Unit:
         return await self._started("start", once=True)
 
     async def _started(
-        self, action: str, reason: str = "spawned", *, once: bool = False
+        self, action: Action, reason: str = "spawned", *, once: bool = False
     ) -> Outcome:
         if self.state.status in ("starting", "running"):
             return self._outcome(action, ok=True, already=True)
@@ -168,10 +168,10 @@ class Unit:
                 await self.life.launch(reason)
             except PortInUse as error:
                 await self.life.refused(error.text)
-        return self._outcome("retry", ok=self.state.alive)
+        return self._outcome("start", ok=self.state.alive)
 
     def _begin_boot(self, known: Record | None) -> None:
-        """No run of this boot: a user's stop is over too (9.5)."""
+        """No run of this boot: a user's stop is over too."""
         state = self.state
         if known is not None:
             ended = records.exit_of(self.slug, known.run) or known.last_exit
@@ -180,7 +180,7 @@ class Unit:
             self._retry()
 
     def _say(self, known: Record) -> None:
-        """How it ended is more than that it does not answer: a user's stop is no alarm (9.5)."""
+        """How it ended is more than that it does not answer: a user's stop is no alarm."""
         self.world.changed(Change(self.slug, known.status, known.status, known.reason))
 
     async def _find(self, known: Record) -> None:
@@ -236,7 +236,7 @@ class Unit:
         return await asyncio.to_thread(logs.last, self.slug, LOG_LINES, since=run.log_start)
 
     def _outcome(
-        self, action: str, *, ok: bool, already: bool = False, log: list[str] | None = None
+        self, action: Action, *, ok: bool, already: bool = False, log: list[str] | None = None
     ) -> Outcome:
         state = self.state
         return Outcome(

@@ -1,4 +1,4 @@
-"""The shell that stands over each service's command and writes down how it ended (section 9.1).
+"""The shell that stands over each service's command and writes down how it ended.
 
 It runs the command in its own foreground: a shell sets INT and QUIT to "ignored" in what it puts
 into the background. `trap :` (not `trap ''`, which a child inherits) lets it outlive the signals

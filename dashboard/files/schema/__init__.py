@@ -1,4 +1,4 @@
-"""What each file may hold, as typed values, with one sentence for every mistake (section 3).
+"""What each file may hold, as typed values, with one sentence for every mistake.
 
 Every reader takes the mapping of the file (and its texts, see Fields) and gives the value with
 the issues found; unknown keys stay in the file and in answers, and are only warned of.

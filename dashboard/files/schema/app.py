@@ -1,4 +1,4 @@
-"""apps/<slug>.yaml: one declared app (3.2)."""
+"""apps/<slug>.yaml: one declared app."""
 
 from __future__ import annotations
 

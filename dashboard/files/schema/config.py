@@ -1,4 +1,4 @@
-"""config.yaml: settings of the dashboard, every one with a default (3.1)."""
+"""config.yaml: settings of the dashboard, every one with a default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""bookmarks/<group>.yaml: one group of links (3.2)."""
+"""bookmarks/<group>.yaml: one group of links."""
 
 from __future__ import annotations
 

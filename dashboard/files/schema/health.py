@@ -1,4 +1,4 @@
-"""The `health` block of an app: what counts as fine, and how often it is asked (3.2, 6)."""
+"""The `health` block of an app: what counts as fine, and how often it is asked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dashboard.files.fields import Fields
 
 Type = Literal["http", "tcp", "process", "none"]
 
-# databases and mail servers, where bytes of ours would do harm: TCP connect only (6.4)
+# databases and mail servers, where bytes of ours would do harm: TCP connect only
 SILENT_PORTS = frozenset(
     {22, 25, 53, 111, 139, 445, 631, 1433, 1521, 2049, 3306, 5432, 5672, 6379, 9042, 9092, 11211,
      27017}

@@ -1,4 +1,4 @@
-"""ignore.yaml: listeners that are not shown (3.2)."""
+"""ignore.yaml: listeners that are not shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `service` block of an app: a command the dashboard starts, stops and restarts (3.2, 9)."""
+"""The `service` block of an app: a command the dashboard starts, stops and restarts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Restart = Literal["no", "on-failure", "always"]
 
 COMMAND = 16 << 10
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-OURS = ("SVC_APP", "SVC_RUN")  # set for every service (9.2)
+OURS = ("SVC_APP", "SVC_RUN")  # set for every service
 
 
 @dataclass(frozen=True, slots=True)

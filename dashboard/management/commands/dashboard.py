@@ -1,4 +1,4 @@
-"""`manage.py dashboard VERB`: the dashboard from a terminal, over its HTTP API (section 15.6).
+"""`manage.py dashboard VERB`: the dashboard from a terminal, over its HTTP API.
 
 Exit code 0: done. 1: refused, the reason on stderr. 2: usage. 3: not reachable.
 """
@@ -60,7 +60,7 @@ class Command(BaseCommand):
             self._end(REFUSED, str(refused))
         except NotReachable as error:
             self._end(NOT_REACHABLE, str(error))
-        except BrokenPipeError:  # whoever read this has seen enough
+        except BrokenPipeError:  # the reader has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except KeyboardInterrupt:
             self.stderr.write("")

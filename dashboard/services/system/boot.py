@@ -1,4 +1,4 @@
-"""Which boot of the machine this is (section 10.2): pids of another boot mean nothing now."""
+"""Which boot of the machine this is: pids of another boot mean nothing now."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from config.kernel.process import table
+from config.process import table
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 

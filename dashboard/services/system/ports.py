@@ -11,12 +11,12 @@ from typing import Any
 
 import psutil
 
-from config.kernel.process.listening import listening
+from config.process.listening import listening
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A listening process; all None when it is another user's."""
+    """A listening process; all None when it belongs to another user."""
 
     name: str | None = None
     pid: int | None = None

@@ -1,4 +1,4 @@
-"""Which processes belong to a run, and signals that reach them and nobody else.
+"""Which processes belong to a run, and signals that reach no other.
 
 This process and its ancestors are never touched.
 """
@@ -11,8 +11,8 @@ import signal
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from config.kernel.process import tree
-from config.kernel.process.table import DEAD, Process, environ, scan, send
+from config.process import tree
+from config.process.table import DEAD, Process, environ, scan, send
 
 MARK = "SVC_RUN"
 ROUNDS = 64
@@ -38,7 +38,7 @@ def members(family: Family, known: Iterable[Process] = ()) -> list[Process]:
     marked |= {p.pid for p in known if p.pid in processes and processes[p.pid].started == p.started}
     leader = processes.get(family.leader)
     ours = leader is not None and leader.started == family.started
-    # a group's number is not given out again while somebody is in it
+    # a group's number is not given out again while a process is in it
     if ours or any(processes[pid].group == family.leader for pid in marked):
         marked |= {p.pid for p in processes.values() if p.group == family.leader}
     parents = {process.pid: process.parent for process in processes.values()}
@@ -59,7 +59,7 @@ def tell(family: Family, number: signal.Signals) -> list[Process]:
 
 
 def kill(family: Family, known: Iterable[Process] = ()) -> list[Process]:
-    """SIGKILL for every member: stopped first, so that none makes another meanwhile."""
+    """SIGKILL for every member: stopped first, so that none starts a new one meanwhile."""
     frozen: dict[int, Process] = {}
     for _ in range(ROUNDS):
         fresh = [process for process in members(family, known) if process.pid not in frozen]
@@ -74,6 +74,6 @@ def kill(family: Family, known: Iterable[Process] = ()) -> list[Process]:
 
 
 def reap(pid: int) -> None:
-    """Collect our child if it is one and has ended; somebody else's is none of our business."""
+    """Collect our child if it is one and has ended; children of others are left alone."""
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)

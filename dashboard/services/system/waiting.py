@@ -8,8 +8,8 @@ import os
 import signal
 from collections.abc import Iterable
 
-from config.kernel.process import table
-from config.kernel.process.table import Process
+from config.process import table
+from config.process.table import Process
 from dashboard.services.system import processes
 from dashboard.services.system.clock import Clock
 from dashboard.services.system.processes import Family

@@ -1,0 +1,266 @@
+"""What is true now: files, listeners, services and probes put together, on the daemon's thread.
+
+Each kind of news comes in by one method; a census decides what it means, the components follow.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dashboard import reboot
+from dashboard.daemon import translation
+from dashboard.daemon.changes import tell_census, tell_files
+from dashboard.daemon.history_writer import HistoryWriter
+from dashboard.daemon.ownport import OwnPort
+from dashboard.daemon.scanning import Scanning, World
+from dashboard.daemon.sightings import Pids, ScanRequest, ScanResult, Sightings
+from dashboard.daemon.translation import Remembered
+from dashboard.events import EVENTS, GREETING, EventDebouncer
+from dashboard.files.entries import FileError
+from dashboard.files.schema.config import Config
+from dashboard.files.store import Files
+from dashboard.gallery import Gallery
+from dashboard.gallery import World as GalleryWorld
+from dashboard.health import record as health
+from dashboard.health.evidence import Changed, Edge, Notice, Scanned, Silenced
+from dashboard.health.result import Result
+from dashboard.health.runner import Report, Runner
+from dashboard.history.recorder import Recorder
+from dashboard.reboot import Lost
+from dashboard.registry.census import App, Census, census
+from dashboard.registry.look import Seen
+from dashboard.services.environment import LoginOnce
+from dashboard.services.state import Change, Limits
+from dashboard.services.state import World as ServicesWorld
+from dashboard.services.supervise import Supervisor
+from dashboard.services.system.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Cached:
+    """One record as it was made; not to be shown after `until` (monotonic seconds)."""
+
+    app: App
+    data: bytes
+    state: health.State
+    until: float
+
+
+class State:
+    """The components of one run of the daemon, and what they found out.
+
+    `files` is None until they are loaded; `faults` tells what is wrong with the daemon's tasks;
+    `results`: the last of each app's probes; `members`: the processes a scan found of services.
+    `rev` counts every visible change, `cached` are the records of apps that nothing has touched.
+    `own_ports` are never listed; `open_files` is the soft limit that services get back.
+    """
+
+    def __init__(
+        self,
+        port: OwnPort,
+        own_ports: frozenset[int] = frozenset(),
+        open_files: int | None = None,
+    ) -> None:
+        self.port, self.own_ports = port, own_ports
+        self.faults: Callable[[], list[FileError]] = list
+        self.files: Files | None = None
+        self.seen = Seen()
+        self.members: Pids = {}
+        self.census = Census({})
+        self.results: dict[str, Result] = {}
+        self.rev = 0
+        self.cached: dict[str, Cached] = {}
+        self.events = EventDebouncer()
+        self.scanning = Scanning(World(self.request, self.take_scan, watched), Sightings(own_ports))
+        self.runner = Runner(self.report, self.scanning.afresh)
+        self.history = HistoryWriter(lambda: self.config, self.bump)
+        self._login, clock = LoginOnce(), Clock()
+        self.services = Supervisor(
+            ServicesWorld(clock, self.served, self._login, self._limits, open_files)
+        )
+        self.lost = Lost(
+            reboot.World(clock, self.services, self._lost_changed, self._lost_settings)
+        )
+        self.gallery = Gallery(
+            GalleryWorld(
+                config=lambda: self.config,
+                thumb_changed=self._pictured,
+                icon_changed=self.events.bookmarks,
+                clients=watched,
+                battery=lambda: self.scanning.on_battery,
+            )
+        )
+        self._remembered = Remembered(self.services)
+
+    @property
+    def loaded(self) -> Files:
+        """The files, once there are any."""
+        assert self.files is not None
+        return self.files
+
+    @property
+    def config(self) -> Config:
+        config: Config = self.loaded.config.parsed
+        return config
+
+    def bump(self) -> None:
+        """Something clients can see has changed."""
+        self.rev += 1
+        GREETING.rev = self.rev
+
+    def touch(self, slug: str) -> None:
+        """The record of this app has changed."""
+        self.cached.pop(slug, None)
+        self.bump()
+
+    def request(self) -> ScanRequest:
+        """What a scan needs to know."""
+        return ScanRequest(
+            self.config.scan,
+            frozenset(self.loaded.apps),
+            self.history.recorder.bound(),
+            self.services.families(),
+        )
+
+    def take_files(self, files: Files) -> None:
+        """The files as they are now."""
+        before, self.files = self.loaded, files
+        tell_files(self.events, before, files)
+        if before.config is not files.config:
+            self._login.forget()
+            self.cached.clear()
+            self.bump()
+        self.turn(_reason(before, files))
+        if not self.config.scan.enabled:
+            self.runner.scanned({})  # what the last scan showed is no evidence any more
+        self.bump()
+        if before.apps.keys() != files.apps.keys() or before.config is not files.config:
+            self.scanning.again()
+
+    def take_scan(self, found: ScanResult, complete: bool) -> None:
+        """What a scan saw; `complete`: it was a whole one, which is evidence for the apps."""
+        self.seen, self.members = found.seen, found.pids
+        self.turn("scan")
+        if complete:
+            ports = {slug: app.evidence for slug, app in self.census.apps.items()}
+            at = found.seen.at
+            self.runner.scanned(ports, at.timestamp() if at else None)
+        self.lost.seen(self._remembered.of(self.census, self.seen))
+
+    def report(self, report: Report) -> None:
+        """What a probe, a scan or a service came to for one app."""
+        slug, record, result = report.slug, report.record, report.result
+        if result is not None:
+            self.results[slug] = result
+            us = None if result.ms is None else round(result.ms * 1000)
+            self.history.record(
+                Recorder.add, slug, result.at, record.state.value, us, result.status, ok=result.ok
+            )
+        for event in report.events:
+            match event:
+                case Edge(at, before, after, reason, kept):
+                    words = (before.value, after.value, reason.value)
+                    self.history.record(Recorder.edge, slug, at, *words, kept_on=kept)
+                case Notice(state):
+                    self.events.state(slug, state.value)
+        self.touch(slug)
+        if report.events and (app := self.census.apps.get(slug)) is not None:
+            self._show(app)
+
+    def served(self, change: Change) -> None:
+        """A service has changed."""
+        state = self.services.state(change.slug)
+        said = translation.evidence(change, state) if state is not None else None
+        if said is not None:  # first: to the census an app that should run and does not is down
+            self.runner.evidence(change.slug, said)
+        self.turn("scan")
+        self.touch(change.slug)
+        self.scanning.again()
+
+    def turn(self, reason: str) -> None:
+        """The next census; `reason`: that of the event when the listeners differ."""
+        before, scanning = self.census, self.config.scan.enabled
+        self.census = census(
+            self.loaded,
+            self.seen if scanning else Seen(),
+            pids=translation.pids(self.services.families(), self.members),
+            processes=translation.processes(self.services.running()),
+            local_scan=scanning,
+            own_ports=self.own_ports,
+            before=before,
+        )
+        if self.census.apps is not before.apps:
+            self._follow(before.apps, self.census.apps)
+        if tell_census(self.events, before, self.census, reason):
+            self.bump()
+
+    def _follow(self, known: Mapping[str, App], apps: Mapping[str, App]) -> None:
+        """Notify each component of what differs between two censuses."""
+        for slug in [slug for slug in known if slug not in apps]:
+            self._forget(slug)
+        for slug, app in apps.items():
+            if app is not (old := known.get(slug)):
+                self._know(old, app)
+
+    def _know(self, before: App | None, app: App) -> None:
+        slug = app.slug
+        self.history.record(Recorder.pace, slug, app.policy.interval)
+        if app.source == "discovered" and app.sighting is not None:
+            self.history.record(Recorder.bind, slug, app.sighting.id)
+        known = self.history.last_known(slug) if before is None else None
+        self.runner.watch(slug, app.target, app.policy, known)
+        if app.silenced is not None:  # paused, or its file was never read well
+            self.runner.evidence(slug, Silenced(app.silenced))
+        elif before is not None and before.silenced is not None:
+            self.runner.evidence(slug, Changed())
+        if before is None and app.evidence is not health.Port.UNSEEN:
+            self.runner.evidence(slug, Scanned(app.evidence))
+        if before is None or before.service != app.service:
+            self.services.declare(slug, app.service)
+        self.touch(slug)
+        self._show(app)
+
+    def _forget(self, slug: str) -> None:
+        self.runner.forget(slug)
+        self.services.declare(slug, None)
+        self.history.record(Recorder.remove, slug, time.time())
+        self.results.pop(slug, None)
+        self.touch(slug)
+        self.gallery.know(slug, None)
+
+    def _show(self, app: App) -> None:
+        """What the picture of an app depends on may have changed."""
+        record = self.runner.record(app.slug)
+        state = record.state if record is not None else health.State.UNKNOWN
+        self.gallery.know(app.slug, translation.shown(app, state))
+
+    def _pictured(self, slug: str) -> None:
+        self.events.thumb(slug)
+        self.touch(slug)
+
+    def _lost_changed(self, ids: Sequence[str]) -> None:
+        self.events.reboot(ids)
+        self.bump()
+
+    def _lost_settings(self) -> reboot.Settings:
+        return reboot.Settings(self.config.lost_enabled, self.config.lost_grace)
+
+    def _limits(self) -> Limits:
+        said = self.config.services
+        return Limits(said.enabled, said.stop_timeout, said.log_max_bytes, said.log_keep)
+
+
+def watched() -> bool:
+    """Whether a stream client is connected."""
+    return EVENTS.clients > 0
+
+
+def _reason(before: Files, now: Files) -> str:
+    """What a change of files is to the list of listeners."""
+    if before.ignore is not now.ignore:
+        return "ignored"
+    if before.config.parsed.scan != now.config.parsed.scan:
+        return "config"
+    return "claimed" if now.apps.keys() - before.apps.keys() else "scan"

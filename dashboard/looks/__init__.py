@@ -1,1 +1,0 @@
-"""How an app looks: cards, favicons, screenshots, and the icons of bookmarks (section 14)."""

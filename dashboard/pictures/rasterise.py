@@ -1,0 +1,70 @@
+"""Run as a script: an SVG on standard input, a PNG on standard output, and nothing else.
+
+It imports nothing of the service. Before it looks at the SVG it gives up the right to open or
+grow any file and bounds its own processor time and, where the system
+can, memory. Who names a font file lets it read fonts, so only for an SVG that names no file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import re
+import resource
+import struct
+import sys
+from typing import Any
+
+import resvg_py
+
+MEMORY = 1 << 30
+CPU_S = 2
+LOOKED_AT = 24  # signature, chunk header, width and height of a PNG
+FONTS = 64  # files that may be open when fonts are read
+LETTERS, EMOJI, FIRST_EMOJI = "DejaVu Sans", "Noto Color Emoji", "\U0001f000"
+_NUMBERED = re.compile(r"&#(?:x[0-9a-f]{1,6}|[0-9]{1,7});", re.IGNORECASE)
+_JOINING = re.compile("[\u200d\ufe0e\ufe0f]")
+_BEYOND = re.compile(r"[^\x00-\x7f]")
+_NOWHERE = "\U0010fffd"  # in no font: what is drawn like it is drawn as a box
+
+
+def main(side: int, fonts: list[str]) -> None:
+    text = sys.stdin.buffer.read().decode("utf-8-sig")
+    for limit, value in (
+        (resource.RLIMIT_NOFILE, FONTS if fonts else 0),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, CPU_S),
+    ):
+        resource.setrlimit(limit, (value, value))
+    with contextlib.suppress(ValueError, OSError):  # macOS bounds no memory
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    how: dict[str, Any] = {"skip_system_fonts": True}
+    if fonts:
+        text = _NUMBERED.sub(_letter, text)
+        family = EMOJI if max(text) >= FIRST_EMOJI else LETTERS
+        how = {"font_files": fonts, "font_family": family, "serif_family": family}
+        plain = _JOINING.sub("", text)
+        boxes = _BEYOND.sub(_NOWHERE, plain)
+        if boxes != plain and _drawn(boxes, side, how) == _drawn(plain, side, how):
+            sys.exit("no font here has its letters")
+    sys.stdout.buffer.write(_drawn(text, side, how))
+
+
+def _letter(number: re.Match[str]) -> str:
+    """The letter itself, of one that is no sign of XML."""
+    letter = html.unescape(number[0])
+    return letter if _BEYOND.match(letter) else number[0]
+
+
+def _drawn(text: str, side: int, how: dict[str, Any]) -> bytes:
+    """resvg keeps the aspect ratio by the width alone: a tall one is drawn again by its height."""
+    png = resvg_py.svg_to_bytes(svg_string=text, width=side, **how)
+    width, height = struct.unpack(">II", bytes(png[16:LOOKED_AT]))
+    if height > width:
+        png = resvg_py.svg_to_bytes(svg_string=text, height=side, **how)
+    return bytes(png)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,282 @@
+"""The journal and the notice of what a reboot took: the face of this room.
+
+Everything here is touched on the daemon's thread only; the disk is, in threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from config.errors import Conflict, NotFound, SvcError
+from dashboard.reboot import environment, journal, notice, render, restarting
+from dashboard.reboot.entry import Entry, Listening
+from dashboard.reboot.journal import Journal
+from dashboard.reboot.notice import Item, Notice, Status
+from dashboard.reboot.restarting import Restarted
+from dashboard.reboot.running import Running
+from dashboard.reboot.world import World
+from dashboard.services.system import boot
+
+log = logging.getLogger(__name__)
+
+WRITE_S = 2.0
+
+
+class Lost:
+    """One journal and one notice. `begin` after Supervisor.begin, then `run` as a task."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._running = Running()
+        self._notice = Notice()
+        self._boot = ""
+        self._began: float | None = None
+        self._in_grace = True
+        self._journal_waits = self._notice_waits = False  # for the disk
+        self._refused = False  # by the disk, the last time
+        self._kept: bool | None = None  # whether the journal on disk has entries; None: no file
+        self._earlier = False  # whether that one is of an earlier boot
+        self._gone: frozenset[str] = frozenset()
+        self._last_told: render.Notice | None = None
+        self._restarts: dict[str, asyncio.Task[Restarted]] = {}
+        self._saving = asyncio.Lock()
+
+    async def begin(self) -> None:
+        """Read journal and notice; another boot than the journal's: its entries may be lost."""
+        clock = self.world.clock
+        self._boot = await asyncio.to_thread(boot.boot_id)
+        self._notice = await asyncio.to_thread(notice.load)
+        known = await asyncio.to_thread(journal.load)
+        self._kept = bool(known.entries) if known else None
+        self._earlier = known is not None and known.boot != self._boot
+        if known is not None and known.boot == self._boot:
+            self._running.resume(known.entries, clock.now())
+        elif known is not None and self._enabled and known.boot != self._notice.taken:
+            now = clock.wall()
+            lost = [entry for entry in known.running() if not self._was_stopped(entry)]
+            self._notice.take(known.boot, lost, booted=boot.booted_at(), now=now)
+            self._notice_waits = True
+            await self._save()
+        await self._look()
+        self._last_told = self.wire()
+        self._began = clock.now()
+
+    def seen(self, listeners: Sequence[Listening]) -> None:
+        """After every scan: what is to be remembered and listens now. No disk."""
+        if not self._enabled or self._began is None:
+            return
+        clock = self.world.clock
+        if self._running.seen(listeners, now=clock.now(), at=clock.wall(), ended=self._ended):
+            self._journal_waits = True
+        slugs = {one.slug for one in listeners if one.slug is not None}
+        if self._notice.returned({one.id for one in listeners}, slugs):
+            self._notice_waits = True
+            self._tell()
+
+    async def run(self) -> None:
+        """Write what waits, at most every 2 s, and end the grace time; never returns."""
+        while True:
+            await self.step()
+            await self.world.clock.sleep(WRITE_S)
+
+    async def step(self) -> None:
+        """One round: the notice is renewed, what waits is written."""
+        settings, clock = self.world.settings(), self.world.clock
+        if not settings.enabled:
+            await self._off()
+        else:
+            over = self._began is not None and clock.now() - self._began >= settings.grace
+            if self._in_grace and over:
+                self._grace_is_over()
+            if self._notice.prune(clock.wall()):
+                self._notice_waits = True
+            await self._look()
+            await self._save()
+        self._tell()
+
+    def wire(self) -> render.Notice | None:
+        """The notice as the record `lost`. No disk."""
+        items = self._items.values()
+        return render.notice([*items], self._gone, self.world.services)
+
+    async def restart(
+        self,
+        id: str,  # noqa: A002 - the word of the API
+        slug: str | None = None,
+        *,
+        as_service: bool = False,
+    ) -> Restarted:
+        """Once, or from now on as a service. 404 for another id; 400; 409 as a service.
+
+        The caller may go away; it is started all the same. A second caller joins the first.
+        """
+        item = self._item(id)
+        name = f"restart {as_service} {slug}"
+        running = self._restarts.get(id)
+        if running is not None and running.get_name() != name:
+            raise Conflict(f'"{item.entry.name}" is being started already.', code="busy")
+        if running is None:
+            work = self._restarted(item, slug, as_service=as_service)
+            running = self._restarts[id] = asyncio.create_task(work, name=name)
+            running.add_done_callback(lambda done: self._restart_over(id, done))
+        return await asyncio.shield(running)
+
+    async def dismiss(self, id: str | None = None) -> render.LostNotice:  # noqa: A002
+        """One item, or the whole notice: `{lost}` with what remains. 404 for another id."""
+        ids = {*self._items} if id is None else {self._item(id).id}
+        if ids:
+            async with self._saving:
+                await asyncio.to_thread(notice.save, self._notice.stored(without=ids))
+            self._drop(ids)
+        return {"lost": self.wire()}
+
+    async def close(self) -> None:
+        """Write what waits; what is being started goes on."""
+        for task in [*self._restarts.values()]:
+            task.cancel()
+        if self._began is not None and self._enabled:
+            await self._save()
+
+    @property
+    def _enabled(self) -> bool:
+        return self.world.settings().enabled
+
+    @property
+    def _items(self) -> dict[str, Item]:
+        return self._notice.items if self._enabled else {}
+
+    def _item(self, id_: str) -> Item:
+        if id_ not in self._items:
+            raise NotFound(f'No lost app "{id_[:40]}".')
+        return self._items[id_]
+
+    def _ended(self, entry: Entry) -> bool:
+        """A service that a user stopped is not lost."""
+        state = self.world.services.wire(entry.slug) if entry.slug and entry.service else None
+        return bool(state and state["status"] == "stopped" and state["reason"] == "user")
+
+    def _was_stopped(self, entry: Entry) -> bool:
+        """Whether a user stopped it in the boot before, after the last scan that saw it."""
+        state = self.world.services.state(entry.slug) if entry.slug and entry.service else None
+        record = state.record if state else None
+        return bool(record and (record.status, record.reason) == ("stopped", "user"))
+
+    def _grace_is_over(self) -> None:
+        """From now on the journal may be empty, too."""
+        self._in_grace = False
+        self._journal_waits = True
+        if self._notice.pending:
+            self._notice.grace_is_over(self._starts_by_itself)
+            self._notice_waits = True
+
+    def _starts_by_itself(self, entry: Entry) -> bool:
+        """As its file says now; what has no file any more is as it was."""
+        if entry.slug is None or not entry.service:
+            return False
+        service = self.world.services.declared(entry.slug)
+        return service.autostart if service else entry.autostart
+
+    async def _restarted(self, item: Item, wanted: str | None, *, as_service: bool) -> Restarted:
+        services = self.world.services
+        slug = await restarting.slug_for(item.entry, wanted, services, as_service=as_service)
+        await self._look()
+        why = render.blocked(item, self._gone, services)
+        if why is not None and not (as_service and why == render.OFF):
+            return restarting.answer(
+                item, slug, restarting.not_started("blocked", f"Not started: {why}.")
+            )
+        self._mark(item.id, slug=slug, status="starting", note=None)
+        start = restarting.as_service if as_service else restarting.once
+        try:
+            outcome = await start(item.entry, slug, services)
+        except BaseException:
+            self._mark(item.id, slug=item.entry.slug, status=item.status, note=item.note)
+            raise
+        told = restarting.answer(item, slug, outcome)
+        if told["ok"]:
+            self._drop({item.id})
+        else:
+            self._mark(item.id, slug=slug, status="failed", note=told["message"])
+        await self._save()
+        return told
+
+    def _restart_over(self, id_: str, done: asyncio.Task[Restarted]) -> None:
+        self._restarts.pop(id_, None)
+        if not done.cancelled():
+            done.exception()  # the caller may have gone; then no other looks at it
+
+    def _mark(self, id_: str, *, slug: str | None, status: Status, note: str | None) -> None:
+        item = self._notice.items.get(id_)
+        if item is not None:
+            entry = replace(item.entry, slug=slug)
+            self._notice.items[id_] = replace(item, entry=entry, status=status, note=note)
+            self._notice_waits = True
+            self._tell()
+
+    def _drop(self, ids: Collection[str]) -> None:
+        for id_ in ids:
+            self._notice.items.pop(id_, None)
+        self._notice_waits = True
+        self._tell()
+
+    def _tell(self) -> None:
+        now = self.wire()
+        if now != self._last_told:
+            self._last_told = now
+            self.world.changed([*self._items])
+
+    async def _look(self) -> None:
+        """Which directories are gone, for an answer must not wait for a disk."""
+        if self._notice.items:
+            self._gone = await asyncio.to_thread(render.gone, [*self._notice.items.values()])
+
+    async def _save(self) -> None:
+        """A disk that refuses is asked again with the next step."""
+        async with self._saving:
+            try:
+                await self._write_notice()
+                await self._write_journal()
+                self._refused = False
+            except (SvcError, OSError) as error:
+                if not self._refused:
+                    log.warning("the journal of running apps", extra={"why": str(error)})
+                self._refused = True
+
+    async def _write_notice(self) -> None:
+        """Always first: what it takes over from the journal may be overwritten there then."""
+        if self._notice_waits:
+            self._notice_waits = False
+            try:
+                await asyncio.to_thread(notice.save, self._notice.stored())
+            except BaseException:
+                self._notice_waits = True
+                raise
+
+    async def _write_journal(self) -> None:
+        """No good one of an earlier boot is replaced by an empty one within the grace time."""
+        if unread := self._running.unread():
+            self._running.know(await asyncio.to_thread(environment.read, unread))
+        if not self._journal_waits:
+            return
+        entries = tuple(self._running.entries())
+        if not entries and self._in_grace and self._kept and self._earlier:
+            return
+        self._journal_waits = False
+        made = Journal(self._boot, self.world.clock.wall(), entries)
+        try:
+            await asyncio.to_thread(journal.save, made)
+        except BaseException:
+            self._journal_waits = True
+            raise
+        self._kept, self._earlier = bool(entries), False
+
+    async def _off(self) -> None:
+        """Nothing is remembered while it is not wanted; what is lost already waits unseen."""
+        self._running = Running()
+        if self._kept is not None:
+            async with self._saving:
+                await asyncio.to_thread(journal.remove)
+            self._kept = None

@@ -1,0 +1,129 @@
+"""`lost.json`: what a reboot took, until it is back or dismissed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from config.logs import timestamp
+from dashboard.reboot import stored
+from dashboard.reboot.entry import Entry, moment, optional, text
+
+Status = Literal["lost", "starting", "failed"]
+FILE = "lost.json"
+MOST, STAYS = 50, timedelta(days=14)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One listener that did not come back after the boot at `booted`; `note` is for people.
+
+    `noticed`: when this service learnt of that boot, which may be days later.
+    """
+
+    entry: Entry
+    booted: datetime
+    noticed: datetime
+    status: Status = "lost"
+    note: str | None = None
+
+    @property
+    def id(self) -> str:
+        return self.entry.id
+
+    def is_back(self, ids: Collection[str], slugs: Collection[str | None]) -> bool:
+        """Of what is being started that is judged when it is over."""
+        return self.status != "starting" and (self.id in ids or self.entry.slug in slugs)
+
+
+@dataclass(slots=True)
+class Notice:
+    """What is lost, and what may still come back by itself within the grace time (`pending`).
+
+    `taken` is the boot whose journal was taken in last: no journal counts twice.
+    """
+
+    items: dict[str, Item] = field(default_factory=dict)
+    pending: dict[str, Item] = field(default_factory=dict)
+    taken: str | None = None
+
+    def take(self, boot: str, entries: Iterable[Entry], *, booted: datetime, now: datetime) -> None:
+        """A reboot: these ran before it. What was lost already stays lost."""
+        self.pending.update({one.id: Item(one, booted, now) for one in entries})
+        self.taken = boot
+
+    def grace_is_over(self, starts_by_itself: Callable[[Entry], bool]) -> None:
+        """What has not come back is lost, but for services that start by themselves."""
+        lost = [item for item in self.pending.values() if not starts_by_itself(item.entry)]
+        ids, slugs = {item.id for item in lost}, {item.entry.slug for item in lost} - {None}
+        earlier = [item for item in self.items.values() if not item.is_back(ids, slugs)]
+        newest = sorted([*earlier, *lost], key=_age, reverse=True)
+        self.items = {item.id: item for item in newest[:MOST]}
+        self.pending = {}
+
+    def returned(self, ids: Collection[str], slugs: Collection[str]) -> bool:
+        """Forget what is back; whether that is anything."""
+        before = len(self.items) + len(self.pending)
+        self.items = _without(self.items, ids, slugs)
+        self.pending = _without(self.pending, ids, slugs)
+        return len(self.items) + len(self.pending) != before
+
+    def prune(self, now: datetime) -> bool:
+        """Forget what is lost for too long; whether that is anything."""
+        before = len(self.items)
+        self.items = {item.id: item for item in self.items.values() if now - item.noticed <= STAYS}
+        return len(self.items) != before
+
+    def stored(self, *, without: Collection[str] = ()) -> dict[str, Any]:
+        return {
+            "taken": self.taken,
+            "items": [_stored(one) for one in self.items.values() if one.id not in without],
+            "pending": [_stored(one) for one in self.pending.values()],
+        }
+
+
+def load() -> Notice:
+    return stored.load(FILE, _read) or Notice()
+
+
+def save(value: dict[str, Any]) -> None:
+    """`value` as Notice.stored makes it."""
+    stored.save(FILE, value)
+
+
+def _without(
+    items: dict[str, Item], ids: Collection[str], slugs: Collection[str]
+) -> dict[str, Item]:
+    return {one.id: one for one in items.values() if not one.is_back(ids, slugs)}
+
+
+def _age(item: Item) -> tuple[datetime, datetime]:
+    return item.noticed, item.entry.last_seen
+
+
+def _stored(item: Item) -> dict[str, Any]:
+    return {
+        "bootedAt": timestamp(item.booted),
+        "noticedAt": timestamp(item.noticed),
+        "note": item.note,
+        **item.entry.stored(),
+    }
+
+
+def _item(value: dict[str, Any]) -> Item:
+    """A restart that was under way when the daemon ended is not any more."""
+    note = optional(value["note"])
+    status: Status = "failed" if note else "lost"
+    booted, noticed = moment(value["bootedAt"]), moment(value["noticedAt"])
+    return Item(Entry.load(value), booted, noticed, status, note)
+
+
+def _read(value: dict[str, Any]) -> Notice:
+    items, pending = ([_item(one) for one in value[name]] for name in ("items", "pending"))
+    return Notice(
+        items={one.id: one for one in items},
+        pending={one.id: one for one in pending},
+        taken=None if value["taken"] is None else text(value["taken"]),
+    )
