@@ -9,8 +9,8 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
 
-    from config.kernel.process import prctl
     from config.options import OptionError
+    from config.process import prctl
 
     prctl.die_with_starter()
     try:

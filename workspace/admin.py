@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django_q.models import Failure, OrmQ
 
-from config.kernel.web.admin import Inspection, Ledger, Values, site
+from config.web.admin import Inspection, Ledger, Values, site
 from workspace import models
 
 __all__ = ("site",)  # filled by this module's import

@@ -6,4 +6,4 @@ from django.apps import AppConfig
 class WorkspaceConfig(AppConfig):
     name = "workspace"
     surface = "main"
-    places = "workspace.places"  # config.kernel.web.places
+    places = "workspace.places"  # config.web.places

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import os
 
-from config.kernel.mcp.operations import Registry
-from workspace import projects
+from config.mcp.operations import Registry
 from workspace.access import audit, clients, reach
 from workspace.engines import select
 from workspace.engines.claude import setup
+from workspace.projects import store
 
 log = logging.getLogger(__name__)
 
@@ -35,11 +35,11 @@ class ManagementApi:
 
 
 class Agents:
-    """One of settings.SVC_BACKGROUND: warns of what does not confine agents (engine.md 11, 12)."""
+    """One of settings.SVC_BACKGROUND: warns of what does not confine agents."""
 
     def start(self) -> None:
         key_seen = setup.key_warning(select.engine_cfg("claude"))
-        network = [*projects.unguarded(), *reach.of_instance()]
+        network = [*store.unguarded(), *reach.of_instance()]
         for text in filter(None, [*select.warnings(), *network, key_seen]):
             log.warning(text)
         if os.geteuid() == 0:

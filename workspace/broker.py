@@ -1,4 +1,4 @@
-"""django-q2's brokers as this service uses them: tasks as rows, or through Redis (design 9, 11).
+"""django-q2's brokers as this service uses them: tasks as rows, or through Redis.
 
 Rows: polling stays slow, so that an idle service costs nothing; each new task rings the bell of
 its queue. A lost ring costs one poll interval, never a task. Redis: several servers share a queue.
@@ -17,7 +17,7 @@ from django_q.brokers import Broker
 from django_q.brokers.orm import ORM
 from django_q.conf import Conf
 
-from config.kernel.process import bell, hub
+from config.process import redis_client, wakeup
 
 log = logging.getLogger(__name__)
 
@@ -27,18 +27,18 @@ TRIED_S = 1.0  # between two tries of a store that is gone
 class WakingBroker(ORM):  # type: ignore[misc]
     """ORM broker with a bell per queue; the pusher sleeps on it instead of on the clock."""
 
-    _bell: bell.Bell | None = None
+    _bell: wakeup.Wakeup | None = None
     _lost = False
 
     def enqueue(self, task: Any) -> Any:
         package = super().enqueue(task)
         queue = self.list_key or Conf.CLUSTER_NAME
-        transaction.on_commit(lambda: bell.ring(f"queue-{queue}"), using=Conf.ORM)
+        transaction.on_commit(lambda: wakeup.wake(f"queue-{queue}"), using=Conf.ORM)
         return package
 
     def dequeue(self) -> list[tuple[Any, str]] | None:
         """Tasks that are due, else None after a ring or the poll time, also while the database is
-        gone: whoever reads tasks would rest for 10 s after an error, and hold up a stop."""
+        gone: the reader of tasks would rest for 10 s after an error, and hold up a stop."""
         try:
             taken = self._take()
         except (OperationalError, InterfaceError) as error:
@@ -51,7 +51,7 @@ class WakingBroker(ORM):  # type: ignore[misc]
         if taken:
             return taken
         if self._bell is None:  # opened by the process that sleeps, not by the one that forks it
-            self._bell = bell.Bell(f"queue-{self.list_key}")
+            self._bell = wakeup.Wakeup(f"queue-{self.list_key}")
             return None  # look once more: a task may have come before the bell was there
         self._bell.wait(Conf.POLL)
         return None
@@ -69,16 +69,16 @@ class WakingBroker(ORM):  # type: ignore[misc]
 
 class RedisBroker(Broker):  # type: ignore[misc]
     """A list per queue. What is lost with a Redis or a worker is a row that waits all the same:
-    the sweep hands it over again (engine.md 3.3)."""
+    the sweep hands it over again."""
 
     _lost = False
 
     @staticmethod
     def get_connection(list_key: str | None = None) -> Any:
-        return hub.connect()
+        return redis_client.connect()
 
     def enqueue(self, task: Any) -> None:
-        """After the commit: no worker is told of a row that is not there yet."""
+        """After the commit: no worker hears of a row that is not there yet."""
         transaction.on_commit(partial(self._push, task), using=Conf.ORM)
 
     def _push(self, task: Any) -> None:

@@ -10,17 +10,18 @@ from typing import Any
 
 from channels.generic.http import AsyncHttpConsumer
 
-from config.kernel.mcp.endpoint import Call, McpConsumer
-from config.kernel.mcp.operations import Principal
-from config.kernel.web import threads
-from config.kernel.web.answers import Receive, Refusal, Send, refuse, send_json
-from config.kernel.web.guard import Headers
-from workspace.access import discovery, proxies, turns
+from config.mcp.endpoint import Call, McpConsumer
+from config.mcp.operations import Principal
+from config.web.answers import Receive, Refusal, Send, refuse, send_json
+from config.web.guard import Headers
+from config.web.http import threads
+from workspace.access import discovery, proxies
 from workspace.access.audit import LEDGER
 from workspace.access.clients import management
 from workspace.access.gate import FOREIGN_PAGE, NOT_FOUND, Gate, Stopped
 from workspace.access.principals import Client
-from workspace.operations import REGISTRY
+from workspace.chats.turns import tokens
+from workspace.mcp.catalogue import REGISTRY
 
 __all__ = ["REGISTRY", "Discovery", "ManagementEndpoint", "TurnEndpoint"]
 
@@ -43,7 +44,7 @@ def gate() -> Gate:
 
 
 class ManagementEndpoint(McpConsumer):
-    """/mcp: callers outside the instance, by bearer token and scope (spec 4.1)."""
+    """/mcp: callers outside the instance, by bearer token and scope."""
 
     registry = REGISTRY
 
@@ -68,7 +69,7 @@ class ManagementEndpoint(McpConsumer):
 
 
 class TurnEndpoint(McpConsumer):
-    """/_svc/mcp: the service's own running turns, by their token (engine.md 7)."""
+    """/_svc/mcp: the service's own running turns, by their token."""
 
     registry = REGISTRY
 
@@ -76,13 +77,13 @@ class TurnEndpoint(McpConsumer):
         page = Headers(self.scope).all(b"origin")
         if page and not management().welcomes(page):
             return FOREIGN_PAGE
-        token = turns.token_of(self.scope)
-        found = await threads.run(turns.caller, token) if token else None
+        token = tokens.token_of(self.scope)
+        found = await threads.run(tokens.caller, token) if token else None
         return found or NOT_FOUND
 
 
 class Discovery(AsyncHttpConsumer):  # type: ignore[misc]
-    """The protected-resource document: public, no gate (workspace.md 5)."""
+    """The protected-resource document: public, no gate."""
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         found, method = management(), scope["method"]

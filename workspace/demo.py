@@ -1,19 +1,19 @@
 """The demo project of a first run: something to look at, made on request, never by itself.
 
 It is an ordinary project: a small Python package with a test, the nightly check as a disabled
-trigger (engine.md 8), and one chat that ran a runbook. Everything in it works offline.
+trigger, and one chat that ran a runbook. Everything in it works offline.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from config.kernel.errors import NotFound
-from workspace import projects
+from config.errors import NotFound
 from workspace.access.principals import System, User
-from workspace.chats import chats
-from workspace.project import Project
-from workspace.triggers import triggers
+from workspace.chats import actions
+from workspace.projects import store
+from workspace.projects.project import Project
+from workspace.triggers import commands
 
 SLUG = "demo"
 NIGHTLY = """#!runbook
@@ -71,7 +71,7 @@ FILES = {
 
 
 def nightly_check() -> dict[str, Any]:
-    """The nightly check as a trigger record (spec 2.5), disabled."""
+    """The nightly check as a trigger record, disabled."""
     return {
         "trigger": {"type": "schedule", "cron": "30 2 * * *"},
         "run": {"prompt": NIGHTLY, "tools": ["Grep", "Bash", "Write"]},
@@ -82,13 +82,15 @@ def nightly_check() -> dict[str, Any]:
 def make(principal: User | System) -> Project:
     """The demo project; made when it is not there, left as it is when it is."""
     try:
-        return projects.get(SLUG)
+        return store.get(SLUG)
     except NotFound:
         pass
     summary = "A small package to try chats and triggers on"
-    project = projects.create(principal=principal, name="Demo", slug=SLUG, summary=summary)
+    project = store.create(principal=principal, name="Demo", slug=SLUG, summary=summary)
     for name, text in FILES.items():
         (project.working_dir / name).write_text(text, encoding="utf-8")
-    triggers.put(project, "nightly-check", nightly_check())
-    chats.create(principal=principal, project=project, prompt=FIRST_CHAT, name="First look around")
-    return projects.get(SLUG)
+    commands.put(project, "nightly-check", nightly_check())
+    actions.create(
+        principal=principal, project=project, prompt=FIRST_CHAT, name="First look around"
+    )
+    return store.get(SLUG)

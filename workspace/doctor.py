@@ -6,20 +6,20 @@ from collections.abc import Iterator
 
 from django.conf import settings
 
-from config.kernel.process.doctor import FAULT, HINT, OK, Finding
-from config.kernel.process.singleton import Instance
-from config.kernel.storage import homes
-from workspace import projects
+from config.process.doctor import FAULT, HINT, OK, Finding
+from config.process.singleton import Instance
+from config.storage import homes
 from workspace.access import reach
 from workspace.access.clients import management
 from workspace.engines import select
 from workspace.engines.base import NAMES
+from workspace.projects import store
 from workspace.triggers.entries import files
 from workspace.triggers.schedule import alive
 
 
 def check() -> Iterator[Finding]:
-    found = projects.listed()
+    found = store.listed()
     for project in found:
         name = f"project {project.slug}"
         if project.taken:
@@ -33,7 +33,7 @@ def check() -> Iterator[Finding]:
             yield Finding(HINT, name, f'trigger "{entry.name}": {entry.error} (line {entry.line})')
     yield Finding(OK, "projects", f"{len(found)} in use")
     if homes.home():
-        text = f"{homes.home()}; {len(projects.elsewhere())} projects live with others"
+        text = f"{homes.home()}; {len(store.elsewhere())} projects live with others"
         yield Finding(OK, "home", text)
     yield from scheduler()
     for record in management().records:
@@ -57,7 +57,7 @@ def engines() -> Iterator[Finding]:
         yield Finding(OK, "sandbox", "bubblewrap confines what agents run")
     for warning in select.warnings():
         yield Finding(FAULT if sandbox.mode == "unavailable" else HINT, "sandbox", warning)
-    for warning in [*projects.unguarded(), *reach.of_instance()]:
+    for warning in [*store.unguarded(), *reach.of_instance()]:
         yield Finding(HINT, "network", warning)
 
 

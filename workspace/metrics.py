@@ -15,9 +15,9 @@ import psutil
 from django.db.models import Count, Min
 from django_q.brokers import get_broker
 
-from config.kernel.metrics import Metric, by, gauge
-from config.kernel.process.vitals import memory
-from config.kernel.storage import homes, opening
+from config.metrics import Metric, by, gauge
+from config.process.vitals import memory
+from config.storage import homes, opening
 from workspace import ids
 from workspace.chats.streams.watching import WATCH
 from workspace.chats.turns import delivery, queue

@@ -3,7 +3,7 @@
 Index rows (Project, Chat) are rebuilt from files at any time and never decide anything. Ledger
 rows are the truth of what they record; losing them loses history, never a project, chat or trigger.
 
-`home` tells the projects directory that a row is about (config/kernel/storage/homes.py).
+`home` tells the projects directory that a row is about (config/storage/homes.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from config.kernel.storage import homes
+from config.storage import homes
 
 
 def _home() -> models.CharField[str, str]:
@@ -19,7 +19,7 @@ def _home() -> models.CharField[str, str]:
 
 
 class Project(models.Model):
-    """One `project.yaml` as last read (workspace.md 2)."""
+    """One `project.yaml` as last read."""
 
     slug = models.CharField(max_length=128, primary_key=True)
     path = models.TextField()
@@ -39,7 +39,7 @@ class Project(models.Model):
 
 
 class Chat(models.Model):
-    """One chat: its record `.chats/<id>.yaml` and what its transcript says (workspace.md 3)."""
+    """One chat: its record `.chats/<id>.yaml` and what its transcript says."""
 
     id = models.CharField(max_length=36, primary_key=True)
     project = models.CharField(max_length=128, db_index=True)
@@ -105,7 +105,7 @@ class Searched(models.Model):
 
 
 class Run(models.Model):
-    """One truthful record per firing (workspace.md 9). Unique per trigger and nominal time."""
+    """One truthful record per firing. Unique per trigger and nominal time."""
 
     id = models.CharField(max_length=32, primary_key=True)  # run_<ulid>
     project = models.CharField(max_length=128)
@@ -119,7 +119,7 @@ class Run(models.Model):
     clients = models.JSONField(default=list, db_default=[])
     spawn_cap = models.IntegerField(null=True)  # the most that its spawn limit may be
     event = models.JSONField(null=True)
-    chain = models.JSONField(default=list)  # trigger keys this firing descends from (8.5)
+    chain = models.JSONField(default=list)  # trigger keys this firing descends from
     scheduled_for = models.DateTimeField(null=True)
     queued_at = models.DateTimeField(db_index=True)
     started_at = models.DateTimeField(null=True)
@@ -165,7 +165,7 @@ class Run(models.Model):
 
 
 class Turn(models.Model):
-    """One message of a chat's queue, and the turn it becomes (workspace.md 3, engine.md 3)."""
+    """One message of a chat's queue, and the turn it becomes."""
 
     id = models.CharField(max_length=32, primary_key=True)  # msg_<ulid>: order of the queue
     project = models.CharField(max_length=128, db_index=True)
@@ -185,7 +185,7 @@ class Turn(models.Model):
     # As its trigger says; "" = the project's, also of a row that an older version writes.
     network = models.CharField(max_length=8, blank=True, default="", db_default="")
     max_turns = models.IntegerField()
-    spawn_limit = models.IntegerField(default=0)  # the limit of this turn (workspace.md 6.5)
+    spawn_limit = models.IntegerField(default=0)  # the limit of this turn
     created = models.DateTimeField()
     delivered = models.DateTimeField(null=True)  # last time its id was put into the cluster
     started = models.DateTimeField(null=True)
@@ -218,7 +218,7 @@ class Turn(models.Model):
 
 
 class TriggerState(models.Model):
-    """What arming a trigger decided: its grid and its next nominal time (workspace.md 8.3)."""
+    """What arming a trigger decided: its grid and its next nominal time."""
 
     project = models.CharField(max_length=128)
     name = models.CharField(max_length=64)
@@ -245,7 +245,7 @@ class TriggerState(models.Model):
 
 
 class InvalidEntry(models.Model):
-    """A hand-written trigger that cannot be used, for inspection (workspace.md 8.1)."""
+    """A hand-written trigger that cannot be used, for inspection."""
 
     project = models.CharField(max_length=128)
     name = models.CharField(max_length=200)
@@ -261,7 +261,7 @@ class InvalidEntry(models.Model):
 
 
 class AuditEntry(models.Model):
-    """One call on /mcp, or the refusals of one peer in one minute (workspace.md 13)."""
+    """One call on /mcp, or the refusals of one peer in one minute."""
 
     time = models.DateTimeField(db_index=True)
     client = models.TextField(blank=True)

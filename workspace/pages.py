@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 
-from config.kernel.web.pages import Crumb, or_missing, page
-from workspace import demo, projects
+from config.web.pages import Crumb, or_missing, page
+from workspace import demo
 from workspace.access import reach
 from workspace.chats import index
-from workspace.project import Project
+from workspace.projects import store
+from workspace.projects.project import Project
 
 HOME: Crumb = ("Workspace", "/")
 
@@ -76,7 +77,7 @@ def settings(request: HttpRequest, *, slug: str) -> HttpResponse:
 
 @or_missing(_missing)
 def chat(request: HttpRequest, *, slug: str, session_id: str) -> HttpResponse:
-    found = projects.get(slug)
+    found = store.get(slug)
     name = index.get(found, session_id).name
     crumbs = [HOME, (found.name, f"/projects/{slug}"), (name, request.path)]
     data = {"project": slug, "chat": session_id}
@@ -91,7 +92,7 @@ def missing(request: HttpRequest, **_where: str) -> HttpResponse:
 def _project_page(
     request: HttpRequest, name: str, slug: str, section: str, data: dict[str, str] | None = None
 ) -> HttpResponse:
-    found = projects.get(slug)
+    found = store.get(slug)
     crumbs = [HOME, (found.name, f"/projects/{slug}")]
     if section:
         crumbs.append((section, request.path))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
-from config.kernel.web.places import Place, Waiting
-from workspace import projects
+from config.web.places import Place, Waiting
 from workspace.chats import unread
 from workspace.models import Chat, Project, TriggerState
+from workspace.projects import store
 
 CHATS = 3000  # the newest ones
 PAGES = (
@@ -42,7 +42,7 @@ def waiting() -> Waiting:
 def _projects() -> dict[str, str]:
     """Name by slug of every project that is there; one that was never read goes by its slug."""
     rows = dict(Project.objects.values_list("slug", "data"))
-    here = {*projects.slugs()} - {*projects.others().values_list("slug", flat=True)}
+    here = {*store.slugs()} - {*store.others().values_list("slug", flat=True)}
     return {slug: str(rows.get(slug, {}).get("name") or slug) for slug in sorted(here)}
 
 

@@ -12,10 +12,12 @@ from collections.abc import Iterable
 from django.db.models import Model
 from django_q.models import OrmQ
 
-from config.kernel.storage import homes, ranges
-from workspace import background, models, projects
+from config.storage import homes, ranges
+from workspace import models
+from workspace.background import watcher
 from workspace.chats.search import indexing
 from workspace.chats.turns import delivery
+from workspace.projects import store
 from workspace.triggers import runs
 
 TABLES: tuple[type[Model], ...] = (
@@ -26,11 +28,11 @@ TABLES: tuple[type[Model], ...] = (
 def reindex() -> str:
     """Rebuild, and say in one line what the index holds now."""
     ours = models.Project.objects.filter(homes.adoptable())
-    others = projects.others()
+    others = store.others()
     ours.update(stat="")
     models.Chat.objects.exclude(project__in=others.values("slug")).delete()
-    background.reindex()
-    indexing.catch_up_all(projects.all())
+    watcher.reindex()
+    indexing.catch_up_all(store.all())
     chats = models.Chat.objects.exclude(project__in=others.values("slug"))
     count = ours.count(), chats.count()
     return f"workspace: {count[0]} projects, {count[1]} chats"
@@ -42,19 +44,19 @@ class Rows:
     def found(self) -> dict[str, str]:
         """By home: its projects, in words; also where only runs or calls are left."""
         found: dict[str, list[str]] = {home: [] for table in TABLES for home in _homes(table)}
-        for home, slug in projects.others().values_list("home", "slug"):
+        for home, slug in store.others().values_list("home", "slug"):
             found.setdefault(home, []).append(slug)
         return {home: f"{len(slugs)} projects{_named(slugs)}" for home, slugs in found.items()}
 
     def forget(self, home: str) -> int:
         """Everything of that home; how many rows. Its files, wherever they are, stay."""
-        slugs = list(projects.others().filter(home=home).values_list("slug", flat=True))
+        slugs = list(store.others().filter(home=home).values_list("slug", flat=True))
         count = sum(ranges.delete(table._default_manager.filter(home=home)) for table in TABLES)
         for table in (models.Chat, models.InvalidEntry):
             count += ranges.delete(table._default_manager.filter(project__in=slugs))
         queues = [homes.queue(name, home) for name in (runs.QUEUE, delivery.QUEUE)]
         count += ranges.delete(OrmQ.objects.filter(key__in=queues))
-        return count + ranges.delete(projects.others().filter(home=home))
+        return count + ranges.delete(store.others().filter(home=home))
 
 
 def _homes(table: type[Model]) -> Iterable[str]:

@@ -1,12 +1,12 @@
-"""Entry points of the two queues (design 9): at most five lines each, never raising by plan."""
+"""Entry points of the two queues: at most five lines each, never raising by plan."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from workspace import projects
 from workspace.chats.turns import recovery, worker
-from workspace.operations import REGISTRY
+from workspace.mcp.catalogue import REGISTRY
+from workspace.projects import store
 from workspace.triggers import firing, following, retention
 from workspace.triggers.curator import passes
 
@@ -31,4 +31,4 @@ def prune() -> None:
     """Drop history past its retention; once a day."""
     retention.prune()
     recovery.remove_logs()
-    projects.clear_staging()
+    store.clear_staging()

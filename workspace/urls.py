@@ -1,4 +1,4 @@
-"""Every HTTP route of the workspace (workspace.md, part A) that Django answers.
+"""Every HTTP route of the workspace that Django answers.
 
 `/mcp`, discovery, the in-process endpoint and the event streams are ASGI consumers, routed in
 config/asgi.py.
@@ -100,6 +100,6 @@ shown = [
 urlpatterns = [
     *api,
     *shown,
-    # Machine paths and files are a JSON 404; any other address is a page (workspace.md A).
+    # Machine paths and files are a JSON 404; any other address is a page.
     re_path(r"^(?!api(?:/|$)|mcp|\.well-known(?:/|$))(?!.*\.[A-Za-z0-9]+$)", pages.missing),
 ]

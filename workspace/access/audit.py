@@ -1,4 +1,4 @@
-"""What was done over /mcp and what its gate refused: a log line and a row each (workspace.md 13).
+"""What was done over /mcp and what its gate refused: a log line and a row each.
 
 Both are written within a second by a short-lived thread, never on the way of a call; a failing
 write is logged and nothing else. Arguments, prompts and tokens are never stored.
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 from django.db import connection, transaction
 from django.db.models import F
 
-from config.kernel.jsonio import clean
-from config.kernel.storage import homes, ranges
+from config.jsonio import clean
+from config.storage import homes, ranges
 from workspace import ids
 from workspace.models import AuditEntry, ClientUse
 
 if TYPE_CHECKING:
-    from config.kernel.mcp.endpoint import Call
+    from config.mcp.endpoint import Call
 
 BATCH_S = 0.5
 CHUNK = 50  # rows written at once: a burst never holds the interpreter for long

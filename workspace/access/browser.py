@@ -1,4 +1,4 @@
-"""Who a browser or command line is: auth modes none, trusted-header and jwt (workspace.md 12.1).
+"""Who a browser or command line is: auth modes none, trusted-header and jwt.
 
 One function for the guard of the main surface. Everybody admitted may do everything.
 """
@@ -11,8 +11,10 @@ from typing import Any
 
 from django.conf import settings
 
-from config.kernel.web.answers import Refusal
-from config.kernel.web.guard import Headers
+from config.web.answers import Refusal
+from config.web.connections import local
+from config.web.guard import Headers
+from config.web.hosts import loopback
 from workspace.access import proxies, tokens
 from workspace.access.principals import User
 
@@ -42,6 +44,8 @@ def _from_header(scope: dict[str, Any]) -> User | Refusal:
     username = _header(headers, options.auth_user_header)
     if not username:
         return REQUIRED
+    if stranger := _stranger(scope):
+        return stranger
     groups = _header(headers, options.auth_groups_header).split(",")
     return User(
         username=username,
@@ -49,6 +53,20 @@ def _from_header(scope: dict[str, Any]) -> User | Refusal:
         groups=tuple(group for part in groups if (group := part.strip())),
         anonymous=False,
     )
+
+
+def _stranger(scope: Mapping[str, Any]) -> Refusal | None:
+    """Why the headers of a connection of this machine are not believed: any program of any user
+    may send them, so they have to come from the service's own user or from the proxy's."""
+    users, uid = local.users(settings.SVC), scope.get("peer_uid")
+    if users is None or uid in users or (uid is None and not loopback(proxies.peer(scope))):
+        return None
+    whose = "a user that cannot be told" if uid is None else f"uid {uid}"
+    text = (
+        f"This connection is of {whose}, whose headers name no user here. "
+        "If it is the proxy's, name that user in SVC_LOCAL_USERS."
+    )
+    return Refusal(403, {"error": text, "code": "user_not_allowed"})
 
 
 @functools.cache

@@ -1,7 +1,8 @@
-"""The managementApi block: which clients exist, and what start-up says about it (spec 2.1, 7.3).
+"""The managementApi block: which clients exist, and what start-up says about it.
 
 Its problems never stop the start: a bad client is skipped, a bad block disables the management
-API. Read once, when the process starts.
+API. Read once, when the process starts. See
+docs/design/workspace.md#what-a-mistake-in-the-configuration-does.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from config.kernel.mcp.operations import Registry
-from config.kernel.web.hosts import allowed, origin_host, origin_of
+from config.mcp.operations import Registry
+from config.web.hosts import allowed, origin_host, origin_of
 from workspace.access import entries, proxies, scopes
 from workspace.access.entries import Dropped, ManagementClient
 from workspace.access.policy import Bounds
@@ -78,13 +79,13 @@ def bounds(clients: Iterable[str]) -> Bounds:
 
 
 def proxied_here() -> bool:
-    """Whether the operator has named a proxy of this machine (by default nobody has)."""
+    """Whether the operator has named a proxy of this machine (by default there is none)."""
     trust = management().trust
     return not trust.default and trust.believes("127.0.0.1")
 
 
 def log_boot(found: Management, registry: Registry) -> None:
-    """The lines of workspace.md D: each problem, then whether /mcp is there."""
+    """What the log says at the start: each problem, then whether /mcp is there."""
     for record in (*found.records, *code_execution(found.clients, registry)):
         log.log(record.level, record.text)
     ids = [client.client_id for client in found.clients]
@@ -100,7 +101,7 @@ def log_boot(found: Management, registry: Registry) -> None:
 
 
 def code_execution(clients: Iterable[ManagementClient], registry: Registry) -> list[Record]:
-    """One warning for each client whose scope lets it run code here (spec 7.3.4)."""
+    """One warning for each client whose scope lets it run code here."""
     records = []
     for client in clients:
         granted = registry.granted(Client(client.client_id, client.scope))
@@ -219,7 +220,7 @@ def _text(value: Any) -> str:
 
 
 def _bad_url(value: Any) -> str | None:
-    """Why this is no public origin (spec 2.1), or None."""
+    """Why this is no public origin, or None."""
     url = _text(value)
     if not url:
         return "missing although clients are configured, e.g. https://svc.example.com"

@@ -1,4 +1,4 @@
-"""The management clients for people to look at: GET /api/clients and its page (workspace.md 13).
+"""The management clients for people to look at: GET /api/clients and its page.
 
 Names variables, never what they hold; no secret, digest or prefix of one is ever shown.
 """
@@ -6,10 +6,10 @@ Names variables, never what they hold; no secret, digest or prefix of one is eve
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypedDict
 
-from config.kernel.logs import timestamp
-from config.kernel.mcp.operations import Registry
+from config.logs import timestamp
+from config.mcp.operations import Registry
 from workspace.access.clients import Management, code_execution, management
 from workspace.access.entries import Dropped, ManagementClient
 from workspace.access.policy import Scope
@@ -19,7 +19,16 @@ from workspace.models import AuditEntry, ClientUse
 DAY = timedelta(days=1)
 
 
-def clients(registry: Registry, found: Management | None = None) -> dict[str, Any]:
+class Clients(TypedDict):
+    enabled: bool
+    publicUrl: str | None
+    instanceId: str | None
+    discovery: bool
+    trustedProxies: list[str]
+    clients: list[dict[str, Any]]
+
+
+def clients(registry: Registry, found: Management | None = None) -> Clients:
     """The body of GET /api/clients."""
     found = found or management()
     uses = {use.client: use for use in ClientUse.objects.all()}

@@ -1,4 +1,4 @@
-"""The protected-resource document of RFC 9728 and the 401 challenge (spec 2.4, 5.5).
+"""The protected-resource document of RFC 9728 and the 401 challenge.
 
 Built from the configured publicUrl alone, never from what a request says about itself.
 """

@@ -1,4 +1,4 @@
-"""One client of the managementApi block: its variable, its token, its scope (spec 5.2, 7.3).
+"""One client of the managementApi block: its variable, its token, its scope.
 
 Keeps the digest of a token, never the token; a `ref` that might be one is never repeated.
 """
@@ -104,7 +104,7 @@ def _token(client_id: str, variable: str, environ: Mapping[str, str]) -> str:
 
 
 def embedded_instance(token: str, instance: str) -> str:
-    """The instance a token names; "" for an unprefixed one (workspace.md 4.4).
+    """The instance a token names; "" for an unprefixed one.
 
     An instance id may hold `_`, so this instance's own prefix is tried first.
     """

@@ -1,7 +1,8 @@
 """The gate of /mcp: page, secure transport, then the credential, before anything else.
 
 Looks at the socket's peer and three headers, never at the method or the body. A token is compared
-by digest in constant time and never leaves this module.
+by digest in constant time and never leaves this module. The order and its reasons:
+docs/design/workspace.md#the-gate.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from config.kernel.web.answers import Header, Refusal
-from config.kernel.web.guard import Headers
-from config.kernel.web.hosts import loopback
+from config.web.answers import Header, Refusal
+from config.web.guard import Headers
+from config.web.hosts import loopback
 from workspace.access import discovery, proxies
 from workspace.access.clients import Management
 from workspace.access.entries import TOKEN_LEAST, ManagementClient, embedded_instance
@@ -76,7 +77,7 @@ class Gate:
         return Stopped(reason, self._unauthorized(reason))
 
     def _insecure(self, scope: dict[str, Any], headers: Headers, peer: str) -> str:
-        """ "" when the credential cannot be read on the wire, else the word for why (5.4)."""
+        """ "" when the credential cannot be read on the wire, else the word for why."""
         if scope.get("scheme") == "https" or loopback(peer):
             return ""
         if _forwarded(headers.all(b"x-forwarded-proto")) != "https":
@@ -103,7 +104,7 @@ class Gate:
         log.warning(text, extra={"requestId": request_id})
 
     def _client(self, token: bytes) -> ManagementClient | None:
-        """Every client is compared, whichever matches (spec 5.2.3)."""
+        """Every client is compared, whichever matches."""
         digest = hashlib.sha256(token).digest()
         found = None
         for client in self.management.clients:
@@ -131,7 +132,7 @@ def _token(values: list[str]) -> tuple[bytes, str]:
 
 
 def _forwarded(values: Iterable[str]) -> str:
-    """The right-most value, which the nearest proxy added (workspace.md 4.3)."""
+    """The right-most value, which the nearest proxy added."""
     hops = [hop for value in ",".join(values).split(",") if (hop := value.strip().lower())]
     return hops[-1] if hops else ""
 

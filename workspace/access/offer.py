@@ -1,6 +1,6 @@
-"""A token for a management client, and the lines that let it in (spec 2.1, 7.3).
+"""A token for a management client, and the lines that let it in.
 
-Nothing here is stored: whoever asked sees the token once, and the service keeps its digest.
+Nothing here is stored: the caller sees the token once, and the service keeps its digest.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from config.kernel.errors import Invalid, Problem, printable
+from config.errors import Invalid, Problem, printable
 from workspace.access.clients import BLOCK, Management
 from workspace.access.entries import PREFIX
 

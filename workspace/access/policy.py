@@ -1,7 +1,7 @@
 """Who may: patterns, scopes of management clients, and the gates of the in-process tools.
 
-Default deny, decided here and nowhere else; pure values, no files, no database (spec 5.6,
-workspace.md 6).
+Default deny, decided here and nowhere else; pure values, no files, no database. The rules:
+docs/design/workspace.md#scope-and-operations.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from config.kernel.mcp.operations import Operation
-from workspace import schema
+from config.mcp.operations import Operation
+from workspace.projects import schema
 
-PEOPLE = "people"  # the group of operations outside the specification's catalogue (spec 5.6.4)
 READ_ONLY_DEFAULT = ("list_*", "read_chat")
 
 
 def matches(patterns: Iterable[str], word: str) -> bool:
-    """`*`, or a prefix with one `*` at its end; anything else is a literal (spec 5.6.3)."""
+    """`*`, or a prefix with one `*` at its end; anything else is a literal."""
     return any(_match(pattern, word) for pattern in patterns)
 
 
@@ -50,8 +49,7 @@ class Scope:
         return matches(self.allow, operation) and not matches(self.deny, operation)
 
     def grants(self, operation: Operation) -> bool:
-        """Whatever is allowed, nothing outside the catalogue."""
-        return operation.group != PEOPLE and self.permits(operation.name)
+        return self.permits(operation.name)
 
     def reaches(self, project: str) -> bool:
         return matches(self.projects, project) and not matches(self.deny_projects, project)
@@ -85,7 +83,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """The switches of the in-process tools (workspace.md 6.4); never asked for /mcp clients."""
+    """The switches of the in-process tools; never asked for /mcp clients."""
 
     read: bool
     write: bool
@@ -94,7 +92,7 @@ class Gates:
     project_hooks: Callable[[str], bool | None]  # a project's own hooksMcpEnabled, if it has one
 
     def opens(self, operation: Operation, project: str) -> bool:
-        if not self.read or operation.group == PEOPLE:
+        if not self.read:
             return False
         if operation.group == "read":
             return True

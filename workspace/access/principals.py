@@ -2,7 +2,8 @@
 
 Each principal answers the same questions: what exists for it (`grants`), what it may do to which
 project (`check`, `reaches`), how it is named in records (`actor`, `sender`, `client`) and how deep
-the turns it starts may spawn (`spawn_cap`). No transport adds a rule of its own (spec 5.6).
+the turns it starts may spawn (`spawn_cap`). No transport adds a rule of its own. What a client
+caused stays within its scope: docs/design/trust.md#rights-travel-with-the-cause.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
-from config.kernel.errors import Denied
-from config.kernel.mcp import operations
-from config.kernel.mcp.operations import Operation
+from config.errors import Denied
+from config.mcp import operations
+from config.mcp.operations import Operation
 from workspace.access.policy import Bounds, Gates, Scope, listed
 
 NO_DEFAULTS: Mapping[str, str] = {}
 
 
 class Principal(operations.Principal, Protocol):
-    """What the nouns of the workspace may ask of whoever calls them."""
+    """What the nouns of the workspace may ask of their caller."""
 
     @property
     def kind(self) -> str: ...
@@ -84,7 +85,7 @@ class _Unbounded:
 
 @dataclass(frozen=True, slots=True)
 class User(_Unbounded):
-    """A person admitted by the browser auth mode; may do everything (workspace.md 12.1)."""
+    """A person admitted by the browser auth mode; may do everything."""
 
     username: str = "anonymous"
     email: str = ""
@@ -118,7 +119,7 @@ class System(_Unbounded):
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A management client over /mcp: its credential's scope decides (spec 2.2, 5.6)."""
+    """A management client over /mcp: its credential's scope decides."""
 
     client: str
     scope: Scope

@@ -1,4 +1,4 @@
-"""Peers by socket address: who is loopback, and whose forwarded headers are believed (spec 5.4).
+"""Peers by socket address: who is loopback, and whose forwarded headers are believed.
 
 The peer is always the socket's address, never anything a header says.
 """
@@ -58,7 +58,7 @@ class Trust:
 
 
 def read(entries: Iterable[str], *, default: bool = False) -> tuple[Trust, list[str]]:
-    """The trust list of these entries, and the entries nobody can read. `none` beats `all`."""
+    """The trust list of these entries, and the entries that cannot be read. `none` beats `all`."""
     given = {entry.strip().lower(): entry.strip() for entry in entries if entry.strip()}
     words = tuple(given)
     networks: list[IPNetwork] = []

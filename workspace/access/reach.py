@@ -1,12 +1,12 @@
 """Which network a turn gets: instance, project and trigger together, the narrower one wins.
 
 The ports that people open on each level add up, and so do `deny` lists; of `allow` lists each has
-to match. This service's own ports stay closed whatever is written.
+to match. This service's own ports stay closed whatever is written. The reasons:
+docs/design/trust.md#the-narrower-setting-wins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -56,7 +56,7 @@ def own_ports() -> dict[int, str]:
 
 
 def _wanted_ports() -> dict[int, str]:
-    from config.kernel.web.serving import listeners  # loads the server: only while none runs
+    from config.web.http.serving import listeners  # loads the server: only while none runs
 
     return {found.port: found.name for found in listeners(settings.SVC) if found.port}
 
@@ -110,14 +110,3 @@ def red(where: str) -> str:
         f"Commands of agents in {where} use this machine's own network (network: host): "
         "they can reach this service and everything that listens here."
     )
-
-
-def shown(project: NetworkSetting) -> Mapping[str, Any]:
-    """What holds for the turns of a project, for a reader."""
-    found = network(project)
-    return {
-        "mode": found.mode,
-        "hostPorts": list(found.ports),
-        "allow": [list(hosts) for hosts in found.allow],
-        "deny": list(found.deny),
-    }

@@ -7,21 +7,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from config.kernel.mcp.arguments import nearest
+from config.mcp.arguments import nearest
 
 ERROR, WARNING, INFO = logging.ERROR, logging.WARNING, logging.INFO
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One log line of workspace.md D."""
+    """One log line of the start."""
 
     level: int
     text: str
 
 
 def unknown_keys(place: str, node: Mapping[Any, Any], known: Iterable[str]) -> list[Record]:
-    """One warning for each key nobody reads."""
+    """One warning for each key that has no meaning here."""
     return [_unknown(place, str(key), known) for key in node if key not in known]
 
 

@@ -1,13 +1,13 @@
-"""The `scope` of a management client, read so that no mistake ever grants anything (6.1)."""
+"""The `scope` of a management client, read so that no mistake ever grants anything."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from workspace import schema
 from workspace.access.policy import READ_ONLY_DEFAULT, Scope
 from workspace.access.records import ERROR, Record, unknown_keys, words
+from workspace.projects import schema
 
 _NOTHING, _EVERYTHING = "it grants nothing", "it denies everything"
 _FIELDS: Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {

@@ -99,7 +99,7 @@ def _usable(body: Any) -> list[jwt.PyJWK]:
         try:
             key = jwt.PyJWK.from_dict(entry)
         except (jwt.PyJWTError, TypeError, AttributeError, KeyError):
-            continue  # a key of a kind nobody here can use
+            continue  # a key of a kind that cannot be used here
         if key.algorithm_name in ALGORITHMS:
             keys.append(key)
     return keys

@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, NotRequired, TypedDict, cast
 
 from django.db.models import QuerySet
 from rest_framework import serializers as s
 from rest_framework.request import Request
 
-from config.kernel.web import rest
-from config.kernel.web.described import Described
+from config.web import rest
+from config.web.described import Described
 from workspace.access.principals import User
-from workspace.api import shapes
-from workspace.operations import PEOPLE
 
-documented = Described(shapes.Error, always=(401, 403))
 LIMIT_MAX = 500
+
+
+class Problem(TypedDict):
+    field: str
+    reason: str
+    example: str | None
+
+
+class Error(TypedDict):
+    """Every refusal, on every route."""
+
+    error: str
+    code: str
+    errors: NotRequired[list[Problem]]
+    runId: NotRequired[str]
+
+
+class Warned(TypedDict):
+    """An answer that may tell what of the request had no effect."""
+
+    warnings: NotRequired[list[str]]
+
+
+documented = Described(Error, always=(401, 403))
 
 
 class Limit(s.Serializer[Any]):
@@ -31,15 +52,8 @@ class Page(Limit):
 
 
 def principal(request: Request) -> User:
-    """Whoever the guard let in."""
+    """Who the guard let in."""
     return cast("User", request.user)
-
-
-def perform(request: Request, name: str, /, **arguments: Any) -> dict[str, Any]:
-    """Do what only people do, and its answer."""
-    operation = PEOPLE[name]
-    answer: dict[str, Any] = operation.render(PEOPLE.run(name, principal(request), **arguments))
-    return answer
 
 
 def page_of(rows: QuerySet[Any], limit: int) -> tuple[list[Any], str | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -11,10 +11,11 @@ from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.kernel.web import rest
-from config.kernel.web.wire import BytesParser
-from workspace.api import shapes
-from workspace.api.answers import documented, perform
+from config.web import rest
+from config.web.wire import BytesParser
+from workspace.api.answers import documented
+from workspace.chats import attachments
+from workspace.projects import store
 
 SHOWN = {  # the page shows images; nothing else of a stranger's file is more than a text or a file
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -27,13 +28,13 @@ class UploadQuery(s.Serializer[Any]):
     name = rest.Text(required=False, allow_blank=True, help_text="as it was called")
 
 
-class Uploaded(shapes.Shape):
-    path = s.CharField()
-    name = s.CharField()
-    type = s.CharField()
-    size = s.IntegerField()
-    url = s.CharField()
-    created = s.BooleanField()
+class Uploaded(TypedDict):
+    path: str
+    name: str
+    type: str
+    size: int
+    url: str
+    created: bool
 
 
 @extend_schema(tags=["chats"])
@@ -48,17 +49,24 @@ class AttachmentViewSet(rest.ViewSet):
     def create(self, request: Request, slug: str) -> Response:
         """Keep a file for the agents of a project; its path may go along with a message."""
         name = rest.query(request, UploadQuery).get("name", "")
-        sent = request.data or b""
-        return Response(
-            perform(request, "add_attachment", project=slug, name=name, data=sent), status=201
+        sent: Any = request.data or b""
+        kept = attachments.add(project=store.get(slug), name=name, data=sent)
+        answer = Uploaded(
+            path=kept.path,
+            name=kept.name,
+            type=kept.type,
+            size=kept.size,
+            url=kept.url,
+            created=kept.created,
         )
+        return Response(answer, status=201)
 
     @documented.binary("image/*", "text/plain", "application/pdf", errors=(404,))
     def retrieve(self, request: Request, slug: str, name: str) -> HttpResponse:
         """The file: images and text to be shown, a PDF to be saved."""
-        found = perform(request, "get_attachment", project=slug, name=name)
-        kind = found["type"] + ("; charset=utf-8" if found["type"] == "text/plain" else "")
-        answer = HttpResponse(found["data"], content_type=kind, headers=SHOWN)
-        if found["type"] == "application/pdf":
+        found, data = attachments.get(project=store.get(slug), name=name)
+        kind = found.type + ("; charset=utf-8" if found.type == "text/plain" else "")
+        answer = HttpResponse(data, content_type=kind, headers=SHOWN)
+        if found.type == "application/pdf":
             answer["Content-Disposition"] = "attachment"
         return answer

@@ -1,19 +1,20 @@
-# ruff: noqa: N815 - the names are the JSON keys of the contract
+# ruff: noqa: N815 - the names are the JSON keys of the API
 """What the chat routes take and answer."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from rest_framework import serializers as s
 
-from config.kernel.web import rest
-from workspace.api import shapes
-from workspace.api.answers import Page
+from config.web import rest
+from workspace.api.answers import Page, Warned
+from workspace.api.chatview import Chat
 from workspace.chats import attachments
-from workspace.chats.turns.queue import PROMPT_MAX
+from workspace.chats.messages import Message
+from workspace.chats.turns.queue import PROMPT_MAX, QueueRow
 
-CHAT_KEYS = frozenset(shapes.Chat().fields)
+CHAT_KEYS = frozenset(Chat.__annotations__)
 
 
 def prompt(*, required: bool) -> rest.Text:
@@ -89,85 +90,85 @@ class Permit(s.Serializer[Any]):
     allow = s.BooleanField()
 
 
-class ChatList(shapes.Shape):
-    chats = shapes.Chat(many=True)
-    next = s.CharField(allow_null=True)
-    omittedArchived = s.IntegerField()
+class ChatList(TypedDict):
+    chats: list[Chat]
+    next: str | None
+    omittedArchived: int
 
 
-class OneChat(shapes.Warned):
-    chat = shapes.Chat()
+class OneChat(Warned):
+    chat: Chat
 
 
 class Started(OneChat):
-    messageId = s.CharField(allow_null=True)
-    state = s.CharField(allow_null=True)
+    messageId: str | None
+    state: str | None
 
 
 class Forked(OneChat):
-    messageId = s.CharField(required=False)
-    state = s.CharField(required=False)
+    messageId: NotRequired[str]
+    state: NotRequired[str]
 
 
-class ChatPage(shapes.Shape):
-    chat = shapes.Chat()
-    queue = shapes.QueueRow(many=True)
+class ChatPage(TypedDict):
+    chat: Chat
+    queue: list[QueueRow]
 
 
-class MessagePage(shapes.Shape):
-    messages = shapes.Message(many=True)
-    total = s.IntegerField()
-    next = s.IntegerField(allow_null=True)
-    turns = s.ListField(child=s.DictField(), required=False)
+class MessagePage(TypedDict):
+    messages: list[Message]
+    total: int
+    next: int | None
+    turns: NotRequired[list[dict[str, Any]]]
 
 
-class Sent(shapes.Warned):
-    sent = s.BooleanField()
-    messageId = s.CharField()
-    state = s.CharField()
-    position = s.IntegerField()
+class Sent(Warned):
+    sent: bool
+    messageId: str
+    state: str
+    position: int
 
 
-class Done(shapes.Shape):
-    ok = s.BooleanField()
+class Done(TypedDict):
+    ok: bool
 
 
 class Stopped(Done):
-    stopped = s.BooleanField()
+    stopped: bool
 
 
 class Resumed(Done):
-    resumed = s.IntegerField()
+    resumed: int
 
 
-class Archived(shapes.Warned):
-    ok = s.BooleanField()
-    archived = s.BooleanField()
-    changed = s.BooleanField()
+class Archived(Warned):
+    ok: bool
+    archived: bool
+    changed: bool
 
 
-class Read(shapes.Warned):
-    ok = s.BooleanField()
-    unread = s.BooleanField()
-    changed = s.BooleanField()
+class Read(Warned):
+    ok: bool
+    unread: bool
+    changed: bool
 
 
 class Deleted(Done):
-    sessionId = s.CharField()
-    deletedAt = s.CharField()
+    sessionId: str
+    deletedAt: str
 
 
-class TrashedChat(shapes.Shape):
-    sessionId = s.CharField()
-    name = s.CharField()
-    createdAt = s.CharField(allow_null=True)
-    deletedAt = s.CharField()
+class TrashedChat(TypedDict):
+    sessionId: str
+    name: str
+    createdAt: str | None
+    deletedAt: str
 
 
-class Trash(shapes.Shape):
-    chats = TrashedChat(many=True)
+class Trash(TypedDict):
+    chats: list[TrashedChat]
 
 
-class Permitted(shapes.Warned):
-    ok = s.BooleanField()
-    allow = s.BooleanField()
+class Permitted(Warned):
+    ok: bool
+    allow: bool

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -11,16 +11,27 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.kernel.storage import database
-from config.kernel.web import rest
-from workspace import projects
+from config.logs import timestamp
+from config.storage import database
+from config.web import rest
 from workspace.api import chatbodies as bodies
-from workspace.api.answers import documented, perform, principal
-from workspace.api.chatview import view, views
-from workspace.chats import attachments, chats, export, index, listing, messages
+from workspace.api.answers import documented, principal
+from workspace.api.chatview import Chat, view, views
+from workspace.chats import (
+    actions,
+    attachments,
+    export,
+    forks,
+    index,
+    listing,
+    messages,
+    trash,
+    unread,
+)
+from workspace.chats.messages import Message
 from workspace.chats.turns import queue
-from workspace.operations import REGISTRY
-from workspace.triggers import following
+from workspace.projects import store
+from workspace.triggers import events, following
 
 WHICH: dict[str, listing.Which] = {"0": "open", "1": "archived", "all": "all"}
 
@@ -34,15 +45,14 @@ class ChatViewSet(rest.ViewSet):
         """Chats newest first; archived ones are left out and counted unless asked for."""
         asked = rest.query(request, bodies.ListQuery)
         found = listing.listing(
-            [projects.get(slug)],
+            [store.get(slug)],
             which=WHICH[asked["archived"]],
             text=asked.get("q", ""),
             limit=asked["limit"],
             before=asked.get("before", ""),
         )
-        return Response(
-            {"chats": views(found.rows), "next": found.next, "omittedArchived": found.omitted}
-        )
+        rows = views(found.rows)
+        return Response(bodies.ChatList(chats=rows, next=found.next, omittedArchived=found.omitted))
 
     @documented(bodies.Started, status=201, errors=(404, 409), body=bodies.NewChat)
     def create(self, request: Request, slug: str) -> Response:
@@ -52,65 +62,74 @@ class ChatViewSet(rest.ViewSet):
         if "preloadContext" in values:
             values["preload_context"] = values.pop("preloadContext")
         values = _with_files(slug, values)
-        started = REGISTRY.run("create_chat", principal(request), project=slug, **values)
-        answer = {
-            "chat": _shown(slug, started.chat.id),
-            "messageId": started.turn.id if started.turn else None,
-            "state": started.state or None,
-        }
+        started = actions.create(principal=principal(request), project=store.get(slug), **values)
+        answer = bodies.Started(
+            chat=_chat(slug, started.chat.id),
+            messageId=started.turn.id if started.turn else None,
+            state=started.state or None,
+        )
         return Response(rest.warned(answer, body.warnings), status=201)
 
     @documented(bodies.ChatPage, errors=(404,))
     def retrieve(self, request: Request, slug: str, session_id: str) -> Response:
         """One chat and the messages that run or wait in it."""
-        return Response({"chat": _shown(slug, session_id), "queue": _queue(session_id)})
+        return Response(bodies.ChatPage(chat=_chat(slug, session_id), queue=_queue(session_id)))
 
     @documented(bodies.OneChat, errors=(404, 409), body=bodies.Rename)
     def partial_update(self, request: Request, slug: str, session_id: str) -> Response:
         """Give the chat a name; null gives the automatic one back."""
         body = rest.read(request, bodies.Rename, ignored=bodies.CHAT_KEYS)
         if "name" in body.values:
-            project = projects.get(slug)
-            chats.rename(project=project, session_id=session_id, name=body.values["name"])
-        return Response(rest.warned({"chat": _shown(slug, session_id)}, body.warnings))
+            project = store.get(slug)
+            actions.rename(project=project, session_id=session_id, name=body.values["name"])
+        answer = bodies.OneChat(chat=_chat(slug, session_id))
+        return Response(rest.warned(answer, body.warnings))
 
     @documented(bodies.Deleted, errors=(404, 409))
     def destroy(self, request: Request, slug: str, session_id: str) -> Response:
         """Move the chat to the trash of its project; never while a turn runs or waits in it."""
-        return Response(perform(request, "delete_chat", project=slug, session_id=session_id))
+        gone = trash.delete(project=store.get(slug), session_id=session_id)
+        deleted = timestamp(gone.deleted)
+        return Response(bodies.Deleted(ok=True, sessionId=session_id, deletedAt=deleted))
 
     @documented(bodies.OneChat, errors=(404, 409))
     def restore(self, request: Request, slug: str, session_id: str) -> Response:
         """Take a deleted chat back as it was."""
-        perform(request, "restore_chat", project=slug, session_id=session_id)
-        return Response({"chat": _shown(slug, session_id)})
+        trash.restore(project=store.get(slug), session_id=session_id)
+        return Response(bodies.OneChat(chat=_chat(slug, session_id)))
 
     @documented(bodies.Trash, errors=(404,))
     def trash(self, request: Request, slug: str) -> Response:
         """Deleted chats of the project, the last one first; they stay until they are taken back."""
-        return Response(perform(request, "list_trash", project=slug))
+        rows: list[bodies.TrashedChat] = [
+            {
+                "sessionId": one.session_id,
+                "name": one.name,
+                "createdAt": one.created or None,
+                "deletedAt": timestamp(one.deleted),
+            }
+            for one in trash.listing(store.get(slug))
+        ]
+        return Response(bodies.Trash(chats=rows))
 
     @documented.binary(*export.TYPES.values(), query=bodies.ExportQuery, errors=(404,))
     def export(self, request: Request, slug: str, session_id: str) -> HttpResponseBase:
         """The chat as a download: Markdown to be read, or the lines of its transcript."""
         form = rest.query(request, bodies.ExportQuery)["format"]
-        found = perform(request, "export_chat", project=slug, session_id=session_id, form=form)
-        name = content_disposition_header(as_attachment=True, filename=found["name"])
+        found = export.export(project=store.get(slug), session_id=session_id, form=form)
+        name = content_disposition_header(as_attachment=True, filename=found.name)
         headers = {"Content-Disposition": name}
-        return StreamingHttpResponse(found["pieces"], content_type=found["type"], headers=headers)
+        return StreamingHttpResponse(found.pieces, content_type=found.type, headers=headers)
 
     @documented(bodies.MessagePage, query=bodies.MessagesQuery, errors=(404,))
     def messages(self, request: Request, slug: str, session_id: str) -> Response:
         """The newest messages before an offset, oldest first."""
         asked = rest.query(request, bodies.MessagesQuery)
-        lines, total, following = messages.page(projects.get(slug), session_id, **asked)
-        answer = {
-            "messages": [line for line in lines if "role" in line],
-            "total": total,
-            "next": following,
-        }
+        lines, total, following = messages.page(store.get(slug), session_id, **asked)
+        shown = cast("list[Message]", [line for line in lines if "role" in line])
+        answer = bodies.MessagePage(messages=shown, total=total, next=following)
         if asked["turns"]:
-            answer["turns"] = [line for line in lines if "role" not in line]
+            answer["turns"] = [{**line} for line in lines if "role" not in line]
         return Response(answer)
 
     @documented(bodies.Sent, status=202, errors=(404, 409), body=bodies.NewMessage)
@@ -118,68 +137,78 @@ class ChatViewSet(rest.ViewSet):
         """Put a message into the chat's queue; it starts at once when the chat is idle."""
         body = rest.read(request, bodies.NewMessage)
         values = _with_files(slug, body.values)
-        sent = REGISTRY.run(
-            "send_message",
-            principal(request),
-            project=slug,
+        queued = actions.send(
+            principal=principal(request),
+            project=store.get(slug),
             session_id=session_id,
             prompt=values["prompt"],
             model=values.get("model"),
         )
-        answer = {
-            "sent": True,
-            "messageId": sent.queued.turn.id,
-            "state": sent.queued.state,
-            "position": sent.queued.position,
-        }
+        answer = bodies.Sent(
+            sent=True,
+            messageId=queued.turn.id,
+            state=queued.state,
+            position=queued.position,
+        )
         return Response(rest.warned(answer, body.warnings), status=202)
 
     @documented(bodies.Stopped, errors=(404,))
     def stop(self, request: Request, slug: str, session_id: str) -> Response:
         """End the running turn and hold the queue; answers once the turn is gone, or after 10 s."""
-        project = projects.get(slug)
+        project = store.get(slug)
         stopped = queue.stop(project=project, chat=session_id, on_change=following.follow)
-        return Response({"ok": True, "stopped": stopped})
+        return Response(bodies.Stopped(ok=True, stopped=stopped))
 
     @documented(bodies.Resumed, errors=(404,))
     def resume(self, request: Request, slug: str, session_id: str) -> Response:
         """Let held messages go on, in their order."""
-        resumed = queue.resume(project=projects.get(slug), chat=session_id)
-        return Response({"ok": True, "resumed": resumed})
+        resumed = queue.resume(project=store.get(slug), chat=session_id)
+        return Response(bodies.Resumed(ok=True, resumed=resumed))
 
     @documented(bodies.Done, errors=(404, 409))
     def withdraw(self, request: Request, slug: str, session_id: str, message: str) -> Response:
         """Take a waiting message out of the queue."""
         queue.remove(
-            project=projects.get(slug), chat=session_id, message=message, on_change=following.follow
+            project=store.get(slug), chat=session_id, message=message, on_change=following.follow
         )
-        return Response({"ok": True})
+        return Response(bodies.Done(ok=True))
 
     @documented(bodies.Archived, errors=(404, 409), body=bodies.Archive)
     def archive(self, request: Request, slug: str, session_id: str) -> Response:
         """Archive or unarchive; a real change to archived fires onArchive triggers."""
         body = rest.read(request, bodies.Archive)
-        name = "archive_chat" if body.values["archived"] else "unarchive_chat"
-        done = REGISTRY.run(name, principal(request), project=slug, session_id=session_id)
-        answer = {"ok": True, "archived": done.archived, "changed": done.changed}
+        archived = body.values["archived"]
+        changed = actions.archive(
+            principal=principal(request),
+            project=store.get(slug),
+            session_id=session_id,
+            archived=archived,
+            on_archive=events.chat_archived,
+        )
+        answer = bodies.Archived(ok=True, archived=archived, changed=changed)
         return Response(rest.warned(answer, body.warnings))
 
     @documented(bodies.Read, errors=(404, 409), body=bodies.ReadTo)
     def read(self, request: Request, slug: str, session_id: str) -> Response:
         """The chat was read, whole or up to an offset; never back."""
         body = rest.read(request, bodies.ReadTo)
-        done = perform(request, "mark_read", project=slug, session_id=session_id, **body.values)
-        return Response(rest.warned(done, body.warnings))
+        project = store.get(slug)
+        row, changed = unread.mark(project=project, session_id=session_id, **body.values)
+        answer = bodies.Read(ok=True, unread=row.unread, changed=changed)
+        return Response(rest.warned(answer, body.warnings))
 
     @documented(bodies.Forked, status=201, errors=(404, 409), body=bodies.Fork)
     def fork(self, request: Request, slug: str, session_id: str) -> Response:
         """A new chat that begins with the finished turns of this one."""
         body = rest.read(request, bodies.Fork)
         values = {key: value for key, value in body.values.items() if value is not None}
-        forked = REGISTRY.run(
-            "fork_chat", principal(request), project=slug, session_id=session_id, **values
-        ).started
-        answer: dict[str, Any] = {"chat": _shown(slug, forked.chat.id)}
+        forked = forks.fork(
+            principal=principal(request),
+            project=store.get(slug),
+            session_id=session_id,
+            **values,
+        )
+        answer = bodies.Forked(chat=_chat(slug, forked.chat.id))
         if forked.turn:
             answer |= {"messageId": forked.turn.id, "state": forked.state}
         return Response(rest.warned(answer, body.warnings), status=201)
@@ -189,23 +218,23 @@ class ChatViewSet(rest.ViewSet):
         """Answer a permission question of the running turn."""
         body = rest.read(request, bodies.Permit)
         allow = body.values["allow"]
-        queue.answer(project=projects.get(slug), chat=session_id, call=call, allow=allow)
-        return Response(rest.warned({"ok": True, "allow": allow}, body.warnings))
+        queue.answer(project=store.get(slug), chat=session_id, call=call, allow=allow)
+        return Response(rest.warned(bodies.Permitted(ok=True, allow=allow), body.warnings))
 
 
-def _shown(slug: str, session_id: str) -> dict[str, Any]:
-    return view(index.get(projects.get(slug), session_id))
+def _chat(slug: str, session_id: str) -> Chat:
+    return view(index.get(store.get(slug), session_id))
 
 
 def _with_files(slug: str, values: dict[str, Any]) -> dict[str, Any]:
     """The values with the attachments named in the prompt."""
     kept = {key: value for key, value in values.items() if key != "attachments"}
     if attached := values.get("attachments"):
-        project = projects.get(slug)
+        project = store.get(slug)
         prompt = kept.get("prompt") or ""
         kept["prompt"] = attachments.named(project=project, prompt=prompt, attached=attached)
     return kept
 
 
-def _queue(session_id: str) -> Any:
+def _queue(session_id: str) -> list[queue.QueueRow]:
     return queue.view(database.unless_gone(lambda: queue.active_rows(session_id), list))

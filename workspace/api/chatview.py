@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict, cast
 
 from django.db.models import OuterRef, Q, Subquery
 
-from config.kernel.logs import timestamp
-from config.kernel.storage import database
+from config.logs import timestamp
+from config.storage import database
+from workspace import models
+from workspace.chats.hosts import Host
+from workspace.chats.messages import Usage
 from workspace.chats.turns.endings import SENTENCES
-from workspace.models import Chat, Run, Turn
 from workspace.triggers.entries.schema import agent_name
 
 LIVE = Q(state__in=("running", "queued", "held"))
@@ -30,45 +32,108 @@ FIRED = (
     "run__trigger_type",
     "run__cause",
 )
-USAGE = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "totalTokens")
+USAGE = tuple(Usage.__annotations__)
 
 
-def views(rows: Sequence[Chat]) -> list[dict[str, Any]]:
+class RunningTurn(TypedDict):
+    id: str
+    startedAt: str | None
+    runId: str | None
+
+
+class LastTurn(TypedDict):
+    status: str
+    reason: str | None
+    finishedAt: str | None
+
+
+class Provenance(TypedDict):
+    origin: str
+    depth: int
+    parentSessionId: NotRequired[str]
+    parentProject: NotRequired[str]
+
+
+class FiredBy(TypedDict):
+    name: str | None
+    type: str | None
+    cause: str | None
+    agentName: str | None
+    tools: list[str] | None
+    permissionMode: str | None
+    network: Annotated[str | None, "as its run.network says"]
+    model: str | None
+    maxTurns: int | None
+    runId: str | None
+
+
+class Chat(TypedDict):
+    sessionId: str
+    project: str
+    name: str
+    preview: str
+    createdAt: str
+    updatedAt: str
+    archived: bool
+    running: bool
+    queued: int
+    held: int
+    unread: bool
+    turn: RunningTurn | None
+    lastTurn: LastTurn | None
+    provenance: Provenance
+    client: str | None
+    trigger: FiredBy | None
+    engine: str | None
+    model: str | None
+    usage: Usage | None
+    messages: int
+    hosts: NotRequired[list[Host]]
+    error: NotRequired[str]
+    damagedLines: NotRequired[int]
+
+
+def views(rows: Sequence[models.Chat]) -> list[Chat]:
     """These chats, in this order; while the database is gone, as their files alone tell."""
     turns, firings = database.unless_gone(lambda: _of_turns(rows), lambda: ({}, {}))
     return [_view(row, turns.get(row.id, []), firings.get(row.id)) for row in rows]
 
 
-def _of_turns(rows: Sequence[Chat]) -> tuple[dict[str, list[Turn]], dict[str, Turn]]:
+def _of_turns(
+    rows: Sequence[models.Chat],
+) -> tuple[dict[str, list[models.Turn]], dict[str, models.Turn]]:
     """By chat: its turns that have not ended well, and the newest that a trigger fired."""
-    turns: dict[str, list[Turn]] = {}
+    turns: dict[str, list[models.Turn]] = {}
     ids = [row.id for row in rows]
     # No order is asked for: an index would be walked for it, past every turn that ended well.
-    found = Turn.objects.filter(LIVE | UNWRITTEN, chat__in=ids, state__in=STATES).order_by()
+    found = models.Turn.objects.filter(LIVE | UNWRITTEN, chat__in=ids, state__in=STATES).order_by()
     for turn in sorted(found, key=attrgetter("id")):
         turns.setdefault(turn.chat, []).append(turn)
     fired = {row.id for row in rows if row.trigger}
     return turns, {turn.chat: turn for turn in _firings(fired)}
 
 
-def view(row: Chat) -> dict[str, Any]:
+def view(row: models.Chat) -> Chat:
     """One chat alone, with what its turns reached: too long for lists."""
-    return views([row])[0] | {"hosts": row.hosts or []}
+    shown = views([row])[0]
+    shown["hosts"] = row.hosts or []
+    return shown
 
 
-def _firings(ids: set[str]) -> list[Turn]:
+def _firings(ids: set[str]) -> list[models.Turn]:
     """The newest fired turn of each of these chats; one that goes on for years has thousands."""
-    fired = Turn.objects.filter(chat=OuterRef("pk"), run__isnull=False).order_by("-id")
-    newest = Chat.objects.filter(pk__in=ids).annotate(fired=Subquery(fired.values("id")[:1]))
-    found = Turn.objects.filter(id__in=newest.order_by().values("fired"))
+    fired = models.Turn.objects.filter(chat=OuterRef("pk"), run__isnull=False).order_by("-id")
+    first = Subquery(fired.values("id")[:1])
+    newest = models.Chat.objects.filter(pk__in=ids).annotate(fired=first)
+    found = models.Turn.objects.filter(id__in=newest.order_by().values("fired"))
     return list(found.select_related("run").only(*FIRED)) if ids else []
 
 
-def _view(row: Chat, turns: list[Turn], firing: Turn | None) -> dict[str, Any]:
+def _view(row: models.Chat, turns: list[models.Turn], firing: models.Turn | None) -> Chat:
     states = [turn.state for turn in turns]
     running = next((turn for turn in turns if turn.state == "running"), None)
     record = row.record
-    shown = {
+    shown: Chat = {
         "sessionId": row.id,
         "project": row.project,
         "name": row.name,
@@ -87,45 +152,52 @@ def _view(row: Chat, turns: list[Turn], firing: Turn | None) -> dict[str, Any]:
         "trigger": _fired_by(row, firing) if row.trigger else None,
         "engine": record.get("engine"),
         "model": record.get("model"),
-        "usage": {key: row.usage.get(key) for key in USAGE} if row.usage else None,
+        "usage": _usage(row.usage) if row.usage else None,
         "messages": row.messages,
     }
     if row.error:
         shown["error"] = row.error
-    return shown | ({"damagedLines": row.damaged} if row.damaged else {})
+    if row.damaged:
+        shown["damagedLines"] = row.damaged
+    return shown
 
 
-def _last_turn(row: Chat, turns: list[Turn]) -> dict[str, Any] | None:
+def _usage(counted: dict[str, Any]) -> Usage:
+    return cast("Usage", {key: counted.get(key) for key in USAGE})
+
+
+def _last_turn(row: models.Chat, turns: list[models.Turn]) -> LastTurn | None:
     """As the transcript tells it; of one that could not be written there only the row knows."""
     lost = next((turn for turn in turns[::-1] if turn.state == "failed" and turn.finished), None)
-    told: dict[str, Any] | None = row.last_turn
+    told: LastTurn | None = row.last_turn
     if lost is None or lost.finished is None:
         return told
     finished = timestamp(lost.finished)
-    if told and told["finishedAt"] > finished:
+    if told and (told["finishedAt"] or "") > finished:
         return told
     return {"status": "failed", "reason": lost.reason, "finishedAt": finished}
 
 
-def _turn(turn: Turn) -> dict[str, Any]:
+def _turn(turn: models.Turn) -> RunningTurn:
     started = timestamp(turn.started) if turn.started else None
     return {"id": turn.id, "startedAt": started, "runId": turn.run_id}
 
 
-def _provenance(record: dict[str, Any]) -> dict[str, Any]:
+def _provenance(record: dict[str, Any]) -> Provenance:
     parent = record.get("parent") or {}
-    shown = {"origin": record.get("origin", "human"), "depth": record.get("depth", 0)}
+    shown: Provenance = {
+        "origin": record.get("origin", "human"),
+        "depth": record.get("depth", 0),
+    }
     if parent.get("sessionId"):
-        shown |= {
-            "parentSessionId": parent["sessionId"],
-            "parentProject": parent.get("project") or "",
-        }
+        shown["parentSessionId"] = parent["sessionId"]
+        shown["parentProject"] = parent.get("project") or ""
     return shown
 
 
-def _fired_by(row: Chat, turn: Turn | None) -> dict[str, Any]:
+def _fired_by(row: models.Chat, turn: models.Turn | None) -> FiredBy:
     """The trigger a chat was fired by; what only the ledger knew is null once that is gone."""
-    run: Run | None = turn.run if turn else None
+    run: models.Run | None = turn.run if turn else None
     return {
         "name": row.trigger,
         "type": run.trigger_type if run else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as s
@@ -10,88 +10,82 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config import __version__
-from config.kernel.errors import DatabaseGone, translate
-from config.kernel.logs import timestamp
-from config.kernel.storage import database, ranges
-from config.kernel.web import rest
-from config.kernel.web.places import BadgeList, PlaceList, PlaceQuery, badges, found
-from workspace import demo, projects
+from config.errors import DatabaseGone, translate
+from config.logs import timestamp
+from config.storage import database, ranges
+from config.web import rest
+from config.web.places import BadgeList, PlaceList, PlaceQuery, badges, found
+from config.web.shapes import serializer
+from workspace import demo
 from workspace.access import describe, reach
-from workspace.api import shapes
-from workspace.api.answers import Limit, documented, page_of, perform, principal
+from workspace.api.answers import Limit, documented, page_of, principal
 from workspace.api.projects import AllRead, OneProject, count, view
+from workspace.chats import unread
+from workspace.chats.search import search
 from workspace.engines import select
+from workspace.mcp.catalogue import REGISTRY
 from workspace.models import AuditEntry
-from workspace.operations import REGISTRY
+from workspace.projects import store
 
 
-class Health(shapes.Shape):
-    ok = s.BooleanField()
-    version = s.CharField()
+class Health(TypedDict):
+    ok: bool
+    version: str
 
 
 class Unhealthy(Health):
-    error = s.CharField()
-    code = s.CharField()
+    error: str
+    code: str
 
 
-class Me(shapes.Shape):
-    username = s.CharField()
-    anonymous = s.BooleanField(required=False)
-    email = s.CharField(required=False)
-    groups = s.ListField(child=s.CharField(), required=False)
+class Me(TypedDict):
+    username: str
+    anonymous: NotRequired[bool]
+    email: NotRequired[str]
+    groups: NotRequired[list[str]]
 
 
-class Model(shapes.Shape):
-    id = s.CharField()
-    label = s.CharField()  # type: ignore[assignment] # a field, not the field label
-    engine = s.CharField()
-    contextLimit = s.IntegerField(allow_null=True)  # noqa: N815
-    pricing = s.DictField(required=False)
+class Model(TypedDict):
+    id: str
+    label: str
+    engine: str
+    contextLimit: int | None
+    pricing: NotRequired[dict[str, Any]]
 
 
-class Models(shapes.Shape):
-    models = Model(many=True)
-    defaultModel = s.CharField(allow_null=True)  # noqa: N815
+class Models(TypedDict):
+    models: list[Model]
+    defaultModel: str | None
 
 
 class ModelQuery(s.Serializer[Any]):
     project = rest.Text(required=False, allow_blank=True)
 
 
-class Engines(shapes.Shape):
-    engines = s.ListField(child=s.DictField())
-    default = s.CharField(allow_null=True)
-    sandbox = s.DictField()
+class Engines(TypedDict):
+    engines: list[dict[str, Any]]
+    default: str | None
+    sandbox: dict[str, Any]
 
 
-class Clients(shapes.Shape):
-    enabled = s.BooleanField()
-    publicUrl = s.CharField(allow_null=True)  # noqa: N815
-    instanceId = s.CharField(allow_null=True)  # noqa: N815
-    discovery = s.BooleanField()
-    trustedProxies = s.ListField(child=s.CharField())  # noqa: N815
-    clients = s.ListField(child=s.DictField())
+class AuditRow(TypedDict):
+    id: int
+    time: str
+    clientId: str | None
+    operation: str | None
+    project: str | None
+    sessionId: str | None
+    runId: str | None
+    outcome: str
+    ms: int
+    peer: str
+    requestId: str
+    count: int
 
 
-class AuditRow(shapes.Shape):
-    id = s.IntegerField()
-    time = s.CharField()
-    clientId = s.CharField(allow_null=True)  # noqa: N815
-    operation = s.CharField(allow_null=True)
-    project = s.CharField(allow_null=True)
-    sessionId = s.CharField(allow_null=True)  # noqa: N815
-    runId = s.CharField(allow_null=True)  # noqa: N815
-    outcome = s.CharField()
-    ms = s.IntegerField()
-    peer = s.CharField()
-    requestId = s.CharField()  # noqa: N815
-    count = s.IntegerField()
-
-
-class Audit(shapes.Shape):
-    entries = AuditRow(many=True)
-    next = s.CharField(allow_null=True)
+class Audit(TypedDict):
+    entries: list[AuditRow]
+    next: str | None
 
 
 class AuditQuery(Limit):
@@ -104,14 +98,14 @@ class AuditQuery(Limit):
     before = s.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
 
 
-class UnreadProject(shapes.Shape):
-    slug = s.CharField()
-    unread = s.IntegerField()
+class UnreadProject(TypedDict):
+    slug: str
+    unread: int
 
 
-class Unread(shapes.Shape):
-    unread = s.IntegerField()
-    projects = UnreadProject(many=True)
+class Unread(TypedDict):
+    unread: int
+    projects: list[UnreadProject]
 
 
 class SearchQuery(s.Serializer[Any]):
@@ -121,38 +115,40 @@ class SearchQuery(s.Serializer[Any]):
     before = s.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
 
 
-class Piece(shapes.Shape):
-    text = s.CharField(trim_whitespace=False)
-    marked = s.BooleanField()
+class Piece(TypedDict):
+    """Text of a snippet, and whether it is what was looked for."""
+
+    text: str
+    marked: bool
 
 
-class Hit(shapes.Shape):
-    id = s.CharField()
-    project = s.CharField()
-    sessionId = s.CharField()  # noqa: N815
-    name = s.CharField()
-    archived = s.BooleanField()
-    offset = s.IntegerField()
-    role = s.CharField()
-    timestamp = s.CharField(allow_null=True)
-    snippet = Piece(many=True)
+class Hit(TypedDict):
+    id: str
+    project: str
+    sessionId: str
+    name: str
+    archived: bool
+    offset: int
+    role: str
+    timestamp: str | None
+    snippet: list[Piece]
 
 
-class Hits(shapes.Shape):
-    hits = Hit(many=True)
-    next = s.CharField(allow_null=True)
-    indexing = s.BooleanField()
+class Hits(TypedDict):
+    hits: list[Hit]
+    next: str | None
+    indexing: bool
 
 
 @extend_schema(tags=["instance"])
 class InstanceViewSet(rest.ViewSet):
     """Routes that belong to no project."""
 
-    @extend_schema(auth=[], responses={200: Health, 503: Unhealthy})
+    @extend_schema(auth=[], responses={200: serializer(Health), 503: serializer(Unhealthy)})
     def health(self, request: Request) -> Response:
         """Whether the service answers and takes writes, and its version. Never asks who asks."""
         if not database.gone():
-            return Response({"ok": True, "version": __version__})
+            return Response(Health(ok=True, version=__version__))
         told = translate(DatabaseGone()).body()
         return Response({"ok": False, "version": __version__, **told}, status=503)
 
@@ -170,7 +166,7 @@ class InstanceViewSet(rest.ViewSet):
     def me(self, request: Request) -> Response:
         """Who the browser auth mode says you are."""
         user = principal(request)
-        shown: dict[str, Any] = {"username": user.username}
+        shown = Me(username=user.username)
         if user.anonymous:
             shown["anonymous"] = True
         if user.email:
@@ -184,18 +180,18 @@ class InstanceViewSet(rest.ViewSet):
         """What can be chosen as `model`."""
         slug = rest.query(request, ModelQuery).get("project")
         if slug:
-            projects.get(slug)
+            store.get(slug)
         return Response(select.models_listing())
 
     @documented(Engines)
     def engines(self, request: Request) -> Response:
         """The four engines, which of them can run here and why not; the sandbox."""
         listing = select.engines_listing()
-        warnings = [*select.warnings(), *projects.unguarded()]
+        warnings = [*select.warnings(), *store.unguarded()]
         listing["sandbox"] |= {"network": reach.mode(), "warnings": warnings}
         return Response(listing)
 
-    @documented(Clients)
+    @documented(describe.Clients)
     def clients(self, request: Request) -> Response:
         """The management clients, what each may do and when it last called; no secret."""
         return Response(describe.clients(REGISTRY))
@@ -210,30 +206,35 @@ class InstanceViewSet(rest.ViewSet):
                 rows = rows.filter(**{lookup: asked[name]})
         rows = ranges.between(rows, "time", asked.get("since"), asked.get("until"))
         shown, following = page_of(rows, asked["limit"])
-        return Response({"entries": [entry(row) for row in shown], "next": following})
+        return Response(Audit(entries=[entry(row) for row in shown], next=following))
 
     @documented(Hits, query=SearchQuery, errors=(404,))
     def search(self, request: Request) -> Response:
         """Messages of all chats, or of one project's, that hold every word; the newest first."""
         asked = rest.query(request, SearchQuery)
         only = asked.pop("project", "") or None
-        return Response(perform(request, "search_chats", project=only, **asked))
+        among = store.all() if only is None else [store.get(only)]
+        page = search.search(among, asked.pop("q"), only=only, **asked)
+        following = None if page.next is None else str(page.next)
+        rows = [hit(one) for one in page.hits]
+        return Response(Hits(hits=rows, next=following, indexing=page.indexing))
 
     @documented(Unread)
     def unread(self, request: Request) -> Response:
         """How many chats hold something nobody has seen, in all and by project."""
-        return Response(perform(request, "count_unread"))
+        rows = [UnreadProject(slug=slug, unread=many) for slug, many in unread.counts().items()]
+        return Response(Unread(unread=sum(row["unread"] for row in rows), projects=rows))
 
     @documented(AllRead, errors=(409,))
     def read(self, request: Request) -> Response:
         """Every chat of every project was read."""
-        return Response(perform(request, "mark_all_read"))
+        return Response(AllRead(ok=True, changed=unread.mark_all(store.all())))
 
     @documented(OneProject, status=201, errors=(409,))
     def demo(self, request: Request) -> Response:
         """Make the demo project, or answer with the one that is there."""
         project = demo.make(principal(request))
-        return Response({"project": view(project, count(project.slug))}, status=201)
+        return Response(OneProject(project=view(project, count(project.slug))), status=201)
 
 
 FILTERS = {
@@ -245,8 +246,24 @@ FILTERS = {
 }
 
 
-def entry(row: AuditEntry) -> dict[str, Any]:
-    """One audit row (workspace.md 13)."""
+def hit(found: search.Hit) -> Hit:
+    """One message that was found."""
+    place = found.found
+    return {
+        "id": str(place.id),  # more digits than a number of JavaScript keeps
+        "project": place.project,
+        "sessionId": place.chat,
+        "name": place.name,
+        "archived": place.archived,
+        "offset": place.offset,
+        "role": found.shown["role"],
+        "timestamp": found.shown.get("timestamp"),
+        "snippet": [Piece(text=piece.text, marked=piece.marked) for piece in found.snippet],
+    }
+
+
+def entry(row: AuditEntry) -> AuditRow:
+    """One audit row."""
     return {
         "id": row.pk,
         "time": timestamp(row.time),

@@ -1,11 +1,12 @@
-"""Projects over REST: list, create, read, change (workspace.md 10)."""
+# ruff: noqa: N815 - the names are the JSON keys of the API
+"""Projects over REST: list, create, read, change."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict, cast
 
 from django.db.models import Count, Max, Min, Q, QuerySet
 from drf_spectacular.utils import extend_schema
@@ -13,19 +14,18 @@ from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.kernel.logs import timestamp
-from config.kernel.storage import database
-from config.kernel.web import rest
-from workspace import models, projects
+from config.logs import timestamp
+from config.network import NetworkSetting
+from config.storage import database
+from config.web import rest
+from workspace import models
 from workspace.access import reach
-from workspace.api import shapes
-from workspace.api.answers import documented, perform, principal
-from workspace.operations import REGISTRY
-from workspace.project import CHANGELOG, OVERVIEW, Project
-from workspace.schema import KEYS, STATUSES
-from workspace.triggers import pausing
-
-EFFECTIVE = [key for key in KEYS if key != "slug"]
+from workspace.api.answers import Warned, documented, principal
+from workspace.chats import unread
+from workspace.projects import cloning, project, store
+from workspace.projects.project import CHANGELOG, OVERVIEW
+from workspace.projects.schema import KEYS, STATUSES, PermissionMode, Status
+from workspace.triggers import pausing, render
 
 
 class NewProject(s.Serializer[Any]):
@@ -38,15 +38,15 @@ class NewProject(s.Serializer[Any]):
 
 
 class ProjectPatch(s.Serializer[Any]):
-    """Any of the project's keys; null removes one. Refusals name the key (workspace.md 2)."""
+    """Any of the project's keys; null removes one. Refusals name the key."""
 
     name = s.CharField(required=False)
     status = s.ChoiceField(STATUSES, required=False, allow_null=True)
     summary = s.CharField(required=False, allow_null=True, allow_blank=True)
     group = s.CharField(required=False, allow_null=True, allow_blank=True)
     model = s.CharField(required=False, allow_null=True, allow_blank=True)
-    permissionMode = s.CharField(required=False, allow_null=True)  # noqa: N815
-    maxTurns = s.IntegerField(required=False, allow_null=True)  # noqa: N815
+    permissionMode = s.CharField(required=False, allow_null=True)
+    maxTurns = s.IntegerField(required=False, allow_null=True)
     network = s.JSONField(
         required=False,
         allow_null=True,
@@ -55,56 +55,145 @@ class ProjectPatch(s.Serializer[Any]):
     timezone = s.CharField(required=False, allow_null=True)
 
 
-class ProjectList(shapes.Shape):
-    projects = shapes.Project(many=True)
-    elsewhere = shapes.Away(many=True)
+class Link(TypedDict):
+    label: str
+    url: str
 
 
-class OneProject(shapes.Warned):
-    project = shapes.Project()
+class Counts(TypedDict):
+    chats: int
+    archived: int
+    running: int
+    waiting: int
+    triggers: int
+    armed: int
+    unread: int
+    invalidTriggers: int
 
 
-class ProjectPage(shapes.Shape):
-    project = shapes.Project()
-    overview = s.CharField(allow_null=True)
-    changelog = s.CharField(allow_null=True)
+class Network(TypedDict):
+    """What the turns of a project may reach; a host has to be in each list of `allow`."""
+
+    mode: Annotated[str, "off, guarded, host"]
+    hostPorts: list[int]
+    allow: list[list[str]]
+    deny: list[str]
 
 
-class AllRead(shapes.Shape):
-    ok = s.BooleanField()
-    changed = s.IntegerField()
+class Effective(Warned):
+    """The keys of project.yaml, each with the value that holds, and what is wrong with the file."""
+
+    name: str
+    status: Status
+    summary: str
+    group: str
+    domain: list[str]
+    links: list[Link]
+    visibility: str
+    pinned: list[str]
+    started: str
+    updated: str
+    engine: str
+    model: str
+    models: list[str]
+    permissionMode: PermissionMode
+    maxTurns: int
+    maxSpawnDepth: int
+    hooksMcpEnabled: bool
+    curation: dict[str, Any]
+    repo: str
+    turnEnv: list[str]
+    network: Annotated[Any, "as project.yaml has it, else the instance's word"]
+    timezone: str
+    error: NotRequired[str]
+    errorLine: NotRequired[int | None]
 
 
-class Clone(shapes.Shape):
-    slug = s.CharField()
-    name = s.CharField()
-    step = s.CharField(allow_null=True, help_text="what git does: Receiving objects, …")
-    percent = s.IntegerField(allow_null=True, help_text="of that step")
-    startedAt = s.CharField()  # noqa: N815
+class Project(Effective):
+    slug: str
+    repoBacked: bool
+    dir: str
+    workingDir: str
+    hasOverview: bool
+    effectiveNetwork: Network
+    inherited: list[str]
+    paused: render.Pause | None
+    nextRunAt: str | None
+    changedAt: str
+    counts: Counts
 
 
-class CloneList(shapes.Shape):
-    clones = Clone(many=True)
+class Away(TypedDict):
+    """A project that lives in another projects directory, and a host that runs it."""
+
+    slug: str
+    name: str
+    node: str | None
+    url: str | None
+    alive: Annotated[bool, "whether that host is heard of"]
 
 
-class CloneStopped(shapes.Shape):
-    ok = s.BooleanField()
-    slug = s.CharField()
+class ProjectList(TypedDict):
+    projects: list[Project]
+    elsewhere: list[Away]
+
+
+class OneProject(Warned):
+    project: Project
+
+
+class ProjectPage(TypedDict):
+    project: Project
+    overview: str | None
+    changelog: str | None
+
+
+class AllRead(TypedDict):
+    ok: bool
+    changed: int
+
+
+class Clone(TypedDict):
+    slug: str
+    name: str
+    step: Annotated[str | None, "what git does: Receiving objects, …"]
+    percent: Annotated[int | None, "of that step"]
+    startedAt: str
+
+
+class CloneList(TypedDict):
+    clones: list[Clone]
+
+
+class CloneStopped(TypedDict):
+    ok: bool
+    slug: str
 
 
 @extend_schema(tags=["projects"])
 class CloneViewSet(rest.ViewSet):
-    """`/api/clones`: projects in the making (workspace/cloning.py)."""
+    """`/api/clones`: projects in the making (workspace/projects/cloning.py)."""
 
     @documented(CloneList)
     def list(self, request: Request) -> Response:
         """Repositories that are being cloned, and how far they are."""
-        return Response(perform(request, "list_clones"))
+        rows: list[Clone] = [
+            {
+                "slug": one.slug,
+                "name": one.name,
+                "step": one.step or None,
+                "percent": one.percent,
+                "startedAt": timestamp(one.began),
+            }
+            for one in cloning.running()
+        ]
+        return Response(CloneList(clones=rows))
 
     @documented(CloneStopped, errors=(404,))
     def destroy(self, request: Request, slug: str) -> Response:
         """Stop the clone that makes this project; nothing of it stays."""
-        return Response(perform(request, "stop_clone", slug=slug))
+        cloning.stop(slug)
+        return Response(CloneStopped(ok=True, slug=slug))
 
 
 @extend_schema(tags=["projects"])
@@ -114,45 +203,44 @@ class ProjectViewSet(rest.ViewSet):
     @documented(ProjectList)
     def list(self, request: Request) -> Response:
         """Every project by slug, broken ones with their error; and those of other homes."""
-        found = REGISTRY.run("list_projects", principal(request))
-        tallies = count()
-        here = [view(project, tallies) for project in found.here]
-        return Response({"projects": here, "elsewhere": [*map(asdict, found.elsewhere)]})
+        here, tallies = store.listed(), count()
+        known = {project.slug for project in here}
+        away = [_away(one) for one in store.elsewhere() if one.slug not in known]
+        rows = [view(found, tallies) for found in here]
+        return Response(ProjectList(projects=rows, elsewhere=away))
 
     @documented(OneProject, status=201, errors=(409,), body=NewProject)
     def create(self, request: Request) -> Response:
         """Make a project: an empty directory, or a clone of `repo`."""
         body = rest.read(request, NewProject)
         values = {key: value for key, value in body.values.items() if value not in (None, "")}
-        if "group" in values:
-            values["area"] = values.pop("group")
-        project = REGISTRY.run("create_project", principal(request), **values)
-        answer = {"project": view(project, count(project.slug))}
+        made = store.create(principal=principal(request), **values)
+        answer = OneProject(project=view(made, count(made.slug)))
         return Response(rest.warned(answer, body.warnings), status=201)
 
     @documented(ProjectPage, errors=(404,))
     def retrieve(self, request: Request, slug: str) -> Response:
         """One project with its curated documents; `ETag` is that of project.yaml."""
-        project = projects.get(slug)
-        answer = {
-            "project": view(project, count(slug)),
-            "overview": projects.document_text(project, OVERVIEW),
-            "changelog": projects.document_text(project, CHANGELOG),
-        }
-        return rest.tagged(answer, project.etag)
+        found = store.get(slug)
+        answer = ProjectPage(
+            project=view(found, count(slug)),
+            overview=store.document_text(found, OVERVIEW),
+            changelog=store.document_text(found, CHANGELOG),
+        )
+        return rest.tagged(answer, found.etag)
 
     @documented(OneProject, errors=(404, 409, 412), body=ProjectPatch)
     def partial_update(self, request: Request, slug: str) -> Response:
         """Change some keys of project.yaml; null removes one. Honours `If-Match`."""
         tag = rest.if_match(request)
-        project, warnings = projects.update(slug, rest.body(request), if_match=tag)
-        answer = {"project": view(project, count(slug))}
-        return rest.tagged(rest.warned(answer, warnings), project.etag)
+        changed, warnings = store.update(slug, rest.body(request), if_match=tag)
+        answer = OneProject(project=view(changed, count(slug)))
+        return rest.tagged(rest.warned(answer, warnings), changed.etag)
 
     @documented(AllRead, errors=(404, 409))
     def read(self, request: Request, slug: str) -> Response:
         """Every chat of the project was read."""
-        return Response(perform(request, "mark_all_read", project=slug))
+        return Response(AllRead(ok=True, changed=unread.mark_all([store.get(slug)])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,38 +252,57 @@ class Tallies:
     fires: dict[str, datetime]  # the next time of any trigger
 
 
-COUNTS = (
-    "chats", "archived", "running", "waiting", "triggers", "armed", "unread", "invalidTriggers",
-)  # fmt: skip
-
-
-def view(project: Project, tallies: Tallies) -> dict[str, Any]:
-    """The Project shape: effective values, what is inherited, live counts."""
-    tallies = _nothing() if project.taken else tallies  # they are those of the other project
-    pause = pausing.of(project)
-    fires = None if pause else tallies.fires.get(project.slug)
-    shown: dict[str, Any] = {"slug": project.slug}
-    shown |= {key: project.effective(key) for key in EFFECTIVE}
-    shown |= {
-        "repoBacked": project.repo_backed,
-        "dir": str(project.dir),
-        "workingDir": str(project.working_dir),
-        "hasOverview": (project.dir / OVERVIEW).is_file(),
-        "effectiveNetwork": reach.shown(project.network),
-        "inherited": project.inherited,
-        "paused": pause.wire() if pause else None,
+def view(found: project.Project, tallies: Tallies) -> Project:
+    """Effective values, what is inherited, live counts."""
+    tallies = _nothing() if found.taken else tallies  # they are those of the other project
+    pause = pausing.of(found)
+    fires = None if pause else tallies.fires.get(found.slug)
+    effective = {key: found.effective(key) for key in KEYS if key != "slug"}
+    counts = {name: tally[found.slug] for name, tally in tallies.counts.items()}
+    shown: Project = {
+        "slug": found.slug,
+        **cast("Effective", effective),
+        "repoBacked": found.repo_backed,
+        "dir": str(found.dir),
+        "workingDir": str(found.working_dir),
+        "hasOverview": (found.dir / OVERVIEW).is_file(),
+        "effectiveNetwork": _network(found.network),
+        "inherited": found.inherited,
+        "paused": render.pause(pause),
         "nextRunAt": timestamp(fires) if fires else None,
-        "changedAt": timestamp(_changed(project, tallies.spoken.get(project.slug))),
-        "counts": {name: tally[project.slug] for name, tally in tallies.counts.items()},
+        "changedAt": timestamp(_changed(found, tallies.spoken.get(found.slug))),
+        "counts": cast("Counts", counts),
     }
-    if project.error:
-        shown |= {"error": project.error, "errorLine": project.error_line}
-    return rest.warned(shown, project.warnings)
+    if found.error:
+        shown |= {"error": found.error, "errorLine": found.error_line}
+    if warnings := found.warnings:
+        shown["warnings"] = warnings
+    return shown
 
 
-def _changed(project: Project, spoken: datetime | None) -> datetime:
+def _network(setting: NetworkSetting) -> Network:
+    holds = reach.network(setting)
+    return {
+        "mode": holds.mode,
+        "hostPorts": list(holds.ports),
+        "allow": [list(hosts) for hosts in holds.allow],
+        "deny": list(holds.deny),
+    }
+
+
+def _away(one: project.Away) -> Away:
+    return {
+        "slug": one.slug,
+        "name": one.name,
+        "node": one.node,
+        "url": one.url,
+        "alive": one.alive,
+    }
+
+
+def _changed(found: project.Project, spoken: datetime | None) -> datetime:
     """When a chat or project.yaml itself last changed."""
-    written = datetime.fromtimestamp(int(project.stat.split(":")[0]) / 1e9, UTC)
+    written = datetime.fromtimestamp(int(found.stat.split(":")[0]) / 1e9, UTC)
     return max(written, spoken or written)
 
 
@@ -205,7 +312,7 @@ def count(slug: str | None = None) -> Tallies:
 
 
 def _nothing() -> Tallies:
-    return Tallies({name: Counter() for name in COUNTS}, spoken={}, fires={})
+    return Tallies({name: Counter() for name in Counts.__annotations__}, spoken={}, fires={})
 
 
 def _counted(slug: str | None) -> Tallies:
@@ -214,17 +321,17 @@ def _counted(slug: str | None) -> Tallies:
     states = models.TriggerState.objects.filter(only)
     turns = models.Turn.objects.filter(only)
     armed = states.filter(enabled=True, next_at__isnull=False)
-    counted = (
-        chats.filter(archived=False),
-        chats.filter(archived=True),
-        turns.filter(state="running"),
-        turns.filter(state="queued"),
-        states,
-        armed,
-        chats.filter(unread=True),
-        models.InvalidEntry.objects.filter(only),
-    )
-    counts = {name: _tally(rows) for name, rows in zip(COUNTS, counted, strict=True)}
+    counted = {
+        "chats": chats.filter(archived=False),
+        "archived": chats.filter(archived=True),
+        "running": turns.filter(state="running"),
+        "waiting": turns.filter(state="queued"),
+        "triggers": states,
+        "armed": armed,
+        "unread": chats.filter(unread=True),
+        "invalidTriggers": models.InvalidEntry.objects.filter(only),
+    }
+    counts = {name: _tally(rows) for name, rows in counted.items()}
     by_project = chats.order_by().values_list("project")
     return Tallies(
         counts,

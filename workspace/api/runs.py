@@ -1,27 +1,26 @@
-"""Runs over REST: of one project, of all, one, and its cancellation (workspace.md 9, 10)."""
+"""Runs over REST: of one project, of all, one, and its cancellation."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.kernel.web import rest
-from workspace import projects
-from workspace.api import shapes
+from config.web import rest
 from workspace.api.answers import Page, documented
 from workspace.chats import files
 from workspace.models import Run
-from workspace.triggers import runs
+from workspace.projects import store
+from workspace.triggers import render, runs
 
 
 class ProjectRunsQuery(Page):
     trigger = rest.Text(required=False, allow_blank=True)
-    status = s.ChoiceField(shapes.RUN_STATUSES, required=False, allow_blank=True)
-    cause = s.ChoiceField(shapes.CAUSES, required=False, allow_blank=True)
+    status = s.ChoiceField(render.STATUSES, required=False, allow_blank=True)
+    cause = s.ChoiceField(render.CAUSES, required=False, allow_blank=True)
     client = rest.Text(required=False, allow_blank=True)
     q = rest.Text(
         required=False,
@@ -38,18 +37,18 @@ class RunsQuery(ProjectRunsQuery):
     project = rest.Text(required=False, allow_blank=True)
 
 
-class RunList(shapes.Shape):
-    runs = shapes.Run(many=True)
-    next = s.CharField(allow_null=True)
+class RunList(TypedDict):
+    runs: list[render.Run]
+    next: str | None
 
 
-class OneRun(shapes.Shape):
-    run = shapes.Run()
+class OneRun(TypedDict):
+    run: render.Run
 
 
-class Cancelled(shapes.Shape):
-    ok = s.BooleanField()
-    cancelled = s.BooleanField()
+class Cancelled(TypedDict):
+    ok: bool
+    cancelled: bool
 
 
 @extend_schema(tags=["runs"])
@@ -64,26 +63,28 @@ class RunViewSet(rest.ViewSet):
     @documented(RunList, query=ProjectRunsQuery, errors=(404,))
     def of_project(self, request: Request, slug: str) -> Response:
         """Runs of one project, newest first."""
-        projects.get(slug)
+        store.get(slug)
         return _page(rest.query(request, ProjectRunsQuery) | {"project": slug})
 
     @documented(OneRun, errors=(404,))
     def retrieve(self, request: Request, run_id: str) -> Response:
         """One run: what fired, why, and how it ended."""
-        return Response({"run": _shown(runs.get(run_id))})
+        return Response(OneRun(run=_render(runs.get(run_id))))
 
     @documented(Cancelled, errors=(404,))
     def cancel(self, request: Request, run_id: str) -> Response:
         """End a run, queued or running."""
-        return Response({"ok": True, "cancelled": runs.cancel(run_id)})
+        return Response(Cancelled(ok=True, cancelled=runs.cancel(run_id)))
 
 
 def _page(asked: dict[str, Any]) -> Response:
     found, following = runs.list(**asked)
-    return Response({"runs": [_shown(run) for run in found], "next": following})
+    return Response(RunList(runs=[_render(run) for run in found], next=following))
 
 
-def _shown(run: Run) -> dict[str, Any]:
+def _render(run: Run) -> render.Run:
     """The run, and whether its chat is in the trash by now."""
-    gone = bool(run.session_id) and not files.exists(run.project, run.session_id)
-    return runs.view(run) | ({"chatDeleted": True} if gone else {})
+    shown = render.run(run)
+    if run.session_id and not files.exists(run.project, run.session_id):
+        shown["chatDeleted"] = True
+    return shown

@@ -1,6 +1,6 @@
 """What the database knows that no file tells: queues and runs, compared with the last look.
 
-Workers are other processes, so their changes come as rows; a bell says when to look (README 7).
+Workers are other processes, so their changes come as rows; a bell says when to look.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import DatabaseError, connections
 
-from config.kernel.process import bell
+from config.process import wakeup
 from workspace.chats.turns.delivery import CHANGES
 from workspace.models import Run, Turn
 
@@ -43,11 +43,11 @@ class Ledger:
 
     def stop(self) -> None:
         self._stopped.set()
-        bell.ring(CHANGES)
+        wakeup.wake(CHANGES)
         self._thread.join(LOOK_S)
 
     def _run(self) -> None:
-        with bell.Bell(CHANGES) as sleeper:
+        with wakeup.Wakeup(CHANGES) as sleeper:
             self.look(silent=True)
             while not self._stopped.is_set():
                 sleeper.wait(LOOK_S)

@@ -2,7 +2,7 @@
 
 They lie in `.svc/attachments/` of the working directory, where the agents of the project can read
 them and git does not see them. A name carries the hash of its contents and never comes to mean
-something else. What a file is, is told by its bytes alone, on the way in and on the way out.
+something else. Its bytes alone decide what a file is, on the way in and on the way out.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.kernel.errors import Invalid, NotFound, Problem, TooLarge, UnsupportedMedia, printable
-from config.kernel.storage import files, paths
-from workspace import projects
-from workspace.project import Project
+from config.errors import Invalid, NotFound, Problem, TooLarge, UnsupportedMedia, printable
+from config.storage import files, paths
+from workspace.projects import store
+from workspace.projects.project import Project
 
 FOLDER = ".svc/attachments"
 LIMIT = 10 * 1024 * 1024
@@ -70,7 +70,7 @@ def add(*, project: Project, name: str, data: bytes) -> Attachment:
     """Keep a file under a safe form of its name; the same file again is `created: False`.
 
     Invalid when empty, TooLarge over 10 MiB, UnsupportedMedia for what is not kept."""
-    projects.sound(project)
+    store.sound(project)
     if not data:
         raise Invalid([Problem("file", "is empty")])
     if len(data) > LIMIT:

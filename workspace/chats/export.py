@@ -1,8 +1,8 @@
 """A chat to take along: as Markdown to be read, or as the lines of its transcript.
 
 Made while it is sent, from the transcript as it is when the export begins; nothing is kept, and a
-chat of any length needs the memory of one record. What an engine keeps for itself never leaves
-(engine.md 4.2), damaged lines neither.
+chat of any length needs the memory of one record. What an engine keeps for itself never leaves,
+damaged lines neither.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Literal
 from workspace.chats import files, index, transcript
 from workspace.chats.messages import Shown, Viewer
 from workspace.models import Chat
-from workspace.project import Project
+from workspace.projects.project import Project
 
 Format = Literal["md", "jsonl"]
 TYPES: dict[Format, str] = {"md": "text/markdown; charset=utf-8", "jsonl": "application/x-ndjson"}
@@ -116,7 +116,7 @@ def _line(text: str) -> str:
 
 
 def _speaker(shown: Shown) -> str:
-    """Whose words these are; empty for what nobody says."""
+    """Whose words these are; empty for what has no speaker."""
     match shown.get("role"):
         case "user":
             return _sender(shown["sender"])

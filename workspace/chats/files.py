@@ -1,4 +1,4 @@
-"""The record of a chat, `.chats/<id>.yaml`: the file kind, read and written (engine.md 4.1).
+"""The record of a chat, `.chats/<id>.yaml`: the file kind, read and written.
 
 Unknown keys are kept; a record of a later version is read and never written. Ids are checked
 here before they become a path.
@@ -16,11 +16,11 @@ from typing import Any
 
 from django.conf import settings
 
-from config.kernel.errors import Conflict, NotFound, printable
-from config.kernel.logs import timestamp
-from config.kernel.storage import files, paths, yamlio
+from config.errors import Conflict, NotFound, printable
+from config.logs import timestamp
+from config.storage import files, paths, yamlio
 from workspace import ids
-from workspace.project import Project
+from workspace.projects.project import Project
 
 VERSION = 1
 LIMIT = 1 << 20
@@ -48,7 +48,7 @@ class ChatRecord:
     permission_mode: str = ""
     engine_ref: Mapping[str, Any] = field(default_factory=dict)
     forked_from: Mapping[str, Any] | None = None
-    read_to: int = 0  # byte of the transcript up to which somebody has read it in a page
+    read_to: int = 0  # byte of the transcript up to which it was read in a page
     version: int = VERSION
     error: str = ""
 
@@ -152,7 +152,7 @@ def session_ids(project: Project) -> list[str]:
 
 
 def parse(project: str, session_id: str, data: bytes) -> ChatRecord:
-    """A record, however damaged: what cannot be read is told in `error`."""
+    """A record, however damaged: `error` says what cannot be read."""
     try:
         value = yamlio.parse(data).value
     except yamlio.YamlError as error:

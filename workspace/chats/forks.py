@@ -1,6 +1,7 @@
-"""Forks: a chat that starts as a copy of another's finished turns (engine.md 4.5).
+"""Forks: a chat that starts as a copy of another's finished turns.
 
-The copy is bytes, so that every id, offset and seq of an inherited line equals the source's.
+The copy is bytes, so that every id, offset and seq of an inherited line equals the source's. See
+docs/design/workspace.md#forks.
 """
 
 from __future__ import annotations
@@ -10,16 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from config.kernel.errors import Conflict, Invalid, SvcError
-from config.kernel.storage import opening
-from config.kernel.storage.files import PREFIX, writing
-from workspace import ids, projects
-from workspace.chats import chats, files, index, transcript
-from workspace.chats.chats import Sender, Started
+from config.errors import Conflict, Invalid, SvcError
+from config.storage import opening
+from config.storage.files import PREFIX, writing
+from workspace import ids
+from workspace.chats import actions, files, index, transcript
+from workspace.chats.actions import Sender, Started
 from workspace.chats.files import ChatRecord
 from workspace.chats.turns import queue
 from workspace.models import Chat
-from workspace.project import Project
+from workspace.projects import store
+from workspace.projects.project import Project
 
 MOST_FORKS = 20
 PIECE = 1 << 20
@@ -49,9 +51,9 @@ def fork(
     `turn` is the last one to copy. Conflict when the chat has no such finished turn.
     """
     text = None if prompt is None else queue.clean_prompt(prompt)
-    word = chats.check_model(model)
-    own_name = chats.check_name(name)
-    source = files.sound(files.read(projects.sound(project), session_id))
+    word = actions.check_model(model)
+    own_name = actions.check_name(name)
+    source = files.sound(files.read(store.sound(project), session_id))
     shown = index.get(project, session_id)
     record = ChatRecord(
         id=ids.session_id(),
@@ -67,7 +69,7 @@ def fork(
     index.inherit(project, source.id, record.id)
     if text is None:
         return Started(record)
-    queued = chats.send(
+    queued = actions.send(
         principal=principal,
         project=project,
         session_id=record.id,
@@ -87,8 +89,8 @@ def _first_message(source: Chat, prompt: str) -> str:
 
 
 def _provenance(principal: Sender, project: Project, source: ChatRecord) -> dict[str, Any]:
-    """The fork rows of workspace.md 3, and the spawn limit of 6.5."""
-    limit = chats.spawn_limit(project, principal.spawn_cap)
+    """Where a fork comes from, by who made it, and its spawn limit."""
+    limit = actions.spawn_limit(project, principal.spawn_cap)
     found: dict[str, Any] = {
         "parent": {"project": project.slug, "sessionId": source.id},
         "spawn_limit": min(limit, source.spawn_limit),
@@ -96,7 +98,7 @@ def _provenance(principal: Sender, project: Project, source: ChatRecord) -> dict
         "origin": "spawned",
     }
     if principal.kind == "agent":
-        return found | {"depth": max(source.depth, chats.depth_of(principal) + 1)}
+        return found | {"depth": max(source.depth, actions.depth_of(principal) + 1)}
     if principal.kind == "client":
         return found | {"depth": max(1, source.depth)}
     origin = "human" if source.origin in FIRED else source.origin
@@ -157,10 +159,10 @@ def batch(
     name_prefix: str | None = None,
     model: str | None = None,
 ) -> list[Started | Failed]:
-    """One fork per prompt: everything is checked first, a failed one is told in its place."""
+    """One fork per prompt: everything is checked first, a failed one is reported in its place."""
     checked = _check_batch(prompts)
-    chats.check_model(model)
-    chats.check_name(name_prefix and f"{name_prefix} {len(checked)}")
+    actions.check_model(model)
+    actions.check_name(name_prefix and f"{name_prefix} {len(checked)}")
     files.read(project, session_id)
     made: list[Started | Failed] = []
     for number, prompt in enumerate(checked, 1):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from workspace.chats.transcript import Record
 
 MOST = 200  # of one turn, and of one chat
 NAME_MAX = 253
 
-Host = dict[str, Any]  # {host, port, refused}
+
+class Host(TypedDict):
+    host: str
+    port: int
+    refused: bool
 
 
 def of(record: Record) -> list[Host]:
@@ -36,5 +40,5 @@ def _fits(one: Any) -> bool:
     )
 
 
-def _read(one: Host) -> Host:
+def _read(one: Any) -> Host:
     return {"host": one["host"], "port": int(one["port"]), "refused": one.get("refused") is True}

@@ -1,7 +1,7 @@
 """The index of chats: what lists show of each, rebuilt from its two files when they change.
 
 File stats decide whether a row still holds. This process keeps the rows in memory; the table
-spares a restart from reading every transcript again, and never decides anything (design 7).
+spares a restart from reading every transcript again, and never decides anything.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any
 
 from django.db import IntegrityError, OperationalError, transaction
 
-from config.kernel import zones
+from config import zones
 from workspace.chats import files, hosts, transcript
 from workspace.chats.turns.endings import STATES, sentence
 from workspace.engines import catalogue, grammar
 from workspace.models import Chat
-from workspace.project import Project
+from workspace.projects.project import Project
 
 log = logging.getLogger(__name__)
 
@@ -170,7 +170,7 @@ def _look_at_records(project: Project, folder: _Folder, fd: int) -> None:
 
 
 def _load(project: Project, folder: _Folder) -> None:
-    """What the table remembers; rows that no longer hold are refreshed by whoever looks."""
+    """What the table remembers; rows that no longer hold are refreshed at the next look."""
     try:
         rows = list(Chat.objects.filter(project=project.slug))
     except OperationalError as error:
@@ -325,7 +325,7 @@ def _count(row: Chat, record: dict[str, Any]) -> None:
 
 
 def _concerns_reader(record: dict[str, Any]) -> bool:
-    """Whether somebody who was here before would look again: a turn ended, or others wrote."""
+    """Whether a person who was here before would look again: a turn ended, or others wrote."""
     sender = record.get("sender")
     own = isinstance(sender, dict) and sender.get("kind") == "user"
     return record["type"] == "turn_end" or (record["type"] == "user" and not own)

@@ -1,4 +1,4 @@
-"""Lists of chats: which rows, in which order, from where on (workspace.md 7.2, 10).
+"""Lists of chats: which rows, in which order, from where on.
 
 One stat per file; nothing is parsed that did not change (promise S3).
 """
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from config.kernel.errors import Invalid, Problem
-from config.kernel.logs import timestamp
+from config.errors import Invalid, Problem
+from config.logs import timestamp
 from workspace.chats import index
 from workspace.models import Chat
-from workspace.project import Project
+from workspace.projects.project import Project
 
 Which = Literal["open", "archived", "all"]
 

@@ -1,7 +1,8 @@
-"""Deltas of the running turn, in a file beside the transcript (engine.md 4.3).
+"""Deltas of the running turn, in a file beside the transcript.
 
 Live text only: nothing here is ever the truth, a failing write is dropped, a reader takes what it
 understands. The record with the same block replaces the deltas; the kind AGAIN takes them back.
+Why a file: docs/design/engines.md#deltas-are-a-file-beside-it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import os
 import time
 
-from config.kernel.storage import opening
+from config.storage import opening
 from workspace.chats import transcript
 from workspace.engines.base import AGAIN
 from workspace.engines.light_typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Transcript records as messages: for REST and the stream (engine.md 4.4), and for read_chat.
+"""Transcript records as messages: for REST and the stream, and for read_chat.
 
 A tool's use and its result are one message, told at the result. Nothing here keeps state between
 calls but `Viewer`, which remembers the tool calls still open.
@@ -6,20 +6,59 @@ calls but `Viewer`, which remembers the tool calls still open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 from workspace.chats import files, hosts, index, transcript
 from workspace.chats.transcript import Record
 from workspace.chats.turns.endings import STATES, sentence
-from workspace.project import Project
+from workspace.projects.project import Project
 
-Shown = dict[str, Any]
-ROLES = {"user": "user", "assistant": "assistant", "notice": "notice", "tool_result": "tool"}
+Shown = Mapping[str, Any]
+Role = Literal["user", "assistant", "tool", "notice"]
+ROLES: Mapping[str, Role] = {
+    "user": "user",
+    "assistant": "assistant",
+    "notice": "notice",
+    "tool_result": "tool",
+}
 TARGET_MAX = 120
 TURN_STATES = STATES | {"ok": "completed"}
+
+
+class Usage(TypedDict):
+    inputTokens: int | None
+    outputTokens: int | None
+    cacheReadTokens: int | None
+    cacheWriteTokens: int | None
+    totalTokens: int | None
+
+
+class ToolCall(TypedDict):
+    name: str
+    target: str | None
+    ok: bool | None
+    durationMs: int | None
+    input: Any
+    output: str | None
+    truncated: bool
+
+
+class Message(TypedDict):
+    """One message; `level` and `code` are those of a notice."""
+
+    uuid: str | None
+    offset: int
+    role: Role
+    content: str
+    timestamp: str | None
+    turnId: str | None
+    sender: NotRequired[dict[str, Any]]
+    toolCall: NotRequired[ToolCall]
+    level: NotRequired[str | None]
+    code: NotRequired[str | None]
 
 
 class Viewer:
@@ -44,8 +83,8 @@ class Viewer:
             case _:
                 return None
 
-    def _message(self, offset: int, record: Record) -> Shown:
-        shown: Shown = {
+    def _message(self, offset: int, record: Record) -> Message:
+        shown: Message = {
             "uuid": record.get("id"),
             "offset": offset,
             "role": ROLES[record["type"]],
@@ -56,7 +95,7 @@ class Viewer:
         if record["type"] == "user":
             shown["sender"] = record.get("sender") or {"kind": "system"}
         if record["type"] == "notice":
-            shown |= {"level": record.get("level"), "code": record.get("code")}
+            shown["level"], shown["code"] = record.get("level"), record.get("code")
         if record["type"] == "tool_result":
             use = self._open.pop(str(record.get("call")), None)
             use = use or find_use(self._path, offset, record)
@@ -75,7 +114,7 @@ def find_use(path: str, offset: int, result: Record) -> Record:
     return {}
 
 
-def _tool_call(use: Record, result: Record) -> Shown:
+def _tool_call(use: Record, result: Record) -> ToolCall:
     return {
         "name": use.get("tool") or "",
         "target": use.get("target") or "",
@@ -88,7 +127,7 @@ def _tool_call(use: Record, result: Record) -> Shown:
 
 
 def tool_line(use: Record, result: Record) -> str:
-    """One line: `Bash npm test — error: exit 1` (workspace.md 7.3)."""
+    """One line: `Bash npm test — error: exit 1`."""
     name = " ".join(
         part for part in (use.get("tool"), str(use.get("target") or "")[:TARGET_MAX]) if part
     )
@@ -99,7 +138,7 @@ def tool_line(use: Record, result: Record) -> str:
 
 
 def _turn_line(offset: int, record: Record) -> Shown:
-    shown: Shown = {
+    shown = {
         "type": "turn",
         "offset": offset,
         "turnId": record.get("turn"),
@@ -159,11 +198,17 @@ def page(
     return shown[first:], row.messages, shown[first]["offset"]
 
 
+class Line(TypedDict):
+    role: Role
+    text: str
+    timestamp: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Lines:
     """Some lines of a chat as read_chat tells them, oldest first, and where others are."""
 
-    shown: list[Shown]  # {role, text, timestamp}
+    shown: list[Line]
     total: int
     next: int | None  # `before` of the older ones; None at the beginning of the chat
     end: int  # `after` of what comes later
@@ -196,7 +241,7 @@ def _from(path: str, after: int) -> Iterator[tuple[int, Record]]:
     return ((at, record) for at, record in transcript.read(path, after) if is_line(record))
 
 
-def _lines(path: str, records: Iterable[tuple[int, Record]]) -> list[tuple[int, Shown]]:
+def _lines(path: str, records: Iterable[tuple[int, Record]]) -> list[tuple[int, Line]]:
     uses: dict[str, Record] = {}
     lines = []
     for offset, record in records:
@@ -214,7 +259,8 @@ def is_line(record: Record) -> bool:
     return record["type"] in ("user", "assistant", "tool_result")
 
 
-def _line(path: str, offset: int, record: Record, uses: dict[str, Record]) -> Shown:
+def _line(path: str, offset: int, record: Record, uses: dict[str, Record]) -> Line:
+    role: Role
     match record["type"]:
         case "turn_end":
             role, text = "assistant", f"[turn failed: {sentence(record)}]"

@@ -1,7 +1,8 @@
-"""The transcript of a chat (engine.md 4.1, 4.2): append-only JSON lines with one locked writer.
+"""The transcript of a chat: append-only JSON lines with one locked writer.
 
 Reading never needs the lock and never fails on a damaged line: it is skipped and counted. The
 writer finds its place from the end of the file, whatever its length. Nothing here ever rewrites.
+See docs/design/engines.md#one-writer-append-only-lines.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ import os
 import time
 from collections.abc import Iterator
 
-from config.kernel.storage import opening
+from config.storage import opening
 from workspace.engines.light_typing import IO, Any, NamedTuple
 
 VERSION = 1
 BLOB_BYTES, HEAD_BYTES, RECORD_BYTES = 64 * 1024, 16 * 1024, 1024 * 1024
 LINE_BYTES = 4 * RECORD_BYTES  # no writer makes a line so long: it is damaged, and passed over
 _BLOCK = 256 * 1024
-_PASSED_BYTES = 64 * 1024 * 1024  # without a line's end: nobody looks further
+_PASSED_BYTES = 64 * 1024 * 1024  # without a line's end: the search for one stops here
 _REPLACE = "svc-replace"  # an error handler of codecs: lone surrogates become U+FFFD
 
 Record = dict[str, Any]
@@ -54,7 +55,7 @@ class Writer:
             raise StorageError(str(error)) from error
         try:
             self._take()
-        except BaseException:  # nobody would ever let the chat go again
+        except BaseException:  # else the chat would stay locked
             os.close(self._fd)
             raise
 
@@ -263,8 +264,8 @@ class Scan:
 
 def _line_end(file: IO[bytes]) -> int | None:
     """Where a line ends that is too long for one of ours; None when that is not near."""
-    for _ in range(_PASSED_BYTES // LINE_BYTES):
-        part = file.readline(LINE_BYTES)
+    for _ in range(_PASSED_BYTES // _BLOCK):
+        part = file.readline(_BLOCK)
         if not part or part.endswith(b"\n"):
             return file.tell() if part else None
     return None
@@ -288,7 +289,7 @@ def lines_backwards(path: str, end: int | None = None) -> Iterator[tuple[int, by
         pending, ended = b"", False  # bytes from `at` whose first line may start further left
         passed = 0  # bytes in which no line ended
         while at and passed < _PASSED_BYTES:
-            size = min(_BLOCK if ended else 8192 if not passed else LINE_BYTES, at)
+            size = min(_BLOCK if ended or passed else 8192, at)
             at -= size
             pending = os.pread(file.fileno(), size, at) + pending
             if not ended:
@@ -349,7 +350,7 @@ def _holds(path: str, wanted: bytes) -> bool:
 
 def last_turn_end_offset(path: str, end: int | None = None, *, turn: str | None = None) -> int:
     """The byte just after the last `turn_end`, of `turn` when it is given; 0 without one: where a
-    fork is cut (4.5)."""
+    fork is cut."""
     for offset, line in lines_backwards(path, end):
         if b"turn_end" not in line:  # spares most lines a parse, however their JSON is written
             continue

@@ -1,4 +1,4 @@
-"""The trash of a project, `.chats/trash/`: deleted chats, whole, until somebody takes them back.
+"""The trash of a project, `.chats/trash/`: deleted chats, whole, until they are taken back.
 
 A deletion moves the chat's files as they are into a folder of its own, `<time>-<id>`, and nothing
 ever empties the trash: what a user wrote is not lost. The record goes first and comes back last,
@@ -16,14 +16,15 @@ from pathlib import Path
 
 from django.db import transaction
 
-from config.kernel.errors import Conflict, NotFound, printable
-from config.kernel.storage import files as kernel_files
-from config.kernel.storage import locks, paths
-from workspace import ids, projects
+from config.errors import Conflict, NotFound, printable
+from config.storage import files as kernel_files
+from config.storage import locks, paths
+from workspace import ids
 from workspace.chats import files, index, transcript
 from workspace.chats.turns import queue
 from workspace.models import Chat, Turn
-from workspace.project import Project
+from workspace.projects import store
+from workspace.projects.project import Project
 
 FOLDER = ".chats/trash"
 SUFFIXES = (".yaml", ".jsonl", ".live")
@@ -46,7 +47,7 @@ def delete(*, project: Project, session_id: str) -> Deleted:
     """Move the chat to the trash. NotFound; Conflict `busy` while a turn runs or waits in it.
 
     Held messages stay with it and are there again when it comes back."""
-    projects.sound(project)
+    store.sound(project)
     with locks.lock(f"chat {session_id}"):
         files.read(project, session_id)
         _refuse_busy(session_id)
@@ -67,7 +68,7 @@ def delete(*, project: Project, session_id: str) -> Deleted:
 
 def restore(*, project: Project, session_id: str) -> Chat:
     """Take the chat back as it was. NotFound when it is not in the trash."""
-    projects.sound(project)
+    store.sound(project)
     with locks.lock(f"chat {session_id}"):
         entry = _newest(project, session_id)
         if files.record_path(project, session_id).exists():

@@ -1,9 +1,9 @@
-"""What a person has not seen: a turn that ended or a message of somebody else, since a page showed
-the chat last.
+"""What a person has not seen: a turn that ended or a message that is not a person's, since a page
+showed the chat last.
 
 Kept as `readTo` in the record of the chat, a byte of its transcript: a file, because it is the
-reader's, and in the one place that moves with the chat. One state for everybody who is admitted,
-as there are no roles (workspace.md 12.1). Archived chats are never unread.
+reader's, and in the one place that moves with the chat. All who are admitted share one
+state, as there are no roles. Archived chats are never unread.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 
 from django.db.models import Count
 
-from config.kernel.errors import Conflict, NotFound
-from workspace import projects
+from config.errors import Conflict, NotFound
 from workspace.chats import files, index
 from workspace.models import Chat
-from workspace.project import Project
+from workspace.projects import store
+from workspace.projects.project import Project
 
 
 def mark(*, project: Project, session_id: str, offset: int | None = None) -> tuple[Chat, bool]:
@@ -38,7 +38,7 @@ def mark_all(among: Iterable[Project]) -> int:
 
 
 def _marked(project: Project, session_id: str) -> bool:
-    """One chat among many: one that went, or may only be read, keeps nobody from the others."""
+    """One chat among many: one that went, or may only be read, does not stop the others."""
     try:
         return mark(project=project, session_id=session_id)[1]
     except (Conflict, NotFound):
@@ -47,6 +47,6 @@ def _marked(project: Project, session_id: str) -> bool:
 
 def counts() -> Mapping[str, int]:
     """Unread chats by project of this home, from the index alone; only projects that have some."""
-    unread = Chat.objects.filter(unread=True).exclude(project__in=projects.others().values("slug"))
+    unread = Chat.objects.filter(unread=True).exclude(project__in=store.others().values("slug"))
     rows = unread.order_by().values_list("project")
     return dict(rows.annotate(Count("pk")).order_by("project"))

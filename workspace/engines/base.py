@@ -1,4 +1,5 @@
-"""The words between the service and an engine (engine.md 2): job, events, the two protocols.
+"""The words between the service and an engine: job, events, the two protocols. What they mean:
+docs/design/engines.md#the-engine-protocol.
 
 Values are the NamedTuples of light_typing and no dataclasses, because what a turn process loads is
 most of what it costs (promise S5). Nothing here knows Django, files or settings.
@@ -24,7 +25,7 @@ NAMES = ("runbook", "claude", "builtin", "acp")
 
 
 class EngineError(Exception):
-    """A turn that cannot go on: the reason word of engine.md 3.1 and a sentence for the chat."""
+    """A turn that cannot go on: the reason word of its outcome and a sentence for the chat."""
 
     def __init__(self, reason: str, text: str) -> None:
         super().__init__(text)
@@ -91,7 +92,7 @@ class Messages(NamedTuple):
 
 
 class End(NamedTuple):
-    """The outcome of engine.md 3.1; exactly one, last."""
+    """The outcome (docs/design/engines.md#outcomes); exactly one, last."""
 
     status: str
     reason: str | None = None
@@ -105,10 +106,10 @@ Event = Text | Thinking | ToolUse | ToolResult | Notice | State | Messages | End
 
 
 class Job(NamedTuple):
-    """Everything a turn process is told: the first line of its stdin, made by the worker.
+    """Everything a turn process is given: the first line of its stdin, made by the worker.
 
     `tools` None = all, a list = exactly those, [] = none. `engine` None = no engine can run this
-    message, and `refusal` is the reason (needs_engine, 9.5). `svc` is {url, token, ops} or None,
+    message, and `refusal` is the reason (needs_engine). `svc` is {url, token, ops} or None,
     `event` is {name, chat, project} or None. `engine_ref` is what this engine said in `State` at an
     earlier turn of the chat, `fork_source` {sessionId, at, offset, seq}. `engine_cfg` is made by
     select.engine_cfg. Keys and the bearer exist only here.
@@ -176,11 +177,11 @@ class TurnIO(Protocol):
     """What an engine may ask of its turn."""
 
     async def gate(self, tool: str, args: Args, call: str) -> str | None:
-        """None = allowed, else the denial text (6). May wait for a person."""
+        """None = allowed, else the denial text. May wait for a person."""
         ...
 
     async def svc(self, op: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
-        """One svc_manage operation: (is_error, text) (7)."""
+        """One svc_manage operation: (is_error, text)."""
         ...
 
     def wrap(
@@ -200,12 +201,12 @@ class TurnIO(Protocol):
         ...
 
     def delta(self, block: str, kind: str, text: str) -> None:
-        """Live text only (4.3): text, thinking, or AGAIN with none. The record with the same block
+        """Live text only: text, thinking, or AGAIN with none. The record with the same block
         replaces it."""
         ...
 
     def denial(self, path: str, *, write: bool) -> str | None:
-        """Why this real path may not be opened now (6, rows 3 and 4), else None."""
+        """Why this real path may not be opened now, else None."""
         ...
 
     def stoppable(self) -> AbstractContextManager[None]:
@@ -217,7 +218,7 @@ class TurnIO(Protocol):
         ...
 
     def earlier(self) -> Iterator[Args]:
-        """Records of the chat before this turn (4.2), the newest first."""
+        """Records of the chat before this turn, the newest first."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The tools a turn can have (engine.md 5): their class, their arguments, what is shown of a call.
+"""The tools a turn can have: their class, their arguments, what is shown of a call.
 
 One table for the gate, the runbook grammar and the tools themselves; it runs nothing.
 """
@@ -127,7 +127,7 @@ def path(name: str, args: Mapping[str, Any]) -> str | None:
 
 
 def target(name: str, args: Mapping[str, Any]) -> str:
-    """One line of at most 120 characters that names what a call is about (4.2)."""
+    """One line of at most 120 characters that names what a call is about."""
     if name.startswith(SVC):
         return name[len(SVC) :]
     tool = TOOLS.get(name)

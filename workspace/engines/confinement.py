@@ -1,4 +1,7 @@
-"""The sandboxes of one turn, for its tools or for its engine's program, with a network each."""
+"""The sandboxes of one turn, for its tools or for its engine's program, with a network each.
+
+Which tool acts inside, and why: docs/design/trust.md#file-tools-act-behind-it.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ class Confinement:
         return [dict(zip(names, row, strict=True)) for row in list(self.reached)[:HOSTS]]
 
     def prepare(self) -> None:
-        """Start the sandbox of the tools, which will be needed; a failure is told at the call."""
+        """Start the sandbox of the tools, which will be needed; a failure shows at the call."""
         try:
             self.runner("Bash", {})
         except EngineError:
@@ -129,12 +132,12 @@ class Confinement:
             self.reached[host, port, refused] = None
 
     def _kept(self) -> list[str]:
-        """What nobody writes from inside. `.svc` is made, for what does not exist cannot be
+        """What cannot be written from inside. `.svc` is made, for what does not exist cannot be
         covered; only in the project's own directory, which has the chats."""
         if self.paths.anywhere:
             return [".chats"]
         armed = os.path.join(self.paths.root, ".svc")
         if os.path.dirname(self.paths.chats) == self.paths.root and not os.path.lexists(armed):
-            with suppress(OSError):  # what we cannot make, nobody inside can
+            with suppress(OSError):  # what we cannot make, a command inside cannot either
                 os.mkdir(armed, 0o700)
         return [".chats", "project.yaml", ".svc"]

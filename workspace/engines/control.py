@@ -74,14 +74,14 @@ class Control:
         try:
             self.check()
         except Stopped:
-            self._waiting = False  # nobody leaves what was not entered
+            self._waiting = False  # what was not entered is not left
             raise
 
     def __exit__(self, *_: object) -> None:
         self._waiting = False
 
     def answer(self, call: str, seconds: float) -> bool | None:
-        """What a person answered about this call, None when nobody did in time."""
+        """What a person answered about this call, None when no answer came in time."""
         deadline = time.monotonic() + seconds
         with self:
             while call not in self.answers and (left := deadline - time.monotonic()) > 0:

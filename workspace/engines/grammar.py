@@ -1,4 +1,4 @@
-"""The runbook document (engine.md 8): text in, narration and steps out, or the line at fault.
+"""The runbook document: text in, narration and steps out, or the line at fault.
 
 The whole document is read before anything runs. Text is never guessed to be a runbook.
 """

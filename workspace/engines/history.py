@@ -1,4 +1,6 @@
-"""An earlier conversation as text, for a model that does not know it (engine.md 4.6, rung 2)."""
+"""An earlier conversation as text, for a model that does not know it: the second way of
+docs/design/engines.md#resuming-a-conversation.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def main(argv: list[str]) -> None:
 
 
 def _hand_out(door: str, addresses: list[str]) -> None:
-    """A socket lives in the network it was made in, whoever holds it."""
+    """A socket lives in the network it was made in, whichever process holds it."""
     import _socket
     from array import array
 
@@ -80,7 +80,7 @@ def _serve() -> None:
 
 def _guard() -> None:
     """A command can neither read this process nor leave children behind it."""
-    from config.kernel.process import prctl
+    from config.process import prctl
 
     prctl.hide_memory()
     prctl.become_subreaper()

@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # every type checker takes this name for true
 if TYPE_CHECKING:
     from typing import IO, Any, NamedTuple, Protocol
 else:
-    IO = Any = object  # in annotations alone, which nobody evaluates
+    IO = Any = object  # in annotations alone, which are never evaluated
 
     class Protocol:
         """What a value must offer; nothing is checked at run time."""

@@ -1,8 +1,8 @@
-"""Engines that need an event loop (engine.md 2): asyncio around one of them, in its turn process.
+"""Engines that need an event loop: asyncio around one of them, in its turn process.
 
 Stop kills everything below the process first, so that no engine waits for a child that does not
 answer, and closes the engine's iterator afterwards. What had been streamed by then is kept. A child
-that listens is told of it 0.2 s before (on_stop).
+that listens hears of it 0.2 s before (on_stop).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STOPPED = "the turn was stopped"
 
 
 class Turn(TurnIO, Protocol):
-    """A turn as its engine sees it, and what it does without waiting (workspace/turn.py)."""
+    """A turn as its engine sees it, and what it does without waiting (chats/turns/process.py)."""
 
     control: Control
 
@@ -128,7 +128,7 @@ class _Performance:
             self.stop.set()
 
     async def gate(self, tool: str, args: Args, call: str) -> str | None:
-        """Never raises: an engine that is told nothing else could run the tool."""
+        """Never raises: an engine without an answer could run the tool."""
         use = ToolUse(tool, call, args)
         if self.control.reason is not None:
             return STOPPED

@@ -1,4 +1,4 @@
-"""What the commands of a turn may reach over the network, as a turn process is told it.
+"""What the commands of a turn may reach over the network, as a turn process is given it.
 
 `off` is nothing, `guarded` goes out through the turn's proxy (proxy/), `host` is the machine's own
 network. Without a sandbox nothing holds a command to it.

@@ -17,7 +17,7 @@ _ARMED = (".git", ".svc", ".claude")  # hooks and triggers live there
 
 class Paths(NamedTuple):
     """Real paths: of the project, of the turn's scratch directory, of the chats. `anywhere`: the
-    turn is in bypassPermissions, only what nobody may write is kept."""
+    turn is in bypassPermissions, only what is never written is kept."""
 
     root: str
     scratch: str

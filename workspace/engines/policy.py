@@ -1,6 +1,7 @@
-"""The gate of engine.md 6, used by every engine: allow, ask or deny one tool call.
+"""The gate that every engine uses: allow, ask or deny one tool call.
 
-Rows are tried in order, the first hit decides. An unknown mode, tool or operation is refused.
+Rules are tried in order, the first hit decides. An unknown mode, tool or operation is refused. The
+rules and their reasons: docs/design/engines.md#the-gate.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ class Ask(NamedTuple):
 
 
 def expand(job: Job) -> list[str]:
-    """`tools: null` as the explicit list it stands for (5); never an engine's default set."""
+    """`tools: null` as the explicit list it stands for; never an engine's default set."""
     if job.tools is not None:
         return job.tools
     return [*catalogue.TOOLS, f"{catalogue.SVC}*"]
 
 
 def granted(tool: str, tools: list[str]) -> bool:
-    """Row 1: exact name, the whole server, or one trailing star on an mcp__ name."""
+    """Whether a list names a tool: exactly, by its server, or by a star at an mcp__ name's end."""
     for entry in tools:
         if entry == tool or (entry == SERVER and tool.startswith(catalogue.SVC)):
             return True
@@ -55,7 +56,7 @@ def asked_for(job: Job, tools: Iterable[str] = catalogue.TOOLS) -> list[str]:
 
 
 def unavailable(job: Job, engine: str, *, without: Collection[str] = ()) -> list[Notice]:
-    """One notice for each granted name that this engine lacks (5)."""
+    """One notice for each granted name that this engine lacks."""
     lacking = [
         name
         for name in job.tools or []
@@ -90,7 +91,7 @@ class Gate:
         return self.by_mode(tool, catalogue.kind(tool) or "")
 
     def offers(self, tool: str) -> bool:
-        """Rows 1 and 2: granted by the list, known, and not a way to spawn where that is off."""
+        """Whether it is granted by the list, known, and no way to spawn where that is off."""
         if not granted(tool, self.tools) or catalogue.kind(tool) is None:
             return False
         if not tool.startswith(catalogue.SVC):
@@ -100,7 +101,7 @@ class Gate:
         return offered and (self.job.may_spawn or op not in catalogue.SVC_SPAWNING)
 
     def by_mode(self, tool: str, kind: str) -> str | Ask:
-        """Rows 5 to 10, for a tool that is offered."""
+        """What the permission mode says of a tool that is offered."""
         mode = self.job.mode
         if mode not in MODES:
             return f"unknown permission mode {mode}"

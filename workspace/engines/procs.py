@@ -1,7 +1,8 @@
 """Nothing outlives its turn: finding and killing a turn's processes.
 
 A process belongs to a turn by descent or by the tag in its environment. Where orphans do not come
-to us (not Linux), one that left its family and shows nobody its environment is not found.
+to us (not Linux), one that left its family and hides its environment is not found. See
+docs/design/engines.md#nothing-outlives-its-turn.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import signal
 import time
 from collections.abc import Collection
 
-from config.kernel.process import prctl, tree
-from config.kernel.process.table import DEAD, Process, environ, scan, send
+from config.process import prctl, tree
+from config.process.table import DEAD, Process, environ, scan, send
 
 TAG = "SVC_TURN_ID"
 _ROUNDS, _PAUSE_S = 5, 0.02
@@ -29,7 +30,8 @@ def kill_tree(
     """Kill `roots` and what descends from them, what descends from `below`, what is tagged `turn`.
 
     This process and its ancestors are always spared. What became a child of ours on the way is
-    reaped, `roots` are not: whoever started them wants their exit status. Returns how many died.
+    reaped, `roots` are not: the process that started them wants their exit status. Returns how
+    many died.
     """
     if turn is None and not roots and set(below) == {os.getpid()} and not _has_children():
         return 0

@@ -1,4 +1,4 @@
-"""The runbook engine (engine.md 8): the steps of a document, one after the other, no model.
+"""The runbook engine: the steps of a document, one after the other, no model.
 
 Output of a step is data: it is never read for steps, and substituted text is never scanned again.
 """

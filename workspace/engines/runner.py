@@ -1,7 +1,8 @@
 """The turn process's end of the tools that run inside its sandbox (workspace/engines/inside.py).
 
 One sandbox serves all of a turn's calls, so that a server which one command starts is there for the
-next. Whoever kills it from inside gets a fresh one; one that cannot be started fails the turn.
+next. A command that kills it gets a fresh one at its next call; one that cannot be started fails
+the turn.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """How commands of agents are confined: the bubblewrap prefix and its probe.
 
 A forced sandbox that is missing never turns into none: the mode is `unavailable` and no turn runs.
+What it shows and hides: docs/design/trust.md#what-the-sandbox-shows.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from config.kernel.process import prctl
+from config.process import prctl
 from workspace.engines.light_typing import Any, NamedTuple
 from workspace.engines.proxy import gateway
 

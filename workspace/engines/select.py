@@ -1,7 +1,8 @@
-"""Which engine runs a message (engine.md 9), and what /api/engines tells about them.
+"""Which engine runs a message, and what /api/engines says about them.
 
 The only engine file that reads settings. A named or pinned engine that cannot run is never
-replaced by another: the choice then has no engine and a reason.
+replaced by another: the choice then has no engine and a reason. Why:
+docs/design/engines.md#choosing-an-engine.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from workspace.engines.base import NAMES, Engine, Job, Probe
 
 ENGINES: dict[str, Engine] = {name: base.engine(name) for name in NAMES}
 PROBED_S = 60.0
-LACKED_S = 3.0  # what was not there may be by now: somebody who sets it up looks again
+LACKED_S = 3.0  # what was not there may be by now: who sets it up looks again
 NO_MODEL = "no model is set up; add a key, start a local model, or begin it with #!runbook"
 UNNAMED = "several ACP agents are set up; name one, as acp:<agent>"
 _BUILTIN = ("anthropic", "openai", "local")
@@ -30,7 +31,7 @@ _probes: dict[Engine, tuple[float, Probe]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`engine` None = needs_engine, for `reason`. `pins`: written to the chat's record (9.1, 3)."""
+    """`engine` None = needs_engine, for `reason`. `pins`: written to the chat's record."""
 
     engine: str | None
     model: str | None = None
@@ -49,7 +50,7 @@ class Rung:
 def choose(
     *, prompt: str, asked: str = "", pin: Rung | None = None, project: Rung | None = None
 ) -> Choice:
-    """Walk the ladder of 9.1: marker, message or trigger model, pin, project, instance, auto."""
+    """Walk the ladder: marker, message or trigger model, pin, project, instance, auto."""
     if grammar.is_runbook(prompt):
         return Choice("runbook")
     model: str | None = None
@@ -72,7 +73,7 @@ def _named(engine: str, model: str | None) -> Choice:
 
 
 def _automatic(model: str | None) -> Choice:
-    """The first engine that can run now (9.2); runbooks need to be marked."""
+    """The first engine that can run now; runbooks need to be marked."""
     for name in ("claude", "builtin", "acp"):
         if probe(name).available and (model or name != "acp" or _default_model(name)):
             return Choice(name, model or _default_model(name), pins=True)
@@ -128,7 +129,7 @@ def probe_again() -> None:
 
 
 def preflight(job: Job) -> str | None:
-    """One sentence refuses the job before anything is started (9.6)."""
+    """One sentence refuses the job before anything is started."""
     return ENGINES[job.engine].preflight(job) if job.engine else None
 
 
@@ -138,7 +139,7 @@ def never(job: Job) -> tuple[str, str] | None:
 
 
 def engine_cfg(engine: str | None) -> dict[str, Any]:
-    """What an engine is told of the settings, its keys among it (12.4: never in an argument).
+    """What an engine gets of the settings, its keys among it, which are never in an argument.
 
     {tools, keys: {NAME: value}, settings: engines.<name> of svc.config.yaml, data: a directory of
     its own, home: the service user's, local_url}.
@@ -178,7 +179,7 @@ def warnings() -> list[str]:
 
 
 def engines_listing() -> dict[str, Any]:
-    """The body of GET /api/engines (9.4): always the four, in this order."""
+    """The body of GET /api/engines: always the four, in this order."""
     confined = confinement()
     default, reason = default_engine()
     return {

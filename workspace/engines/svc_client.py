@@ -1,4 +1,4 @@
-"""The service's own tools for a turn (engine.md 7): one JSON-RPC call over loopback HTTP.
+"""The service's own tools for a turn: one JSON-RPC call over loopback HTTP.
 
 The bearer is the turn's and dies with it; it goes into the header and nowhere else.
 """

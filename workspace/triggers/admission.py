@@ -1,4 +1,7 @@
-"""Whether a firing starts, waits or is skipped while an earlier one of its trigger is active."""
+"""Whether a firing starts, waits or is skipped while an earlier one of its trigger is active.
+
+The rules: docs/design/workspace.md#overlap.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ def activity(projects: Iterable[str]) -> Counter[tuple[str, str]]:
 
 
 def refusal(trigger: Trigger, active: int) -> str:
-    """Why this firing is skipped; empty when it may be queued (workspace.md 8.3, 4)."""
+    """Why this firing is skipped; empty when it may be queued."""
     if not active or trigger.overlap == "parallel":
         return ""
     if trigger.overlap == "skip":
@@ -66,5 +69,5 @@ def must_wait(run: Run, trigger: Trigger) -> bool:
 
 
 def loops(key: str, chain: list[str]) -> bool:
-    """Whether an event descends from this trigger's own firing, or from too many (8.5)."""
+    """Whether an event descends from this trigger's own firing, or from too many."""
     return key in chain or len(chain) >= LONGEST_CHAIN

@@ -1,16 +1,17 @@
-"""What triggers are doing now: armed, queued, running, last and next times. Reads only the
-database, so that it is cheap to poll (workspace.md 10, Runtime entry)."""
+"""What triggers are doing now: armed, queued, running, last and next times.
+
+Reads only the database, so that it is cheap to poll.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import OuterRef, Subquery
 
-from config.kernel.logs import timestamp
-from workspace.models import InvalidEntry, Run, TriggerState
+from config.logs import timestamp
+from workspace.models import Run, TriggerState
 from workspace.triggers import runs
 from workspace.triggers.pausing import Pause
 from workspace.triggers.schedule import clock
@@ -27,27 +28,7 @@ class Board:
     paused: Pause | None
     zone: str  # of the project, where a schedule is armed in none
 
-    def entry(self, name: str, type_: str, *, legacy: bool = False) -> dict[str, Any]:
-        """The runtime entry of one trigger; a trigger without a row is as one never armed."""
-        state = self.states.get(name) or TriggerState(name=name, type=type_)
-        last = self.last.get(name)
-        entry = {
-            "name": name,
-            "type": type_,
-            "enabled": state.enabled,
-            "running": name in self.running,
-            "queued": self.queued.get(name, 0),
-            "nextRunAt": timestamp(state.next_at) if state.next_at and not self.paused else None,
-            "nextRuns": [] if self.paused else next_runs(state),
-            "timezone": self._zone(state) if type_ == "schedule" else None,
-            "scheduleStatus": self.status(name, type_) if type_ == "schedule" else None,
-            "lastError": state.last_error or None,
-            "lastRun": runs.view(last) if last else None,
-            "paused": self.paused.wire() if self.paused else None,
-        }
-        return entry | ({"legacy": True} if legacy else {})
-
-    def _zone(self, state: TriggerState) -> str:
+    def zone_of(self, state: TriggerState) -> str:
         return clock.zone_of(state.when) if state.when.startswith("cron ") else self.zone
 
     def status(self, name: str, type_: str) -> str:
@@ -91,15 +72,3 @@ def next_runs(state: TriggerState) -> list[str]:
         return []
     times = clock.upcoming(state.when, armed_at=state.armed_at, next_at=state.next_at)
     return [timestamp(moment) for moment in times]
-
-
-def runtime(slug: str, paused: Pause | None, zone: str) -> list[dict[str, Any]]:
-    """Every usable trigger of the project, schedules of the older form last."""
-    board = read(slug, paused, zone)
-    unusable = set(InvalidEntry.objects.filter(project=slug).values_list("name", flat=True))
-    rows = sorted(board.states.values(), key=lambda row: (row.legacy, row.name))
-    return [
-        board.entry(row.name, row.type, legacy=row.legacy)
-        for row in rows
-        if row.name not in unusable or row.enabled
-    ]

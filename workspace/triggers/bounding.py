@@ -2,7 +2,7 @@
 
 A trigger fires long after the call that stored it. So it names the clients that wrote it or
 switched it on (`clients` of its entry); their scopes bound every turn that it fires, until a person
-saves it.
+saves it. See docs/design/trust.md#rights-travel-with-the-cause.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from config.kernel.errors import Invalid, Problem
+from config.errors import Invalid, Problem
 from workspace.access.principals import Principal
-from workspace.project import Project
-from workspace.schema import capped
+from workspace.projects.project import Project
+from workspace.projects.schema import capped
 from workspace.triggers.entries.schema import Trigger
 
 

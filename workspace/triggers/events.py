@@ -1,12 +1,14 @@
-"""Lifecycle events that fire triggers: a chat was archived (spec 6.1, workspace.md 8.5)."""
+"""Lifecycle events that fire triggers: a chat was archived. What ends a chain of them:
+docs/design/workspace.md#hooks.
+"""
 
 from __future__ import annotations
 
-from config.kernel.errors import NotFound
-from workspace import projects
-from workspace.chats import chats, files, index
+from config.errors import NotFound
+from workspace.chats import actions, files, index
 from workspace.chats.files import ChatRecord
 from workspace.models import Run, Turn
+from workspace.projects import store
 from workspace.triggers import firing, runs
 from workspace.triggers.entries import files as trigger_files
 from workspace.triggers.entries.schema import Event
@@ -14,11 +16,11 @@ from workspace.triggers.entries.schema import Event
 ANCESTORS = 32  # a chat descends from fewer chats than this, or its provenance is not believed
 
 
-def chat_archived(record: ChatRecord, principal: chats.Sender) -> None:
+def chat_archived(record: ChatRecord, principal: actions.Sender) -> None:
     """Fire every enabled onArchive trigger of the chat's project, each its own run.
 
     Called after the flag is committed, and only for a real change."""
-    project = projects.get(record.project)
+    project = store.get(record.project)
     event = {"type": "onArchive", "sessionId": record.id, "name": _name(record)}
     chain = tuple(_chain(principal))
     fired = []
@@ -42,17 +44,17 @@ def chat_archived(record: ChatRecord, principal: chats.Sender) -> None:
 
 
 def _name(record: ChatRecord) -> str:
-    return record.name or index.get(projects.get(record.project), record.id).name
+    return record.name or index.get(store.get(record.project), record.id).name
 
 
-def _actor(principal: chats.Sender) -> dict[str, str]:
+def _actor(principal: actions.Sender) -> dict[str, str]:
     here = principal.sender()
     if principal.kind == "agent":
         return {"kind": "chat", "id": here["sessionId"]}
     return {key: here[key] for key in ("kind", "id") if key in here}
 
 
-def _chain(principal: chats.Sender) -> list[str]:
+def _chain(principal: actions.Sender) -> list[str]:
     """The triggers whose firings led here, directly or through chats they started."""
     if principal.kind != "agent":
         return []
@@ -74,7 +76,7 @@ def _inherited(project: str, chat: str) -> list[str]:
         if run is not None:
             return _descent(run)
         try:
-            parent = files.read(projects.get(project), chat).parent
+            parent = files.read(store.get(project), chat).parent
         except NotFound:
             return []
         if not parent:

@@ -1,8 +1,8 @@
-"""Firing: the one path from a trigger to a turn, whoever or whatever asked (workspace.md 8.4, 8.5).
+"""Firing: the one path from a trigger to a turn, whatever asked for it.
 
 `fire` records, `start` checks, makes the chat and queues the turn. A run is started at most once:
 its start is claimed by a conditional update, and the turn is queued in the same transaction that
-names it in the run.
+names it in the run. See docs/design/workspace.md#what-a-firing-is.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from config.kernel.errors import Conflict, NotFound, SvcError
-from config.kernel.storage import database, homes, locks
-from workspace import ids, projects
+from config.errors import Conflict, NotFound, SvcError
+from config.storage import database, homes, locks
+from workspace import ids
 from workspace.access import clients
-from workspace.chats import chats
+from workspace.chats import actions
 from workspace.chats import files as chat_files
 from workspace.models import Run, TriggerState, Turn
-from workspace.project import Project
+from workspace.projects import store
+from workspace.projects.project import Project
 from workspace.triggers import admission, pausing, runs
 from workspace.triggers.entries import files, preflight, prompts
 from workspace.triggers.entries.schema import MAX_TURNS, Trigger, agent_name
@@ -57,7 +58,8 @@ def new_run(
 ) -> Run:
     """The record of one firing, not yet stored.
 
-    Whoever stored the trigger is behind each of its firings, as whoever caused this one is."""
+    The clients that stored the trigger are behind each of its firings, as those that caused it are.
+    """
     behind = [*dict.fromkeys((*clients, *trigger.clients))]
     return Run(
         id=ids.run_id(),
@@ -160,7 +162,7 @@ class Beginning:
 
 def start(run_id: str) -> Outcome:
     """Begin a queued run: check, make or reuse the chat, queue the turn. At most once; a run
-    that must still wait, or that somebody else begins, is left as it is."""
+    that must still wait, or that another process begins, is left as it is."""
     run = _claim(run_id)
     if run is None:
         return Outcome(runs.get(run_id))
@@ -171,7 +173,7 @@ def start(run_id: str) -> Outcome:
             Run.objects.filter(id=run.id, session_id="").update(lease_until=None)
         else:
             state = _begin(run, beginning)
-    except Lost:  # ended by somebody else meanwhile, or this start took too long
+    except Lost:  # ended by another meanwhile, or this start took too long
         runs.finish(run.id, status="failed", reason=NO_CHAT)
     except NoChat as error:
         runs.finish(run.id, status="failed", reason=str(error)[:500])
@@ -184,7 +186,7 @@ def start(run_id: str) -> Outcome:
 
 
 def _claim(run_id: str) -> Run | None:
-    """Whoever of its home sets the lease starts the run; everybody else leaves it alone."""
+    """The process of its home that sets the lease starts the run; all others leave it alone."""
     free = runs.waiting().filter(homes.mine(), id=run_id)
     if not free.update(lease_until=datetime.now(UTC) + LEASE):
         return None
@@ -193,7 +195,7 @@ def _claim(run_id: str) -> Run | None:
 
 def _check(run: Run) -> Beginning | None:
     """Everything that can refuse the start; None when the run must wait for something."""
-    project = projects.writable(run.project)
+    project = store.writable(run.project)
     trigger = files.read(project).find(run.trigger)
     if trigger is None:
         runs.finish(run.id, status="cancelled", reason=runs.REMOVED)
@@ -251,7 +253,7 @@ def _owned_chat(project: Project, trigger: Trigger) -> str | None:
 def _queue_new(run: Run, beginning: Beginning) -> tuple[str, str]:
     """The chat's files come before the transaction: what locks a file or the index may be waiting
     for the database."""
-    chat = chats.open_for(
+    chat = actions.open_for(
         _firing(run, beginning),
         project=beginning.project,
         prompt=beginning.prompt,
@@ -262,7 +264,7 @@ def _queue_new(run: Run, beginning: Beginning) -> tuple[str, str]:
 
 def _queue_in(chat: str, run: Run, beginning: Beginning) -> str:
     with transaction.atomic():
-        queued = chats.fire(
+        queued = actions.fire(
             project=beginning.project,
             chat=chat,
             prompt=beginning.prompt,
@@ -280,13 +282,13 @@ def _name_chat(run: Run, chat: str) -> None:
         raise Lost
 
 
-def _firing(run: Run, beginning: Beginning) -> chats.Firing:
+def _firing(run: Run, beginning: Beginning) -> actions.Firing:
     trigger, project = beginning.trigger, beginning.project
     known = (run.client, *run.clients, *trigger.clients)
     behind = tuple(dict.fromkeys(client for client in known if client))
     asked = trigger.run.max_spawn_depth
     limit = clients.bounds(behind).depth(project.max_spawn_depth if asked is None else asked)
-    return chats.Firing(
+    return actions.Firing(
         trigger=trigger.name,
         origin="hook" if trigger.type == "event" else "scheduled",
         sender={"kind": "trigger", "name": trigger.name, "cause": run.cause, "runId": run.id},
@@ -311,7 +313,7 @@ def _event(run: Run) -> dict[str, Any] | None:
 
 
 def _message(run: Run, beginning: Beginning) -> str | None:
-    """What the agent reads before the prompt; None when it is exactly the prompt (8.5)."""
+    """What the agent reads before the prompt; None when it is exactly the prompt."""
     trigger = beginning.trigger
     if trigger.type != "event":
         return None
@@ -330,7 +332,7 @@ def _message(run: Run, beginning: Beginning) -> str | None:
 
 
 def refuse_to_run(trigger: Trigger) -> None:
-    """Webhooks and the curator's entry are never run on demand (spec 2.5, workspace.md 8.6)."""
+    """Webhooks and the curator's entry are never run on demand."""
     name = f'Trigger "{trigger.name}"'
     if trigger.type == "webhook":
         raise Conflict(f"{name} is a webhook trigger: stored, never fired.", code="not_runnable")

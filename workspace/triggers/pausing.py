@@ -17,17 +17,17 @@ from typing import Any, Literal
 
 from django.conf import settings
 
-from config.kernel.errors import Conflict
-from config.kernel.logs import timestamp
-from config.kernel.storage import files, yamlio
-from workspace import projects
-from workspace.project import Project
+from config.errors import Conflict
+from config.logs import timestamp
+from config.storage import files, yamlio
+from workspace.projects import store
+from workspace.projects.project import Project
 
 KEY = "triggersPaused"
 FILE, FILE_KEY = "triggers.yaml", "paused"
 LIMIT = 1 << 20
 OFF = ("", "no", "off", "false")
-OVER = ("done", "abandoned")  # the status of a project that nobody works on
+OVER = ("done", "abandoned")  # the status of a project that is worked on no more
 PAUSED = "triggers are paused"
 ENDED = {status: f"the project is {status}" for status in OVER}
 REASONS = (PAUSED, *ENDED.values())
@@ -35,7 +35,7 @@ REASONS = (PAUSED, *ENDED.values())
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Who holds the triggers, and since when; None when whoever wrote it did not say."""
+    """Who holds the triggers, and since when; None where that was not written."""
 
     by: Literal["project", "instance", "status"]
     since: str | None
@@ -45,10 +45,6 @@ class Pause:
     def reason(self) -> str:
         """What a firing that did not happen says of it."""
         return ENDED.get(self.status, PAUSED)
-
-    def wire(self) -> dict[str, Any]:
-        shown = {"by": self.by, "since": self.since}
-        return shown | ({"status": self.status} if self.status else {})
 
 
 def of(project: Project) -> Pause | None:
@@ -84,7 +80,7 @@ def switch() -> Path:
 
 @functools.lru_cache(maxsize=8)
 def _written(path: str, _stat: str) -> Pause | None:
-    """A file that cannot be read holds everything: nothing fires that somebody meant to stop."""
+    """A file that cannot be read holds everything: nothing fires that was meant to stop."""
     try:
         snapshot = files.read(Path(path), limit=LIMIT)
         value = yamlio.parse(snapshot.data).value if snapshot else None
@@ -105,10 +101,10 @@ def _pause(by: Literal["project", "instance"], value: Any) -> Pause | None:
 
 def pause(project: Project, *, paused: bool) -> bool:
     """Set the switch of a project; whether that changed anything. Conflict for a broken file."""
-    found = projects.sound(project)
+    found = store.sound(project)
     if (_switched(found.data) is not None) == paused:
         return False
-    projects.edit_file(found, functools.partial(_edited, key=KEY, paused=paused))
+    store.edit_file(found, functools.partial(_edited, key=KEY, paused=paused))
     return True
 
 

@@ -1,4 +1,4 @@
-"""Dropping history past its retention: runs, audit rows, settled queue rows (workspace.md 1)."""
+"""Dropping history past its retention: runs, audit rows, settled queue rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 
-from config.kernel.storage import homes, ranges
+from config.storage import homes, ranges
 from workspace.access import audit
 from workspace.models import Run, Turn
 from workspace.triggers import runs

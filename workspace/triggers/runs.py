@@ -1,4 +1,4 @@
-"""Runs: one truthful record per firing, mirrored from the turn it became (workspace.md 9)."""
+"""Runs: one truthful record per firing, mirrored from the turn it became."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Any
 from django.db.models import Min, Q, QuerySet
 from django_q.tasks import async_task
 
-from config.kernel.errors import NotFound, printable
-from config.kernel.logs import timestamp
-from config.kernel.storage import database, homes, ranges
+from config.errors import NotFound, printable
+from config.storage import database, homes, ranges
 from workspace.chats.turns import endings, queue
 from workspace.chats.turns.delivery import OnChange
 from workspace.models import Run, TriggerState, Turn
@@ -88,57 +87,6 @@ def _looked_at(rows: QuerySet[Run]) -> tuple[QuerySet[Run], str | None]:
     """The first LOOKED of them, and the last of these where more follow."""
     around = [*rows.values_list("id", flat=True)[LOOKED - 1 : LOOKED + 1]]
     return (rows.filter(id__gte=around[0]), around[0]) if around[1:] else (rows, None)
-
-
-def view(run: Run) -> dict[str, Any]:
-    """The Run of workspace.md 9; nulls present."""
-    return {
-        "id": run.id,
-        "project": run.project,
-        "trigger": run.trigger or None,
-        "triggerType": run.trigger_type,
-        "kind": run.kind,
-        "cause": run.cause,
-        "actor": run.actor,
-        "client": run.client or None,
-        "event": _event(run),
-        "scheduledFor": _stamp(run.scheduled_for),
-        "queuedAt": _stamp(run.queued_at),
-        "startedAt": _stamp(run.started_at),
-        "finishedAt": _stamp(run.finished_at),
-        "durationSeconds": _duration(run),
-        "status": run.status,
-        "reason": run.reason or None,
-        "sessionId": run.session_id or None,
-        "agentName": run.agent_name or None,
-        "engine": run.engine or None,
-        "model": run.model or None,
-        "turns": run.turns,
-        "tools": run.tools,
-        "usage": run.usage,
-        "costUsd": run.cost_usd,
-        "summary": run.summary or None,
-        "missed": run.missed,
-        "skips": run.skips,
-        "lastScheduledFor": _stamp(run.last_scheduled_for),
-    }
-
-
-def _stamp(moment: datetime | None) -> str | None:
-    return timestamp(moment) if moment else None
-
-
-def _event(run: Run) -> dict[str, Any] | None:
-    """What happened to which chat; the name kept for the first message is not part of it."""
-    if run.event is None:
-        return None
-    return {"type": run.event["type"], "sessionId": run.event["sessionId"]}
-
-
-def _duration(run: Run) -> float | None:
-    if run.started_at is None or run.finished_at is None:
-        return None
-    return round(max(0.0, (run.finished_at - run.started_at).total_seconds()), 3)
 
 
 def follow(turn: Turn, *, problem: str = "") -> None:
@@ -218,7 +166,7 @@ def _tools(records: builtins.list[dict[str, Any]]) -> builtins.list[dict[str, An
 
 
 def finish(run_id: str, *, status: str, **values: Any) -> bool:
-    """End an active run, once; whoever ends it tells the log and lets the next one start."""
+    """End an active run, once; the one that ends it writes the log and lets the next one start."""
     values.setdefault("finished_at", datetime.now(UTC))
     ending = Run.objects.filter(id=run_id, status__in=ACTIVE)
     if not ending.update(status=status, lease_until=None, **values):
@@ -244,7 +192,7 @@ def _remember_error(run_id: str, text: str | None) -> None:
 
 
 def waiting() -> Any:
-    """Queued runs that nobody has begun to start."""
+    """Queued runs whose start has not begun."""
     return Run.objects.filter(status="queued", session_id="", lease_until=None)
 
 
@@ -283,7 +231,7 @@ def cancel(run_id: str) -> bool:
 
 
 def cancel_queued(project: str, trigger: str) -> None:
-    """What a removed trigger leaves in the queue never starts (workspace.md 8.3, 5 and 6)."""
+    """What a removed trigger leaves in the queue never starts."""
     queued = Run.objects.filter(homes.mine(), project=project, trigger=trigger, status="queued")
     for run in queued:
         turn = Turn.objects.filter(run=run).first()
@@ -299,8 +247,9 @@ def _removed(turn: Turn) -> None:
 
 
 def recover(now: datetime, on_change: OnChange = follow) -> int:
-    """After a crash: starts that were lost are interrupted, ended turns are mirrored, and what
-    nobody began is delivered again. Returns how many runs of this home became interrupted."""
+    """After a crash: starts that were lost are interrupted, ended turns are mirrored, and runs
+    whose start has not begun are delivered again. Returns how many runs of this home became
+    interrupted."""
     interrupted = 0
     lost = Q(status="queued", session_id="", lease_until__lt=now)
     for run_id in Run.objects.filter(homes.mine(), lost).values_list("id", flat=True):
@@ -314,6 +263,6 @@ def recover(now: datetime, on_change: OnChange = follow) -> int:
 
 
 def _first_waiting() -> QuerySet[Run]:
-    """Of each trigger of this home the oldest run that nobody has begun to start."""
+    """Of each trigger of this home the oldest run whose start has not begun."""
     triggers = waiting().filter(homes.mine()).order_by().values("project", "trigger")
     return Run.objects.filter(id__in=triggers.annotate(oldest=Min("id")).values("oldest"))

@@ -15,12 +15,12 @@ from itertools import islice
 import orjson
 from django.db import IntegrityError, transaction
 
-from config.kernel.errors import NotFound
+from config.errors import NotFound
 from workspace.chats import files, index, transcript
 from workspace.chats.messages import Shown, Viewer
 from workspace.chats.search.folding import fold
 from workspace.models import Chat, Passage, Searched
-from workspace.project import Project
+from workspace.projects.project import Project
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ PART = 500  # lines of one transaction
 MOST = 50_000  # characters of a message that can be found
 OUTPUT, INPUT = 2_000, 5_000  # of a tool's output and input
 PLACE_BITS = 21
-LATEST_MS = (1 << 42) - 1  # of a time somebody wrote by hand: the year 2109
+LATEST_MS = (1 << 42) - 1  # of a time written by hand: the year 2109
 
 
 def text_of(shown: Shown) -> str:

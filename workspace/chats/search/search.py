@@ -9,16 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from config.kernel.errors import Invalid, NotFound, Problem
-from workspace import projects
+from config.errors import Invalid, NotFound, Problem
 from workspace.chats import files, transcript
 from workspace.chats.messages import Shown, Viewer
 from workspace.chats.search import indexing, store
 from workspace.chats.search.folding import fold, positions
 from workspace.chats.search.store import Found
-from workspace.project import Project
+from workspace.projects import store as projects
+from workspace.projects.project import Project
 
 WORDS = re.compile(r'"([^"]*)"|(\S+)')
 MOST_TERMS = 12
@@ -72,7 +71,7 @@ def terms_of(query: str) -> list[str]:
 
 
 def search(
-    among: Sequence[Project], query: str, *, only: str | None, limit: int, before: int | None
+    among: Sequence[Project], query: str, *, only: str | None, limit: int, before: int | None = None
 ) -> Hits:
     """Messages of these projects (`only`: of one of them) that hold every word."""
     terms = terms_of(query)
@@ -154,26 +153,3 @@ def _marks(
 def _line(text: str) -> str:
     """On one line; what it begins and ends with stays apart from its neighbours."""
     return re.sub(r"\s+", " ", text)
-
-
-def wire(hits: Hits) -> dict[str, Any]:
-    """The answer of GET /api/search."""
-    return {
-        "hits": [_wire(hit) for hit in hits.hits],
-        "next": str(hits.next) if hits.next is not None else None,
-        "indexing": hits.indexing,
-    }
-
-
-def _wire(hit: Hit) -> dict[str, Any]:
-    return {
-        "id": str(hit.found.id),  # more digits than a number of JavaScript keeps
-        "project": hit.found.project,
-        "sessionId": hit.found.chat,
-        "name": hit.found.name,
-        "archived": hit.found.archived,
-        "offset": hit.found.offset,
-        "role": hit.shown["role"],
-        "timestamp": hit.shown.get("timestamp"),
-        "snippet": [{"text": piece.text, "marked": piece.marked} for piece in hit.snippet],
-    }

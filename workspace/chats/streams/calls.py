@@ -1,7 +1,7 @@
 """The tool calls of a turn that run now: asked for, allowed, and without a result so far.
 
-A finished call is one line of the stream, told at its result (engine.md 4.4); until then this is
-all that is known of it. Made of records in file order.
+A finished call is one line of the stream, sent at its result; until then this is all that is
+known of it. Made of records in file order.
 """
 
 from __future__ import annotations

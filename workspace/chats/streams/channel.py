@@ -1,4 +1,4 @@
-"""One chat that somebody looks at: how far its files and its queue have been told (engine.md 4.4).
+"""One chat with open streams: how far its files and its queue have been sent.
 
 Transcript first, then live deltas. Lines carry their byte offset, so that no client sees one
 twice or misses one. No thread of its own: watching.py ticks it.
@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from config.kernel.logs import timestamp
-from config.kernel.web.events import Client, encode
+from config.logs import timestamp
+from config.web.events import Client, encode
 from workspace.chats import live, transcript
 from workspace.chats.messages import Viewer
 from workspace.chats.streams.calls import RunningCalls
@@ -42,7 +42,7 @@ class Watcher:
 
 @dataclass(slots=True, eq=False)
 class Channel:
-    """One chat with clients: how far its files have been told, and what its queue was."""
+    """One chat with clients: how far its files have been sent, and what its queue was."""
 
     chat: str
     path: str

@@ -1,4 +1,4 @@
-"""GET …/chats/:id/events: one chat as server-sent events (workspace.md 11).
+"""GET …/chats/:id/events: one chat as server-sent events.
 
 Ids are byte offsets of finished transcript lines, so a client resumes exactly, also after a
 restart. Answers from the first message, without entering Django's request cycle.
@@ -11,15 +11,16 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
-from config.kernel.errors import MethodNotAllowed, SvcError
-from config.kernel.web import threads
-from config.kernel.web.answers import Receive, Send, refusal, refuse
-from config.kernel.web.events import PING_S, STREAM_HEADERS, Client
-from workspace import projects
+from config.errors import MethodNotAllowed, SvcError
+from config.web.answers import Receive, Send, refusal, refuse
+from config.web.events import PING_S, STREAM_HEADERS, Client
+from config.web.http import threads
+from config.web.http.body import outlive
 from workspace.chats import files, transcript
 from workspace.chats.messages import Viewer
 from workspace.chats.streams.channel import BATCH_BYTES, Watcher, read_lines, resync
 from workspace.chats.streams.watching import WATCH
+from workspace.projects import store
 
 
 class ChatStream:
@@ -39,14 +40,10 @@ class ChatStream:
             allow = [(b"allow", b"GET")] if isinstance(error, MethodNotAllowed) else []
             await refuse(send, refusal(error, *allow))
             return
-        gone = asyncio.ensure_future(_disconnected(receive))
         stream = _Stream(path, route["session_id"], start, send)
-        writing = asyncio.ensure_future(stream.run(why))
         try:
-            await asyncio.wait([writing, gone], return_when=asyncio.FIRST_COMPLETED)
+            await outlive(receive, asyncio.ensure_future(stream.run(why)))
         finally:
-            gone.cancel()
-            writing.cancel()
             await stream.close()
 
 
@@ -105,7 +102,7 @@ def asked_for(scope: Mapping[str, Any]) -> str | None:
 
 def _begin(route: Mapping[str, str], asked: str | None) -> tuple[str, int, str]:
     """(transcript, start offset, why the client has to start over or ""). NotFound."""
-    project = projects.get(route["slug"])
+    project = store.get(route["slug"])
     files.read(project, route["session_id"])
     path = files.transcript_path(project, route["session_id"])
     size = path.stat().st_size if path.exists() else 0
@@ -138,8 +135,3 @@ def _whole(path: str, offset: int) -> int:
                 return start + newline + 1
             end = start
     return 0
-
-
-async def _disconnected(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

@@ -1,7 +1,8 @@
-"""The one thread that ticks the chats with open streams (engine.md 4.4).
+"""The one thread that ticks the chats with open streams.
 
 It lives only while there are clients, is quick while something runs and lazy while nothing does;
-queue rows come from the database, one query for all.
+queue rows come from the database, one query for all. Why it polls:
+docs/design/workspace.md#event-streams.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 
 from django.db import DatabaseError, connections
 
-from config.kernel.process import bell
+from config.process import wakeup
 from workspace.chats.streams.channel import Channel, Watcher
 from workspace.chats.turns import queue
 from workspace.chats.turns.delivery import CHANGES
@@ -69,7 +70,7 @@ class Watch:
 
     def _run(self) -> None:
         looked, busy_until, rung = 0.0, 0.0, True
-        with bell.Bell(CHANGES) as sleeper:
+        with wakeup.Wakeup(CHANGES) as sleeper:
             while channels := self._watched():
                 now = time.monotonic()
                 ticked = [self._tick_one(channel) for channel in channels]
@@ -104,7 +105,7 @@ class Watch:
 
 
 def look_at_queues(channels: list[Channel]) -> None:
-    """One query for all chats that somebody looks at."""
+    """One query for all chats with open streams."""
     rows: dict[str, list[Turn]] = {channel.chat: [] for channel in channels}
     wanted = Turn.objects.filter(chat__in=list(rows), state__in=("running", *queue.WAITING))
     try:

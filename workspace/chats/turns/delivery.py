@@ -1,6 +1,7 @@
-"""Hand the ids of queued turns to the `turns` cluster (engine.md 3.2).
+"""Hand the ids of queued turns to the `turns` cluster.
 
-At least once: whoever runs a delivered id claims the row first, so a second delivery is nothing.
+At least once: a worker claims the row of a delivered id before it runs it, so a second delivery
+does nothing.
 """
 
 from __future__ import annotations
@@ -10,22 +11,22 @@ from datetime import UTC, datetime
 
 from django_q.tasks import async_task
 
-from config.kernel.process import bell
-from config.kernel.storage import homes
+from config.process import wakeup
+from config.storage import homes
 from workspace.models import Turn
 
 QUEUE = "turns"
-CHANGES = "changes"  # the bell of whoever tells clients that a queue changed
+CHANGES = "changes"  # the bell of the threads that tell clients that a queue changed
 OnChange = Callable[[Turn], None]
 
 
 def ignore(turn: Turn) -> None:
-    """The callback of whoever does not follow turns."""
+    """The callback of a caller that does not follow turns."""
 
 
 def announce() -> None:
-    """A queue is not as it was."""
-    bell.ring(CHANGES)
+    """A queue has changed."""
+    wakeup.wake(CHANGES)
 
 
 def deliver(chat: str, *, again: bool = False) -> None:

@@ -1,7 +1,7 @@
-"""How a turn ends, whoever ends it: the row settled, the queue held or moved on (engine.md 3.1).
+"""How a turn ends, by whatever process: the row settled, the queue held or moved on.
 
 A message is never lost from its chat: what a crash left out of the transcript is appended here,
-once, under the chat's writer lock.
+once, under the chat's writer lock. The outcomes: docs/design/engines.md#outcomes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 
 from django.db import transaction
 
-from config.kernel.errors import SvcError
-from config.kernel.storage import homes
-from workspace import projects
+from config.errors import SvcError
+from config.storage import homes
 from workspace.chats import files, live, transcript
 from workspace.chats.turns.delivery import OnChange, announce, deliver
 from workspace.chats.turns.recorder import UNANSWERED
 from workspace.models import Turn
+from workspace.projects import store
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ def settle(
 
 
 def tell(on_change: OnChange, turn: Turn) -> None:
-    """The queue goes on even when whoever follows the turn fails."""
+    """The queue goes on even when the callback that follows the turn fails."""
     try:
         on_change(turn)
     except Exception:
@@ -151,7 +151,7 @@ def close(turn: Turn, end: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _keep_unfinished(writer: transcript.Writer, turn: Turn) -> None:
-    """What was streamed and is no record yet, and the questions that nobody can answer any more."""
+    """What was streamed and is no record yet, and the questions that can no longer be answered."""
     records = records_of(writer.path, turn.id)
     told = {record.get("block") for record in records}
     for block, kind, text in live.unfinished(f"{writer.path.removesuffix('jsonl')}live", turn.id):
@@ -165,17 +165,17 @@ def _keep_unfinished(writer: transcript.Writer, turn: Turn) -> None:
 
 
 def remember(turn: Turn, engine: str) -> None:
-    """Keep in the chat's record what the engine wants to find at its next turn (4.1)."""
+    """Keep in the chat's record what the engine wants to find at its next turn."""
     records = records_of(transcript_of(turn), turn.id)
     states = [one["state"] for one in records if one["type"] == "engine" and "state" in one]
     if states:
-        project = projects.get(turn.project)
+        project = store.get(turn.project)
         known = files.read(project, turn.chat).engine_ref
         files.update(project, turn.chat, engineRef={**known, engine: states[-1]})
 
 
 def _notice(end: Mapping[str, Any]) -> dict[str, Any]:
-    """What the chat is told of an end that nobody asked for."""
+    """What the chat says of an end that was not asked for."""
     text = sentence(end)
     return {
         "level": "warn" if end["status"] == "interrupted" else "error",
@@ -197,13 +197,13 @@ def records_of(path: str, turn_id: str) -> list[transcript.Record]:
 
 def transcript_of(turn: Turn) -> str:
     """The turn's transcript. NotFound when the chat is gone."""
-    project = projects.get(turn.project)
+    project = store.get(turn.project)
     files.read(project, turn.chat)
     return str(files.transcript_path(project, turn.chat))
 
 
 def _start_fields(turn: Turn) -> dict[str, Any]:
-    record = files.read(projects.get(turn.project), turn.chat)
+    record = files.read(store.get(turn.project), turn.chat)
     return {
         "engine": None,
         "engine_version": None,

@@ -1,7 +1,7 @@
-"""What a turn process is told (engine.md 2) and the surroundings it gets (3.4).
+"""What a turn process is given: its job and its surroundings.
 
 The environment is made, never inherited: no setting, key or token of the service is in it. Keys
-and the bearer travel in the job alone.
+and the bearer travel in the job alone. See docs/design/engines.md#the-turn-process.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from typing import Any
 
 from django.conf import settings
 
-from config.kernel.mcp.operations import Registry
-from config.kernel.storage import opening
-from workspace import projects
-from workspace.access import reach, turns
+from config.mcp.operations import Registry
+from config.storage import opening
+from workspace.access import reach
 from workspace.access.clients import management
 from workspace.chats import files
 from workspace.chats.files import ChatRecord
+from workspace.chats.turns import tokens
 from workspace.chats.turns.running import NEEDS_ENGINE
 from workspace.engines import keys, procs, select
 from workspace.engines.base import Job
 from workspace.models import Turn
-from workspace.project import Project
+from workspace.projects import store
+from workspace.projects.project import Project
 
 PASSED = ("PATH", "LANG", "LC_ALL", "TZ", "USER")
 NEVER = ("SVC_", "DJANGO_", "ANTHROPIC_", "OPENAI_", "CLAUDE_")
@@ -66,7 +67,7 @@ def job_for(
     turn: Turn, *, token: str = "", registry: Registry | None = None, pin: bool = True
 ) -> Job:
     """The job of a claimed turn: engine chosen and pinned, rights and bounds filled in."""
-    project = projects.get(turn.project)
+    project = store.get(turn.project)
     record = files.read(project, turn.chat)
     choice = select.choose(
         prompt=turn.prompt,
@@ -116,7 +117,7 @@ def job_for(
 
 
 def _pin(project: Project, record: ChatRecord, choice: select.Choice) -> None:
-    """The chat stays with the first engine that was named for it (engine.md 9.1, 3)."""
+    """The chat stays with the first engine that was named for it."""
     if choice.pins and (record.engine, record.model) != (choice.engine, choice.model or ""):
         files.update(project, record.id, engine=choice.engine, model=choice.model)
 
@@ -128,7 +129,7 @@ def _trigger_name(turn: Turn, record: ChatRecord) -> str | None:
 
 
 def _instructions(project: Project, record: ChatRecord) -> str:
-    """What every engine is told of where it is."""
+    """What every engine is given about where it is."""
     lines = [
         f'You work in the project "{project.name}" ({project.slug}), chat {record.id}.',
         f"The working directory is {project.working_dir}.",
@@ -139,8 +140,8 @@ def _instructions(project: Project, record: ChatRecord) -> str:
 
 
 def _svc(token: str, registry: Registry | None) -> dict[str, Any] | None:
-    """The service's own tools, as far as this turn may use them (engine.md 7)."""
-    agent = turns.caller(token) if token and registry is not None else None
+    """The service's own tools, as far as this turn may use them."""
+    agent = tokens.caller(token) if token and registry is not None else None
     if agent is None or registry is None:
         return None
     ops = {
@@ -171,7 +172,7 @@ def run_dir(turn_id: str) -> Path:
 
 def surroundings(turn: Turn) -> Surroundings:
     """Make the directories of a turn and its environment."""
-    project = projects.get(turn.project)
+    project = store.get(turn.project)
     scratch = run_dir(turn.id)
     home = Path(settings.DATA_DIR) / "home" / turn.project
     log = Path(settings.DATA_DIR) / "logs" / "turns" / f"{turn.id}.log"

@@ -1,7 +1,7 @@
 """What a turn process and its tools print, in a file of bounded size: its beginning and its end.
 
-The end is always on disk, since it explains a crash; what is left out is the middle. Whoever
-prints is never held up by a full disk.
+The end is always on disk, since it explains a crash; what is left out is the middle. A
+full disk never holds up the process that prints.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Bounded:
 class Output:
     """A pipe to give away as stdout and stderr, and a thread that keeps what comes out of it.
 
-    The block ends when nobody holds the other end any more, but at most LINGER_S later.
+    The block ends when no process holds the other end any more, but at most LINGER_S later.
     """
 
     def __init__(self, path: Path) -> None:

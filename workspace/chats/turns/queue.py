@@ -1,8 +1,8 @@
 """The durable queue of a chat: every message is a row, turns of a chat run one after another.
 
-Rules of workspace.md 3 ("Turns and the queue"): at most 50 wait, a failed or stopped turn holds
-what waits, a new message or "resume" releases it. Never starts a turn by itself: rows are
-handed to the `turns` cluster by delivery.py.
+At most 50 wait, a failed or stopped turn holds what waits, a new message or "resume" releases it
+(docs/design/workspace.md#turns-and-the-queue). Never starts a turn by itself: rows are handed to
+the `turns` cluster by delivery.py.
 """
 
 from __future__ import annotations
@@ -11,29 +11,30 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from django.conf import settings
 from django.db import transaction
 
-from config.kernel.errors import Conflict, Invalid, NotFound, Problem
-from config.kernel.logs import timestamp
-from config.kernel.storage import database, homes
-from workspace import ids, projects
+from config.errors import Conflict, Invalid, NotFound, Problem
+from config.logs import timestamp
+from config.storage import database, homes
+from workspace import ids
 from workspace.chats import files, transcript
 from workspace.chats.turns import endings
 from workspace.chats.turns.delivery import OnChange, announce, deliver, ignore
 from workspace.chats.turns.endings import tell
 from workspace.models import Run, Turn
-from workspace.project import Project
-from workspace.schema import capped
+from workspace.projects import store
+from workspace.projects.project import Project
+from workspace.projects.schema import capped
 
 WAITING = ("queued", "held")
 ACTIVE = ("queued", "running")
 RELEASED: dict[str, Any] = {"state": "queued", "reason": "", "delivered": None}
 MOST_WAITING = 50
 PROMPT_MAX = 100_000
-FIRED_MAX = 300_000  # a prompt file holds up to 256 KiB (workspace.md 8.5), and the event line
+FIRED_MAX = 300_000  # a prompt file holds up to 256 KiB, and the event line
 STOP_WAIT_S = 10.0
 STOP_LOOK_S = 0.02
 
@@ -76,7 +77,7 @@ def send(
     event: Mapping[str, Any] | None = None,
 ) -> Queued:
     """Put a message behind what already waits, and start it when nothing does."""
-    record = files.sound(files.read(projects.sound(project), chat))
+    record = files.sound(files.read(store.sound(project), chat))
     most = FIRED_MAX if run else PROMPT_MAX
     text = clean_prompt(prompt, most=most)
     turn = Turn(
@@ -106,7 +107,7 @@ def send(
 
 
 def hold_chat(chat: str) -> None:
-    """Until the transaction ends, nobody else puts a message into this chat or deletes it."""
+    """Until the transaction ends, no other puts a message into this chat or deletes it."""
     database.alone("chat", chat)
 
 
@@ -154,10 +155,21 @@ def active_rows(chat: str) -> list[Turn]:
     return list(Turn.objects.filter(chat=chat, state__in=("running", *WAITING)).order_by("id"))
 
 
-def view(turns: list[Turn]) -> list[dict[str, Any]]:
+class QueueRow(TypedDict):
+    id: str
+    state: str
+    position: int
+    prompt: str
+    model: str | None
+    sender: dict[str, Any]
+    createdAt: str
+    reason: NotRequired[str | None]
+
+
+def view(turns: list[Turn]) -> list[QueueRow]:
     """Queue rows as REST and the stream show them; the running one has position 0."""
     waiting = 0
-    shown = []
+    shown: list[QueueRow] = []
     for turn in turns:
         waiting += turn.state != "running"
         shown.append(
@@ -239,7 +251,7 @@ def _ended(turn_id: str) -> bool:
 
 
 def answer(*, project: Project, chat: str, call: str, allow: bool) -> None:
-    """Answer a permission question of the running turn (engine.md 4.4)."""
+    """Answer a permission question of the running turn."""
     files.read(project, chat)
     question = _question(str(files.transcript_path(project, chat)), call)
     with transaction.atomic():

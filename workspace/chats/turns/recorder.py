@@ -54,7 +54,7 @@ class Recorder:
     def __init__(self, writer: transcript.Writer, job: Job) -> None:
         self.writer, self.job = writer, job
         self.open: dict[str, float] = {}  # call -> when it was asked for
-        self.questions: dict[str, Args] = {}  # call -> the permission record that nobody answered
+        self.questions: dict[str, Args] = {}  # call -> the permission record without an answer
         self.ended = False
         self._began = time.monotonic()
 
@@ -110,7 +110,7 @@ class Recorder:
         self._append("notice", level=level, code=code, text=scrubbed(text, self.job.secrets))
 
     def permission(self, use: ToolUse, state: str, by: str, reason: str | None) -> None:
-        """A question, its answer, or a denial by the gate (4.2)."""
+        """A question, its answer, or a denial by the gate."""
         question = {"call": use.call, "tool": use.tool, "input": use.input}
         self.questions.pop(use.call, None)
         if state == "asked":

@@ -1,8 +1,8 @@
 """What a crash left behind, put right at every start, at the death of a worker that ran turns, and
-every 60 s (engine.md 3.3).
+every 60 s.
 
-A turn whose worker is lost ends `interrupted` and is never run again; rows that nobody took are
-delivered again; processes, directories and logs without a running turn go.
+A turn whose worker is lost ends `interrupted` and is never run again; rows that no worker took
+are delivered again; processes, directories and logs without a running turn go.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 from django_q.models import OrmQ
 
-from config.kernel.errors import SvcError
-from config.kernel.storage import homes
+from config.errors import SvcError
+from config.storage import homes
 from workspace.chats import transcript
 from workspace.chats.turns import delivery, endings, jobs
 from workspace.chats.turns.delivery import OnChange, hand_over, ignore
@@ -81,8 +81,10 @@ def adopt(slugs: Iterable[str]) -> None:
 
 
 def _lost(turn: Turn) -> bool:
-    """Whether nobody runs the turn any more: its worker is dead, or its lease is over. For those of
-    another home a lease more: the hosts that have the transcript go first."""
+    """Whether no worker runs the turn any more: its worker is dead, or its lease is over.
+
+    For those of another home a lease more: the hosts that have the transcript go first.
+    """
     server, _, worker = turn.claim.partition("-")
     pid = worker.split("-")[1:2]
     if server == _here() and pid and not psutil.pid_exists(int(pid[0])):
@@ -92,7 +94,7 @@ def _lost(turn: Turn) -> bool:
 
 
 def revisit(turn_id: str, on_change: OnChange) -> bool:
-    """Recover a running row whose worker is lost and whose chat nobody writes."""
+    """Recover a running row whose worker is lost and whose chat no process writes."""
     turn = Turn.objects.filter(id=turn_id, state="running").first()
     if turn is None or not _lost(turn) or _written(turn):
         return False

@@ -23,7 +23,7 @@ SILENT = End("error", "engine_crashed", "The engine ended without a word.")
 
 
 class Log:
-    """stdout and stderr of the turn, secrets as ***; whoever keeps them bounds them (output.py)."""
+    """stdout and stderr of the turn, secrets as ***; output.py bounds what is kept of them."""
 
     encoding = "utf-8"
 
@@ -178,7 +178,7 @@ class Turn:
         """Nothing is said: an engine without a loop has no child that listens."""
 
     def earlier(self) -> Iterator[Args]:
-        """Records before this turn's own, which come last in the file (4.5: across forks too)."""
+        """Records before this turn's own, which come last in the file, across forks too."""
         for _, record in transcript.backwards(self.recorder.writer.path):
             if record.get("turn") != self.job.turn:
                 yield record

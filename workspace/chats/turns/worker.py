@@ -1,7 +1,8 @@
-"""One turn from its delivery to its end, inside a django-q2 worker (engine.md 3.3 to 3.5).
+"""One turn from its delivery to its end, inside a django-q2 worker.
 
 Delivered at least once, run at most once: one conditional update under a unique index claims the
-row. Never raises, so that every delivery is acknowledged; one turn per worker at a time.
+row. Never raises, so that every delivery is acknowledged; one turn per worker at a time. See
+docs/design/engines.md#delivered-at-least-once-run-at-most-once.
 """
 
 from __future__ import annotations
@@ -18,13 +19,12 @@ from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
 from django.db.models import Q
 
-from config.kernel.errors import DatabaseGone, SvcError
-from config.kernel.mcp.operations import Registry
-from config.kernel.process import prctl
-from config.kernel.process.ending import Ending
-from config.kernel.storage import homes
-from workspace.access import turns
-from workspace.chats.turns import endings, jobs, recovery
+from config.errors import DatabaseGone, SvcError
+from config.mcp.operations import Registry
+from config.process import prctl
+from config.process.ending import Ending
+from config.storage import homes
+from workspace.chats.turns import endings, jobs, recovery, tokens
 from workspace.chats.turns.delivery import OnChange, ignore
 from workspace.chats.turns.output import Output
 from workspace.engines import procs
@@ -52,7 +52,7 @@ def run(turn_id: str, *, registry: Registry | None = None, on_change: OnChange =
     try:
         prctl.become_subreaper()
         prctl.hide_memory()
-        token, digest = turns.new_token()
+        token, digest = tokens.new_token()
         turn = claim(turn_id, digest)
         if turn is None:
             recovery.revisit(turn_id, on_change)
@@ -111,7 +111,7 @@ def _supervise(turn: Turn, token: str, registry: Registry | None, on_change: OnC
             try:
                 watch = Watch(turn, job, around, output.into)
                 code = watch.until_end()
-            finally:  # and nobody prints any more
+            finally:  # and no process prints any more
                 procs.kill_rest(turn.id)
     except Exception:
         log.exception("turn process lost", extra={"turn": turn.id})
@@ -124,7 +124,7 @@ def _supervise(turn: Turn, token: str, registry: Registry | None, on_change: OnC
 
 
 def _remember(turn: Turn, engine: str) -> None:
-    """Without it the next turn is given the earlier conversation as text (4.6)."""
+    """Without it the next turn is given the earlier conversation as text."""
     try:
         endings.remember(turn, engine)
     except (SvcError, OSError) as error:
@@ -142,7 +142,7 @@ def _finish(turn: Turn, code: int, why: str, on_change: OnChange) -> None:
 def _end(turn: Turn, verdict: tuple[str, str], on_change: OnChange, text: str = "") -> None:
     """Settle the row; a database that is gone is waited for, and after SETTLE_S left to the sweep.
 
-    The end itself is in the transcript already, so whoever settles it tells the same.
+    The end itself is in the transcript already, so every process that settles it says the same.
     """
     status, reason = verdict
     deadline = time.monotonic() + SETTLE_S
@@ -176,7 +176,7 @@ class Watch:
         self._renew_at = time.monotonic() + RENEW_S
         self._late_at = time.monotonic() + job.turn_seconds + LATE_S
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "workspace.turn", turn.chat, turn.id],
+            [sys.executable, "-m", "workspace.chats.turns.process", turn.chat, turn.id],
             cwd=settings.BASE_DIR, env=dict(around.environ), start_new_session=True,
             stdin=subprocess.PIPE, stdout=output, stderr=output, bufsize=0,
         )  # fmt: skip
@@ -205,7 +205,7 @@ class Watch:
         except DatabaseError:
             log.exception("the row of a running turn was not read", extra={"turn": self.turn.id})
             return
-        if state is None:  # somebody else ended it
+        if state is None:  # another process ended it
             self._kill()
             return
         self._obey(*state, now)

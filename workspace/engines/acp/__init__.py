@@ -1,8 +1,9 @@
-"""The acp engine (engine.md 10.3): any agent of the Agent Client Protocol, by configuration.
+"""The acp engine: any agent of the Agent Client Protocol, by configuration.
 
 The protocol cannot make an agent keep to a tool list, to plan mode or to a number of turns: what
 asks for one of them is refused, unless the sandbox holds it. Nor can it make an agent ask: without
 a person who attends the turn it runs in bypassPermissions, where nothing is asked anyway, or not.
+See docs/design/engines.md#the-acp-engine.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
              urls: [URL, ...], startSeconds: number, meta: {...}}
 
 `env` names variables of the service that the agent gets, `mode` the session mode it is put into,
-`login` the way it is told to authenticate, `reads` what the sandbox must leave readable, `urls`
+`login` the way it has to authenticate, `reads` what the sandbox must leave readable, `urls`
 the servers of its model that it reaches whatever the network of the turn is, `startSeconds` how
 long each answer may take until its session is open, `meta` what its makers let a client say to it
 beside the protocol (the `_meta` of its session).

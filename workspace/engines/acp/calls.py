@@ -1,4 +1,4 @@
-"""Tool calls of an ACP agent as ours: one tool_use and one tool_result each (engine.md 2).
+"""Tool calls of an ACP agent as ours: one tool_use and one tool_result each.
 
 An agent tells of a call piece by piece: what is known so far is merged here, and becomes an event
 when the call is run or permission is asked for it.
@@ -15,7 +15,7 @@ from workspace.engines.base import Args, ToolResult, ToolUse
 from workspace.engines.light_typing import Any
 
 TOOLS = {"read": "Read", "search": "Grep", "edit": "Edit", "execute": "Bash", "fetch": "WebFetch"}
-ANYTHING = "Bash"  # a kind that is not in section 5 counts as running commands
+ANYTHING = "Bash"  # a kind that none of our tools stands for counts as running commands
 SHOWN = {"Read": "file_path", "Edit": "file_path", "Grep": "pattern", "Bash": "command"}
 DIFF_LINES = 2000
 FIELDS = ("title", "kind", "status", "locations", "content", "raw_input", "raw_output")
@@ -65,7 +65,7 @@ class Call:
 
     @property
     def running(self) -> bool:
-        """Whether enough is told for a record."""
+        """Whether enough is known for a record."""
         return self.known.get("status") in ("in_progress", "completed", "failed")
 
     @property

@@ -1,4 +1,4 @@
-"""How a turn of an ACP agent ends, from what the agent and its process said (engine.md 3.1)."""
+"""How a turn of an ACP agent ends, from what the agent and its process said."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The modes and models an agent offers: read from its answer, chosen from, and remembered.
 
-The protocol has told of both in two ways: as `modes` and `models` of a session, and as the
+The protocol has two ways for both: as `modes` and `models` of a session, and as the
 session's configuration options of these categories. Agents speak either, some both.
 """
 
@@ -82,7 +82,7 @@ def counterpart(mode: str, offered: tuple[str, ...]) -> str:
 
 
 def remember(agent: str, data: str | None, offers: Offers) -> None:
-    """Keep what the agent offered last, for whoever wants to choose before a session is open."""
+    """Keep what the agent offered last, so that one can choose before a session is open."""
     if not data:
         return
     path = _path(agent, data)

@@ -34,7 +34,7 @@ OVER = object()  # the prompt was answered: nothing more comes
 
 
 class Performance:
-    """The turn, as the events of engine.md 2."""
+    """The turn as events."""
 
     def __init__(self, job: Job, io: TurnIO) -> None:
         self.job, self.io = job, io

@@ -1,4 +1,4 @@
-"""The agent's session of a chat: found again where the agent can (engine.md 4.6), else begun."""
+"""The agent's session of a chat: found again where the agent can, else begun."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def open_session(agent: Agent, connection: Any, job: Job) -> Session:
 
 def _who_decides(session: Session, agent: Agent, job: Job) -> list[Event]:
     """Said once in a chat, and again when another agent answers: only the agent knows what it
-    asks about. Nobody expects a question in bypassPermissions."""
+    asks about. In bypassPermissions no question is expected."""
     before = job.engine_ref or {}
     known = before.get("agent") == agent.name and bool(before.get("told"))
     tell = not known and job.mode != "bypassPermissions"

@@ -1,5 +1,6 @@
-"""The builtin engine (engine.md 10.2): any model of Anthropic, of OpenAI or of a local server, with
-our own tools. This file is all that the service loads; the extra's packages are the turn's alone.
+"""The builtin engine: any model of Anthropic, of OpenAI or of a local server, with our own tools.
+
+This file is all that the service loads; the extra's packages are the turn's alone.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The model's own messages across turns (engine.md 4.2, 4.6): kept as `engine` records, read back
-along the chain, forks included.
+"""The model's own messages across turns: kept as `engine` records, read back along the
+chain, forks included.
 
 Each message is kept as soon as it is whole, so a turn that is stopped loses none of them.
 """
@@ -69,7 +69,7 @@ def recall(earlier: Iterable[Mapping[str, Any]]) -> list[ModelMessage] | None:
 
 
 def _remembered(earlier: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Messages of ours and texts cut off by a stop, back to where we began anew."""
+    """Messages of ours and texts cut off by a stop, back to where we began again."""
     for record in earlier:
         kind = record["type"]
         if kind == "engine" and record.get("engine") == "builtin" and "messages" in record:

@@ -1,4 +1,4 @@
-"""The library's model objects, and what their failures mean (engine.md 3.1, 10.2).
+"""The library's model objects, and what their failures mean.
 
 A key is given to the object that sends it and to nothing else, so no command can see it. Loaded in
 the turn process alone, and only the one provider's package that is asked for.

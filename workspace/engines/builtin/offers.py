@@ -1,4 +1,4 @@
-"""What a model is told of our tools: their names, descriptions and JSON schemas (engine.md 5).
+"""Our tools as a model sees them: their names, descriptions and JSON schemas.
 
 Made from the table of catalogue.py, so that a tool has one place for its arguments. What the gate
 would refuse whatever the arguments are is not shown at all.

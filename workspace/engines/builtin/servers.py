@@ -1,4 +1,4 @@
-"""Which model server a model's name means, and what a local one has (engine.md 9.1, 9.2)."""
+"""Which model server a model's name means, and what a local one has."""
 
 from __future__ import annotations
 

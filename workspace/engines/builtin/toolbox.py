@@ -1,4 +1,4 @@
-"""The tools of one turn as a model may use them: offered, judged, run (engine.md 5, 6).
+"""The tools of one turn as a model may use them: offered, judged, run.
 
 A call is judged by the gate whatever was offered; what the gate allows runs here on the main
 thread, where Stop interrupts it. Tasks are the turn's own business (turns.py).

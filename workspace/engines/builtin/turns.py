@@ -1,4 +1,4 @@
-"""One turn with a model (engine.md 10.2): ask it, run the tools it calls, ask again.
+"""One turn with a model: ask it, run the tools it calls, ask again.
 
 The loop is ours and the requests are the library's: so a call of a tool that was never offered
 gets the gate's answer like any other, calls run in their order on the main thread where Stop
@@ -126,7 +126,7 @@ class Turn:
                     yield event
 
     def _begin(self, *, anew: bool) -> Events:
-        """With nothing but our own records of the chat (4.6, rung 2)."""
+        """With nothing but our own records of the chat."""
         told = (history.preamble(self.io.earlier()), self.job.message)
         return self._say("\n\n".join(filter(None, told)), [], anew=anew)
 

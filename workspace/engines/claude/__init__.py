@@ -1,4 +1,4 @@
-"""The claude engine (engine.md 10.1): Claude Code by its SDK, as one process below the turn.
+"""The claude engine: Claude Code by its SDK, as one process below the turn.
 
 Claude Code is given exactly the tools of the turn and asks our gate before each call, in subagents
 too. It keeps its own conversations below the engine's data directory.

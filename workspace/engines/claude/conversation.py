@@ -1,4 +1,4 @@
-"""One turn of Claude Code from its start to its end (engine.md 10.1)."""
+"""One turn of Claude Code from its start to its end."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Attempt:
 
     async def tell(self, use: ToolUse) -> None:
         """The call is a record. One that Claude Code refuses by itself, because it was not given
-        the tool, is denied here too: a denial is a record of its own (14.11)."""
+        the tool, is denied here too: a denial is a record of its own."""
         self.told.setdefault(use.call, asyncio.Event()).set()
         if use.tool not in self.messages.offered:
             denied = self.policy.decide(use.tool, use.input)

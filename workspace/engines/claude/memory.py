@@ -1,4 +1,4 @@
-"""Where a conversation goes on (engine.md 4.6): its own file, a fork's source, or our records.
+"""Where a conversation goes on: its own file, a fork's source, or our records.
 
 Claude Code keeps one file per conversation. What it reports of costs covers the whole file, so the
 sums it was left with are read before the turn.
@@ -57,7 +57,7 @@ def choose(job: Job, io: TurnIO, store: Path) -> Start:
 
 
 def replay(job: Job, io: TurnIO, store: Path, *, lost: bool) -> Start:
-    """A new conversation that is told the earlier one."""
+    """A new conversation that begins with the earlier one as text."""
     told = history.preamble(io.earlier())
     prompt = f"{told}\n\n{job.message}" if told else job.message
     free = _file(store, job.chat) is None

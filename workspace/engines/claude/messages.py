@@ -1,4 +1,4 @@
-"""What Claude Code says, as events of a turn, and how its turn ended (engine.md 10.1)."""
+"""What Claude Code says, as events of a turn, and how its turn ended."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class Messages:
         return ToolResult(block.tool_use_id, is_error, text, ms, int(code[1]) if code else None)
 
     def end(self, failure: Exception | None, complaint: str) -> End:
-        """The table of 10.1. The last result counts; without one, Claude Code is gone, and what it
+        """What the results mean. The last one counts; without one, Claude Code is gone, and what it
         said last on stderr is all there is to tell."""
         last = self.results[-1] if self.results else None
         turns, usage, cost = len(self._replies), self._usage(last), self._cost(last)

@@ -1,4 +1,4 @@
-"""What Claude Code is started with (engine.md 10.1): options, environment, files of the turn.
+"""What Claude Code is started with: options, environment, files of the turn.
 
 Whatever it writes that is no conversation dies with the turn: its configuration directory lies in
 the turn's own, with a link to the conversations of the project, which no other project sees.
@@ -76,7 +76,7 @@ def _cannot_log_in(cfg: Mapping[str, Any]) -> str | None:
 
 
 def key_warning(cfg: Mapping[str, Any]) -> str | None:
-    """What the operator has to know before a turn is run (10.1)."""
+    """What the operator has to know before a turn is run."""
     own = cfg["settings"]
     passed = cfg["keys"] and own.get("passKey") is not False and own.get("useHostLogin") is not True
     return KEY_SEEN if passed and probe(cfg).available else None
@@ -95,7 +95,7 @@ def bad_model(model: str | None) -> str | None:
 
 
 def tools(job: Job) -> list[str]:
-    """The names Claude Code is started with: the turn's, as far as it can have them (5, 6)."""
+    """The names Claude Code is started with: the turn's, as far as it can have them."""
     names = [
         name for name in policy.expand(job) if name in catalogue.TOOLS or name in catalogue.BY_NAME
     ]
@@ -146,7 +146,7 @@ class Place:
         return path
 
     def command(self, io: TurnIO) -> str | None:
-        """A script that starts Claude Code inside the sandbox; None without one (11)."""
+        """A script that starts Claude Code inside the sandbox; None without one."""
         from claude_agent_sdk import __file__ as package
 
         program = str(Path(package).parent / "_bundled" / "claude")
@@ -173,7 +173,7 @@ class Place:
         return [(host, 443) for hosts in cloud or [MAKER] for host in hosts]
 
     def environment(self) -> dict[str, str]:
-        """What is added to the turn's own. The key is seen by commands the agent runs (10.1)."""
+        """What is added to the turn's own. The key is seen by commands the agent runs."""
         own, keys = self.job.engine_cfg["settings"], self.job.engine_cfg["keys"]
         env = _ENVIRONMENT | {
             "CLAUDE_CONFIG_DIR": str(self.config),
@@ -194,7 +194,7 @@ class Place:
 def options(
     job: Job, io: TurnIO, place: Place, start: Start, gate: HookCallback
 ) -> ClaudeAgentOptions:
-    """Every line holds against the observed behaviour named in engine.md 10.1."""
+    """Each for an observed behaviour of Claude Code: docs/design/engines.md#the-claude-engine."""
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
     seconds = job.ask_seconds + LATE_S

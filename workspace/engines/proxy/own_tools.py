@@ -1,6 +1,6 @@
 """The one path of this service that a sandbox reaches: the turn's own tools, with its own token.
 
-The request is read whole and made anew, so that nothing else can ride on its connection.
+The request is read whole and written again, so that nothing else can ride on its connection.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """What a turn may connect to. A name is judged together with the addresses it has now, and the
 connection goes to one of these very addresses, so a name that changes its mind leads nowhere.
+The reasons: docs/design/trust.md#what-the-proxy-decides.
 """
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Sequence
 
-from config.kernel.web.hosts import IP, forms, ip, leads_here
+from config.web.hosts import IP, forms, ip, leads_here
 from workspace.engines.light_typing import NamedTuple
 from workspace.engines.network import Network
 

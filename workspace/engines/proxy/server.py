@@ -28,7 +28,7 @@ Handler: TypeAlias = Callable[[Reader, Writer], Awaitable[None]]
 
 class Proxy:
     """The rules of a turn at work. `svc`: {url, token, ...} of the turn's own tools, or None;
-    `count` is told each host, port and whether it was refused."""
+    `count` gets each host, port and whether it was refused."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Our tools (engine.md 5), as the runbook engine and the builtin engine run them.
+"""Our tools, as the runbook engine and the builtin engine run them.
 
 The gate has allowed the call; a tool asks once more about every path it opens, at the moment it
 holds the descriptor. A failure is a ToolError with the text the model or the reader sees.

@@ -1,4 +1,4 @@
-"""Read, Write and Edit (engine.md 5)."""
+"""Read, Write and Edit."""
 
 from __future__ import annotations
 

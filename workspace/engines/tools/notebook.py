@@ -1,4 +1,4 @@
-"""NotebookEdit (engine.md 5): one cell of a Jupyter notebook (nbformat 4), the others unchanged."""
+"""NotebookEdit: one cell of a Jupyter notebook (nbformat 4), the others unchanged."""
 
 from __future__ import annotations
 

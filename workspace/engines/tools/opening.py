@@ -1,4 +1,4 @@
-"""Opening files so that a swapped symlink leads nowhere (engine.md 6, promise G6).
+"""Opening files so that a swapped symlink leads nowhere (promise G6).
 
 Every file is opened by name relative to a directory descriptor, without following a link, and the
 path the kernel gives for the descriptor is judged before the first byte moves.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 
-from config.kernel.storage.opening import path_of
+from config.storage.opening import path_of
 from workspace.engines.tools import Place, ToolError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -1,4 +1,4 @@
-"""Glob and Grep (engine.md 5): names and lines below a folder, never through a symlink.
+"""Glob and Grep: names and lines below a folder, never through a symlink.
 
 Bounded in answers, in file size and in time; a runaway pattern is interrupted by a timer.
 """

@@ -1,5 +1,6 @@
-"""Bash (engine.md 5): one command, its output merged and bounded, its process tree killed at the
-time limit. Output is data: it is never looked at for anything but its length.
+"""Bash: one command, its output merged and bounded, its process tree killed at the time limit.
+
+Output is data: it is never looked at for anything but its length.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ import os
 import subprocess
 import time
 
-from config.kernel.process.ending import Ending
+from config.process.ending import Ending
 from workspace.engines import procs
 from workspace.engines.tools import Output, Place, Settings
 

@@ -1,4 +1,4 @@
-"""WebFetch and WebSearch (engine.md 5): bounded, and never turned towards this machine's network.
+"""WebFetch and WebSearch: bounded, and never turned towards this machine's network.
 
 An address is judged after resolution and the connection goes to that very address, so a name
 that changes its mind between the two (DNS rebinding) leads nowhere. Redirects are judged again.

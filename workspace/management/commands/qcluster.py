@@ -1,6 +1,6 @@
 """`manage.py qcluster`: everything that fires triggers and runs turns, under one supervisor.
 
-Three children (design 9): a stock cluster for the default queue, one for `turns`, the ticker.
+Three children: a stock cluster for the default queue, one for `turns`, the ticker.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from django.conf import settings
 from django.db import connections
 from django_q.management.commands.qcluster import Command as Stock
 
-from config.kernel.process import bell, release
-from config.kernel.process.supervise import Supervisor
-from config.kernel.storage import database
+from config.process import release, wakeup
+from config.process.supervise import Supervisor
+from config.storage import database
 from workspace.triggers.schedule import alive
 
 PATIENCE_S = 20  # with a database that says nothing; most of a turn's lease
@@ -57,4 +57,4 @@ def _supervise() -> int:
         ).run()
     finally:
         alive.facts().unlink(missing_ok=True)
-        bell.ring("*")  # the pipes of those who slept here are nobody's now
+        wakeup.wake("*")  # the processes that slept on these pipes are gone

@@ -9,8 +9,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from config.kernel.errors import SvcError
-from config.kernel.process.singleton import Instance
+from config.errors import SvcError
+from config.process.singleton import Instance
 from workspace.access import offer
 from workspace.access.clients import management
 
@@ -34,11 +34,11 @@ class Command(BaseCommand):
             made = offer.make(client, management(), url=url, projects=project, allow=allow)
         except SvcError as error:
             raise CommandError(str(error), returncode=2) from error
-        for line in told(made):
+        for line in render_lines(made):
             self.stdout.write(line)
 
 
-def told(made: offer.Offer) -> Iterator[str]:
+def render_lines(made: offer.Offer) -> Iterator[str]:
     """What to do, as comments; what to paste, as it stands."""
     yield "# 1. The token, shown once and stored nowhere: for the environment of the client, and of"
     yield f"#    the service ({settings.DATA_DIR}/service.env, without the word `export`)."

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from workspace.project import CHARACTERS_PER_TOKEN
+from workspace.projects.project import CHARACTERS_PER_TOKEN
 
 TAGS = ("<overview>", "</overview>", "<changelog>", "</changelog>")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")

@@ -1,4 +1,4 @@
-"""What a curation pass is told: its task, the two documents, and what happened since."""
+"""What a curation pass is given: its task, the two documents, and what happened since."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from config.kernel.errors import NotFound
-from config.kernel.storage import database
+from config.errors import NotFound
+from config.storage import database
 from workspace.chats.turns import endings
 from workspace.models import Turn
-from workspace.project import CHANGELOG, CHARACTERS_PER_TOKEN, OVERVIEW, Project
+from workspace.projects.project import CHANGELOG, CHARACTERS_PER_TOKEN, OVERVIEW, Project
 
 PEOPLE = ("user", "client")
 ENDED = ("done", "failed", "stopped", "interrupted")
@@ -85,7 +85,7 @@ def news(turns: list[Turn]) -> str:
     told: list[str] = []
     left = NEWS
     for turn in reversed(turns):
-        text = _told(turn)
+        text = _summary(turn)
         if len(text) > left:
             break
         left -= len(text)
@@ -93,7 +93,7 @@ def news(turns: list[Turn]) -> str:
     return "\n\n".join(reversed(told))
 
 
-def _told(turn: Turn) -> str:
+def _summary(turn: Turn) -> str:
     try:
         records = endings.records_of(endings.transcript_of(turn), turn.id)
     except (OSError, NotFound):

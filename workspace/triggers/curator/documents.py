@@ -10,9 +10,9 @@ import datetime as dt
 import hashlib
 import re
 
-from config.kernel.errors import Conflict
-from config.kernel.storage import files, paths
-from workspace.project import CHANGELOG, OVERVIEW, Project
+from config.errors import Conflict
+from config.storage import files, paths
+from workspace.projects.project import CHANGELOG, OVERVIEW, Project
 
 TITLE = b"# Changelog\n\n"
 _DATED = re.compile(rb"^## \d{4}-\d{2}-\d{2}[ \t]*\r?$", re.M)

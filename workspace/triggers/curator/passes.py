@@ -1,4 +1,4 @@
-"""When a pass is due, its run and its turn, and what becomes of its answer (workspace.md 8.6).
+"""When a pass is due, its run and its turn, and what becomes of its answer.
 
 A pass is an ordinary turn of its own archived chat, in the queue like any other. Whatever goes
 wrong with it is a failed run and nothing else.
@@ -11,13 +11,14 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
 
-from config.kernel.errors import SvcError
-from config.kernel.storage import locks, paths
-from workspace import ids, projects
-from workspace.chats import chats
+from config.errors import SvcError
+from config.storage import locks, paths
+from workspace import ids
+from workspace.chats import actions
 from workspace.chats.turns import endings
 from workspace.models import Run, Turn
-from workspace.project import CHANGELOG, DOCUMENTS, OVERVIEW, Project
+from workspace.projects import store
+from workspace.projects.project import CHANGELOG, DOCUMENTS, OVERVIEW, Project
 from workspace.triggers import pausing, runs
 from workspace.triggers.curator import answer, briefing, documents
 from workspace.triggers.entries import files, prompts
@@ -47,7 +48,7 @@ def consider(slug: str, now: datetime | None = None) -> Run | None:
     """Start a pass when one is due; never raises, because it stands behind the end of a turn."""
     now = now or datetime.now(UTC)
     try:
-        project = projects.writable(slug)
+        project = store.writable(slug)
         if not enabled(project) or pausing.of(project) is not None or not _due(project, now):
             return None
         with locks.lock(f"curator {slug}"):
@@ -117,24 +118,24 @@ def _start(project: Project, run: Run) -> None:
 def _queue(project: Project, run: Run) -> None:
     trigger = _customised(project)
     extra = prompts.read(trigger, project.working_dir) if trigger else ""
-    seen = {name: projects.document(project, name) for name in DOCUMENTS}
+    seen = {name: store.document(project, name) for name in DOCUMENTS}
     completed = _last(project.slug, status="completed")
     turns = briefing.turns_since(project.slug, completed.queued_at if completed else None)
     prompt = briefing.prompt(project, extra, seen, turns)
     model = (trigger.run.model if trigger else None) or ""
     firing = _firing(project, run, documents.digest(seen[OVERVIEW]))
-    chat = chats.open_for(firing, project=project, prompt=prompt, model=model).id
+    chat = actions.open_for(firing, project=project, prompt=prompt, model=model).id
     with transaction.atomic():
         mine = Run.objects.filter(id=run.id, status="queued", session_id="")
         if not mine.update(session_id=chat, lease_until=None):
             return
-        chats.fire(project=project, chat=chat, prompt=prompt, model=model, firing=firing)
+        actions.fire(project=project, chat=chat, prompt=prompt, model=model, firing=firing)
 
 
-def _firing(project: Project, run: Run, seen: str) -> chats.Firing:
+def _firing(project: Project, run: Run, seen: str) -> actions.Firing:
     """No tool, no person, no chats of its own; archived from the start, which fires nothing."""
     sender = {"kind": "trigger", "name": run.trigger or "curator", "cause": "event"}
-    return chats.Firing(
+    return actions.Firing(
         trigger=run.trigger or "curator",
         origin="hook",
         sender=sender | {"runId": run.id},
@@ -151,7 +152,7 @@ def _firing(project: Project, run: Run, seen: str) -> chats.Firing:
 def apply(turn: Turn) -> str:
     """Write what a completed pass answered; why it was not written, or ""."""
     try:
-        project = projects.writable(turn.project)
+        project = store.writable(turn.project)
         budget = project.effective("curation")
         found = answer.read(
             _answer(turn),

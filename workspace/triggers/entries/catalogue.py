@@ -1,4 +1,4 @@
-"""What a trigger may be granted and react to: the picker's lists (workspace.md 8.8)."""
+"""What a trigger may be granted and react to: the picker's lists."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def known(name: str) -> bool:
 
 
 def nearest(name: str) -> str | None:
-    """The catalogue name somebody meant, whatever the case."""
+    """The catalogue name that was meant, whatever the case."""
     folded = {known.lower(): known for known in sorted(_NAMES)}
     close = difflib.get_close_matches(name.lower()[:100], list(folded), n=1)
     return folded[close[0]] if close else None

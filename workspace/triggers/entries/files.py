@@ -1,7 +1,7 @@
 """The trigger entries of project.yaml: read as they are now, changed one entry at a time.
 
-A hand-written entry that cannot be used is reported and left alone (workspace.md 8.1); a write
-keeps every byte outside its entry, and the unknown keys inside it (workspace.md 2.3).
+A hand-written entry that cannot be used is reported and left alone; a write keeps every byte
+outside its entry, and the unknown keys inside it: docs/design/workspace.md#writes-splice-text.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from config.kernel import zones
-from config.kernel.errors import Problem
-from config.kernel.storage import yamlio
-from workspace import projects, schema
-from workspace.project import Project, default_zone
+from config import zones
+from config.errors import Problem
+from config.storage import yamlio
+from workspace.projects import schema, store
+from workspace.projects.project import Project, default_zone
 from workspace.triggers import pausing
 from workspace.triggers.entries import legacy, validate
 from workspace.triggers.entries.schema import InvalidEntry, Trigger, stored
@@ -139,7 +139,7 @@ def save(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> 
             return yamlio.merge_entry(data, (TRIGGERS, name), _patch(entry))
         return yamlio.set_entry(data, (TRIGGERS, name), entry)
 
-    projects.edit_file(project, edit)
+    store.edit_file(project, edit)
 
 
 def remove(project: Project, name: str, check: Callable[[TriggerSet], None]) -> bool:
@@ -157,7 +157,7 @@ def remove(project: Project, name: str, check: Callable[[TriggerSet], None]) -> 
         removed = section is not None
         return _without(data, section, name) if section else data
 
-    projects.edit_file(project, edit)
+    store.edit_file(project, edit)
     return removed
 
 
@@ -169,7 +169,7 @@ def move(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> 
         entry = stored(make(_parsed(document)))
         return _without(yamlio.set_entry(data, (TRIGGERS, name), entry), SCHEDULES, name)
 
-    projects.edit_file(project, edit)
+    store.edit_file(project, edit)
 
 
 def _parsed(document: yamlio.Document) -> TriggerSet:

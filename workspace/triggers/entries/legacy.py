@@ -1,4 +1,4 @@
-"""The older top-level `schedules` map: read as triggers, with its own field names (spec 2.6)."""
+"""The older top-level `schedules` map: read as triggers, with its own field names."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from config.kernel.errors import Problem
-from config.kernel.storage import yamlio
+from config.errors import Problem
+from config.storage import yamlio
 from workspace.triggers.entries import validate
 from workspace.triggers.entries.schema import Trigger
 

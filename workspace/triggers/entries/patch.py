@@ -1,4 +1,4 @@
-"""set_trigger: a partial edit in flat words becomes a full record (workspace.md 7.4).
+"""set_trigger: a partial edit in flat words becomes a full record.
 
 Pure: the entry as it is now and the words given, in; the record to validate, out.
 """
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from config.kernel.errors import Invalid, Problem
+from config.errors import Invalid, Problem
 from workspace.triggers.entries.schema import Trigger, record
 
 _WHEN = {"cron": "cron", "interval": "interval", "event": "on", "path": "path"}
@@ -38,7 +38,7 @@ _ARGUMENTS = {
 def patched(name: str, existing: Trigger | None, words: Mapping[str, Any]) -> dict[str, Any]:
     """The full record after the edit. Words that are absent change nothing; null clears."""
     before: dict[str, Any] = {"trigger": {}, "run": {}, "enabled": False}
-    before |= record(existing) if existing else {}
+    before |= {**record(existing)} if existing else {}
     enabled = words.get("enabled")
     return {
         "trigger": _when(name, existing, before["trigger"], words),

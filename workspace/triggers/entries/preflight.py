@@ -6,12 +6,12 @@ import os
 
 import orjson
 
-from config.kernel.errors import Problem
+from config.errors import Problem
 from workspace.access import clients, reach
 from workspace.engines import grammar, policy, select
 from workspace.engines.base import Job
-from workspace.project import Project
-from workspace.schema import capped
+from workspace.projects.project import Project
+from workspace.projects.schema import capped
 from workspace.triggers.entries import prompts
 from workspace.triggers.entries.files import TriggerSet
 from workspace.triggers.entries.schema import MAX_TURNS, Trigger, Webhook
@@ -21,7 +21,7 @@ FIXES = {"tools": 'model "claude"', "permissionMode": '"bypassPermissions"'}
 
 
 def refusal(project: Project, trigger: Trigger, prompt: str) -> str | None:
-    """Why the engine that would run the firing cannot (engine.md 9.6); None lets it start."""
+    """Why the engine that would run the firing cannot; None lets it start."""
     return select.preflight(_draft(project, trigger, prompt))
 
 
@@ -47,7 +47,7 @@ def problem(project: Project, trigger: Trigger) -> Problem | None:
 
 
 def warnings(project: Project, trigger: Trigger, entries: TriggerSet) -> list[str]:
-    """What a person should know about a trigger that was saved all the same (workspace.md 8.1)."""
+    """What a person should know about a trigger that was saved all the same."""
     found = [*trigger.warnings]
     if not prompts.exists(trigger, project.working_dir):
         found.append(
@@ -75,7 +75,7 @@ def warnings(project: Project, trigger: Trigger, entries: TriggerSet) -> list[st
 
 
 def _denied(project: Project, trigger: Trigger) -> str | None:
-    """What a turn with all the tools of the project may not use, since nobody can be asked. Plan
+    """What a turn with all the tools of the project may not use, since no person can be asked. Plan
     was chosen to have it so."""
     try:
         prompt = prompts.read(trigger, project.working_dir)

@@ -1,4 +1,4 @@
-"""Prompt files: read fresh at each firing, from their own folder only (workspace.md 8.5)."""
+"""Prompt files: read fresh at each firing, from their own folder only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import errno
 import os
 from pathlib import Path
 
-from config.kernel.storage import files, paths
+from config.storage import files, paths
 from workspace.triggers.entries.schema import Trigger
 
 MOST = 256 * 1024

@@ -1,21 +1,54 @@
-"""What a trigger is: WHEN it fires, WHAT it runs, and whether it is armed (spec 2.5, 2.6)."""
+"""What a trigger is: WHEN it fires, WHAT it runs, and whether it is armed."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 import orjson
 
-from config.kernel import zones
+from config import zones
 from workspace.triggers.schedule import clock
 from workspace.triggers.schedule import interval as intervals
 
 PROMPT_FOLDER, LEGACY_FOLDER = ".svc/triggers", ".svc/schedules"  # of prompt files
-MAX_TURNS = 30  # of a firing whose trigger names none (spec 8)
+MAX_TURNS = 30  # of a firing whose trigger names none
 
 Session = Literal["new", "resume"]
+
+
+class When(TypedDict):
+    type: Literal["schedule", "event", "webhook"]
+    cron: NotRequired[str]
+    interval: NotRequired[str]
+    on: NotRequired[str]
+    path: NotRequired[str]
+    catchUp: NotRequired[str]
+    timezone: NotRequired[str]
+
+
+class What(TypedDict):
+    prompt: NotRequired[str]
+    promptFile: NotRequired[str]
+    session: NotRequired[str]
+    tools: NotRequired[list[str]]
+    model: NotRequired[str]
+    permissionMode: NotRequired[str]
+    network: NotRequired[str]
+    maxTurns: NotRequired[int]
+    backoff: NotRequired[bool]
+    maxSpawnDepth: NotRequired[int]
+    overlap: NotRequired[str]
+
+
+class TriggerBody(TypedDict):
+    """A whole trigger record: what is left out is not kept."""
+
+    trigger: When
+    run: What
+    enabled: NotRequired[bool]
+    clients: NotRequired[list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +159,7 @@ class Trigger:
 
     @property
     def own_agent(self) -> bool:
-        """Whether the turn runs as the project's agent with all its tools (spec 2.5 rule 3)."""
+        """Whether the turn runs as the project's agent with all its tools."""
         return self.legacy or (self.type == "schedule" and not self.run.tools)
 
     @property
@@ -153,14 +186,17 @@ def agent_name(project: str, trigger: str) -> str:
     return f"trigger-{project}-{trigger}"
 
 
-def record(trigger: Trigger) -> dict[str, Any]:
+def record(trigger: Trigger) -> TriggerBody:
     """The full record `{trigger, run, enabled}`, and `clients` where there are any: defaults
     filled, absent optionals left out."""
-    whole = {"trigger": _when(trigger.when), "run": _run(trigger.run), "enabled": trigger.enabled}
-    return whole | ({"clients": list(trigger.clients)} if trigger.clients else {})
+    when, run = _when(trigger.when), _run(trigger.run)
+    whole = TriggerBody(trigger=when, run=run, enabled=trigger.enabled)
+    if trigger.clients:
+        whole["clients"] = list(trigger.clients)
+    return whole
 
 
-def stored(trigger: Trigger) -> dict[str, Any]:
+def stored(trigger: Trigger) -> TriggerBody:
     """The record as it is written to project.yaml: what equals its default is not said."""
     full = record(trigger)
     if trigger.run.session == "new":
@@ -170,7 +206,7 @@ def stored(trigger: Trigger) -> dict[str, Any]:
     return full
 
 
-def _when(when: Schedule | Event | Webhook) -> dict[str, Any]:
+def _when(when: Schedule | Event | Webhook) -> When:
     match when:
         case Schedule():
             fields = {"cron": when.cron, "interval": when.interval, "catchUp": when.catch_up}
@@ -179,11 +215,12 @@ def _when(when: Schedule | Event | Webhook) -> dict[str, Any]:
             fields = {"on": when.on}
         case Webhook():
             fields = {"path": when.path}
-    return {"type": when.type} | {key: value for key, value in fields.items() if value is not None}
+    given = {key: value for key, value in fields.items() if value is not None}
+    return cast("When", {"type": when.type, **given})
 
 
-def _run(run: Run) -> dict[str, Any]:
-    fields = {
+def _run(run: Run) -> What:
+    fields: dict[str, Any] = {
         "prompt": run.prompt,
         "promptFile": run.prompt_file,
         "session": run.session,
@@ -196,4 +233,4 @@ def _run(run: Run) -> dict[str, Any]:
         "overlap": run.overlap,
         "backoff": run.backoff,
     }
-    return {key: value for key, value in fields.items() if value is not None}
+    return cast("What", {key: value for key, value in fields.items() if value is not None})

@@ -12,11 +12,10 @@ from typing import Any
 
 import orjson
 
-from config import network
-from config.kernel import zones
-from config.kernel.errors import Problem
-from config.kernel.storage import yamlio
-from workspace.schema import PERMISSION_MODES
+from config import network, zones
+from config.errors import Problem
+from config.storage import yamlio
+from workspace.projects.schema import PERMISSION_MODES
 from workspace.triggers.entries import catalogue
 from workspace.triggers.entries.schema import Event, Run, Schedule, Trigger, Webhook
 from workspace.triggers.schedule import cron, interval

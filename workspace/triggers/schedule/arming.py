@@ -1,7 +1,8 @@
 """Arming: the rows that say which trigger is due when, brought to what project.yaml says.
 
 Called in the save that changed a trigger and by the ticker for hand edits. The file is read
-inside the transaction, so the last one to commit has seen the newest file (workspace.md 8.3).
+inside the transaction, so the last one to commit has seen the newest file. The rules:
+docs/design/workspace.md#arming-and-the-grid.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from datetime import datetime
 
 from django.db import transaction
 
-from config.kernel.errors import NotFound
-from config.kernel.process import bell
-from config.kernel.storage import database, homes
-from workspace import projects
+from config.errors import NotFound
+from config.process import wakeup
+from config.storage import database, homes
 from workspace.models import InvalidEntry, TriggerState
-from workspace.project import Project
+from workspace.projects import store
+from workspace.projects.project import Project
 from workspace.triggers import runs
 from workspace.triggers.entries import files
 from workspace.triggers.entries.files import TriggerSet
@@ -48,17 +49,17 @@ def sync(slug: str, *, now: datetime) -> TriggerSet:
             _suspend(rows, project)
         else:
             _reconcile(slug, rows, entries, now)
-            if project is not None or projects.away(slug) is None:
+            if project is not None or store.away(slug) is None:
                 _record_invalid(slug, entries)
-    bell.ring(BELL)
+    wakeup.wake(BELL)
     return entries
 
 
 def _current(slug: str) -> Project | None:
     """None once its directory is gone, also when it lives in another home since."""
     try:
-        return projects.get(slug)
-    except projects.Taken:
+        return store.get(slug)
+    except store.Taken:
         raise
     except NotFound:
         return None

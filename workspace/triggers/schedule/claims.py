@@ -1,7 +1,8 @@
-"""Claiming due triggers: one firing per trigger and nominal time, however many look (8.4).
+"""Claiming due triggers: one firing per trigger and nominal time, however many look.
 
-A claim moves the row to its next time and stores the run in one transaction; whoever commits
-first has it. A trigger that cannot be evaluated is disarmed alone.
+A claim moves the row to its next time and stores the run in one transaction; the first
+to commit has it. A trigger that cannot be evaluated is disarmed alone. See
+docs/design/workspace.md#one-firing-per-nominal-time.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from datetime import datetime
 
 from django.db import connection, transaction
 
-from config.kernel.storage import homes
+from config.storage import homes
 from workspace.models import Run, TriggerState
 from workspace.triggers import admission, firing
 from workspace.triggers.entries.schema import Trigger

@@ -1,7 +1,7 @@
 """When a schedule fires: grid, next times, and what became of times that passed.
 
 Pure functions over the WHEN, the moment of arming and the time; and the one clock of the
-scheduler, which tests replace (workspace.md 8.3).
+scheduler, which tests replace. See docs/design/workspace.md#catch-up-after-sleep.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from config.kernel import zones
+from config import zones
 from workspace.triggers.schedule import cron, interval
 
 CATCH_UP_WITHIN = timedelta(hours=24)
@@ -78,7 +78,7 @@ def passed(when: str, *, armed_at: datetime, next_at: datetime, now: datetime) -
     count, latest = 1, next_at
     following = next_time(when, armed_at=armed_at, after=latest)
     while following <= now:
-        if count == COUNTED:  # nobody counts further; only the last day can still fire
+        if count == COUNTED:  # counted no further; only the last day can still fire
             latest = max(latest, now - CATCH_UP_WITHIN)
         else:
             count, latest = count + 1, following

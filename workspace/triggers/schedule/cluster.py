@@ -1,9 +1,11 @@
-"""The processes of `manage.py qcluster`: two stock django-q2 clusters and the ticker, forked from
-one process that has loaded everything, so that they share its memory (promise S12)."""
+"""The processes of `manage.py qcluster`: two django-q2 clusters and the ticker.
+
+They are forked from one process that has loaded everything, so that they share its memory: the
+whole service rests at some 240 MB, and would at 305 as three programs (promise S12).
+"""
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import os
 import signal
@@ -14,20 +16,20 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
+from django.conf import settings
 from django_q import cluster as stock
 from django_q.cluster import Cluster
 from django_q.conf import Conf
 
-from config.kernel.process import bell, prctl
-from config.kernel.process.supervise import Child
-from config.kernel.storage import homes
+from config.process import prctl, wakeup
+from config.process.supervise import Child
+from config.storage import homes
 from workspace.chats.turns import delivery, recovery
 from workspace.models import Turn
 from workspace.triggers import runs
 from workspace.triggers.schedule import arming
 from workspace.triggers.schedule.clock import Clock
-from workspace.triggers.schedule.primitives import Flag, shared_value
-from workspace.triggers.schedule.taskqueue import TaskQueue
+from workspace.triggers.schedule.shared import Flag, TaskQueue, Timer
 from workspace.triggers.schedule.ticker import Ticker
 
 log = logging.getLogger(__name__)
@@ -38,7 +40,7 @@ _fork = get_context("fork")
 
 
 class TurnKeeper(Cluster):  # type: ignore[misc]
-    """A stock cluster that asks its turns to end when it is told to stop."""
+    """A stock cluster that asks its turns to end when it has to stop."""
 
     _told = False
 
@@ -51,7 +53,7 @@ class TurnKeeper(Cluster):  # type: ignore[misc]
         late.daemon = True  # every step below may wait for a process that hangs
         late.start()
         self.stop_event.set()
-        bell.ring(f"queue-{Conf.CLUSTER_NAME}")
+        wakeup.wake(f"queue-{Conf.CLUSTER_NAME}")
         while self.sentinel.is_alive():  # a turn may still begin after the first look
             end_turns(os.getpgrp())
             self.sentinel.join(0.2)
@@ -61,7 +63,7 @@ class TurnKeeper(Cluster):  # type: ignore[misc]
     def serve(self) -> None:
         """Until stopped by a signal."""
         stock.Sentinel = Guard
-        stock.Queue, stock.Event, stock.Value = TaskQueue, Flag, shared_value
+        stock.Queue, stock.Event, stock.Value = TaskQueue, Flag, Timer
         self.start()
         if self._told:  # by a signal that came before there was anything to stop
             self.stop()
@@ -108,17 +110,11 @@ def serve_turns() -> None:
 
 
 def become(name: str) -> None:
-    """Make this process serve another queue. django-q2 takes the name from the environment when
-    it is imported, once per process; so its settings are read again and laid over the old ones."""
-    os.environ["Q_CLUSTER_NAME"] = name
-    spec = importlib.util.find_spec("django_q.conf")
-    assert spec is not None
-    assert spec.loader is not None
-    fresh = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(fresh)
-    for key, value in vars(fresh.Conf).items():
-        if not key.startswith("__"):
-            setattr(Conf, key, value)
+    """Make this process serve one of ALT_CLUSTERS. django-q2 lays its settings over the common ones
+    when it is imported, which was before the fork, so that is done again."""
+    Conf.CLUSTER_NAME = name
+    for key, value in settings.Q_CLUSTER["ALT_CLUSTERS"][name].items():
+        setattr(Conf, key.upper(), value)
 
 
 def tick() -> None:
@@ -128,11 +124,11 @@ def tick() -> None:
     def stop(number: int, frame: object) -> None:
         nonlocal stopping
         stopping = True
-        bell.ring(arming.BELL)
+        wakeup.wake(arming.BELL)
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    with bell.Bell(arming.BELL) as sleeper:
+    with wakeup.Wakeup(arming.BELL) as sleeper:
         Ticker(Clock()).run(sleeper, lambda: stopping)
 
 

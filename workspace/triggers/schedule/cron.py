@@ -1,7 +1,8 @@
 """Five-field cron in a time zone: its grammar, and the instants it names.
 
 croniter finds wall-clock minutes; this module places them in the zone, so that a time which does
-not exist runs after the gap and one which exists twice runs once (workspace.md 8.2).
+not exist runs after the gap and one which exists twice runs once. See
+docs/design/workspace.md#cron-and-daylight-saving.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SHORTHANDS = {
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 _LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_ZONE = re.compile(r"\s*(?:CRON_)?TZ=(\S*)", re.IGNORECASE)  # how other crons are told one
+_ZONE = re.compile(r"\s*(?:CRON_)?TZ=(\S*)", re.IGNORECASE)  # how other crons write one
 _SECOND = timedelta(seconds=1)
 _LEAP = timedelta(days=7)  # shorter than the time between two changes of any zone
 

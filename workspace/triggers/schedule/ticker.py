@@ -1,7 +1,7 @@
 """The precise ticker: sleeps until the next due trigger, claims it, hands it to the workers.
 
 Looks at the files of all projects at least every LOOK seconds, so that hand edits are armed in
-time; an edit through the API rings its bell. Any number of tickers may run (design 9).
+time; an edit through the API rings its bell. Any number of tickers may run.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from django.conf import settings
 from django.db import OperationalError, transaction
 from django.db.models import Min
 
-from config.kernel.storage import files, homes
-from workspace import projects
+from config.storage import files, homes
 from workspace.chats.turns import recovery
 from workspace.models import InvalidEntry, Run, TriggerState
-from workspace.project import FILE, default_zone
-from workspace.schema import is_slug
+from workspace.projects import store
+from workspace.projects.project import FILE, default_zone
+from workspace.projects.schema import is_slug
 from workspace.triggers import following, pausing, runs
 from workspace.triggers.entries.files import TriggerSet
 from workspace.triggers.entries.schema import Trigger
@@ -34,7 +34,7 @@ STALLED = timedelta(seconds=30)  # a ticker that was away this long missed what 
 
 
 class Sleeper(Protocol):
-    """What the ticker sleeps on: a Bell, or a stepped clock in tests."""
+    """What the ticker sleeps on: a Wakeup, or a stepped clock in tests."""
 
     def wait(self, seconds: float) -> bool: ...
 
@@ -99,7 +99,7 @@ class Ticker:
         """Arm the projects whose file changed since the last look, each by itself."""
         self.looked = now
         if self.zone != (zone := default_zone()):
-            self.zone, self.stats = zone, {}  # the machine has moved: everything is armed anew
+            self.zone, self.stats = zone, {}  # the machine has moved: everything is armed again
         stats = self._stats()
         for slug in [*stats, *(self.stats.keys() - stats.keys())]:
             if stats.get(slug) != self.stats.get(slug):
@@ -129,7 +129,7 @@ class Ticker:
         self.taken.discard(slug)
         try:
             self.entries[slug] = arming.sync(slug, now=now)
-        except projects.Taken as error:
+        except store.Taken as error:
             self.entries.pop(slug, None)
             self.taken.add(slug)
             if slug not in before:
@@ -180,7 +180,7 @@ class Ticker:
         """What keeps the ledgers true: lost starts, lost turns, old rows."""
         self.chored = now
         interrupted = runs.recover(now, following.follow)
-        runs.hand_over("sweep")  # what a crash left behind is put right soon (engine.md 3.3)
+        runs.hand_over("sweep")  # what a crash left behind is put right soon
         if now - self.pruned >= timedelta(days=1):
             self.pruned = now
             runs.hand_over("prune")

@@ -1,4 +1,4 @@
-"""Triggers as a noun: list, get, put, set, remove, run, convert (spec 4.2, 4.3).
+"""Triggers as a noun: list, get, put, set, remove, run, convert.
 
 Every change is one edit of project.yaml, followed by arming; a reply already says when the
 trigger fires next.
@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from config.kernel import zones
-from config.kernel.errors import (
+from config import zones
+from config.errors import (
     Conflict,
     Invalid,
     NotFound,
@@ -21,16 +21,15 @@ from config.kernel.errors import (
     Upstream,
     printable,
 )
-from workspace import projects
 from workspace.access.principals import Principal
 from workspace.models import Run
-from workspace.project import Project
+from workspace.projects import store
+from workspace.projects.project import Project
 from workspace.triggers import admission, board, bounding, firing, pausing
 from workspace.triggers.board import Board
 from workspace.triggers.entries import files, patch, preflight, prompts, validate
 from workspace.triggers.entries.files import TriggerSet
-from workspace.triggers.entries.schema import PROMPT_FOLDER, Trigger, agent_name, record
-from workspace.triggers.pausing import Pause
+from workspace.triggers.entries.schema import PROMPT_FOLDER, Trigger, record
 from workspace.triggers.schedule import alive, arming, clock
 
 NO_SCHEDULER = "no scheduler is running: start it with manage.py qcluster"
@@ -39,7 +38,7 @@ _READ_ONLY = ("name", "agentName", "legacy", "warnings", "runtime")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One trigger with what is known around it; `flat` and `view` render it."""
+    """One trigger with what is known around it; render.py shows it to clients."""
 
     project: Project
     trigger: Trigger
@@ -127,7 +126,7 @@ def put(
 def set_trigger(
     project: Project, name: str, words: Mapping[str, Any], *, principal: Principal | None = None
 ) -> Saved:
-    """A partial edit in flat words; creates the trigger when there is none (7.4)."""
+    """A partial edit in flat words; creates the trigger when there is none."""
     created = False
     warnings: tuple[str, ...] = ()
 
@@ -188,14 +187,14 @@ def _match(entries: TriggerSet, name: str, if_match: str | None) -> None:
 
 def _saved(project: Project, name: str, created: bool, warnings: tuple[str, ...]) -> Saved:
     entries = arming.sync(project.slug, now=clock.Clock().now())
-    fresh = projects.get(project.slug)
+    fresh = store.get(project.slug)
     seen = Seen(fresh, _find(entries, name), entries, _board(fresh), warnings)
     return Saved(seen, created)
 
 
 def remove(project: Project, name: str, *, if_match: str | None = None) -> bool:
     """Delete and disarm one entry, whichever map it is in; False when there was none."""
-    found = projects.writable(project.slug)
+    found = store.writable(project.slug)
     entries = files.read(found)
     if entries.find(name) is None and entries.broken(name) is None:
         return False
@@ -206,7 +205,7 @@ def remove(project: Project, name: str, *, if_match: str | None = None) -> bool:
 
 def uncovered(project: Project, name: str) -> list[str]:
     """What a trigger that was removed had hidden: a legacy schedule of the same name."""
-    schedule = files.read(projects.get(project.slug)).legacy.get(name)
+    schedule = files.read(store.get(project.slug)).legacy.get(name)
     if schedule is None:
         return []
     state = "armed" if schedule.enabled else "off"
@@ -215,7 +214,7 @@ def uncovered(project: Project, name: str) -> list[str]:
 
 def run(project: Project, name: str, *, principal: Principal) -> firing.Outcome:
     """Fire now and wait for the chat. NotStarted when the firing started none."""
-    found = projects.writable(project.slug)
+    found = store.writable(project.slug)
     trigger = _find(files.read(found), name)
     firing.refuse_to_run(trigger)
     if not alive.scheduler_alive():
@@ -250,7 +249,7 @@ class NotStarted(Upstream):
 
 def convert(project: Project, name: str) -> Seen:
     """Move a legacy schedule to `triggers` with its prompt file; grid and armed state stay."""
-    found = projects.writable(project.slug)
+    found = store.writable(project.slug)
     entries = files.read(found)
     if name in entries.triggers:
         raise Conflict(f"Trigger already exists: {name}", code="exists")
@@ -269,66 +268,5 @@ def convert(project: Project, name: str) -> Seen:
     return _saved(project, name, False, ()).seen
 
 
-def runtime(project: Project, paused: Pause | None) -> list[dict[str, Any]]:
-    return board.runtime(project.slug, paused, str(project.effective("timezone")))
-
-
 def _board(project: Project) -> Board:
     return board.read(project.slug, pausing.of(project), str(project.effective("timezone")))
-
-
-def flat(seen: Seen) -> dict[str, Any]:
-    """The flat trigger T of the tools, nulls present (7.4.1)."""
-    trigger, entry = seen.trigger, _entry(seen)
-    whole = record(trigger)
-    when, what, last = whole["trigger"], whole["run"], entry["lastRun"]
-    return {
-        "name": trigger.name,
-        "agentName": agent_name(seen.project.slug, trigger.name),
-        "type": trigger.type,
-        "cron": when.get("cron"),
-        "interval": when.get("interval"),
-        "event": when.get("on"),
-        "path": when.get("path"),
-        "prompt": what.get("prompt"),
-        "promptFile": what.get("promptFile"),
-        "session": what["session"],
-        "tools": what["tools"],
-        "maxSpawnDepth": what.get("maxSpawnDepth"),
-        "permissionMode": what.get("permissionMode"),
-        "model": what.get("model"),
-        "maxTurns": what.get("maxTurns"),
-        "enabled": trigger.enabled,
-        "status": seen.board.status(trigger.name, trigger.type),
-        "lastRunAt": (last["startedAt"] or last["queuedAt"]) if last else None,
-        "nextRunAt": entry["nextRunAt"],
-        "lastError": entry["lastError"],
-        "overlap": what.get("overlap"),
-        "catchUp": when.get("catchUp"),
-        "network": what.get("network"),
-        "timezone": when.get("timezone"),
-        "nextRuns": entry["nextRuns"],
-        "nextRunsTimezone": entry["timezone"],
-        "lastRun": last,
-        "warnings": seen.warnings,
-        **({"paused": entry["paused"]} if entry["paused"] else {}),
-        **({"legacy": True} if trigger.legacy else {}),
-    }
-
-
-def view(seen: Seen) -> dict[str, Any]:
-    """The Trigger of REST: its record, defaults filled, and its runtime entry."""
-    trigger, warnings = seen.trigger, seen.warnings
-    return {
-        "name": trigger.name,
-        "agentName": agent_name(seen.project.slug, trigger.name),
-        **record(trigger),
-        **({"legacy": True} if trigger.legacy else {}),
-        **({"warnings": warnings} if warnings else {}),
-        "runtime": _entry(seen),
-    }
-
-
-def _entry(seen: Seen) -> dict[str, Any]:
-    trigger = seen.trigger
-    return seen.board.entry(trigger.name, trigger.type, legacy=trigger.legacy)

@@ -1,29 +1,29 @@
 """Calls that wait until something happens to a chat: on the loop, holding no thread.
 
-The event of the change wakes them; a look every so often finds what no event told of.
+The event of the change wakes them; a look every so often finds what came without an event.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
 from django.db.models import Q
 
-from config.kernel.errors import Invalid
-from config.kernel.logs import timestamp
-from config.kernel.mcp.operations import Argument
-from config.kernel.waits import Bound
-from config.kernel.web import threads
-from config.kernel.web.events import Client, broadcaster
-from workspace import projects
+from config.errors import Invalid
+from config.logs import timestamp
+from config.mcp.operations import Argument
+from config.waits import Bound
+from config.web.events import Client, broadcaster
+from config.web.http import threads
 from workspace.access.principals import Principal
 from workspace.chats import index, messages
 from workspace.chats.turns.queue import ACTIVE
+from workspace.mcp import chats
 from workspace.models import Turn
-from workspace.operations import chats
+from workspace.projects import store
 
 WAITS = 100
 MOST_S = 60
@@ -45,7 +45,7 @@ async def for_chat(
     """Until the chat has a line behind `after`, or no turn of it runs or is next."""
 
     def moved() -> bool:
-        found = projects.get(project)
+        found = store.get(project)
         index.get(found, session_id)
         if after is not None:
             lines = messages.read_chat(found, session_id, limit=1, after=after)
@@ -59,21 +59,26 @@ async def for_chat(
 
 
 async def for_list(
-    principal: Principal, *, after: str = "", wait_seconds: int = 0, **which: Any
+    principal: Principal,
+    *,
+    after: str = "",
+    wait_seconds: int = 0,
+    fields: Sequence[str] = (),
+    **which: Any,
 ) -> None:
     """Until a chat of the list is newer than `after`; without it, until one comes, goes, or has a
     turn that begins or ends."""
-    which |= {"limit": 1_000_000, "before": "", "fields": ()}
+    which |= {"limit": 1_000_000, "before": ""}
 
     def states() -> frozenset[tuple[str, bool, int]]:
-        seen = chats.list_chats(principal, **which)
-        rows = seen.found.rows
+        seen = chats.find(principal, **which)
+        rows = seen.page.rows
         return frozenset(
             (row.id, row.id in seen.running, seen.waiting.get(row.id, 0)) for row in rows
         )
 
     def newer() -> bool:
-        rows = chats.list_chats(principal, **which | {"limit": 1}).found.rows
+        rows = chats.find(principal, **which | {"limit": 1}).page.rows
         return bool(rows) and index.moment(timestamp(rows[0].updated)) > since
 
     if not wait_seconds:
@@ -94,12 +99,12 @@ async def _until(moved: Callable[[], bool], named: bytes, seconds: float) -> Non
         stream, end = source.join(None), clock() + seconds
         try:
             while not await threads.brief(moved) and (left := end - clock()) > 0:
-                await _told(stream, named, min(LOOK_S, left))
+                await _read_until(stream, named, min(LOOK_S, left))
         finally:
             source.leave(stream)
 
 
-async def _told(stream: Client, named: bytes, seconds: float) -> None:
+async def _read_until(stream: Client, named: bytes, seconds: float) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             while named not in await stream.take():

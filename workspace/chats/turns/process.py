@@ -1,4 +1,4 @@
-"""The turn process, `python -m workspace.turn <chat> <turn>`: one turn, no more.
+"""The turn process, `python -m workspace.chats.turns.process <chat> <turn>`: one turn, no more.
 
 Its job comes as the first line of stdin, its records go into the chat's transcript. It knows no
 Django, no database and no settings, and everything it started is dead when it exits.
@@ -12,7 +12,7 @@ import os
 import resource
 import sys
 
-from config.kernel.process import prctl
+from config.process import prctl
 from workspace.engines import procs
 from workspace.engines.base import Job
 from workspace.engines.confinement import Confinement

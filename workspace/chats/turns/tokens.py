@@ -1,6 +1,7 @@
-"""The caller behind the token of a running turn (engine.md 7).
+"""The caller behind the token of a running turn.
 
-The token is void the moment its row leaves `running`; only its digest is stored.
+The token is void the moment its row leaves `running`; only its digest is stored. See
+docs/design/engines.md#the-tools-of-the-service-for-a-turn.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from typing import Any
 
 from django.conf import settings
 
-from config.kernel.errors import NotFound
-from config.kernel.web.guard import Headers
-from config.kernel.web.hosts import loopback
-from workspace import projects
+from config.errors import NotFound
+from config.web.guard import Headers
+from config.web.hosts import loopback
 from workspace.access import clients, proxies
 from workspace.access.policy import Gates
 from workspace.access.principals import Agent
 from workspace.chats import files
 from workspace.models import Chat, Turn
+from workspace.projects import store
 
 _BEARER = re.compile(r"bearer +(svct_[0-9a-f]{64})", re.IGNORECASE)
 
@@ -84,7 +85,7 @@ def gates(project: str) -> Gates:
 
 def _project_hooks(slug: str) -> bool | None:
     try:
-        value = projects.get(slug).written("hooksMcpEnabled")
+        value = store.get(slug).written("hooksMcpEnabled")
     except NotFound:
         return None
     return value if isinstance(value, bool) else None
@@ -95,4 +96,4 @@ def _name(chat: str) -> str:
 
 
 def _depth(turn: Turn) -> int:
-    return files.read(projects.get(turn.project), turn.chat).depth
+    return files.read(store.get(turn.project), turn.chat).depth

@@ -1,4 +1,4 @@
-"""Projects: directories with a project.yaml, read as they are now (workspace.md 2).
+"""Projects: directories with a project.yaml, read as they are now.
 
 The file decides; the index row only remembers the last good value of a file that broke, and which
 home a name belongs to where hosts with different projects directories share a database.
@@ -18,14 +18,15 @@ from typing import Any
 from django.conf import settings
 from django.db.models import QuerySet
 
-from config.kernel.errors import Conflict, Invalid, NotFound, Problem, printable
-from config.kernel.process import nodes
-from config.kernel.storage import database, files, homes, paths, yamlio
-from config.kernel.storage.mirror import Mirror
+from config.errors import Conflict, Invalid, NotFound, Problem, printable
 from config.network import NetworkSetting
-from workspace import cloning, ids, models, schema
+from config.process import nodes
+from config.storage import database, files, homes, paths, yamlio
+from config.storage.mirror import Mirror
+from workspace import ids, models
 from workspace.access import reach
-from workspace.project import FILE, Away, Project
+from workspace.projects import cloning, schema
+from workspace.projects.project import FILE, Away, Project
 
 STAGING = ".svc-new-"  # no valid slug: a project being made is not listed
 FRESH_S = 1.0  # of what other homes have
@@ -236,7 +237,7 @@ def _new_slug(slug: str | None, name: str, *, may_exist: bool = False) -> str:
 
 
 def _make(target: Path, content: dict[str, Any], *, local: bool) -> None:
-    """Build beside the target and move it there whole: nobody sees half a project."""
+    """Build beside the target and move it there whole: half a project is never seen."""
     staging = target.with_name(STAGING + ids.ulid())
     staging.mkdir(mode=0o700)
     try:

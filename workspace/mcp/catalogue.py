@@ -1,18 +1,23 @@
-"""The fourteen operations and their arguments, in the order tools/list shows them.
+"""The catalogue of MCP operations: what /mcp and running turns may call, by name.
 
-One line of part B of workspace.md each: what it is called, which group, whether it can end in
-code being run. All descriptions and schemas together stay under 10 KB.
+Permission is the principal's (access/), behaviour the nouns' (projects, chats/, triggers/); here
+is only what joins a name to both. What the catalogue does not name only people do, over REST.
+
+The operations stand in the order tools/list shows them. Each says which group it is of and whether
+it can end in code being run (docs/design/workspace.md#scope-and-operations). All descriptions and
+schemas together stay under 10 KB.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
-from config.kernel.mcp import brief
-from config.kernel.mcp.operations import Argument, Operation
+from config.mcp import brief
+from config.mcp.operations import Argument, Operation, Registry
 from config.network import MODES
-from workspace.operations import chats, projects, results, triggers, waiting
-from workspace.schema import PERMISSION_MODES, STATUSES
+from workspace.mcp import chats, projects, triggers, waiting
+from workspace.projects.schema import PERMISSION_MODES, STATUSES
 from workspace.triggers.entries.catalogue import EVENTS, TRIGGER_TYPES
 
 NO_PROJECT, NO_CHAT = ("there is no current " + what + " over /mcp" for what in ("project", "chat"))
@@ -29,7 +34,6 @@ OPERATIONS = (
         group="read",
         description="List the projects of this workspace.",
         run=projects.list_projects,
-        render=projects.listed,
         read_only=True,
         project_argument=None,
     ),
@@ -40,7 +44,6 @@ OPERATIONS = (
         "`running` tells whether a turn is in progress.",
         run=chats.list_chats,
         pause=waiting.for_list,
-        render=results.chats_listed,
         read_only=True,
         arguments=(
             Argument("project", "string", "Only this project"),
@@ -63,7 +66,6 @@ OPERATIONS = (
         "Texts are cut to 2000 characters unless `full`.",
         run=chats.read_chat,
         pause=waiting.for_chat,
-        render=results.chat_read,
         read_only=True,
         arguments=(
             PROJECT,
@@ -84,7 +86,6 @@ OPERATIONS = (
         description="Start a chat: its first turn begins at once, or waits for a free slot. "
         "Returns before the turn ends; read_chat tells the rest.",
         run=chats.create_chat,
-        render=results.chat_created,
         open_world=True,
         code_execution=True,
         arguments=(
@@ -101,7 +102,6 @@ OPERATIONS = (
         description="Copy a chat up to its last finished turn into a new one. "
         "With a prompt the copy goes on at once.",
         run=chats.fork_chat,
-        render=results.chat_forked,
         open_world=True,
         code_execution=True,
         arguments=(
@@ -117,7 +117,6 @@ OPERATIONS = (
         group="write",
         description="Send a message to a chat. It waits its turn behind what runs or waits there.",
         run=chats.send_message,
-        render=results.message_sent,
         open_world=True,
         code_execution=True,
         arguments=(PROJECT, SESSION, PROMPT, MODEL),
@@ -126,8 +125,7 @@ OPERATIONS = (
         name="archive_chat",
         group="write",
         description="Archive a chat. A real change fires the project's onArchive triggers.",
-        run=chats.archive_chat,
-        render=results.archived,
+        run=partial(chats.set_archived, archived=True),
         idempotent=True,
         arguments=(PROJECT, SESSION),
     ),
@@ -135,8 +133,7 @@ OPERATIONS = (
         name="unarchive_chat",
         group="write",
         description="Bring an archived chat back among the others.",
-        run=chats.unarchive_chat,
-        render=results.archived,
+        run=partial(chats.set_archived, archived=False),
         idempotent=True,
         arguments=(PROJECT, SESSION),
     ),
@@ -145,7 +142,6 @@ OPERATIONS = (
         group="write",
         description="Fork a chat once per prompt, at most 20, all running side by side.",
         run=chats.fork_chat_batch,
-        render=results.batch_forked,
         open_world=True,
         code_execution=True,
         needs="fork_chat",
@@ -168,7 +164,6 @@ OPERATIONS = (
         group="write",
         description="Make a project: an empty directory, or a clone of `repo`.",
         run=projects.create_project,
-        render=projects.created,
         open_world=True,
         code_execution=True,
         project_argument=None,
@@ -187,7 +182,6 @@ OPERATIONS = (
         description="List a project's triggers (schedules, event hooks) with state, next times, "
         "last run; legacy schedules; entries that are not valid.",
         run=triggers.list_triggers,
-        render=triggers.listed,
         read_only=True,
         arguments=(
             PROJECT,
@@ -202,7 +196,6 @@ OPERATIONS = (
         description="Create or change a trigger. What is left out stays as it is; null clears. "
         "New triggers are disabled unless enabled=true.",
         run=triggers.set_trigger,
-        render=triggers.was_set,
         destructive=True,
         idempotent=True,
         code_execution=True,
@@ -234,7 +227,6 @@ OPERATIONS = (
         group="trigger",
         description="Delete a trigger and disarm it. Runs already started go on.",
         run=triggers.remove_trigger,
-        render=triggers.was_removed,
         idempotent=True,
         destructive=True,
         arguments=(PROJECT, TRIGGER),
@@ -244,9 +236,12 @@ OPERATIONS = (
         group="trigger",
         description="Fire a trigger now, enabled or not: starts a real turn.",
         run=triggers.run_trigger,
-        render=triggers.was_run,
         open_world=True,
         code_execution=True,
         arguments=(PROJECT, TRIGGER),
     ),
 )
+
+REGISTRY = Registry()
+for _operation in OPERATIONS:
+    REGISTRY.add(_operation)

@@ -1,4 +1,4 @@
-"""What the keys of project.yaml may hold, and what holds where a key is absent (workspace.md 2).
+"""What the keys of project.yaml may hold, and what holds where a key is absent.
 
 One table serves both directions: a value written through the API must pass its reader, and a
 hand-written value that does not pass counts as absent.
@@ -11,17 +11,19 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from config import network as networks
-from config.kernel import zones
-from config.kernel.errors import Invalid
+from config import zones
+from config.errors import Invalid
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 SLUG_MAX = 64
-STATUSES = ("idea", "active", "paused", "blocked", "done", "abandoned")
-PERMISSION_MODES = ("default", "acceptEdits", "bypassPermissions", "plan")
+Status = Literal["idea", "active", "paused", "blocked", "done", "abandoned"]
+PermissionMode = Literal["default", "acceptEdits", "bypassPermissions", "plan"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+PERMISSION_MODES: tuple[PermissionMode, ...] = get_args(PermissionMode)
 _BY_RIGHTS = ("plan", "default", "acceptEdits", "bypassPermissions")
 NO_SLUG = 'name: no usable letters or digits for a slug; pass slug (e.g. "notes-2")'
 
@@ -199,7 +201,7 @@ KEYS: dict[str, Key] = {
 
 
 def rights(mode: str) -> int:
-    """How much a permission mode allows; one that nobody knows allows least."""
+    """How much a permission mode allows; an unknown one allows least."""
     return _BY_RIGHTS.index(mode) if mode in _BY_RIGHTS else -1
 
 
@@ -209,7 +211,7 @@ def capped(mode: str, cap: str | None) -> str:
 
 
 def derive_slug(name: str) -> str:
-    """The slug a name gives (workspace.md 2.2); Invalid when nothing is left of it."""
+    """The slug a name gives; Invalid when nothing is left of it."""
     ascii_only = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^a-z0-9]+", "-", ascii_only.lower()).strip("-")[:SLUG_MAX].strip("-")
     if not slug:

@@ -1,4 +1,4 @@
-"""Clone a repository into a new project (workspace.md 2): five minutes, no prompts, no hooks.
+"""Clone a repository into a new project: five minutes, no prompts, no hooks.
 
 Never a transport that runs a command, never a submodule, never a server path in an error text.
 While it runs it says how far it is, and it can be stopped.
@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from config.kernel.errors import Conflict, Invalid, NotFound, Problem
+from config.errors import Conflict, Invalid, NotFound, Problem
 
 TIMEOUT_S = 300
 REMOTE = ("http", "https", "git", "ssh")
@@ -91,7 +91,7 @@ def stop(slug: str) -> None:
 def clone(url: str, into: Path, *, local: bool, slug: str, name: str) -> Path:
     """Clone below `into`; whatever a failed clone leaves there is the caller's to remove.
 
-    Invalid with git's words when it fails, Conflict (`stopped`) when somebody stopped it."""
+    Invalid with git's words when it fails, Conflict (`stopped`) when it was stopped."""
     transport = check(url, local=local)
     target = into / directory_name(url)
     process = subprocess.Popen(

@@ -1,6 +1,6 @@
 """One project as a value: what its file says, and what holds where the file is silent.
 
-Never reads or writes; `projects.py` does (workspace.md 2).
+Never reads or writes; `store.py` does.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from django.conf import settings
 
-from config.kernel import zones
-from config.kernel.storage import yamlio
+from config import zones
 from config.network import NetworkSetting
-from workspace import cloning, schema
+from config.storage import yamlio
 from workspace.access import reach
+from workspace.projects import cloning, schema
 
 FILE = "project.yaml"
 OVERVIEW, CHANGELOG = "OVERVIEW.md", "CHANGELOG.md"
@@ -34,7 +34,7 @@ _INSTANCE = {
 class Away:
     """A project that lives in another home: on the hosts that see its directory.
 
-    `node` is one of those, a running one if there is one; None when nobody tells of any.
+    `node` is one of those, a running one if there is one; None when none is known.
     """
 
     slug: str

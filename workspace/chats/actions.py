@@ -1,4 +1,4 @@
-"""Chats as a noun: create, send, rename, archive, list (workspace.md 3, 7.3).
+"""Chats as a noun: create, send, rename, archive, list.
 
 Provenance and the spawn limit are decided here, once, at creation, from who asks; never from
 what an agent says.
@@ -12,18 +12,19 @@ from typing import Any, Protocol
 
 from django.db import connection
 
-from config.kernel.errors import Invalid, Problem
-from workspace import ids, projects, schema
+from config.errors import Invalid, Problem
+from workspace import ids
 from workspace.chats import files, index
 from workspace.chats.files import ChatRecord
 from workspace.chats.turns import queue
 from workspace.engines import select
 from workspace.models import Run, Turn
-from workspace.project import CHANGELOG, CHARACTERS_PER_TOKEN, OVERVIEW, Project
+from workspace.projects import schema, store
+from workspace.projects.project import CHANGELOG, CHARACTERS_PER_TOKEN, OVERVIEW, Project
 
 
 class Sender(Protocol):
-    """What a noun asks of whoever calls it (access/principals.py)."""
+    """What a noun asks of its caller (access/principals.py)."""
 
     @property
     def kind(self) -> str: ...
@@ -50,7 +51,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """What a trigger's firing decides about the chat it makes and its turn (workspace.md 8.5)."""
+    """What a trigger's firing decides about the chat it makes and its turn."""
 
     trigger: str
     origin: str  # scheduled or hook
@@ -111,7 +112,7 @@ def open_for(firing: Firing, *, project: Project, prompt: str, model: str = "") 
 
 
 def _make(project: Project, prompt: str | None, **fields: Any) -> ChatRecord:
-    projects.sound(project)
+    store.sound(project)
     if prompt is not None:
         connection.ensure_connection()  # a message needs its row: without one there is no chat
     record = ChatRecord(id=ids.session_id(), project=project.slug, created=files.now(), **fields)
@@ -124,7 +125,7 @@ def _make(project: Project, prompt: str | None, **fields: Any) -> ChatRecord:
 
 
 def _provenance(principal: Sender, project: Project) -> dict[str, Any]:
-    """Origin, depth, parent, client and spawn limit by the table of workspace.md 3."""
+    """Origin, depth, parent, client and spawn limit: docs/design/workspace.md#provenance."""
     found: dict[str, Any] = {"spawn_limit": spawn_limit(project, principal.spawn_cap)}
     if principal.kind == "agent":
         here = principal.sender()
@@ -147,7 +148,7 @@ def depth_of(principal: Sender) -> int:
 
 
 def spawn_limit(project: Project, cap: int | None, asked: int | None = None) -> int:
-    """The limit a new chat gets: asked or the project's, at most the starter's cap (6.5)."""
+    """The limit a new chat gets: asked or the project's, at most the starter's cap."""
     limit = project.max_spawn_depth if asked is None else asked
     return limit if cap is None else max(0, min(limit, cap))
 
@@ -204,7 +205,7 @@ def fire(
 
 def rename(*, project: Project, session_id: str, name: str | None) -> ChatRecord:
     """Give the chat a name, or (None) its automatic one back."""
-    projects.sound(project)
+    store.sound(project)
     return files.update(project, session_id, name=check_name(name) or None)[0]
 
 
@@ -217,10 +218,11 @@ def archive(
     on_archive: Callable[[ChatRecord, Sender], None] | None = None,
 ) -> bool:
     """Set the flag; whether it changed. `on_archive` hears only of a real change to archived."""
-    projects.sound(project)
+    store.sound(project)
     record, changed = files.set_archived(project, session_id, archived=archived)
     if changed and archived and on_archive is not None:
         on_archive(record, principal)
+    index.get(project, session_id)  # lists show it at once
     return changed
 
 
@@ -249,7 +251,7 @@ def _preloaded(project: Project, prompt: str) -> str:
     budget = project.effective("curation")
     blocks = []
     for name, key in ((OVERVIEW, "overviewMaxTokens"), (CHANGELOG, "changelogMaxTokens")):
-        text = projects.document_text(project, name)
+        text = store.document_text(project, name)
         if text:
             blocks.append(f"## {name}\n\n{text[: budget[key] * CHARACTERS_PER_TOKEN].strip()}\n")
     if not blocks:

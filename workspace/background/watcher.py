@@ -1,0 +1,134 @@
+"""What the server does beside answering: follow files and rows, and tell clients what changed.
+
+Events carry ids only; correctness never depends on them, every request reads the files. See
+docs/design/workspace.md#files-are-the-truth.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from django.conf import settings
+from django.db import OperationalError, connections
+
+from config.errors import NotFound
+from config.process import prctl
+from config.storage import files, locks
+from config.storage.paths import own_folder
+from config.storage.watch import Watcher
+from config.web.events import broadcaster
+from workspace import ids
+from workspace.background.ledger import Ledger
+from workspace.chats import index
+from workspace.chats.search import indexing
+from workspace.chats.turns import recovery
+from workspace.projects import schema, store
+from workspace.projects.project import DOCUMENTS, FILE
+from workspace.triggers import following, pausing
+
+log = logging.getLogger(__name__)
+
+QUIET_S = 1.0  # a chat whose transcript grows is announced at most this often
+
+
+class Background:
+    """One of settings.SVC_BACKGROUND: file watcher, ledger, and one sweep at the start."""
+
+    def __init__(self) -> None:
+        self._events = broadcaster("main")
+        self._ledger = Ledger(self._events.publish, healed=self._settle_soon)
+        self._watcher = Watcher(folders, self.changed)
+        self._told: dict[str, float] = {}
+
+    def start(self) -> None:
+        prctl.hide_memory()
+        self._watcher.start()
+        self._ledger.start()
+        self._settle_soon()
+
+    def _settle_soon(self) -> None:
+        threading.Thread(target=self._settle, name="settle", daemon=True).start()
+
+    def stop(self) -> None:
+        self._watcher.stop()
+        self._ledger.stop()
+
+    def _settle(self) -> None:
+        """Rows as files are, and nothing left of turns that a crash ended."""
+        try:
+            files.sweep(folders())
+            locks.sweep_locks()
+            reindex()
+            recovery.sweep(on_change=following.follow)
+            indexing.catch_up_all(store.all())
+        except Exception:
+            log.exception("the index was not settled at the start; requests bring it up to date")
+        finally:
+            connections.close_all()
+
+    def changed(self, paths: set[Path]) -> None:
+        """Files changed: bring their rows up, and tell clients which projects and chats."""
+        if pausing.switch() in paths:
+            self._events.publish("pause", {})
+        changed_projects, changed_chats = affected(paths)
+        for slug in sorted(changed_projects):
+            store.MIRROR.refresh(slug)
+            self._events.publish("project", {"slug": slug})
+        for slug, session_id, quick in sorted(changed_chats):
+            if quick or self._due(session_id):
+                self._chat(slug, session_id)
+
+    def _due(self, session_id: str) -> bool:
+        now = time.monotonic()
+        if now - self._told.get(session_id, -QUIET_S) < QUIET_S:
+            return False
+        self._told = {key: at for key, at in self._told.items() if now - at < QUIET_S}
+        self._told[session_id] = now
+        return True
+
+    def _chat(self, slug: str, session_id: str) -> None:
+        try:
+            indexing.catch_up(store.get(slug), session_id)
+        except NotFound:
+            pass  # it went: clients are told, the next list is without it
+        except OperationalError as error:  # clients read files; the search catches up when asked
+            log.warning("a chat is not indexed", extra={"chat": session_id, "why": str(error)})
+        self._events.publish("chat", {"project": slug, "sessionId": session_id})
+
+
+def folders() -> Iterable[Path]:
+    """The projects directory, every project, every folder of chats."""
+    root: Path = settings.PROJECTS_DIR
+    yield root
+    for slug in store.slugs():
+        yield root / slug
+        if own_folder(root / slug, root / slug / ".chats"):
+            yield root / slug / ".chats"
+
+
+def affected(paths: set[Path]) -> tuple[set[str], set[tuple[str, str, bool]]]:
+    """(slugs of changed projects, changed chats: slug, id, whether its record changed)."""
+    root: Path = settings.PROJECTS_DIR
+    slugs: set[str] = set()
+    chats: set[tuple[str, str, bool]] = set()
+    for path in paths:
+        parts = path.relative_to(root).parts if path.is_relative_to(root) else ()
+        match parts:
+            case (slug,) if schema.is_slug(slug):
+                slugs.add(slug)
+            case (slug, name) if schema.is_slug(slug) and name in (FILE, *DOCUMENTS):
+                slugs.add(slug)
+            case (slug, ".chats", name) if ids.UUID.fullmatch(Path(name).stem):
+                if path.suffix in (".yaml", ".jsonl"):
+                    chats.add((slug, path.stem, path.suffix == ".yaml"))
+    return slugs, chats
+
+
+def reindex() -> int:
+    """Bring every row of projects and chats to its file; how many changed."""
+    changed = len(store.MIRROR.scan())
+    return changed + sum(len(index.rescan(project)) for project in store.all())

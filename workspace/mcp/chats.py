@@ -1,0 +1,247 @@
+"""The chat operations: what each name asks of the nouns, and its tool result.
+
+Results have short keys, cut texts and no empty values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from config.errors import Invalid
+from config.logs import timestamp
+from config.mcp import brief
+from config.mcp.arguments import truncate
+from workspace.access.principals import Principal
+from workspace.chats import actions, forks, index, listing, messages
+from workspace.chats.actions import Started
+from workspace.chats.forks import Failed
+from workspace.chats.turns import jobs
+from workspace.mcp.results import present
+from workspace.models import Chat, Turn
+from workspace.projects import store
+from workspace.triggers import events
+
+LISTED = 50
+READ = 30
+LIVE = ("running", "queued", "held")
+_BRIEF = ("project", "sessionId", "name", "updatedAt", "running", "queued", "archived", "trigger")
+_stamp = lru_cache(maxsize=4096)(timestamp)  # a list shows the same times again and again
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page of chats, and what is live of all turns: the running chats, how many wait in each."""
+
+    page: listing.Listing
+    running: set[str]
+    waiting: Mapping[str, int]
+
+
+def find(
+    principal: Principal,
+    *,
+    project: str | None = None,
+    include_archived: bool = False,
+    running: bool = False,
+    before: str = "",
+    limit: int = LISTED,
+) -> Found:
+    """Chats of one project, or of all this caller reaches; newest first."""
+    every = [store.get(project)] if project is not None else store.all()
+    reached = [one for one in every if principal.reaches(one.slug)]
+    which: listing.Which = "all" if include_archived else "open"
+    # The live turns of the instance are few; naming hundreds of chats would cost more (S3).
+    live = Turn.objects.filter(state__in=LIVE).order_by()
+    states = list(live.values_list("chat", "state"))
+    now = {chat for chat, state in states if state == "running"}
+    waiting = Counter(chat for chat, state in states if state != "running")
+    only = now | set(waiting) if running else None
+    page = listing.listing(reached, which=which, limit=limit, before=before, only=only)
+    return Found(page, now, waiting)
+
+
+def list_chats(
+    principal: Principal,
+    *,
+    project: str | None = None,
+    fields: Sequence[str] = (),
+    after: str = "",
+    wait_seconds: int = 0,
+    **which: Any,
+) -> dict[str, Any]:
+    found = find(principal, project=project, **which)
+    rows = [_row(row, found) for row in found.page.rows]
+    usual = _BRIEF if project is None else _BRIEF[1:]
+    result = {
+        "count": found.page.matching,
+        "returned": len(rows),
+        "omittedArchived": found.page.omitted,
+        "project": project,
+        "chats": brief.picked(rows, fields, usual, telling=("running",)),
+        "next": found.page.next,
+    }
+    return present(result, "next")
+
+
+def _row(row: Chat, found: Found) -> dict[str, Any]:
+    return {
+        "project": row.project,
+        "sessionId": row.id,
+        "name": row.name,
+        "updatedAt": _stamp(row.updated),
+        "running": row.id in found.running,
+        "queued": found.waiting.get(row.id, 0),
+        "archived": row.archived,
+        "origin": row.origin,
+        "trigger": row.trigger,
+        "client": row.client,
+    }
+
+
+def read_chat(
+    principal: Principal,
+    *,
+    project: str,
+    session_id: str,
+    limit: int = READ,
+    before: int | None = None,
+    after: int | None = None,
+    full: bool = False,
+    wait_seconds: int = 0,
+) -> dict[str, Any]:
+    """The last `limit` lines of a chat, those before an offset, or the first after one."""
+    if before is not None and after is not None:
+        raise Invalid("send `before` or `after`, not both.")
+    where = store.get(project)
+    lines = messages.read_chat(where, session_id, limit=limit, before=before, after=after)
+    row = index.get(where, session_id)
+    states = Turn.objects.filter(chat=row.id, state__in=LIVE).order_by()
+    live = list(states.values_list("state", flat=True))
+    cut = (lambda text: text) if full else truncate
+    result = {
+        "project": row.project,
+        "sessionId": row.id,
+        "total": lines.total,
+        "returned": len(lines.shown),
+        "running": "running" in live,
+        "queued": len([state for state in live if state != "running"]),
+        "messages": [line | {"text": cut(line["text"])} for line in lines.shown],
+        "next": lines.next,
+        "after": lines.end,
+    }
+    return present(result, "queued", "next")
+
+
+def create_chat(principal: Principal, *, project: str, **given: Any) -> dict[str, Any]:
+    started = actions.create(principal=principal, project=store.get(project), **given)
+    return {"created": True, "project": started.chat.project, **_started(started)}
+
+
+def fork_chat(
+    principal: Principal, *, project: str, session_id: str, **given: Any
+) -> dict[str, Any]:
+    source = store.get(project)
+    forked = forks.fork(principal=principal, project=source, session_id=session_id, **given)
+    started = _started(forked)
+    head = {"forked": True, "project": forked.chat.project, "sessionId": started.pop("sessionId")}
+    return head | {"from": session_id} | started
+
+
+def _started(started: Started) -> dict[str, Any]:
+    turn = started.turn
+    result = {
+        "sessionId": started.chat.id,
+        "name": started.chat.name,
+        "model": turn.model if turn else "",
+        "prompt": truncate(turn.prompt) if turn else "",
+        "messageId": turn.id if turn else "",
+        "state": started.state,
+        "warnings": _warnings(turn) if turn else [],
+    }
+    return present(result, "name", "model", "prompt", "messageId", "state", "warnings")
+
+
+def _warnings(turn: Turn) -> list[str]:
+    """Why what was queued cannot run: told now, else the caller learns it by asking again."""
+    refusal = jobs.refusal(turn)
+    return [refusal] if refusal else []
+
+
+def send_message(
+    principal: Principal, *, project: str, session_id: str, **given: Any
+) -> dict[str, Any]:
+    where = store.get(project)
+    queued = actions.send(principal=principal, project=where, session_id=session_id, **given)
+    result = {
+        "sent": True,
+        "project": project,
+        "sessionId": session_id,
+        "messageId": queued.turn.id,
+        "state": queued.state,
+        "position": queued.position,
+        "prompt": truncate(queued.turn.prompt),
+        "warnings": _warnings(queued.turn),
+    }
+    return present(result, "warnings")
+
+
+def set_archived(
+    principal: Principal, *, project: str, session_id: str, archived: bool
+) -> dict[str, Any]:
+    """Set the flag; a real change to archived fires onArchive triggers."""
+    where = store.get(project)
+    changed = actions.archive(
+        principal=principal,
+        project=where,
+        session_id=session_id,
+        archived=archived,
+        on_archive=events.chat_archived,
+    )
+    row = index.get(where, session_id)
+    return {
+        "archived": archived,
+        "project": row.project,
+        "sessionId": row.id,
+        "changed": changed,
+    }
+
+
+def fork_chat_batch(
+    principal: Principal,
+    *,
+    project: str,
+    session_id: str,
+    model: str | None = None,
+    **given: Any,
+) -> dict[str, Any]:
+    """One fork per prompt; only if all fail is the whole call an error."""
+    outcomes = forks.batch(
+        principal=principal,
+        project=store.get(project),
+        session_id=session_id,
+        model=model,
+        **given,
+    )
+    failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
+    if len(failed) == len(outcomes):
+        raise Invalid(f"no fork was started: {failed[0].error}")
+    result = {
+        "count": len(outcomes) - len(failed),
+        "failed": len(failed),
+        "source": session_id,
+        "model": model,
+        "forks": [_outcome(outcome) for outcome in outcomes],
+    }
+    return present(result, "model")
+
+
+def _outcome(outcome: Started | Failed) -> dict[str, Any]:
+    if isinstance(outcome, Failed):
+        return {"prompt": truncate(outcome.prompt), "error": outcome.error}
+    started = _started(outcome)
+    result = {key: started.get(key) for key in ("sessionId", "name", "prompt", "state", "warnings")}
+    return present(result, "name", "warnings")

@@ -1,0 +1,11 @@
+"""Tool results as models afford them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def present(result: Mapping[str, Any], *optional: str) -> dict[str, Any]:
+    """The result without those optional keys that have no value."""
+    return {key: value for key, value in result.items() if value or key not in optional}

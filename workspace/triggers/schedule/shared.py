@@ -1,0 +1,119 @@
+"""Queue, event and value of multiprocessing, as the processes of one django-q2 cluster share them.
+
+Those of multiprocessing are guarded by semaphores, and a process that is killed never gives one
+back: an idle worker holds one as long as it waits, so one kill -9 would silence the whole cluster.
+Nothing in here takes a lock, and a message is written and read in one system call or not at all
+(promise T3, tests/workspace/triggers/test_shared.py).
+"""
+
+from __future__ import annotations
+
+import errno
+import multiprocessing
+import os
+import select
+import socket
+import tempfile
+import time
+import weakref
+from contextlib import AbstractContextManager, nullcontext
+from multiprocessing.reduction import ForkingPickler
+from multiprocessing.sharedctypes import RawValue
+from typing import Any
+
+INLINE_BYTES = 16 * 1024  # a longer message travels as a file
+ROOM_BYTES = 256 * 1024  # without it a message of macOS has at most 2 KB
+FULL_S = 0.01
+
+
+class TaskQueue:
+    """What django-q2 asks of a queue. With a limit a message waits until the one before it has been
+    taken: what is not on its way yet can still go to another scheduler."""
+
+    def __init__(self, maxsize: int = 0) -> None:
+        self._one_by_one = maxsize > 0
+        self._out, self._in = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        for end in (self._out, self._in):
+            weakref.finalize(self, end.close)
+            for room in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+                end.setsockopt(socket.SOL_SOCKET, room, ROOM_BYTES)
+
+    def put(self, message: Any) -> None:
+        data = ForkingPickler.dumps(message)
+        while self._one_by_one and not self.empty():
+            time.sleep(FULL_S)
+        if len(data) <= INLINE_BYTES:
+            self._send(data)
+            return
+        with tempfile.TemporaryFile() as file:
+            file.write(data)
+            file.flush()
+            self._send(b"file", file.fileno())
+
+    def _send(self, data: bytes | memoryview, *files: int) -> None:
+        """Waits for room, as Linux does by itself; elsewhere a full socket is an error."""
+        while True:
+            try:
+                socket.send_fds(self._in, [data], files)
+                return
+            except OSError as error:
+                if error.errno != errno.ENOBUFS:
+                    raise
+                time.sleep(FULL_S)
+
+    def get(self) -> Any:
+        flags = getattr(socket, "MSG_CMSG_CLOEXEC", 0)  # Linux
+        data, files, _, _ = socket.recv_fds(self._out, INLINE_BYTES, 1, flags)
+        if files:
+            with os.fdopen(files[0], "rb") as file:
+                file.seek(0)
+                data = file.read()
+        return ForkingPickler.loads(data)
+
+    def empty(self) -> bool:
+        return not select.select([self._out], [], [], 0)[0]
+
+    def qsize(self) -> int:
+        """For statistics, which nothing reads: whether anything is on its way."""
+        return int(not self.empty())
+
+    def close(self) -> None:
+        """Nothing: `put` has sent all of it."""
+
+    join_thread = close
+
+
+class Timer:
+    """multiprocessing.Value of a number. Its guard reads and its worker writes one aligned float;
+    were the two to cross, a worker would be given the wrong time once."""
+
+    def __init__(self, kind: str, start: float) -> None:
+        self._number = RawValue(kind, start)
+
+    @property
+    def value(self) -> float:
+        return float(self._number.value)
+
+    @value.setter
+    def value(self, number: float) -> None:
+        self._number.value = number
+
+    def get_lock(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+class Flag:
+    """multiprocessing.Event for one use: raised once, seen by all. Safe in a signal handler."""
+
+    def __init__(self) -> None:
+        self._seen, self._raised = multiprocessing.Pipe(duplex=False)
+
+    def set(self) -> None:
+        self._raised.send_bytes(b"!")
+
+    def is_set(self) -> bool:
+        return self._seen.poll()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Whether it is raised, at the latest after so many seconds."""
+        return self._seen.poll(timeout)
