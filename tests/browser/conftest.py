@@ -46,13 +46,6 @@ expect.set_options(timeout=WAIT_MS)
 LOOKS: tuple[tuple[Theme, int], ...] = (("light", 1440), ("dark", 360))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.browser)
-
-
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Ends with the folder: its driver keeps an event loop running, which asyncio tests refuse."""

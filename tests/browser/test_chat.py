@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, FilePayload, Page, Route, expect
 
-from tests.browser.conftest import Watch
+from tests.browser.conftest import Watch, Windows
 from tests.service import Service, until
 from workspace.chats import transcript
 
@@ -93,6 +93,9 @@ def more(page: Page, item: str) -> None:
 
 def test_a_denied_command_fails_the_turn_and_it_can_be_run_again(page: Page, slug: str) -> None:
     start(page, slug, WAITS)
+    answer = page.get_by_role("article", name="Answer")
+    expect(answer).to_contain_text("waits for your answer")
+    expect(answer).not_to_contain_text("working")
     page.get_by_role("group", name="Bash asks to run").get_by_role(
         "button", name=re.compile("^Deny")
     ).click()
@@ -391,6 +394,25 @@ def test_on_a_phone_list_and_facts_are_sheets(look: BrowserContext, told: str) -
     expect(page.get_by_role("dialog", name="Chats").get_by_role("link").first).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Chats", exact=True)).to_be_focused()
+
+
+def test_by_touch_nothing_opens_the_keyboard_and_all_buttons_are_there(
+    windows: Windows, shared_service: Service, slug: str, told: str
+) -> None:
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    context = windows.of(shared_service, **phone)
+    try:
+        page = context.new_page()
+        page.goto(f"/projects/{slug}/chats")
+        expect(page.get_by_role("button", name="Runbook", exact=True)).to_be_visible()
+        expect(page.get_by_role("textbox", name="Message")).not_to_be_focused()
+        page.goto(told)
+        page.get_by_role("button", name="Chats", exact=True).tap()
+        more = page.get_by_role("dialog", name="Chats").locator(".pick-more").first
+        expect(more).to_have_css("opacity", "1")
+        expect(more).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    finally:
+        windows.forget(context)
 
 
 def test_what_is_known_late_moves_no_button_under_the_pointer(

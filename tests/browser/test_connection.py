@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect
 from tests.service import Service
 
 LOST = "Connection lost"
-PATIENCE_MS = 10_000  # of the page of the apps (dashboard.md 16.2); the others say it at once
+PATIENCE_MS = 10_000  # of the page of the apps; the others say it at once
 
 
 def test_every_part_says_that_the_connection_is_lost_and_turns_its_shapes_hollow(

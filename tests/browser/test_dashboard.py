@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import socket
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +48,10 @@ def tile(page: Page, name: str) -> Locator:
     return page.get_by_role("listitem").filter(has=heading)
 
 
+def observed(page: Page) -> Locator:
+    return page.get_by_role("list", name="Listening, not claimed").get_by_role("listitem")
+
+
 def web_server(port: int) -> str:
     """The `service` block of an app that serves its directory."""
     python = f"exec {sys.executable} -m http.server {port} --bind 127.0.0.1"
@@ -59,7 +66,8 @@ def test_what_somebody_starts_is_found_claimed_and_followed_without_a_reload(
     expect(tile(page, "greenhouse")).to_contain_text(f":{dev.port}")
     expect(tile(page, "greenhouse")).to_contain_text("Up")
 
-    page.get_by_role("button", name=f"Claim greenhouse on port {dev.port}").click()
+    expect(observed(page).filter(has_text=str(dev.port))).to_have_count(0)
+    page.get_by_role("button", name="Claim greenhouse").click()
     dialog = page.get_by_role("dialog", name="Claim greenhouse")
     dialog.get_by_label("Name on the page").fill("The greenhouse")
     dialog.get_by_role("button", name="Claim").click()
@@ -79,7 +87,8 @@ def test_a_name_that_is_no_file_name_is_refused_where_it_was_typed(
     watch.meant.append("400")
     dev = dev_server(shared_service, "orchard")
     opened(page)
-    claim = page.get_by_role("button", name=f"Claim orchard on port {dev.port}")
+    expect(tile(page, "orchard")).to_contain_text(f":{dev.port}")
+    claim = page.get_by_role("button", name="Claim orchard")
     claim.click()
     dialog = page.get_by_role("dialog", name="Claim orchard")
     dialog.get_by_label("Name of its file").fill("Not a name")
@@ -99,24 +108,64 @@ def test_what_is_ignored_leaves_by_a_rule_and_comes_back_with_undo(
     dev = dev_server(shared_service, f"meadow-{by}")
     rule = shared_service.data / "dashboard" / "ignore.yaml"
     opened(page)
-    ignore = page.get_by_role("button", name=f"Ignore meadow-{by} on port {dev.port}")
-    ignore.press("Enter")
+    expect(tile(page, f"meadow-{by}")).to_contain_text(f":{dev.port}")
+    page.get_by_role("button", name=f"More for meadow-{by}").press("Enter")
+    page.get_by_role("menuitem", name="Ignore").press("Enter")
     way = {"port": "Everything on port", "process": "Every process", "dir": "Everything in"}[by]
     page.get_by_role("button", name=way).press("Enter")
 
     expect(tile(page, f"meadow-{by}")).to_have_count(0)
-    expect(ignore).to_have_count(0)
     assert f"- {by}: " in rule.read_text()
     undo(page, f"Ignored meadow-{by}. The rule is in ignore.yaml.")
     expect(tile(page, f"meadow-{by}")).to_be_visible()
-    expect(ignore).to_be_visible()
     assert by not in rule.read_text()
 
 
-def test_what_the_network_reaches_says_so(page: Page, shared_service: Served) -> None:
-    with socket.create_server(("0.0.0.0", PORTS.pop())) as server:
+def test_a_server_that_never_answers_says_so_and_can_be_claimed(
+    page: Page, shared_service: Served, watch: Watch
+) -> None:
+    watch.meant.append("404")
+    with socket.create_server(("127.0.0.1", PORTS.pop())) as server:
+        port = server.getsockname()[1]
         opened(page)
-        row = page.get_by_role("listitem").filter(has_text=str(server.getsockname()[1]))
+        row = observed(page).filter(has_text=str(port))
+        expect(row).to_contain_text("has not answered yet")
+
+        row.get_by_role("button", name="Claim").click()
+        dialog = page.get_by_role("dialog", name="Claim")
+        dialog.get_by_label("Name of its file").fill("silent")
+        dialog.get_by_label("Name on the page").fill("Silent")
+        dialog.get_by_role("button", name="Claim").click()
+
+        expect(tile(page, "Silent")).to_contain_text(f":{port}")
+        expect(row).to_have_count(0)
+    shared_service.file("silent").unlink()
+    expect(tile(page, "Silent")).to_have_count(0)
+
+
+def test_what_nobody_claimed_is_no_alarm_of_the_tab(page: Page, shared_service: Served) -> None:
+    class Broken(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_error(500)
+
+    with ThreadingHTTPServer(("127.0.0.1", PORTS.pop()), Broken) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        opened(page)
+        found = page.get_by_role("listitem").filter(has_text=f":{server.server_port}")
+        expect(found).to_contain_text("Degraded")
+        expect(page).not_to_have_title(re.compile("degraded"))
+        server.shutdown()
+
+
+def test_what_the_network_reaches_says_so(
+    page: Page, shared_service: Served, tmp_path: Path
+) -> None:
+    port = PORTS.pop()
+    listen = f"import socket, sys; s = socket.create_server(('0.0.0.0', {port})); sys.stdin.read()"
+    # In a directory of its own: Python that listens here might be another test's server, moved.
+    with subprocess.Popen([sys.executable, "-c", listen], stdin=subprocess.PIPE, cwd=tmp_path):
+        opened(page)
+        row = page.get_by_role("listitem").filter(has_text=str(port))
         expect(row.get_by_text("Open to the LAN")).to_be_visible()
 
 

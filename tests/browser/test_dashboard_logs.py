@@ -15,16 +15,6 @@ from tests.service import QUIET, until
 SPANS = (
     "line => [...line.querySelectorAll('span, mark')].map(one => [one.className, one.innerText])"
 )
-READ = """async (lines) => {
-  const MODULES = new URL("..", document.querySelector('script[src$="kit/shell.js"]').src);
-  const { ansi, PLAIN } = await import(MODULES + "dashboard/ansi.js");
-  let pen = PLAIN;
-  return lines.map((line) => {
-    const found = ansi(line, pen);
-    pen = found.pen;
-    return [found.text, found.spans.map(({ from, to, look }) => `${from}-${to} ${look}`).join()];
-  });
-}"""
 MANY = 100_000
 
 
@@ -171,31 +161,6 @@ def test_colours_and_levels_are_shown_and_nothing_else_of_a_terminal(
     last = log.locator(".l").last
     expect(last).to_have_text("INFO ready<b>")
     assert last.evaluate(SPANS) == [["fg-green", "INFO"], ["fg-cyan bold", "ready"]]
-
-
-def test_codes_of_a_terminal_become_names_of_the_theme(page: Page) -> None:
-    page.goto("/dashboard/")
-
-    told = page.evaluate(
-        READ,
-        [
-            "\x1b[31mred",
-            "still\x1b[39m not",
-            "10%\r50%\r100%\r",
-            "\x1b[38;5;208ma\x1b[48;2;20;40;200mb\x1b[38m\x1b[0mc",
-            "\x1b[7minverse\x1b[27m\x1b[999m\x1b[38;5m x\x00\x08y",
-            "\x1b]8;;http://example.org\x1b\\link\x1b]8;;\x1b\\",
-        ],
-    )
-
-    assert told == [
-        ["red", "0-3 fg-red"],
-        ["still not", "0-5 fg-red"],
-        ["100%", ""],
-        ["abc", "0-1 fg-yellow,1-2 on-blue"],
-        ["inverse xy", "0-7 inverse"],
-        ["link", ""],
-    ]
 
 
 def test_lines_are_copied_and_the_whole_log_is_downloaded(

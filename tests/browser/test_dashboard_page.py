@@ -136,7 +136,7 @@ def test_the_filter_leaves_what_fits_and_esc_shows_all_again(page: Page, apps: S
     expect(link(page, "Yarn")).to_be_focused()
     page.keyboard.press("/")
     page.keyboard.type("nothing like it")
-    expect(page.get_by_text("None of 4 apps fits.")).to_be_visible()
+    expect(page.get_by_text("No app matches (4 hidden).")).to_be_visible()
     page.keyboard.press("Escape")
     expect(tile(page, "Loom")).to_be_visible()
 

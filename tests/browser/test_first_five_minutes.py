@@ -23,6 +23,8 @@ def test_a_person_gets_from_nothing_to_a_run_of_a_trigger(
 ) -> None:
     page.goto("/")
     expect(page.get_by_role("heading", name="Nothing here yet")).to_be_visible()
+    expect(page.get_by_text("Coding agents work here.")).to_be_visible()
+    expect(page.locator("#first > section")).to_have_count(3)
 
     page.get_by_role("button", name="Make the demo project").click()
     expect(page.get_by_role("heading", name="Demo", exact=True)).to_be_visible()

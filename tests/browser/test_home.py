@@ -71,6 +71,19 @@ def test_home_says_what_matters_and_lists_projects_by_area(page: Page) -> None:
     expect(now).to_contain_text("Marl · at 03:00, every day")
 
 
+def test_failures_are_put_away_as_seen_and_stay_so(page: Page) -> None:
+    page.goto("/")
+    failed = page.get_by_role("heading", name="Failed since yesterday")
+    expect(failed).to_be_visible()
+
+    page.get_by_role("button", name="Seen").click()
+
+    expect(failed).to_be_hidden()
+    page.reload()
+    expect(page.get_by_role("heading", name="Running now")).to_be_visible()
+    expect(failed).to_be_hidden()
+
+
 def test_projects_of_other_machines_stand_below_with_where_they_live(page: Page) -> None:
     def with_others(route: Route) -> None:
         answer = route.fetch()

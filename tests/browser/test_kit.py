@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 import pytest
@@ -247,22 +246,17 @@ def test_a_full_store_stands_in_nobodys_way(page: Page, watch: Watch) -> None:
     expect(page.locator("body > textarea")).to_have_value("still typed")
 
 
-def test_what_cannot_be_undone_is_asked_and_esc_means_no(page: Page) -> None:
+def test_a_dialogue_gives_the_focus_back_or_to_the_page_when_what_had_it_is_gone(
+    page: Page,
+) -> None:
     ready(page, "/runs")
-    asked = "globalThis.said = kit.confirmLost('The clone is deleted for good.', 'Delete')"
     kit(page, "dom", "const b = kit.button('Go', { id: 'go' }); main.append(b); b.focus()")
-    for press, sure in (("Escape", False), ("Delete", True)):
-        kit(page, "dialog", f"{asked}; return null")
-        expect(page.get_by_role("alertdialog", name="Delete")).to_be_visible()
-        expect(page.get_by_role("button", name="Keep")).to_be_focused()
-        if sure:
-            page.get_by_role("button", name=press).click()
-        else:
-            page.keyboard.press(press)
-        assert page.evaluate("globalThis.said") is sure
-        expect(page.locator("#go")).to_be_focused()
+    kit(page, "dialog", "kit.dialog('Asked', 'Well?'); return null")
+    expect(page.get_by_role("dialog", name="Asked")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#go")).to_be_focused()
 
-    kit(page, "dialog", f"{asked}; document.getElementById('go').remove(); return null")
+    kit(page, "dialog", "kit.dialog('Asked', 'Well?'); go.remove(); return null")
     page.keyboard.press("Escape")
     expect(page.locator("#main")).to_be_focused()
 
@@ -294,67 +288,6 @@ def test_a_skeleton_comes_late_and_goes_when_the_node_is_filled(page: Page) -> N
 
     expect(page.locator("#slow .skeleton")).to_have_count(0)
     expect(page.locator("#slow")).not_to_have_attribute("aria-busy", "true")
-
-
-def test_drawings_say_in_words_what_they_show(page: Page) -> None:
-    ready(page, "/runs")
-    said = kit(
-        page,
-        "bars",
-        """
-        const label = (node) => node.getAttribute('aria-label');
-        const bar = kit.bar24('uugds-');
-        return {
-          words: [label(bar), label(kit.sparkline([1, null, 3], { failures: [1], poor: [2] })),
-                  label(kit.meter(3, 7, '3 of 7 viewed'))],
-          bars: bar.querySelectorAll('rect').length,
-          styled: document.querySelectorAll('[style]').length,
-          change: [[1280, 41], [2, 0], [0, 3], [0, 0]].map((c) => kit.plusMinus(...c).textContent),
-        };
-        """,
-    )
-    assert said == {
-        "words": [
-            "Last 24 hours: 8 h up, 4 h degraded, 4 h down, 4 h stopped",
-            "Latency of the last 3 checks, 1 failed, 1 answered badly",
-            "3 of 7 viewed",
-        ],
-        "bars": 5,
-        "styled": 0,
-        "change": ["+1,280\u221241", "+2", "\u22123", "+0"],
-    }
-
-
-def test_code_is_coloured_by_its_language_or_by_the_name_of_its_file(page: Page) -> None:
-    ready(page, "/runs")
-    texts = [
-        ["if x:  # why", "python"],
-        ['port: "1" # so', "apps/shop.yaml"],
-        ['{"a": "b", "c": 1}', "JSON"],
-        ["FROM base", "web/Dockerfile"],
-        ["+new\n-old", "diff"],
-        ["plain", "x.constructor"],
-        ["a <b>", ""],
-    ]
-
-    said = kit(
-        page,
-        "text/highlight",
-        f"""
-        const told = (one) => (one.nodeType ? `${{one.className}}:${{one.textContent}}` : null);
-        return {json.dumps(texts)}.map((one) => kit.highlight(...one).map(told).filter(Boolean));
-        """,
-    )
-
-    assert said == [
-        ["k:if", "c:# why"],
-        ["k:port", 'q:"1"', "c:# so"],
-        ['k:"a"', 'q:"b"', 'k:"c"', "num:1"],
-        ["k:FROM"],
-        ["add:+new", "del:-old"],
-        [],
-        [],
-    ]
 
 
 def test_a_later_message_leaves_an_undo_its_place_and_its_time(
@@ -405,3 +338,22 @@ def test_an_error_that_nobody_caught_says_so_in_the_page(page: Page, watch: Watc
     )
     page.evaluate(f"document.head.append({add})")
     expect(page.get_by_text("a script of it did not load")).to_be_visible()
+
+
+def test_days_ahead_are_counted_for_two_months(page: Page, world: Service) -> None:
+    ready(page, "/")
+    ahead = "const at = (days) => kit.relative(new Date(Date.now() + days * 864e5).toISOString());"
+
+    assert kit(page, "words", f"{ahead} return [at(11), at(-3)];") == ["in 11 days", "3 days ago"]
+    assert "in" not in str(kit(page, "words", f"{ahead} return at(80);"))
+
+
+def test_a_tab_that_is_a_button_looks_like_one_that_is_a_link(page: Page, world: Service) -> None:
+    ready(page, "/")
+    look = "(tag) => { const node = document.createElement(tag); node.className = 'btn tab';"
+    look += "node.ariaSelected = 'true'; document.body.append(node);"
+    look += "const { borderRadius, boxShadow } = getComputedStyle(node);"
+    look += "node.remove(); return [borderRadius, boxShadow]; }"
+
+    assert page.evaluate(look, "button") == page.evaluate(look, "a")
+    assert page.evaluate(look, "button")[0] == "0px"

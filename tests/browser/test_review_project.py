@@ -151,7 +151,7 @@ def test_a_text_that_changes_while_someone_types_is_told_and_not_replaced(
 
     pay.send("PUT", f"/review/api/projects/{pay.slug}/description", description="Theirs.")
 
-    expect(page.get_by_text("The text in the file changed meanwhile.")).to_be_visible()
+    expect(page.get_by_text("The text in the file has changed since.")).to_be_visible()
     expect(box).to_have_value("Mine.")
     page.get_by_role("button", name="Take theirs").click()
     expect(box).to_have_value("Theirs.")

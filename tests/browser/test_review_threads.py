@@ -134,6 +134,32 @@ def test_no_press_of_resolve_is_lost_while_the_service_is_slow(shown: Page, comm
     assert commit.threads()[0]["resolved"] is False
 
 
+def test_the_send_button_is_the_primary_one_also_while_it_sends(shown: Page) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    shown.route("**/threads", hold, times=1)
+    row(shown, "line 12, new").hover()
+    shown.get_by_role("button", name="Comment on line 12").click()
+    box(shown, "New comment on line 12").fill("Why?")
+    send = shown.get_by_role("button", name="Comment Ctrl")
+    shown.mouse.move(0, 0)
+    ink = "getComputedStyle(document.documentElement).getPropertyValue('--ink')"
+    said = f"[document.body.style.color = {ink}, getComputedStyle(document.body).color]"
+    dark = shown.evaluate(said)[1]
+    expect(send).to_have_css("background-color", dark)
+
+    send.press("Enter")
+    until(lambda: held, what="the request")
+    expect(send).to_be_enabled()
+    expect(send).to_have_css("background-color", dark)
+    held[0].continue_()
+
+    expect(thread(shown, "Why?")).to_be_visible()
+
+
 def test_ranges_files_and_the_commit_are_commented(shown: Page, commit: Commit) -> None:
     row(shown, "line 10").locator("td.n").last.click()
     row(shown, "line 12, new").locator("td.n").last.click(modifiers=["Shift"])

@@ -266,7 +266,7 @@ def test_an_entry_changed_by_hand_is_not_overwritten_unseen(
     path.write_text(path.read_text().replace("0 9 * * 1-5", "0 8 * * 1-5"))
     triggers.get_by_role("button", name=re.compile("^Save")).click()
 
-    expect(triggers.get_by_text("The entry was changed meanwhile")).to_be_visible()
+    expect(triggers.get_by_text("The entry has changed since")).to_be_visible()
     assert stored(shared_service)["good"]["trigger"] == {"type": "schedule", "cron": "0 8 * * 1-5"}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.kernel.test_metrics import scraped
+from tests.config.test_metrics import scraped
 from tests.service import Service, until
 from workspace.chats import live as live_text
 from workspace.chats import transcript

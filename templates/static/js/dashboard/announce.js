@@ -8,9 +8,11 @@ const GATHER_MS = 1000;
 const SPOKEN = 3; // each by name; more than these only by number
 
 export class Announcer {
+  changes = new Map();
+  timer = 0;
+
   constructor() {
     this.node = h("p", { class: "sr", role: "status" });
-    Object.assign(this, { changes: new Map(), timer: 0 });
   }
 
   /** `hint` tells apart those of one name. */

@@ -6,6 +6,7 @@ const SEQUENCE =
   /\x1b(?:\[([0-?]*)[ -/]*([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\|$)|[PX^_][^\x1b]*(?:\x1b\\|$)|[ -/]*[0-Z\\-~])/g;
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f]/g;
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
+/** @type {[end: number, name: string][]} */
 const HUES = [
   [20, "red"],
   [70, "yellow"],

@@ -11,9 +11,15 @@ const OLD_MS = 60_000; // bars, latencies and staleness move with time alone, an
 
 /** One fetch at a time: an answer is never older than the event that asked for it. */
 export class Board {
+  state = null;
+  due = new Set();
+  busy = false;
+  at = 0;
+
   /** `changed(state)` after each fetch; `failed(error)` while there is nothing to show. */
   constructor({ changed, failed }) {
-    Object.assign(this, { changed, failed, state: null, due: new Set(), busy: false, at: 0 });
+    this.changed = changed;
+    this.failed = failed;
     setInterval(() => this.renew(), OLD_MS / 4);
     document.addEventListener("visibilitychange", () => this.renew());
   }
@@ -93,7 +99,7 @@ export class Board {
     this.state.fileErrors = [...others, ...errors];
   }
 
-  /** What an event of the stream asks to fetch (contract 13). */
+  /** What an event of the stream asks to fetch. */
   heard({ type, slug, reason }) {
     const one = type === "state" || type === "thumb" || (type === "app" && reason !== "error");
     if (one) this.want(`apps/${slug}`);

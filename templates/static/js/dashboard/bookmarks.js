@@ -13,9 +13,14 @@ const FOLDED = "svc.bookmarks.folded";
 const told = (error) => toast(error.message, { bad: true });
 
 export class Bookmarks {
+  groups = [];
+  asked = 0;
+  keys = [];
+
   /** `edit(kind, name)` opens the text of a file; `taken(letter)`: a key of the page itself. */
   constructor({ edit, taken }) {
-    Object.assign(this, { edit, taken, groups: [], asked: 0, keys: [] });
+    this.edit = edit;
+    this.taken = taken;
     this.list = h("div", { class: "stack" });
     this.empty = h("p", { class: "tiny quiet spaced" }, "Links you open often would be here.");
     this.node = h(
@@ -148,7 +153,7 @@ export class Bookmarks {
   }
 }
 
-/** What somebody folded or opened here, over what the file says. */
+/** Groups folded or opened on this page, which win over what the file says. */
 function folds() {
   try {
     return JSON.parse(localStorage.getItem(FOLDED)) ?? {};

@@ -19,9 +19,11 @@ const main = document.getElementById("main");
 const aside = document.getElementById("drawer");
 
 export class Commands {
+  home = "";
+
   /** `parts`: board, head, grid, selection, services, pictures, observed, bookmarks, hands. */
   constructor(parts) {
-    Object.assign(this, { parts, home: "" });
+    this.parts = parts;
     this.scan = (event) => attempt(event, () => this.look());
     this.add = () => newApp({ groups: this.groups(), made: (app) => parts.hands.take(app) });
     this.link = () => newBookmark(parts.bookmarks.groups);
@@ -146,7 +148,8 @@ export class Commands {
   register() {
     const keys = this.keys();
     this.letters = new Set(keys.flatMap(([names]) => names));
-    for (const [names, meaning, act] of keys) key(names, meaning, act);
+    for (const [names, meaning, act] of /** @type {[any, any, any][]} */ (keys))
+      key(names, meaning, act);
     action("New app", this.add, { icon: "plus", key: "n" });
     action("New bookmark", this.link, { icon: "plus" });
     action("New group of bookmarks", newGroup, { icon: "folder" });

@@ -9,7 +9,7 @@ const EDITED = /^(apps|bookmarks)\/([a-z0-9-]+)\.ya?ml$/;
 const SINGLE = /^(config|ignore)\.yaml$/;
 
 /** What opens the editor of a file: ["apps", "shop"]; null for one that has none. */
-export function editable(file) {
+function editable(file) {
   const [, kind, name] = EDITED.exec(file) ?? [];
   const [, single] = SINGLE.exec(file) ?? [];
   return kind ? [kind, name] : single ? [single, single] : null;

@@ -7,16 +7,19 @@ import { ORDER, stateOf } from "./words.js";
 const LOOK = "svc.apps.look";
 
 export class Head {
+  only = new Set();
+  look = stored();
+
   /** `changed()` when something else is to be shown; `down()`: from the search to the apps. */
   constructor({ changed, down, items }) {
-    Object.assign(this, { changed, only: new Set(), look: stored() });
+    this.changed = changed;
     this.title = h("h1", {}, "Apps");
     this.counts = h("div", { class: "filters", role: "group", "aria-label": "Show only" });
     this.input = h("input", {
       ...{ class: "input slim", type: "search", placeholder: "Filter", id: "search" },
       ...{ "aria-label": "Filter apps, listeners and bookmarks", autocomplete: "off" },
       ...{ spellcheck: "false", "aria-keyshortcuts": "/" },
-      oninput: () => changed({ anew: true }),
+      oninput: () => changed({ atOnce: true }),
       onkeydown: (event) => this.pressed(event, down),
     });
     this.looks = h(
@@ -71,7 +74,7 @@ export class Head {
     } catch {
       // a full or refused store: it is chosen for this visit
     }
-    this.changed({ anew: true });
+    this.changed({ atOnce: true });
   }
 
   pressed(event, down) {
@@ -90,7 +93,7 @@ export class Head {
     if (!this.words.length && !this.only.size) return false;
     this.input.value = "";
     this.only.clear();
-    this.changed({ anew: true });
+    this.changed({ atOnce: true });
     return true;
   }
 
@@ -110,7 +113,7 @@ export class Head {
     this.title.textContent = title;
     const count = (state) => apps.filter((app) => app.state === state).length;
     const counts = ORDER.map((state) => [state, count(state)]).filter(([, found]) => found);
-    const there = new Map(counts);
+    const there = new Map(/** @type {[string, number][]} */ (counts));
     for (const state of this.only) if (!there.has(state)) this.only.delete(state);
     keep(
       this.counts,
@@ -121,14 +124,14 @@ export class Head {
     for (const [state, found] of counts) {
       const node = this.counts.querySelector(`[data-key="${state}"]`);
       node.setAttribute("aria-pressed", String(this.only.has(state)));
-      node.lastChild.data = `${found} ${stateOf(state).word.toLowerCase()}`;
+      node.lastChild.textContent = `${found} ${stateOf(state).word.toLowerCase()}`;
     }
   }
 
   chip(state) {
     const press = () => {
       if (!this.only.delete(state)) this.only.add(state);
-      this.changed({ anew: true });
+      this.changed({ atOnce: true });
     };
     const chip = h("button", { type: "button", class: "chip", onclick: press });
     return fill(chip, mark(stateOf(state), false), document.createTextNode(""));

@@ -9,9 +9,12 @@ import { trouble } from "./trouble.js";
 import { clock } from "./words.js";
 
 export class Lost {
-  /** `changed` is called when the notice must be drawn or fetched anew. */
+  busy = new Map();
+  failed = new Map();
+
+  /** `changed` is called when the notice must be redrawn or fetched again. */
   constructor(changed) {
-    Object.assign(this, { changed, busy: new Map(), failed: new Map() });
+    this.changed = changed;
   }
 
   /** What is shown of the notice; null when there is none. */

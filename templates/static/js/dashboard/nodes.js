@@ -8,11 +8,15 @@ import { clock, ORDER, safe, stateOf } from "./words.js";
 
 const UP = { ...stateOf("up"), word: "Up" };
 const GONE = { ...stateOf("down"), word: "Gone" };
-const SILENT = { ...stateOf("unknown"), word: "Not heard" }; // nobody is, while the Redis is away
+const SILENT = { ...stateOf("unknown"), word: "Not heard" }; // as every node is while Redis is away
 
 export class Nodes {
+  known = null;
+  fits = () => true;
+  busy = false;
+  due = false;
+
   constructor() {
-    Object.assign(this, { known: null, fits: () => true, busy: false, due: false });
     this.list = h("ul", { class: "card", "aria-label": "Other machines" });
     this.count = h("span", { class: "count" });
     this.words = h("p", { class: "says warn tiny spaced", role: "status", hidden: true });
@@ -25,7 +29,7 @@ export class Nodes {
     );
   }
 
-  /** Fetch anew; an answer is never older than the event that asked for it. */
+  /** Fetch again; an answer is never older than the event that asked for it. */
   async again() {
     this.due = true;
     if (this.busy) return;
@@ -96,7 +100,7 @@ function row(one) {
   );
 }
 
-/** Of a machine that is gone nobody knows its apps now: what they were is said in words alone. */
+/** The apps of a machine that is gone are unknown now: their last states are said in words alone. */
 function said({ alive, goneSince, counts }, { word }) {
   if (alive) return word;
   const since = h("time", { datetime: goneSince, title: absolute(goneSince) }, clock(goneSince));

@@ -5,11 +5,13 @@ import { plural } from "../kit/words.js";
 import { claim, ignore } from "./forms/observed.js";
 import { Quiet } from "./grid/quiet.js";
 
-/** What is shown of a listener. */
-export function shown(one) {
+/** What is shown of a listener. `asked`: whether listeners are asked what they are. */
+export function shown(one, asked = false) {
   const { process, cwd, git, framework, title } = one.identity ?? {};
   const version = framework?.version ? `${framework.name} ${framework.version}` : framework?.name;
-  const facts = [version, title, cwd, git?.branch && `branch ${git.branch}`];
+  const silent = asked && one.protocol === "unknown" && ["dev", "other"].includes(one.kind);
+  const branch = git?.branch && `branch ${git.branch}`;
+  const facts = [silent && "has not answered yet", version, title, cwd, branch];
   return {
     id: one.id,
     port: one.port,
@@ -24,13 +26,16 @@ export function shown(one) {
 }
 
 export class Observed {
+  rows = [];
+  system = false;
+  known = null;
+
   /** `scan(event)`: look now. `all` listeners come with `draw`. */
   constructor(scan) {
-    Object.assign(this, { rows: [], system: false, known: null });
     this.list = h("ul", { class: "card", "aria-label": "Listening, not claimed" });
     this.count = h("span", { class: "count" });
     this.words = h("p", { class: "tiny quiet spaced line wrap" });
-    this.waiting = button("", { kind: "s", onclick: () => this.show({ anew: true }) });
+    this.waiting = button("", { kind: "s", onclick: () => this.show({ atOnce: true }) });
     this.waiting.hidden = true;
     this.node = h(
       "section",
@@ -53,15 +58,19 @@ export class Observed {
     this.quiet = new Quiet(this.list, { over: () => this.waiting.hidden || this.show() });
   }
 
-  /** `fits(row)`: what the search leaves. */
-  draw({ observed, config }, fits) {
-    Object.assign(this, { rows: observed.map(shown), scanning: config.scan.enabled, fits });
+  /** `fits(row)`: what the search leaves. A listener that is an app stands among the apps. */
+  draw({ observed, apps, config }, fits) {
+    const above = new Set(apps.map(({ observedId }) => observedId));
+    const rows = observed.filter(({ id }) => !above.has(id));
+    this.rows = rows.map((one) => shown(one, config.scan.http));
+    this.scanning = config.scan.enabled;
+    this.fits = fits;
     this.show();
   }
 
-  show({ anew = false } = {}) {
+  show({ atOnce = false } = {}) {
     const visible = this.rows.filter((row) => (this.system || !row.hidden) && this.fits(row));
-    const still = !anew && this.known && this.quiet.busy;
+    const still = !atOnce && this.known && this.quiet.busy;
     const rows = still ? visible.filter(({ id }) => this.known.has(id)) : visible;
     const waiting = visible.length - rows.length;
     this.waiting.hidden = !waiting;
@@ -83,7 +92,7 @@ export class Observed {
     this.said = said;
     const press = () => {
       this.system = !this.system;
-      this.show({ anew: true });
+      this.show({ atOnce: true });
       this.words.querySelector("button")?.focus();
     };
     fill(

@@ -8,9 +8,12 @@ import { plural } from "../kit/words.js";
 import { route } from "./route.js";
 
 export class Pictures {
+  at = "";
+  stopped = false;
+
   /** `changed()` when another app is at it. */
   constructor(changed) {
-    Object.assign(this, { changed, at: "", stopped: false });
+    this.changed = changed;
     this.words = h("span", { class: "grow" });
     this.meter = h("span");
     const stop = button("Stop", { kind: "s", onclick: () => (this.stopped = true) });

@@ -7,14 +7,13 @@ import { page, problem } from "../kit/parts.js";
 import "../kit/shell.js";
 import { late } from "../kit/skeleton.js";
 import { follow } from "../kit/stream.js";
-import { plural } from "../kit/words.js";
 import { Announcer } from "./announce.js";
 import { Board } from "./board.js";
 import { Bookmarks } from "./bookmarks.js";
 import { Commands } from "./commands.js";
 import * as drawer from "./drawer/drawer.js";
 import { faults } from "./faults.js";
-import { claim } from "./forms/observed.js";
+import { claim, ignore } from "./forms/observed.js";
 import { arrange, sorted } from "./grid/arrange.js";
 import { distinct } from "./grid/distinct.js";
 import { Grid } from "./grid/grid.js";
@@ -28,7 +27,7 @@ import { Observed, shown } from "./observed.js";
 import { Pictures } from "./pictures.js";
 import { route } from "./route.js";
 import { tab } from "./tab.js";
-import { safe } from "./words.js";
+import { needsAttention, safe } from "./words.js";
 import { welcome } from "./welcome.js";
 
 const at = {
@@ -55,8 +54,8 @@ const hands = {
   pick: (slug, range) =>
     selection.pick(slug, range ? grid.between(selection.anchor || slug, slug) : [slug]),
   picture: (slugs) => pictures.take(slugs.map((slug) => board.find(slug))),
-  claim: ({ observedId }) =>
-    claim(shown(board.state.observed.find(({ id }) => id === observedId)), take),
+  claim: (app) => claim(listener(app), take),
+  ignore: (app) => ignore(listener(app)),
 };
 const parts = { board, hands };
 const commands = new Commands(parts);
@@ -86,13 +85,16 @@ const lost = new Lost(() => {
 Object.assign(parts, { head, services, selection, pictures, grid, observed, bookmarks });
 commands.register();
 
+const listener = ({ observedId }) =>
+  shown(board.state.observed.find(({ id }) => id === observedId));
+
 /** Take an app as an answer has it. */
 function take(app) {
   if (app) board.put(app);
   draw();
 }
 
-/** What is shown of an app; tiles and rows draw anew what is another of it. */
+/** What is shown of an app; tiles and rows redraw what of it has changed. */
 function view(app, hints) {
   const { slug, state, reason, message, since, unexpected, stale, flapping, lastKnown } = app;
   const last = app.last && { ok: app.last.ok, ms: Math.round(app.last.ms) };
@@ -118,7 +120,7 @@ function left(app) {
   return chosen && head.fits(name, slug, url, tags, group, description, known);
 }
 
-function draw({ anew = false } = {}) {
+function draw({ atOnce = false } = {}) {
   const { state } = board;
   if (!state) return;
   stop();
@@ -133,7 +135,7 @@ function draw({ anew = false } = {}) {
   const views = new Map(apps.map((app) => [app.slug, view(app, hints)]));
   const list = head.look === "list" ? sort : null;
   const fitting = apps.filter(left);
-  grid.draw(list ? sorted(fitting, list) : arrange(fitting), views, { sort: list, anew });
+  grid.draw(list ? sorted(fitting, list) : arrange(fitting), views, { sort: list, atOnce });
   first(apps.length, fitting.length);
   observed.draw(state, (row) => head.fits(row.name, String(row.port), row.process, row.about));
   bookmarks.draw(state.bookmarks, (link) => head.fits(link.name, link.url, link.group, link.tags));
@@ -142,7 +144,8 @@ function draw({ anew = false } = {}) {
   if (open) drawer.refresh(open);
 }
 
-const count = (state) => board.state.apps.filter((app) => app.state === state).length;
+const count = (state) =>
+  board.state.apps.filter((app) => needsAttention(app) && app.state === state).length;
 
 function announce(apps, hints) {
   for (const app of apps) {
@@ -175,7 +178,7 @@ function first(all, fitting) {
     (name) => name,
     () => welcome(commands),
   );
-  const words = all && !fitting ? `None of ${plural(all, "app")} fits.` : "";
+  const words = all && !fitting ? `No app matches (${all} hidden).` : "";
   at.none.hidden = !words;
   if (at.none.dataset.said === words) return;
   at.none.dataset.said = words;
@@ -192,11 +195,14 @@ function visit(slug) {
 
 function by(column) {
   sort = { column, down: sort.column === column && !sort.down };
-  draw({ anew: true });
+  draw({ atOnce: true });
 }
 
 function heard(event) {
-  if (event.type === "nodes") return nodes.again();
+  if (event.type === "nodes") {
+    nodes.again();
+    return;
+  }
   if (event.type === "bookmarks") bookmarks.again();
   board.heard(event);
   drawer.heard(event);

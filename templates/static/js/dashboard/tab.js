@@ -1,5 +1,6 @@
 // The browser's tab: how many apps are down or degraded, in words and on the icon.
 
+/** @type {HTMLLinkElement} */
 const link = document.querySelector("link[rel=icon]");
 const plain = link.href;
 const part = document.title;

@@ -7,7 +7,7 @@ export const welcome = ({ scan, add }) =>
   h(
     "section",
     { class: "card empty" },
-    document.getElementById("art").content.cloneNode(true),
+    /** @type {HTMLTemplateElement} */ (document.getElementById("art")).content.cloneNode(true),
     h("h2", { class: "big" }, "No apps yet"),
     h(
       "p",

@@ -48,11 +48,13 @@ const REASONS = {
 export const ORDER = Object.keys(STATES);
 export const stateOf = (name) => STATES[name] ?? { ...STATES.unknown, word: name };
 
-/** What nobody claimed is no alarm, whatever it answers. */
+/** An app that is not claimed is no alarm, whatever it answers. */
 export const needsAttention = ({ source, state, unexpected }) =>
   source === "declared" && (unexpected || state === "down" || state === "degraded");
 
+/** @type {Intl.DateTimeFormatOptions} */
 const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
+/** @type {Intl.DateTimeFormatOptions} */
 const DAY = { day: "numeric", month: "short" };
 
 /** "14:02", or "19 Nov, 14:02" on another day. */
@@ -62,7 +64,10 @@ export function clock(iso) {
   return at.toLocaleString("en-GB", today ? CLOCK : { ...DAY, ...CLOCK });
 }
 
-/** "Down: connection refused" in words, without the time. */
+/**
+ * "Down: connection refused" in words, without the time.
+ * @param {Record<string, any>} app
+ */
 export function said({ state, reason, message, unexpected, stale, flapping, last, lastKnown }) {
   const { word } = stateOf(state);
   const own = message || REASONS[reason] || "";

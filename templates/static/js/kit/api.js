@@ -2,8 +2,15 @@
 
 import { connection } from "./connection.js";
 
+/** @typedef {{error?: string, code?: string, errors?: any[], [more: string]: any}} Refusal */
+/** @typedef {{etag?: string | null, create?: boolean}} Conditions */
+
 class ApiError extends Error {
-  /** `body` is the whole refusal: what a code brings with it (issues, line, etag) is there. */
+  /**
+   * `body` is the whole refusal: what a code brings with it (issues, line, etag) is there.
+   * @param {number} status
+   * @param {Refusal} body
+   */
   constructor(status, body) {
     super(body.error ?? `The service answered ${status}.`);
     this.status = status;
@@ -16,8 +23,14 @@ class ApiError extends Error {
 /**
  * Returns {data, etag}. A missing connection is an ApiError of status 0. `etag`: only if it is
  * still as it was read; `create`: only if there is none yet.
+ * @param {string} method
+ * @param {string} path
+ * @param {any} [body]
+ * @param {Conditions} [conditions]
+ * @returns {Promise<{data: any, etag: string | null}>}
  */
 export async function call(method, path, body, { etag, create } = {}) {
+  /** @type {Record<string, string>} */
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (etag) headers["If-Match"] = etag;
@@ -35,6 +48,7 @@ export async function call(method, path, body, { etag, create } = {}) {
   return { data, etag: response.headers.get("ETag") };
 }
 
+/** @param {string} text */
 function parse(text) {
   try {
     return JSON.parse(text);
@@ -46,19 +60,34 @@ function parse(text) {
 /** Where this part is mounted: "" on its own port, "/review" under the main one. */
 export const base = (document.body.dataset.base ?? "").replace(/\/$/, "");
 
+/** @typedef {(path: string, body?: any, options?: Conditions) => Promise<any>} Send */
+
+/** @param {string} path @returns {Promise<any>} */
 export const get = async (path) => (await call("GET", path)).data;
+/** @type {Send} */
 export const post = async (path, body = {}) => (await call("POST", path, body)).data;
+/** @type {Send} */
 export const put = async (path, body, options) => (await call("PUT", path, body, options)).data;
+/** @type {Send} */
 export const patch = async (path, body, options) => (await call("PATCH", path, body, options)).data;
+/** @param {string} path @returns {Promise<any>} */
 export const remove = async (path) => (await call("DELETE", path, {})).data;
 
-/** P("demo", "chats", id) → "/api/projects/demo/chats/<id>" */
+/**
+ * P("demo", "chats", id) → "/api/projects/demo/chats/<id>"
+ * @param {string} slug
+ * @param {...(string | number)} rest
+ */
 export const P = (slug, ...rest) =>
   ["/api/projects", slug, ...rest]
     .map((part, n) => (n ? encodeURIComponent(part) : part))
     .join("/");
 
-/** query("/api/runs", {status, limit}) leaves out what is empty. */
+/**
+ * query("/api/runs", {status, limit}) leaves out what is empty.
+ * @param {string} path
+ * @param {Record<string, any>} fields
+ */
 export function query(path, fields) {
   const given = Object.entries(fields).filter(
     ([, value]) => value !== "" && value !== undefined && value !== null,

@@ -6,7 +6,10 @@ import { h, settle } from "./dom.js";
 const EVERY = 30_000; // ms, while the page is looked at
 const REST = 1_000; // ms after a change
 
-/** Show the numbers now, after changes (`onChange` is the shell's) and from time to time. */
+/**
+ * Show the numbers now, after changes (`onChange` is the shell's) and from time to time.
+ * @param {(refresh: () => void) => unknown} onChange
+ */
 export function badges(onChange) {
   const soon = settle(REST, refresh);
   onChange(soon);
@@ -20,9 +23,14 @@ async function refresh() {
   for (const { part, count, label } of answer?.data.badges ?? []) show(part, count, label);
 }
 
+/**
+ * @param {string} part
+ * @param {number} count
+ * @param {string} label
+ */
 function show(part, count, label) {
   const place = document.querySelector(`.rail .part[data-part="${part}"]`);
-  const pip = place?.querySelector(".pip");
+  const pip = /** @type {HTMLElement | null | undefined} */ (place?.querySelector(".pip"));
   const words = count > 99 ? "99+" : String(count);
   if (!place || (pip?.dataset.said ?? "0 ") === `${count} ${label}`) return;
   pip?.remove();

@@ -5,14 +5,22 @@ import { grouped } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** @typedef {Record<string, string | number | null | undefined>} Attributes */
+
+/**
+ * @param {string} tag
+ * @param {Attributes} props
+ * @param {...(Node | string | null | undefined | false | 0)} children
+ */
 function s(tag, props, ...children) {
   const node = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(props))
-    if (value !== undefined && value !== null) node.setAttribute(name, value);
-  node.append(...children.filter(Boolean));
+    if (value !== undefined && value !== null) node.setAttribute(name, String(value));
+  for (const child of children) if (child) node.append(child);
   return node;
 }
 
+/** @type {(label?: string) => Attributes} */
 const spoken = (label) =>
   label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
 const FULL = 48; // px of a bar
@@ -20,6 +28,8 @@ const FULL = 48; // px of a bar
 /**
  * "+1,128 −41" with a bar whose length grows with the logarithm of the change; a side without a
  * change stays empty, but keeps its place in a column.
+ * @param {number} added
+ * @param {number} removed
  */
 export function plusMinus(added, removed, { bar = true } = {}) {
   return h(
@@ -31,10 +41,15 @@ export function plusMinus(added, removed, { bar = true } = {}) {
   );
 }
 
+/**
+ * @param {number} added
+ * @param {number} removed
+ */
 function plusMinusBar(added, removed) {
   const total = added + removed;
   const long = total ? Math.min(FULL, Math.max(4, Math.round(7 * Math.log2(1 + total / 4)))) : 0;
   const plus = total ? Math.round((long * added) / total) : 0;
+  /** @type {(part: number, width: number) => number} */
   const least = (part, width) => (part ? Math.max(2, width) : 0);
   const a = least(added, plus);
   const d = least(removed, long - plus);
@@ -47,7 +62,12 @@ function plusMinusBar(added, removed) {
   );
 }
 
-/** How much of a whole is done; the label says it in words ("3 of 7 files viewed"). */
+/**
+ * How much of a whole is done; the label says it in words ("3 of 7 files viewed").
+ * @param {number} part
+ * @param {number} whole
+ * @param {string} [label]
+ */
 export function meter(part, whole, label) {
   const width = whole > 0 ? (FULL * Math.min(Math.max(part, 0), whole)) / whole : 0;
   return s(
@@ -64,12 +84,15 @@ const HIGH = 24;
 /**
  * A line through `values` (null leaves a gap). `failures` is a set or an array of places in
  * `values` that failed: a red tick each; `poor`, of those that answered badly: a short one each.
+ * @param {(number | null | undefined)[]} values
+ * @param {{failures?: Iterable<number>, poor?: number[], label?: string}} [options]
  */
 export function sparkline(values, { failures = [], poor = [], label } = {}) {
   const failed = new Set(failures);
-  const given = values.filter((value) => value !== null && value !== undefined);
+  const given = values.flatMap((value) => value ?? []);
   const most = Math.max(...given, 1);
   const step = values.length > 1 ? (WIDE - 4) / (values.length - 1) : 0;
+  /** @param {number} n */
   const x = (n) => (2 + n * step).toFixed(1);
   let pen = "M";
   let path = "";
@@ -100,6 +123,7 @@ export function sparkline(values, { failures = [], poor = [], label } = {}) {
   );
 }
 
+/** @type {Record<string, {word: string, height: number}>} */
 const STATES = {
   u: { word: "up", height: 14 },
   g: { word: "degraded", height: 9 },
@@ -107,11 +131,16 @@ const STATES = {
   s: { word: "stopped", height: 2 },
 };
 
+/** @typedef {{letter: string, title?: string}} Bucket */
+
 /**
  * The last 24 hours: `buckets` is the text "uuug-ds" (up, degraded, down, stopped; anything else
  * is a gap) or an array of such letters or of {letter, title}. Lower means worse.
+ * @param {string | (string | Bucket)[]} buckets
+ * @param {{label?: string}} [options]
  */
 export function bar24(buckets, { label } = {}) {
+  /** @type {Bucket[]} */
   const all = [...buckets].map((one) => (typeof one === "string" ? { letter: one } : one));
   const bars = all.map(({ letter, title }, n) => {
     const state = STATES[letter];
@@ -125,11 +154,15 @@ export function bar24(buckets, { label } = {}) {
   return s("svg", { class: "bar24", ...box, ...spoken(words) }, base, ...bars);
 }
 
+/** @param {Bucket[]} all */
 function hours(all) {
   const share = 24 / (all.length || 1);
   const said = Object.entries(STATES)
-    .map(([letter, { word }]) => [all.filter((one) => one.letter === letter).length, word])
-    .filter(([count]) => count)
-    .map(([count, word]) => `${Number((count * share).toFixed(1))} h ${word}`);
+    .map(([letter, { word }]) => ({
+      word,
+      count: all.filter((one) => one.letter === letter).length,
+    }))
+    .filter(({ count }) => count)
+    .map(({ count, word }) => `${Number((count * share).toFixed(1))} h ${word}`);
   return said.join(", ") || "nothing known";
 }

@@ -3,13 +3,14 @@
 
 import { h, icon, mark } from "./dom.js";
 
-const bars = document.getElementById("bars");
-const live = document.getElementById("live");
+const bars = /** @type {HTMLElement} */ (document.getElementById("bars"));
+const live = /** @type {HTMLElement} */ (document.getElementById("live"));
 const LIVE = { shape: "up", tone: "up", word: "Live: changes arrive by themselves" };
 const patience = Number(document.body.dataset.patience ?? 0);
 const LOST = { shape: "stopped", tone: "stopped", word: "Not connected" };
 
 let state = "";
+/** @type {HTMLElement | null} */
 let bar = null;
 let timer = 0;
 
@@ -43,6 +44,7 @@ function turn() {
   show(LOST);
 }
 
+/** @param {{shape: string, tone: string, word: string}} look */
 function show(look) {
   live.hidden = false;
   live.title = look.word;

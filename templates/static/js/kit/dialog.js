@@ -1,14 +1,19 @@
 // Modal dialogues and sheets: they leave the page when closed and give the focus back.
 
-import { button, h, icon } from "./dom.js";
+import { button, h } from "./dom.js";
 
-/** A modal dialogue. Returns the <dialog>; close() it, or Esc, or a click beside it. */
+/**
+ * A modal dialogue. Returns the <dialog>; close() it, or Esc, or a click beside it.
+ * @param {string} label
+ * @param {...import("./dom.js").Child} content
+ */
 export function dialog(label, ...content) {
   return opened(h("dialog", { class: "dialog", "aria-label": label }, ...content));
 }
 
+/** @param {HTMLDialogElement} node */
 function opened(node) {
-  const opener = document.activeElement;
+  const opener = /** @type {HTMLElement | null} */ (document.activeElement);
   let outside = false;
   node.addEventListener("pointerdown", (event) => (outside = beside(node, event)));
   // A drag that begins inside (someone selects text) and ends beside it is not "close".
@@ -22,6 +27,10 @@ function opened(node) {
   return node;
 }
 
+/**
+ * @param {HTMLElement} node
+ * @param {MouseEvent} event
+ */
 function beside(node, { target, clientX, clientY }) {
   const box = node.getBoundingClientRect();
   const inside =
@@ -29,7 +38,10 @@ function beside(node, { target, clientX, clientY }) {
   return target === node && !inside;
 }
 
-/** What had the focus may have been drawn anew: then the same thing by id, or the page. */
+/**
+ * What had the focus may have been redrawn: then the same thing by id, or the page.
+ * @param {HTMLElement | null} opener
+ */
 function giveBack(opener) {
   const same = opener?.isConnected ? opener : opener?.id && document.getElementById(opener.id);
   (same || document.getElementById("main"))?.focus({ preventScroll: true });
@@ -38,6 +50,8 @@ function giveBack(opener) {
 /**
  * A panel at the side of a wide page, a full sheet on a phone. A `node` that stands in the page
  * is lent to the sheet and put back where it was.
+ * @param {string} label
+ * @param {HTMLElement} node
  */
 export function sheet(label, node) {
   const place = node.isConnected ? document.createComment("in a sheet") : null;
@@ -56,29 +70,4 @@ export function sheet(label, node) {
   );
   panel.addEventListener("close", () => place?.replaceWith(node));
   return opened(panel);
-}
-
-/** Ask before something that cannot be undone. Resolves to whether it shall be done. */
-export function confirmLost(sentence, verb) {
-  return new Promise((resolve) => {
-    let sure = false;
-    const node = dialog(
-      verb,
-      h("p", { class: "strong" }, sentence),
-      h(
-        "div",
-        { class: "line wrap spaced" },
-        button("Keep", { autofocus: true, onclick: () => node.close() }),
-        button(verb, {
-          kind: "danger",
-          onclick: () => {
-            sure = true;
-            node.close();
-          },
-        }),
-      ),
-    );
-    node.setAttribute("role", "alertdialog");
-    node.addEventListener("close", () => resolve(sure));
-  });
 }

@@ -4,20 +4,39 @@ const SVG = "http://www.w3.org/2000/svg";
 
 const TURNING = /[\u202a-\u202e\u2066-\u2069]/g; // they reverse what follows them
 
-/** Text in which such a control is seen, as «U+202E», and not obeyed. */
+/**
+ * Text in which such a control is seen, as «U+202E», and not obeyed.
+ * @param {string} text
+ */
 export const visible = (text) =>
   text.replace(TURNING, (sign) => `«U+${sign.charCodeAt(0).toString(16).toUpperCase()}»`);
 
 const READ = ["title", "alt", "placeholder"]; // attributes that someone reads, beside aria-…
 
-/** h("a", {class, href, onclick, "aria-label", dataset: {…}}, child, [child, …]) */
+/** @typedef {string | number | false | null | undefined | Node | readonly Child[]} Child */
+/** @typedef {Record<string, any>} Props */
+/** @typedef {HTMLElementTagNameMap} Tags */
+
+/**
+ * h("a", {class, href, onclick, "aria-label", dataset: {…}}, child, [child, …])
+ * @template {string} T
+ * @param {T} tag
+ * @param {Props | null} [props]
+ * @param {...Child} children
+ * @returns {T extends keyof Tags ? Tags[T] : HTMLElement}
+ */
 export function h(tag, props, ...children) {
-  const node = document.createElement(tag);
+  const node = /** @type {any} */ (document.createElement(tag));
   for (const [name, value] of Object.entries(props ?? {})) set(node, name, value);
   node.append(...flat(children));
   return node;
 }
 
+/**
+ * @param {any} node
+ * @param {string} name
+ * @param {any} value
+ */
 function set(node, name, value) {
   if (value === undefined || value === null || value === false) return;
   if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -28,12 +47,19 @@ function set(node, name, value) {
   else node.setAttribute(name, value === true ? "" : value);
 }
 
-const flat = (children) =>
+/** @type {(children: readonly Child[]) => (Node | string)[]} */
+const flat = (/** @type {readonly any[]} */ children) =>
   children
     .flat(Infinity)
     .filter((child) => child !== null && child !== undefined && child !== false)
     .map((child) => (typeof child === "string" ? visible(child) : child));
 
+/**
+ * @param {string} id
+ * @param {string} className
+ * @param {string} viewBox
+ * @param {string} [label]
+ */
 function sprite(id, className, viewBox, label) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("class", className);
@@ -48,12 +74,20 @@ function sprite(id, className, viewBox, label) {
   return svg;
 }
 
+/** @type {(name: string, label?: string) => SVGElement} */
 export const icon = (name, label) => sprite(`i-${name}`, "icon", "0 0 16 16", label);
 
-/** A state: {shape, tone, word}. The word is spoken, or printed beside it by the caller. */
+/**
+ * A state: {shape, tone, word}. The word is spoken, or printed beside it by the caller.
+ * @param {{shape: string, tone: string, word?: string}} state
+ */
 export const mark = ({ shape, tone, word }, spoken = true) =>
   sprite(`s-${shape}`, `state ${tone}`, "0 0 14 14", spoken ? word : undefined);
 
+/**
+ * @param {Child} label
+ * @param {{icon?: string | false, kind?: string, onclick?: (event: any) => unknown} & Props} [props]
+ */
 export function button(label, { icon: name, kind = "", onclick, ...rest } = {}) {
   return h(
     "button",
@@ -63,7 +97,12 @@ export function button(label, { icon: name, kind = "", onclick, ...rest } = {}) 
   );
 }
 
-/** Replace what a node holds, keeping its place on the screen. */
+/**
+ * Replace what a node holds, keeping its place on the screen.
+ * @template {Element} T
+ * @param {T} node
+ * @param {...Child} children
+ */
 export function fill(node, ...children) {
   node.replaceChildren(...flat(children));
   return node;
@@ -73,9 +112,16 @@ export function fill(node, ...children) {
  * Bring the children of `parent` in line with `items`, touching only what changed, so that focus,
  * open details and selection stay where they are. A skeleton awaited there is not wanted any more,
  * also when there is nothing to show.
+ * @template T
+ * @param {Element} parent
+ * @param {Iterable<T>} items
+ * @param {(item: T) => unknown} keyOf
+ * @param {(item: T) => HTMLElement} build
  */
 export function keep(parent, items, keyOf, build) {
-  const old = new Map([...parent.children].map((node) => [node.dataset.key, node]));
+  const children = /** @type {HTMLElement[]} */ ([...parent.children]);
+  const old = new Map(children.map((node) => [node.dataset.key, node]));
+  /** @type {Element | null} */
   let place = parent.firstElementChild;
   for (const item of items) {
     const key = String(keyOf(item));
@@ -92,19 +138,24 @@ export function keep(parent, items, keyOf, build) {
       }
       node = fresh;
     }
-    if (node === place) place = place.nextElementSibling;
+    if (node === place) place = node.nextElementSibling;
     else parent.insertBefore(node, place);
   }
   for (const node of old.values()) node.remove();
   parent.removeAttribute("aria-busy");
 }
 
+/**
+ * @param {HTMLElement} node
+ * @param {HTMLElement} fresh
+ */
 function swap(node, fresh) {
   const active = node.contains(document.activeElement) ? document.activeElement : null;
   node.replaceWith(fresh);
   if (!active) return;
   const name = active.getAttribute("aria-label") ?? active.textContent;
-  const twin = [fresh, ...fresh.querySelectorAll(active.tagName)].find(
+  const same = /** @type {Iterable<HTMLElement>} */ (fresh.querySelectorAll(active.tagName));
+  const twin = [fresh, ...same].find(
     (other) =>
       other.tagName === active.tagName &&
       (other.getAttribute("aria-label") ?? other.textContent) === name,
@@ -112,7 +163,11 @@ function swap(node, fresh) {
   twin?.focus();
 }
 
-/** Wait until calls stop for `ms`, then call once. */
+/**
+ * Wait until calls stop for `ms`, then call once.
+ * @param {number} ms
+ * @param {() => unknown} call
+ */
 export function settle(ms, call) {
   let timer = 0;
   return () => {

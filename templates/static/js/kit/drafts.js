@@ -9,6 +9,8 @@ const REST = 300; // ms after the last key
 /**
  * Fill a text field with its draft and save what is typed. Returns {restored, clear()}: whether
  * there was one, and to forget it once it is sent.
+ * @param {HTMLInputElement | HTMLTextAreaElement} textarea
+ * @param {string} name
  */
 export function draft(textarea, name) {
   const kept = draftOf(name);
@@ -34,10 +36,16 @@ export function draft(textarea, name) {
   };
 }
 
-/** The draft of that name; "" when there is none. */
+/**
+ * The draft of that name; "" when there is none.
+ * @param {string} name
+ */
 export const draftOf = (name) => read(PREFIX + name)?.text ?? "";
 
-/** The names of all drafts that begin so: for text about what may stand elsewhere by now. */
+/**
+ * The names of all drafts that begin so: for text about what may stand elsewhere by now.
+ * @param {string} prefix
+ */
 export function draftsUnder(prefix) {
   try {
     const keys = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX + prefix));
@@ -47,16 +55,21 @@ export function draftsUnder(prefix) {
   }
 }
 
+/** @param {string} key */
 function read(key) {
   try {
-    const { text, at } = JSON.parse(localStorage.getItem(key));
+    const { text, at } = JSON.parse(localStorage.getItem(key) ?? "null");
     return typeof text === "string" && Date.now() - at < KEPT ? { text, at } : null;
   } catch {
     return null;
   }
 }
 
-/** A full or refused store never stands in the way of typing. */
+/**
+ * A full or refused store never stands in the way of typing.
+ * @param {string} name
+ * @param {string} text
+ */
 function write(name, text) {
   try {
     if (text) localStorage.setItem(PREFIX + name, JSON.stringify({ text, at: Date.now() }));

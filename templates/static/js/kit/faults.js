@@ -1,10 +1,12 @@
-// An error that nobody caught says so in the page, not only in the console.
+// An uncaught error says so in the page, not only in the console.
 
 import { button, h, icon } from "./dom.js";
 
-const bars = document.getElementById("bars");
+const bars = /** @type {HTMLElement} */ (document.getElementById("bars"));
+/** @type {HTMLElement | null} */
 let bar = null;
 
+/** @param {any} reason */
 function say(reason) {
   const lost = reason?.status === 0; // the bar of the connection says that
   if (lost || reason?.name === "AbortError") return;
@@ -20,13 +22,16 @@ function say(reason) {
       icon: "x",
       kind: "ghost s only",
       "aria-label": "Close this message",
-      onclick: () => bar.remove(),
+      onclick: () => bar?.remove(),
     }),
   );
   bars.append(bar);
 }
 
-/** Also a script that could not be loaded, which only a listener on the way down hears of. */
+/**
+ * Also a script that could not be loaded, which only a listener on the way down hears of.
+ * @param {ErrorEvent} event
+ */
 function heard(event) {
   if (event.target instanceof HTMLScriptElement) say("a script of it did not load.");
   else if (event.target === window) say(event.error ?? event);

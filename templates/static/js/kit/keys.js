@@ -8,9 +8,16 @@ const FIELD = /^(?!button|checkbox|color|file|radio|range|reset|submit$)/;
 const ACTING =
   "a[href], button, summary, select, input, [role=option], [role^=menuitem], [role=tab]";
 const PATIENCE = 1500; // ms between the two keys of a sequence
+/** @type {Entry[]} */
 const keys = [];
+/** @type {string[]} */
 let begun = [];
 let timer = 0;
+
+/**
+ * @typedef {{names: string[], meaning: string, act?: (event: KeyboardEvent) => unknown,
+ *   group: string, when?: () => unknown, typing: boolean}} Entry
+ */
 
 /**
  * Register a key and list it in the help. `name` is "j", "J", "]", "/", "Escape",
@@ -19,6 +26,10 @@ let timer = 0;
  * Off while a dialog is open and while someone types, except names with Ctrl, and those of
  * `typing: true`. `when()` may refuse; `act(event)` may return false to leave the key alone.
  * Without `act` it is only listed. Returns a function that takes it back.
+ * @param {string | string[]} name
+ * @param {string} meaning
+ * @param {Entry["act"]} [act]
+ * @param {{group?: string, when?: () => unknown, typing?: boolean}} [options]
  */
 export function key(name, meaning, act, { group = "This page", when, typing = false } = {}) {
   const names = [name].flat();
@@ -27,7 +38,10 @@ export function key(name, meaning, act, { group = "This page", when, typing = fa
   return () => keys.splice(keys.indexOf(entry), 1);
 }
 
-/** Whether this element takes the letters someone types. */
+/**
+ * Whether this element takes the letters someone types.
+ * @param {any} node
+ */
 export const typesInto = (node) =>
   Boolean(
     node?.isContentEditable ||
@@ -35,7 +49,10 @@ export const typesInto = (node) =>
     (node?.matches?.("input") && FIELD.test(node.type)),
   );
 
-/** "J", "Alt+ArrowDown", "Ctrl+Enter": the name of what was pressed. */
+/**
+ * "J", "Alt+ArrowDown", "Ctrl+Enter": the name of what was pressed.
+ * @param {KeyboardEvent} event
+ */
 function pressed(event) {
   const third = event.getModifierState?.("AltGraph"); // "]" on many keyboards: no modifier
   const ctrl = !third && (event.ctrlKey || event.metaKey);
@@ -45,11 +62,15 @@ function pressed(event) {
   return [ctrl && "Ctrl", alt && "Alt", shift && "Shift", letter].filter(Boolean).join("+");
 }
 
-/** Keys by which a control acts itself are left to it. */
+/**
+ * Keys by which a control acts itself are left to it.
+ * @type {(name: string, target: any) => boolean}
+ */
 const native = (name, target) =>
   (/^(Enter| )$/.test(name) && target.closest?.(ACTING)) ||
   (/^Arrow/.test(name) && target.matches?.("[type=radio], [type=range]"));
 
+/** @param {KeyboardEvent} event */
 function onKey(event) {
   if (event.defaultPrevented || event.isComposing) return;
   if (["Control", "Shift", "Alt", "Meta", "AltGraph"].includes(event.key)) return;
@@ -69,13 +90,15 @@ function onKey(event) {
     return;
   }
   for (const one of open.reverse()) {
-    if (!one.names.includes(said) || one.act(event) === false) continue;
+    if (!one.names.includes(said) || one.act?.(event) === false) continue;
     event.preventDefault();
     return;
   }
 }
 
-const MAC = /mac|iphone|ipad/i.test(navigator.userAgentData?.platform ?? navigator.platform);
+const browser = /** @type {Navigator & {userAgentData?: {platform: string}}} */ (navigator);
+const MAC = /mac|iphone|ipad/i.test(browser.userAgentData?.platform ?? browser.platform);
+/** @type {Record<string, string>} */
 const CAPS = {
   Ctrl: MAC ? "⌘" : "Ctrl",
   Alt: MAC ? "⌥" : "Alt",
@@ -86,7 +109,10 @@ const CAPS = {
   Escape: "Esc",
 };
 
-/** "Ctrl+Enter" → key caps; a part of one letter after Ctrl or Alt is shown as on the key. */
+/**
+ * "Ctrl+Enter" → key caps; a part of one letter after Ctrl or Alt is shown as on the key.
+ * @param {string} name
+ */
 export const caps = (name) =>
   name.split(" ").flatMap((chord) => {
     const parts = chord.length > 1 ? chord.split("+") : [chord];
@@ -99,12 +125,16 @@ export const caps = (name) =>
     );
   });
 
-/** One of two is said with "or"; a row of more, as the four arrows, speaks for itself. */
+/**
+ * One of two is said with "or"; a row of more, as the four arrows, speaks for itself.
+ * @param {string[]} names
+ */
 const alternatives = (names) =>
   names.map((name, n) => [n && names.length === 2 ? " or " : "", caps(name)]);
 
 /** The dialog that lists every key by group, those of the page first. */
 export function help() {
+  /** @type {Map<string, Entry[]>} */
   const groups = new Map();
   for (const one of [...keys].reverse())
     groups.set(one.group, [one, ...(groups.get(one.group) ?? [])]);

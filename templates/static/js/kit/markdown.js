@@ -16,10 +16,16 @@ const TABLE = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
 const TICK = /^\[([ xX])\][ \t]+/;
 const NESTED = 12; // quotes and lists in one another
 
+/** @typedef {import("./text/inline.js").Resolve} Resolve */
+/** @typedef {import("./text/inline.js").Options & {top: number, level: number}} Options */
+/** @typedef {{lines: string[], at: number, options: Options, depth: number}} Reader */
+
 /**
  * markdown("# Hi", {breaks, heading, resolve}) → a .prose block.
  * `breaks`: a new line is a line break. `heading`: the level of its highest headings, 2 when left
  * out. `resolve(path)`: the address of a link that is no web address, or undefined.
+ * @param {string} text
+ * @param {{breaks?: boolean, heading?: number, resolve?: Resolve}} [options]
  */
 export function markdown(text, { breaks = false, heading = 2, resolve } = {}) {
   const options = { breaks, resolve, top: heading, level: heading - 1 };
@@ -27,6 +33,11 @@ export function markdown(text, { breaks = false, heading = 2, resolve } = {}) {
   return h("div", { class: "prose" }, blocks(lines, options, 0));
 }
 
+/**
+ * @param {string[]} lines
+ * @param {Options} options
+ * @param {number} depth
+ */
 function blocks(lines, options, depth) {
   const nodes = [];
   const reader = { lines, at: 0, options, depth };
@@ -37,6 +48,7 @@ function blocks(lines, options, depth) {
   return nodes;
 }
 
+/** @param {Reader} reader @returns {HTMLElement | null} */
 function block(reader) {
   const { lines, options, depth } = reader;
   const line = lines[reader.at];
@@ -65,14 +77,19 @@ function block(reader) {
   return paragraph(reader);
 }
 
-/** "Title ##" → "Title" */
+/** "Title ##" → "Title" @param {string} text */
 function unclosed(text) {
   const words = text.trim().split(/[ \t]+/);
-  if (/^#+$/.test(words.at(-1))) words.pop();
+  if (/^#+$/.test(words.at(-1) ?? "")) words.pop();
   return words.join(" ");
 }
 
-/** Headings go down one level at a time, whatever the text does. */
+/**
+ * Headings go down one level at a time, whatever the text does.
+ * @param {number} depth
+ * @param {string} text
+ * @param {Options} options
+ */
 function titled(depth, text, options) {
   const wanted = options.top + depth - 1;
   options.level = Math.min(6, wanted, options.level + 1);
@@ -83,6 +100,10 @@ function titled(depth, text, options) {
   );
 }
 
+/**
+ * @param {Reader} reader
+ * @param {string[]} found
+ */
 function fenced(reader, [line, marks, words]) {
   const { lines } = reader;
   const indent = line.length - line.trimStart().length;
@@ -96,6 +117,7 @@ function fenced(reader, [line, marks, words]) {
   return code(body.join("\n"), words.trim().split(/\s+/)[0]);
 }
 
+/** @param {Reader} reader */
 function indented(reader) {
   const body = [];
   for (; reader.at < reader.lines.length; reader.at += 1) {
@@ -106,8 +128,12 @@ function indented(reader) {
   return code(body.join("\n").trimEnd(), "");
 }
 
-/** A block of code with its language and a button that copies it. */
-export function code(text, language) {
+/**
+ * A block of code with its language and a button that copies it.
+ * @param {string} text
+ * @param {string} language
+ */
+function code(text, language) {
   const label = language ? `Code, ${language}` : "Code";
   return h(
     "div",
@@ -126,6 +152,7 @@ export function code(text, language) {
   );
 }
 
+/** @param {Reader} reader */
 function quote(reader) {
   const body = [];
   for (; reader.at < reader.lines.length; reader.at += 1) {
@@ -137,7 +164,10 @@ function quote(reader) {
   return h("blockquote", {}, blocks(body, reader.options, reader.depth + 1));
 }
 
-/** Whether a line begins another block, so that it does not go on with a paragraph. */
+/**
+ * Whether a line begins another block, so that it does not go on with a paragraph.
+ * @param {string} line
+ */
 const starts = (line) =>
   FENCE.test(line) ||
   HEADING.test(line) ||
@@ -145,11 +175,13 @@ const starts = (line) =>
   QUOTE.test(line) ||
   /^ {0,3}(?:[-*+]|1[.)])[ \t]+\S/.test(line);
 
-const kind = (marker) => marker.at(-1).replace(/\d/, ".");
+/** @param {string} marker */
+const kind = (marker) => marker.slice(-1).replace(/\d/, ".");
 
+/** @param {Reader} reader */
 function list(reader) {
   const { lines, options, depth } = reader;
-  const [, , first] = ITEM.exec(lines[reader.at]);
+  const [, , first] = ITEM.exec(lines[reader.at]) ?? [];
   const items = [];
   let loose = false;
   while (reader.at < lines.length) {
@@ -160,7 +192,7 @@ function list(reader) {
     items.push(item.lines);
   }
   const ordered = /\d/.test(first);
-  const start = ordered && Number.parseInt(first, 10);
+  const start = ordered ? Number.parseInt(first, 10) : 0;
   return h(
     ordered ? "ol" : "ul",
     { class: loose ? "loose" : null, start: start > 1 ? start : null },
@@ -168,7 +200,11 @@ function list(reader) {
   );
 }
 
-/** The lines of one item without its indent; loose when a blank line stands between its blocks. */
+/**
+ * The lines of one item without its indent; loose when a blank line stands between its blocks.
+ * @param {Reader} reader
+ * @param {string[]} found
+ */
 function taken(reader, [, lead, marker, space = " ", text = ""]) {
   const { lines } = reader;
   const indent = lead.length + marker.length + (space.length > 4 ? 1 : space.length);
@@ -192,10 +228,15 @@ function taken(reader, [, lead, marker, space = " ", text = ""]) {
   }
   const next = blank && ITEM.exec(lines[reader.at] ?? "");
   if (next && kind(next[2]) === kind(marker)) loose = true;
-  while (body.length && !body.at(-1).trim()) body.pop();
+  while (body.length && !body[body.length - 1].trim()) body.pop();
   return { lines: body, loose };
 }
 
+/**
+ * @param {string[]} lines
+ * @param {Options} options
+ * @param {number} depth
+ */
 function entry(lines, options, depth) {
   const tick = TICK.exec(lines[0] ?? "");
   const body = tick ? [lines[0].slice(tick[0].length), ...lines.slice(1)] : lines;
@@ -209,6 +250,7 @@ function entry(lines, options, depth) {
   return h("li", { class: tick ? "task" : null }, inside);
 }
 
+/** @param {string} line */
 const cells = (line) =>
   line
     .trim()
@@ -217,6 +259,7 @@ const cells = (line) =>
     .split(/(?<!\\)\|/)
     .map((cell) => cell.trim().replaceAll("\\|", "|"));
 
+/** @param {Reader} reader */
 function table(reader) {
   const { lines, options } = reader;
   const head = cells(lines[reader.at]);
@@ -230,6 +273,7 @@ function table(reader) {
     if (!line.trim() || starts(line)) break;
     rows.push(cells(line));
   }
+  /** @type {(tag: string, texts: string[]) => HTMLElement} */
   const row = (tag, texts) =>
     h(
       "tr",
@@ -252,6 +296,7 @@ function table(reader) {
   );
 }
 
+/** @param {Reader} reader */
 function paragraph(reader) {
   const { lines, options } = reader;
   const body = [lines[reader.at].trimStart()];

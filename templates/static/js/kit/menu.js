@@ -5,16 +5,27 @@ import { caps } from "./keys.js";
 
 const PLACES = "dialog, main, aside, nav, body > header"; // what is read out belongs to one of them
 
+/**
+ * @typedef {{label: string, icon?: string, act: () => unknown, key?: string, disabled?: boolean,
+ *   why?: string, danger?: boolean, checked?: boolean}} Item
+ */
+/** @typedef {(Item | string | false | null | undefined)[]} Items */
+
+/** @type {Menu | null} */
 let open = null;
 
 /**
  * Give a button a menu. `items` is an array, or a function that answers one when it opens, of
  * {label, icon, act, key, disabled, why, danger, checked}; "-" draws a line. `why` is shown with
  * what is disabled; `checked` (true or false) makes it one of several.
+ * @template {HTMLElement} T
+ * @param {T} button
+ * @param {Items | (() => Items)} items
  */
 export function menu(button, items) {
   button.setAttribute("aria-haspopup", "menu");
   button.setAttribute("aria-expanded", "false");
+  /** @param {boolean} last */
   const show = (last) => new Menu(button, typeof items === "function" ? items() : items, last);
   button.addEventListener("click", () => (open?.button === button ? open.close() : show(false)));
   button.addEventListener("keydown", (event) => {
@@ -27,18 +38,25 @@ export function menu(button, items) {
 }
 
 class Menu {
+  /**
+   * @param {HTMLElement} button
+   * @param {Items} items
+   * @param {boolean} last
+   */
   constructor(button, items, last) {
     open?.close();
     open = this;
-    Object.assign(this, { button });
+    this.button = button;
     this.node = h(
       "div",
       { class: "menu", role: "menu", popover: "manual", "aria-label": name(button) },
-      items.filter(Boolean).map((item) => (item === "-" ? line() : this.item(item))),
+      items.map((item) => item && (typeof item === "string" ? line() : this.item(item))),
     );
     this.node.addEventListener("keydown", (event) => this.onKey(event));
+    /** @param {Event} event */
     this.outside = (event) => {
-      if (!this.node.contains(event.target) && !button.contains(event.target)) this.close(false);
+      const at = /** @type {Node} */ (event.target);
+      if (!this.node.contains(at) && !button.contains(at)) this.close(false);
     };
     this.gone = () => this.close(false);
     document.addEventListener("pointerdown", this.outside, true);
@@ -53,6 +71,7 @@ class Menu {
       ?.focus();
   }
 
+  /** @param {Item} item */
   item({ label, icon: shape, act, key, disabled, why, danger, checked }) {
     const choose = () => {
       if (disabled) return;
@@ -78,7 +97,8 @@ class Menu {
   }
 
   choices() {
-    return [...this.node.querySelectorAll("[role^=menuitem]")];
+    const found = this.node.querySelectorAll("[role^=menuitem]");
+    return /** @type {HTMLElement[]} */ ([...found]);
   }
 
   /** Under the button, or over it where there is more room; never past an edge. */
@@ -92,9 +112,11 @@ class Menu {
     this.node.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
   }
 
+  /** @param {KeyboardEvent} event */
   onKey(event) {
     const all = this.choices();
-    const at = all.indexOf(document.activeElement);
+    const at = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    /** @type {Record<string, number>} */
     const steps = {
       ArrowDown: (at + 1) % all.length,
       ArrowUp: (at - 1 + all.length) % all.length,
@@ -128,5 +150,6 @@ class Menu {
   }
 }
 
+/** @param {HTMLElement} button */
 const name = (button) => button.getAttribute("aria-label") ?? button.textContent.trim();
 const line = () => h("hr", { role: "separator" });

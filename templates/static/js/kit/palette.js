@@ -4,23 +4,31 @@ import { base, call } from "./api.js";
 import { dialog } from "./dialog.js";
 import { button, fill, h, icon, settle } from "./dom.js";
 import { caps } from "./keys.js";
+import { PAGE, ranked } from "./ranking.js";
 
-const PARTS = { main: "Workspace", review: "Review", dashboard: "Apps" };
+/** @typedef {import("./ranking.js").Place} Place */
+/** @typedef {import("./ranking.js").Action} Action */
+/** @typedef {import("./ranking.js").Entry} Entry */
+
+/** @type {Record<string, string>} */
 const PART_ICONS = { main: "chat", review: "review", dashboard: "apps" };
+/** @type {Record<string, string>} */
 const ICONS = {
   ...{ page: "file", project: "folder", chat: "chat", trigger: "bolt" },
   ...{ review: "review", commit: "branch", app: "apps", bookmark: "out" },
 };
-const PAGE = "This page";
 const RECENT = "svc.recent";
 const REMEMBERED = 6;
-const SHOWN = 12; // actions at most
 const REST = 90; // ms after the last key
+/** @type {Action[]} */
 const actions = [];
 
 /**
  * Offer something this page can do; `group` names what can be done everywhere. `key` is only
  * shown: register it with key(). Returns a function that takes the action back.
+ * @param {string} label
+ * @param {() => unknown} act
+ * @param {{icon?: string, hint?: string, key?: string, group?: string}} [options]
  */
 export function action(
   label,
@@ -38,8 +46,18 @@ export function palette() {
 }
 
 class Palette {
+  /** @type {Entry[]} */
+  shown = [];
+  at = 0;
+  /** @type {Place[]} */
+  places = [];
+  problem = "";
+  /** @type {{said: string, answer: Promise<void>} | null} */
+  asked = null;
+  /** @type {string | undefined} the words that `places` answers */
+  answered;
+
   constructor() {
-    Object.assign(this, { shown: [], at: 0, places: [], problem: "", asked: null });
     this.list = h("div", {
       id: "places",
       class: "options",
@@ -72,13 +90,14 @@ class Palette {
     return this.input.value.trim();
   }
 
-  /** Ask for what is typed now; who asks again meanwhile waits for the same answer. */
+  /** Ask for what is typed now; a second call in the meantime waits for the same answer. */
   ask() {
     const said = this.words();
     if (this.asked?.said !== said) this.asked = { said, answer: this.fetch(said) };
     return this.asked.answer;
   }
 
+  /** @param {string} said */
   async fetch(said) {
     let places = [];
     let problem = "";
@@ -88,31 +107,17 @@ class Palette {
     } catch (error) {
       problem = error.message;
     }
-    if (this.asked.said !== said) return; // only the newest answer counts
-    Object.assign(this, { places, problem, answered: said });
+    if (this.asked?.said !== said) return; // only the newest answer counts
+    this.places = places;
+    this.problem = problem;
+    this.answered = said;
     if (this.node.open) this.draw();
   }
 
-  /**
-   * What is shown, by groups: recent ones first when nothing is typed, else what the page can do;
-   * then the places of each part, the part of the best one first, and what can be done anywhere.
-   */
   groups() {
     const words = this.words();
-    const kept = words ? [] : recent();
-    const known = new Set(kept.map(({ url }) => url));
-    const groups = new Map([["Recent", kept]]);
-    const add = (group, entry) => groups.set(group, [...(groups.get(group) ?? []), entry]);
-    const fitting = actions.filter(({ label, hint }) => fits(`${label} ${hint}`, words));
-    const own = fitting.filter(({ group }) => group === PAGE);
-    own.slice(0, SHOWN).forEach((entry) => add(PAGE, entry));
-    for (const place of this.places) {
-      // Until the answer to these words is here, what the one before it holds may fit.
-      const fresh = this.answered === words || fits(`${place.label} ${place.hint}`, words);
-      if (fresh && !known.has(place.url)) add(PARTS[place.part] ?? place.part, place);
-    }
-    fitting.filter(({ group }) => group !== PAGE).forEach((entry) => add(entry.group, entry));
-    return [...groups].filter(([, entries]) => entries.length);
+    const { places } = this;
+    return ranked({ words, kept: recent(), actions, places, answered: this.answered === words });
   }
 
   draw() {
@@ -138,6 +143,10 @@ class Palette {
       (this.shown.length || waiting ? "" : `Nothing by the name “${this.words()}”.`);
   }
 
+  /**
+   * @param {Entry} entry
+   * @param {number} n
+   */
   option(entry, n) {
     return h(
       "div",
@@ -146,16 +155,17 @@ class Palette {
         role: "option",
         class: "option",
         "aria-selected": "false",
-        onclick: (event) => this.choose(entry, event.ctrlKey || event.metaKey),
+        onclick: (/** @type {MouseEvent} */ event) =>
+          this.choose(entry, event.ctrlKey || event.metaKey),
       },
-      icon(entry.icon ?? ICONS[entry.kind] ?? PART_ICONS[entry.part] ?? "right"),
+      icon(entry.icon ?? ICONS[entry.kind ?? ""] ?? PART_ICONS[entry.part ?? ""] ?? "right"),
       h("span", { class: "cut" }, entry.label),
       entry.hint && h("span", { class: "hint cut push" }, entry.hint),
       entry.key && h("span", { class: "line" }, caps(entry.key)),
     );
   }
 
-  /** Mark the chosen option without drawing the others anew. */
+  /** Mark the chosen option without redrawing the others. */
   point() {
     this.list.querySelector("[aria-selected=true]")?.setAttribute("aria-selected", "false");
     const node = document.getElementById(`place-${this.at}`);
@@ -164,14 +174,17 @@ class Palette {
     this.input.setAttribute("aria-activedescendant", node ? node.id : "");
   }
 
+  /** @param {KeyboardEvent} event */
   onKey(event) {
     const count = this.shown.length || 1;
-    const next = {
+    /** @type {Record<string, number>} */
+    const steps = {
       ArrowDown: (this.at + 1) % count,
       ArrowUp: (this.at - 1 + count) % count,
       PageDown: Math.min(this.at + 8, count - 1),
       PageUp: Math.max(this.at - 8, 0),
-    }[event.key];
+    };
+    const next = steps[event.key];
     if (next !== undefined) {
       event.preventDefault();
       this.at = next;
@@ -182,42 +195,43 @@ class Palette {
     }
   }
 
-  /** Someone types a name and Enter at once: the answer to what was typed decides. */
+  /**
+   * Someone types a name and Enter at once: the answer to what was typed decides.
+   * @param {boolean} aside
+   */
   async enter(aside) {
     if (this.answered !== this.words()) await this.ask();
     if (this.node.open && this.shown[this.at]) this.choose(this.shown[this.at], aside);
   }
 
+  /**
+   * @param {Entry} entry
+   * @param {boolean} aside
+   */
   choose(entry, aside) {
     this.node.close();
     if (entry.act) {
       entry.act();
       return;
     }
-    if (!/^(https?:\/)?\//.test(entry.url)) return;
-    remember(entry);
-    if (aside || entry.kind === "bookmark") open(entry.url, "_blank", "noopener");
-    else location.assign(entry.url);
+    const { url = "" } = entry;
+    if (!/^(https?:\/)?\//.test(url)) return;
+    remember(/** @type {Place} */ (entry));
+    if (aside || entry.kind === "bookmark") open(url, "_blank", "noopener");
+    else location.assign(url);
   }
 }
 
-/** Whether a word of the text begins with each of these, or holds it when it is longer than two. */
-function fits(text, words) {
-  const low = text.toLowerCase();
-  return words
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => ` ${low}`.includes(` ${word}`) || (word.length > 2 && low.includes(word)));
-}
-
+/** @returns {Place[]} */
 function recent() {
   try {
-    return JSON.parse(localStorage.getItem(RECENT)) ?? [];
+    return JSON.parse(localStorage.getItem(RECENT) ?? "null") ?? [];
   } catch {
     return [];
   }
 }
 
+/** @param {Place} place */
 function remember({ label, kind, part, url, hint }) {
   const kept = recent().filter((one) => one.url !== url);
   const next = [{ label, kind, part, url, hint }, ...kept].slice(0, REMEMBERED);

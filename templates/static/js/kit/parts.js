@@ -4,15 +4,20 @@ import { button, h, icon } from "./dom.js";
 import { copy } from "./toast.js";
 import { absolute } from "./words.js";
 
-export const page = () => document.getElementById("page");
+/** @typedef {import("./dom.js").Child} Child */
 
+export const page = () => /** @type {HTMLElement} */ (document.getElementById("page"));
+
+/** @type {(words: Child, ...actions: Child[]) => HTMLElement} */
 export const empty = (words, ...actions) =>
   h("div", { class: "nothing" }, h("p", { class: "soft" }, words), actions);
 
+/** @param {Child} text */
 export function problem(text) {
   return h("div", { class: "banner bad", role: "alert" }, icon("alert"), h("div", {}, text));
 }
 
+/** @type {(text: string, label: string) => HTMLElement} */
 export const command = (text, label) =>
   h(
     "p",
@@ -26,4 +31,5 @@ export const command = (text, label) =>
     }),
   );
 
+/** @type {(iso?: string | null) => string} */
 export const exactly = (iso) => (iso ? absolute(iso) : "–");

@@ -2,15 +2,12 @@
 // connection, and a word when something in the page failed.
 
 import { badges } from "./badges.js";
-import { dialog } from "./dialog.js";
 import { help, key } from "./keys.js";
 import { menu } from "./menu.js";
 import { action, palette } from "./palette.js";
 import { follow } from "./stream.js";
 import "./faults.js";
 import { choices } from "./theme.js";
-
-export { dialog, key };
 
 export const where = {
   project: document.body.dataset.project ?? "",
@@ -19,8 +16,13 @@ export const where = {
 };
 
 const EVERYWHERE = { group: "Everywhere" };
+/** @param {string} place */
 const go = (place) => () => location.assign(place);
-const part = (name) => document.querySelector(`.rail .part[data-part="${name}"]`).href;
+/** @param {string} name */
+const part = (name) => {
+  const link = document.querySelector(`.rail .part[data-part="${name}"]`);
+  return /** @type {HTMLAnchorElement} */ (link).href;
+};
 
 key("Ctrl+k", "Go anywhere", palette, EVERYWHERE);
 key("?", "These keys", help, EVERYWHERE);
@@ -40,22 +42,25 @@ if (where.live) {
   }
 }
 
+/** @param {string} id */
+const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
 for (const { label, icon, act } of choices())
   action(`Theme: ${label.toLowerCase()}`, act, { icon, ...EVERYWHERE });
 action("Keys and help", help, { icon: "help", key: "?", ...EVERYWHERE });
-menu(document.getElementById("theme"), choices);
-menu(document.getElementById("more"), () => [
-  ...choices(),
-  "-",
-  { label: "Keys and help", icon: "help", act: help },
-]);
-document.getElementById("help").addEventListener("click", help);
-document.getElementById("palette").addEventListener("click", palette);
+menu(byId("theme"), choices);
+menu(byId("more"), () => [...choices(), "-", { label: "Keys and help", icon: "help", act: help }]);
+byId("help").addEventListener("click", help);
+byId("palette").addEventListener("click", palette);
 
+/** @type {Set<() => unknown>} */
 const watchers = new Set();
 const changed = () => watchers.forEach((refresh) => refresh());
 
-/** Call `refresh` when something of the service changed, and when the connection came back. */
+/**
+ * Call `refresh` when something of the service changed, and when the connection came back.
+ * @param {() => unknown} refresh
+ */
 export const onChange = (refresh) => watchers.add(refresh);
 
 if (where.live) {

@@ -3,20 +3,25 @@
 import { h } from "./dom.js";
 
 const PATIENCE = 200; // ms
+/** @type {Record<string, number>} */
 const SHAPES = { rows: 6, tiles: 6, text: 4, card: 1 };
 
 /**
  * Show a skeleton in the empty `node` after 200 ms and take it away when anything else is put
  * there, or when it is no longer busy: a list that stays empty. `shape` is "rows", "tiles", "text",
  * "card" or a node. Returns stop().
+ * @param {Element} node
+ * @param {string | Element} shape
  */
 export function late(node, shape = "rows") {
+  /** @type {Element | null} */
   let bones = null;
   const filled = () => [...node.childNodes].some((child) => child !== bones);
   if (filled()) return () => {};
   const watch = new MutationObserver(() => (filled() || !node.ariaBusy) && stop());
   const timer = setTimeout(() => {
-    bones = shape instanceof Node ? shape : skeleton(shape, node.matches("ul, ol") ? "li" : "div");
+    bones =
+      typeof shape !== "string" ? shape : skeleton(shape, node.matches("ul, ol") ? "li" : "div");
     node.append(bones);
   }, PATIENCE);
   function stop() {
@@ -30,6 +35,7 @@ export function late(node, shape = "rows") {
   return stop;
 }
 
+/** @type {(shape: string, tag: string) => HTMLElement} */
 const skeleton = (shape, tag) =>
   h(
     tag,

@@ -8,22 +8,32 @@ import { alone } from "./stream/alone.js";
 const { version } = document.body.dataset;
 const SCRIPT = new URL(`./stream/hub.js?v=${version}`, import.meta.url);
 
+/** @typedef {Record<string, (data?: any, id?: string) => unknown>} Handlers */
+/** @typedef {{n: number, url: string, handlers: Handlers, after?: string}} Follow */
+
+/** @type {Map<number, Follow>} */
 const follows = new Map();
 const living = lock(`svc-page-${Math.random()}`);
 let count = 0;
+/** @type {MessagePort | null} */
 let port = null;
 let shares = "SharedWorker" in window;
+/** @type {AbortController | null} */
 let left = null; // ends what this page has of its own
 
 /**
  * follow("/api/events", {project: (data, id) => …}); returns stop(). `open` is called when the
  * stream begins, and when it does so again after a loss. `after`: the place to go on behind, of a
  * stream whose places are the page's own; `open` comes at each new beginning of that.
+ * @param {string} url
+ * @param {Handlers} handlers
+ * @param {{after?: string}} [options]
  */
 export function follow(url, handlers, { after } = {}) {
   const n = (count += 1);
-  follows.set(n, { n, url: new URL(url, document.baseURI).pathname, handlers, after });
-  if (port) ask(follows.get(n));
+  const one = { n, url: new URL(url, document.baseURI).pathname, handlers, after };
+  follows.set(n, one);
+  if (port) ask(port, one);
   else join();
   return () => {
     follows.delete(n);
@@ -31,17 +41,21 @@ export function follow(url, handlers, { after } = {}) {
   };
 }
 
-function ask({ n, url, after }) {
+/**
+ * @param {MessagePort} port
+ * @param {Follow} one
+ */
+function ask(port, { n, url, after }) {
   port.postMessage({ follow: n, url, after });
 }
 
 function join() {
   if (port || !follows.size || (!shares && document.hidden)) return;
   left = new AbortController();
-  port = shares ? shared() : alone(left.signal);
-  const joined = port;
-  port.onmessage = ({ data }) => port === joined && heard(data);
-  for (const one of follows.values()) ask(one);
+  const joined = shares ? shared(left.signal) : alone(left.signal);
+  port = joined;
+  joined.onmessage = ({ data }) => port === joined && heard(data);
+  for (const one of follows.values()) ask(joined, one);
   living?.then((name) => joined.postMessage({ lives: name }));
 }
 
@@ -57,14 +71,15 @@ function again() {
   join();
 }
 
-function shared() {
+/** @param {AbortSignal} signal */
+function shared(signal) {
   try {
     const worker = new SharedWorker(SCRIPT, { type: "module", name: `svc ${version}` });
     worker.addEventListener("error", without);
     return worker.port;
   } catch {
     shares = false;
-    return alone(left.signal);
+    return alone(signal);
   }
 }
 
@@ -75,6 +90,10 @@ function without() {
   again();
 }
 
+/**
+ * @param {{n: number, event: string, data?: string, id?: string, up?: boolean, lost?: boolean,
+ *   lives?: string}} message
+ */
 function heard({ n, event, data, id, up, lost, lives }) {
   if (lives) mourn(lives);
   if (lost) connection.lost();
@@ -85,14 +104,21 @@ function heard({ n, event, data, id, up, lost, lives }) {
   one.handlers[event]?.(data === undefined ? undefined : JSON.parse(data), id);
 }
 
-/** The worker dies with the window whose process it had: its lock is free then. */
+/**
+ * The worker dies with the window whose process it had: its lock is free then.
+ * @param {string} name
+ */
 async function mourn(name) {
   const its = port;
   await navigator.locks.request(name, { mode: "shared" }, () => {});
   if (port === its) again();
 }
 
-/** The name of a lock, once this page has it; nothing where there are no locks. */
+/**
+ * The name of a lock, once this page has it; nothing where there are no locks.
+ * @param {string} name
+ * @returns {Promise<string> | undefined}
+ */
 function lock(name) {
   return (
     navigator.locks &&

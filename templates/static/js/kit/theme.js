@@ -8,6 +8,7 @@ const THEMES = [
   ["dark", "dark", "moon"],
 ];
 
+/** @param {string} name */
 function choose(name) {
   if (name) root.dataset.theme = name;
   else delete root.dataset.theme;

@@ -3,22 +3,27 @@
 
 import { h } from "./dom.js";
 
-const place = document.getElementById("toasts");
+const place = /** @type {HTMLElement} */ (document.getElementById("toasts"));
 const MOST = 3;
 
 /**
  * Say `text`; with `action` (a word) and `act` it can be undone, `bad` stays longer. What is said
  * of the same thing (`about`) takes the place of what was said of it before.
+ * @param {string} text
+ * @param {{action?: string, act?: () => unknown, bad?: boolean, about?: string}} [options]
  */
 export function toast(text, { action, act, bad = false, about = "" } = {}) {
-  if (about) [...place.children].find((one) => one.dataset.about === about)?.remove();
+  if (about)
+    shown()
+      .find((one) => one.dataset.about === about)
+      ?.remove();
   const label = action ?? (bad ? "Close" : null);
   const node = h("div", { class: bad ? "toast bad" : "toast" }, h("span", {}, text));
   const end = lasting(node, action ? 8000 : bad ? 10000 : 5000);
   if (label) {
     const press = () => {
       end();
-      if (action) act();
+      if (action) act?.();
     };
     node.append(h("button", { type: "button", class: "btn s", onclick: press }, label));
   }
@@ -29,16 +34,27 @@ export function toast(text, { action, act, bad = false, about = "" } = {}) {
   place.append(node);
 }
 
-/** A message said again takes its own place; the oldest goes first, one with an Undo last. */
+const shown = () => /** @type {HTMLElement[]} */ ([...place.children]);
+
+/**
+ * A message said again takes its own place; the oldest goes first, one with an Undo last.
+ * @param {string} text
+ */
 function makeRoom(text) {
-  const shown = [...place.children];
+  /** @param {Element} node */
   const undo = (node) => node.querySelector(".btn") && !node.classList.contains("bad");
-  shown.find((node) => node.firstChild.textContent === text && !undo(node))?.remove();
-  const left = [...place.children];
+  shown()
+    .find((node) => node.firstChild?.textContent === text && !undo(node))
+    ?.remove();
+  const left = shown();
   if (left.length >= MOST) (left.find((node) => !undo(node)) ?? left[0]).remove();
 }
 
-/** Remove `node` after `ms` in which nobody points at it; returns what removes it now. */
+/**
+ * Remove `node` after `ms` without the pointer over it; returns what removes it now.
+ * @param {HTMLElement} node
+ * @param {number} ms
+ */
 function lasting(node, ms) {
   let timer = 0;
   let begun = 0;
@@ -64,12 +80,22 @@ function lasting(node, ms) {
   return end;
 }
 
+/**
+ * @param {string} text
+ * @param {string} said
+ */
 export async function copy(text, said) {
   await navigator.clipboard.writeText(text);
   toast(said);
 }
 
-/** Run an action of a button: busy while it runs, a toast with the reason when it fails. */
+/**
+ * Run an action of a button: busy while it runs, a toast with the reason when it fails.
+ * @template T
+ * @param {{currentTarget: any} | null | undefined} event
+ * @param {() => T | Promise<T>} work
+ * @returns {Promise<T | undefined>}
+ */
 export async function attempt(event, work) {
   const control = event?.currentTarget;
   control?.setAttribute("aria-busy", "true");

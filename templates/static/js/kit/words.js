@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 
+/** @param {number} seconds */
 export function span(seconds) {
   const s = Math.max(0, Math.round(seconds));
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
@@ -10,12 +11,18 @@ export function span(seconds) {
   return `${Math.floor(s / 3600)} h ${String(Math.floor((s % 3600) / 60)).padStart(2, "0")} m`;
 }
 
+/** @type {Intl.DateTimeFormatOptions} */
 const DAY = { weekday: "short", day: "numeric", month: "short" };
+/** @type {Intl.DateTimeFormatOptions} */
 const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
 
+/** @param {string} iso */
 export const absolute = (iso) =>
   new Date(iso).toLocaleString("en-GB", { ...DAY, year: "numeric", ...CLOCK, second: "2-digit" });
-/** The zone to show times in: UTC for one that this browser does not know, or has no name. */
+/**
+ * The zone to show times in: UTC for one that this browser does not know, or has no name.
+ * @param {string} [zone]
+ */
 export function shownZone(zone) {
   try {
     new Intl.DateTimeFormat("en-GB", { timeZone: zone });
@@ -24,14 +31,21 @@ export function shownZone(zone) {
     return "UTC";
   }
 }
-/** A time as the clock of a zone shows it. */
+/**
+ * A time as the clock of a zone shows it.
+ * @type {(iso: string, zone?: string) => string}
+ */
 export const dayAndTime = (iso, zone) =>
   new Date(iso).toLocaleString("en-GB", { ...DAY, ...CLOCK, timeZone: shownZone(zone) });
-/** The same, with the name of the zone. */
+/**
+ * The same, with the name of the zone.
+ * @type {(iso: string, zone?: string) => string}
+ */
 export const inZone = (iso, zone) => `${dayAndTime(iso, zone)} ${shownZone(zone)}`;
 
+/** @param {string} iso */
 export function relative(iso) {
-  const seconds = (new Date(iso) - Date.now()) / 1000;
+  const seconds = (new Date(iso).getTime() - Date.now()) / 1000;
   const size = Math.abs(seconds);
   if (size < 45) return seconds > 0 ? "in a moment" : "just now";
   const [count, unit] =
@@ -47,7 +61,11 @@ export function relative(iso) {
   return seconds > 0 ? `in ${words}` : `${words} ago`;
 }
 
-/** A relative time that keeps itself true; its title is the absolute one, in `zone` if given. */
+/**
+ * A relative time that keeps itself true; its title is the absolute one, in `zone` if given.
+ * @param {string | null | undefined} iso
+ * @param {{words?: (iso: string) => string, zone?: string | null}} [options]
+ */
 export function time(iso, { words = relative, zone = null } = {}) {
   if (!iso) return "";
   const title = zone ? inZone(iso, zone) : absolute(iso);
@@ -60,12 +78,18 @@ export function time(iso, { words = relative, zone = null } = {}) {
 
 setInterval(() => {
   if (document.hidden) return;
-  for (const node of document.querySelectorAll("time[data-rel]"))
+  for (const node of /** @type {NodeListOf<HTMLTimeElement>} */ (
+    document.querySelectorAll("time[data-rel]")
+  ))
     node.textContent = relative(node.dateTime);
 }, 20000);
 
 const GROUPS = new Intl.NumberFormat("en-GB");
-/** 12345 as "12,345". */
+/**
+ * 12345 as "12,345".
+ * @param {number} count
+ */
 export const grouped = (count) => GROUPS.format(count);
+/** @type {(count: number, one: string, many?: string) => string} */
 export const plural = (count, one, many = `${one}s`) =>
   `${grouped(count)} ${count === 1 ? one : many}`;

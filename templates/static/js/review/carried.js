@@ -1,5 +1,5 @@
 // A review that came from another commit: from which, by which rule, what came along, and what
-// changed since (contract 15, should 12).
+// changed since.
 
 import { get } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
@@ -92,7 +92,7 @@ export function showSince(path) {
   );
 }
 
-function show(label, heading, asked, found = () => {}) {
+function show(label, heading, asked, /** @type {(answer: any) => unknown} */ found = () => {}) {
   const body = h("div", {
     class: "interdiff",
     tabindex: "0",

@@ -20,23 +20,20 @@ import { onMarks, setViewed, tellMarks, turn } from "./commit/marks.js";
 import { tellFound, tellMoved, tellTrouble } from "./commit/moved.js";
 import { loadRail } from "./rail.js";
 import { route } from "./route.js";
-import { at, counts, open, state } from "./state.js";
+import { at, open, state } from "./state.js";
 import { drawOnward } from "./commit/onward.js";
 import { drawStepper, tellStepper } from "./commit/stepper.js";
 import { drawToolbar, fileMenu } from "./commit/toolbar.js";
 import { drawTree, markCurrent, tell } from "./tree.js";
 
-export { counts, state };
-
 const FIRST = 8; // files whose contents come with the commit
 const scroller = document.getElementById("main");
-const watchers = { reload: new Set(), event: new Set() };
+const watchers = new Set();
 let given = false; // whether someone else counts the open threads
 let began;
 export const ready = new Promise((done) => (began = done));
 
-export const onReload = (callback) => watchers.reload.add(callback);
-export const onEvent = (callback) => watchers.event.add(callback);
+export const onReload = (callback) => watchers.add(callback);
 
 export function threadsOf(map) {
   given = true;
@@ -59,7 +56,7 @@ function openThreads({ threads }) {
 const turns = { commit: Promise.resolve(), project: Promise.resolve() };
 
 /** One reading after the other, so that an older answer never comes after a newer one. */
-export function reload(what = "commit") {
+function reload(what = "commit") {
   const name = what === "project" ? "project" : "commit";
   turns[name] = turns[name].then(() => read(what)).catch(reportError);
   return turns[name];
@@ -68,7 +65,7 @@ export function reload(what = "commit") {
 async function read(what) {
   if (what === "project") await loadRail();
   else await load(state.commit ? "none" : FIRST);
-  for (const callback of watchers.reload) callback(what);
+  for (const callback of watchers) callback(what);
 }
 
 /** Read the commit. Contents that are here stay: they never change for the same objects. */
@@ -141,7 +138,6 @@ function want(...what) {
 function heard(event) {
   const { type, project, repo, sha, reason } = event;
   if (project && project !== state.project) return;
-  for (const callback of watchers.event) callback(event);
   if (type === "review" || type === "pr") {
     const here = repo === state.repo && sha === state.sha;
     want("project", ...(here ? ["commit"] : []));
@@ -156,6 +152,7 @@ function heard(event) {
  */
 function listening() {
   let reading = false;
+  /** @type {Promise<void>} */
   const open = new Promise((done) =>
     follow(route("events"), {
       open: () => (reading ? want("commit", "project") : done()),

@@ -9,7 +9,7 @@ const FIRST = 60; // rows drawn at once
 const later = window.requestIdleCallback ?? ((draw) => setTimeout(draw, 16));
 
 /** Refresh now, after every change that `concerns` this page, and when the connection is back. */
-export function live(refresh, concerns = () => true) {
+export function live(refresh, /** @type {(event: any) => unknown} */ concerns = () => true) {
   const soon = settle(REST, refresh);
   return follow(route("events"), {
     open: soon,

@@ -1,4 +1,4 @@
-// The PR record of a commit (contract 7): what each field says, where that comes from, and how to
+// The PR record of a commit: what each field says, where that comes from, and how to
 // give it back to the commit. What is being typed is never replaced by what arrives.
 
 import { get, put } from "../kit/api.js";
@@ -13,8 +13,8 @@ import { at, state } from "./state.js";
 const STATUSES = { "": "By itself", draft: "Draft", ready: "Ready" };
 const MEANING = {
   "": "Merged once it has landed, published while it has a pull request, else a draft.",
-  draft: "A draft, whatever else is known, until it lands anew.",
-  ready: "Ready for review, whatever else is known, until it lands anew.",
+  draft: "A draft, whatever else is known, until it lands again.",
+  ready: "Ready for review, whatever else is known, until it lands again.",
 };
 const short = (sha) => sha.slice(0, 7);
 
@@ -135,7 +135,7 @@ class Panel {
     else for (const radio of node.querySelectorAll("input")) radio.checked = radio.value === value;
   }
 
-  /** What the service says now; what somebody is typing stays, and says so. */
+  /** What the service says now; what is being typed stays, and says so. */
   arrive(record) {
     const before = this.record;
     this.record = record;

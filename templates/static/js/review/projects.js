@@ -75,6 +75,10 @@ function section(name, build, { folded = false, empty = "" } = {}) {
       nothing.hidden = projects.length > 0;
       update(projects);
     },
+    /** Of one that is folded. */
+    unfold() {
+      /** @type {HTMLDetailsElement} */ (node).open = true;
+    },
     rows,
   };
 }
@@ -119,7 +123,7 @@ function draw() {
   );
   closed.show(without, !without.length);
   archived.show(hidden, !hidden.length);
-  if (words.length) for (const { node } of [closed, archived]) node.open = true;
+  if (words.length) for (const one of [closed, archived]) one.unfold();
   if (!count && !none.firstChild)
     fill(none, welcome({ folder, openOne, add: () => addExamples(watch) }));
   else if (count) fill(none);
@@ -128,7 +132,7 @@ function draw() {
 
 /** "open one of your repositories": the first project that has none yet. */
 function openOne() {
-  closed.node.open = true;
+  closed.unfold();
   const first = closed.rows.querySelector("button");
   first?.scrollIntoView({ block: "center" });
   first?.click();

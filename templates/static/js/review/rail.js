@@ -64,7 +64,6 @@ const focused = () =>
 
 function repository(repo, several) {
   const byRow = new Map(repo.commits.map((commit) => [commit.sha, commit]));
-  const most = Math.max(...repo.commits.map((one) => one.additions + one.deletions), 1);
   const merged = [];
   const stacks = repo.stacks.map((stack) => {
     const commits = stack.commits
@@ -73,11 +72,11 @@ function repository(repo, several) {
       .reverse();
     const live = commits.filter(({ status }) => status !== "merged");
     merged.push(...commits.filter(({ status }) => status === "merged"));
-    return live.length ? [head(stack, live), rungs(repo, live, stack.follow_on, most)] : [];
+    return live.length ? [head(stack, live), rungs(repo, live, stack.follow_on)] : [];
   });
   const name = several && h("h2", { class: "pickhead strong" }, repo.name);
   const errors = repo.errors.map((words) => h("p", { class: "pickhead wrap-anywhere" }, words));
-  return [name, errors, stacks, merged.length > 0 && folded(repo, merged, most)];
+  return [name, errors, stacks, merged.length > 0 && folded(repo, merged)];
 }
 
 function head(stack, commits) {
@@ -96,20 +95,20 @@ function head(stack, commits) {
   );
 }
 
-const rungs = (repo, commits, follows, most) =>
+const rungs = (repo, commits, follows) =>
   h(
     "ol",
     { class: "rungs" },
-    commits.map((commit) => h("li", {}, rung(repo, commit, follows, most))),
+    commits.map((commit) => h("li", {}, rung(repo, commit, follows))),
   );
 
-function folded(repo, merged, most) {
+function folded(repo, merged) {
   const count = h("span", { class: "count" }, String(merged.length));
   return h(
     "details",
     { class: "archived", dataset: { name: repo.name } },
     h("summary", { class: "pickhead" }, icon("right"), "Merged ", count),
-    rungs(repo, merged, false, most),
+    rungs(repo, merged, false),
   );
 }
 

@@ -14,7 +14,7 @@ export const at = (...below) => commitOf(project, repo, state.sha, ...below);
 export const pageAt = ({ repo: other = repo, sha: commit }, hash = "") =>
   pageOf(project, other, commit) + hash;
 
-/** Unresolved threads by path, as drawn by whoever draws threads; see threadsOf() in commit.js. */
+/** Unresolved threads by path, as drawn by what draws threads; see threadsOf() in commit.js. */
 export const open = { counts: new Map(), watchers: new Set() };
 
 /** How many open threads a file has. */

@@ -26,7 +26,7 @@ function row(entry) {
   return unfolding(
     look,
     [
-      named(entry.clientId ?? "nobody known", entry.project ?? ""),
+      named(entry.clientId ?? "unknown client", entry.project ?? ""),
       h("span", { class: fine ? "small nowrap" : "small says bad nowrap" }, word),
       h("span", { class: "small soft cut" }, entry.operation ?? ""),
       entry.count > 1

@@ -3,10 +3,11 @@
 import { call, get, P, post, query } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
 import { sheet } from "../kit/dialog.js";
+import { key } from "../kit/keys.js";
 import { menu } from "../kit/menu.js";
 import { action } from "../kit/palette.js";
 import { problem } from "../kit/parts.js";
-import { key, onChange, where } from "../kit/shell.js";
+import { onChange, where } from "../kit/shell.js";
 import { late } from "../kit/skeleton.js";
 import { follow } from "../kit/stream.js";
 import { attempt, toast } from "../kit/toast.js";
@@ -110,7 +111,7 @@ class ChatPage {
 
   follow(from) {
     const handlers = {
-      open: () => this.transcript.anew(),
+      open: () => this.transcript.restart(),
       line: (data) => this.line(data),
       delta: (data) => this.transcript.delta(data),
       calls: (data) => this.transcript.calls(data),
@@ -260,7 +261,7 @@ class ChatPage {
     if (!offset) return;
     const node = await this.transcript.reach(Number(offset));
     if (!node) {
-      toast("That message is not in this chat any more.", { bad: true });
+      toast("That message is no longer in this chat.", { bad: true });
       return;
     }
     for (let up = node; up && up !== lines; up = up.parentElement)

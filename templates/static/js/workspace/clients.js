@@ -1,4 +1,4 @@
-// Who may call /mcp, with what; and how to let somebody in.
+// Who may call /mcp, with what; and how to let one in.
 
 import { get } from "../kit/api.js";
 import { button, fill, h, icon, mark, settle } from "../kit/dom.js";
@@ -42,7 +42,7 @@ const CONNECT = {
     ].join(" \\\n"),
 };
 
-/** The lines that let a client in, for the program somebody has. */
+/** The lines that let a client in, for the program at hand. */
 function connect(client, url) {
   const text = (program) => CONNECT[program](url, variable(client));
   const shown = h("div");

@@ -51,7 +51,7 @@ export function composer({ key, project, send, label = "Send" }) {
     const prompt = box.value;
     if (!prompt.trim()) {
       box.focus();
-      if (files.paths().length) toast("Write what shall be done with the files.", { bad: true });
+      if (files.paths().length) toast("Say what to do with the files.", { bad: true });
       return;
     }
     if (files.busy()) {
@@ -144,7 +144,9 @@ const isRunbook = (prompt) => prompt.split("\n", 1)[0].trimEnd() === "#!runbook"
 
 /** The models that can be chosen. */
 async function offer(models, project) {
-  const { models: all } = await get(query("/api/models", { project })).catch(() => ({ models: [] }));
+  const { models: all } = await get(query("/api/models", { project })).catch(() => ({
+    models: [],
+  }));
   const list = all.filter((model) => model.engine !== "runbook");
   const options = list.map((model) => h("option", { value: model.id }, model.label ?? model.id));
   models.replaceChildren(models.firstElementChild, ...options);

@@ -17,7 +17,7 @@ import { pause } from "./pausing.js";
 import { pausedBanner } from "./triggers/head.js";
 
 const DAY_MS = 86_400_000;
-const SEEN = "svc.failures.seen"; // until when somebody has seen what failed
+const SEEN = "svc.failures.seen"; // the time of the newest failure that was seen
 const SHOWN = 6; // rows of a card at the right
 
 const state = { paused: null }; // what holds every trigger

@@ -1,5 +1,5 @@
 // A long record, newest first: filters that the address keeps, pages, rows that unfold, new ones
-// that wait while somebody reads.
+// that wait while the list is being read.
 
 import { get, query } from "../kit/api.js";
 import { button, fill, h, keep, mark, settle } from "../kit/dom.js";
@@ -101,7 +101,9 @@ export function ledger({ route, filters, idOf, row, items, none, label }) {
   const fields = () => Object.fromEntries(new FormData(form));
   function wanted() {
     const { days, ...rest } = fields();
-    return days ? { ...rest, since: new Date(Date.now() - days * DAY_MS).toISOString() } : rest;
+    return days
+      ? { ...rest, since: new Date(Date.now() - Number(days) * DAY_MS).toISOString() }
+      : rest;
   }
 
   /** Read the newest page again, or the one after what is known. */
@@ -141,7 +143,8 @@ export function ledger({ route, filters, idOf, row, items, none, label }) {
     button("Clear the filters", {
       kind: "s",
       onclick: () => {
-        for (const control of form.elements) control.value = "";
+        for (const control of form.elements)
+          /** @type {HTMLInputElement | HTMLSelectElement} */ (control).value = "";
         again();
       },
     });
@@ -153,7 +156,7 @@ export function ledger({ route, filters, idOf, row, items, none, label }) {
     load({ now: true }).catch(tell);
   });
   form.addEventListener("input", again);
-  key("/", "Filter", () => form.elements[0].focus());
+  key("/", "Filter", () => /** @type {HTMLElement} */ (form.elements[0]).focus());
   key(["j", "k"], "Next and previous line", (event) => step(list, event.key === "j" ? 1 : -1));
   late(list);
   refresh();

@@ -6,6 +6,9 @@ import { draft } from "../kit/drafts.js";
 import { attempt } from "../kit/toast.js";
 import { span } from "../kit/words.js";
 
+/** @typedef {{label: string, hint?: string, mono?: boolean}} About */
+
+/** @type {Record<string, About>} */
 const FIELDS = {
   name: { label: "Name" },
   group: { label: "Area", hint: "Groups projects on this page. Optional." },
@@ -24,7 +27,7 @@ export function newProject(place) {
     there.elements.name.focus();
     return;
   }
-  const opener = document.activeElement;
+  const opener = /** @type {HTMLElement | null} */ (document.activeElement);
   const inputs = Object.fromEntries(
     Object.entries(FIELDS).map(([name, about]) => [name, input(name, about)]),
   );
@@ -139,6 +142,7 @@ export function newProject(place) {
   inputs.name.focus();
 }
 
+/** @type {(name: string, about: About) => HTMLInputElement} */
 const input = (name, { mono }) =>
   h("input", {
     class: mono ? "input mono" : "input",
@@ -148,6 +152,7 @@ const input = (name, { mono }) =>
     "aria-describedby": `np-${name}-why`,
   });
 
+/** @type {(node: HTMLInputElement, about: About) => HTMLElement} */
 const field = (node, { label, hint }) =>
   h(
     "div",

@@ -15,7 +15,10 @@ export async function lacking() {
   return models.some(({ available }) => available) ? null : models;
 }
 
-/** The ways to an answer, as buttons; `runbook()` writes one, `found()` is told of a model. */
+/**
+ * The ways to an answer, as buttons; `runbook()` writes one, `found()` is called with a model.
+ * @param {{runbook?: (event: Event) => unknown, found: () => unknown}} acts
+ */
 export const ways = ({ runbook, found }) => [
   button("Set a key", { kind: "s", onclick: (event) => guide(event, KEY, found) }),
   button("Use a local model", { kind: "s", onclick: (event) => guide(event, LOCAL, found) }),
@@ -56,7 +59,10 @@ const guide = (event, way, found) =>
         h(
           "div",
           { class: "line wrap" },
-          button("Look again", { kind: "primary", onclick: (again) => look(again, node, said, found) }),
+          button("Look again", {
+            kind: "primary",
+            onclick: (again) => look(again, node, said, found),
+          }),
           button("Close", { onclick: () => node.close() }),
         ),
       ),

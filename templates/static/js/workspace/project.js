@@ -119,7 +119,7 @@ shown.then(() =>
       h("div", { class: "stack parts" }, write.node, chats.node, notes),
       h("aside", { class: "aside", "aria-label": "Triggers and runs" }, triggers.node, runs.node),
     ),
-  )
+  ),
 );
 findReview().catch(() => {}); // the page does without the link
 onChange(refresh);

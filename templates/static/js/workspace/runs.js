@@ -120,7 +120,8 @@ function details(run, about) {
   const who = run.client
     ? `client ${run.client}`
     : [run.actor?.kind, run.actor?.id].filter(Boolean).join(" ");
-  const waited = run.startedAt && (new Date(run.startedAt) - new Date(run.queuedAt)) / 1000;
+  const waited =
+    run.startedAt && (new Date(run.startedAt).getTime() - new Date(run.queuedAt).getTime()) / 1000;
   return facts([
     ["Why", run.reason],
     ["Said", run.summary],

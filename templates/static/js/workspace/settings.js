@@ -170,7 +170,11 @@ function draw(project) {
       "div",
       { class: "two" },
       field("Status", choice("status", project.status, STATUSES)),
-      may("What agents may do without asking", "permissionMode", inheriting("permissionMode", MODES)),
+      may(
+        "What agents may do without asking",
+        "permissionMode",
+        inheriting("permissionMode", MODES),
+      ),
     ),
     h(
       "div",
@@ -318,7 +322,7 @@ function explain(form, error) {
   if (error.code === "stale")
     fill(
       place,
-      "The file changed meanwhile; nothing was written. What you typed stays. ",
+      "The file has changed since; nothing was written. What you typed stays. ",
       h(
         "button",
         { type: "button", class: "link", onclick: overtake },
@@ -341,9 +345,11 @@ function explain(form, error) {
 
 /** Read the file again below what was typed: only the fields that were touched keep their text. */
 async function overtake() {
+  /** @type {HTMLFormElement} */
   const form = document.querySelector("form.flush");
   const typed = changes(form, shownProject);
   await load();
+  /** @type {HTMLFormElement} */
   const fresh = document.querySelector("form.flush");
   for (const [name, value] of Object.entries(typed)) {
     const word = name === "network" && value ? (value.mode ?? value) : value;
@@ -352,5 +358,7 @@ async function overtake() {
   fresh.querySelector(".primary").focus();
 }
 
-key("Ctrl+Enter", "Save", () => document.querySelector("form.flush")?.requestSubmit());
+key("Ctrl+Enter", "Save", () =>
+  /** @type {HTMLFormElement | null} */ (document.querySelector("form.flush"))?.requestSubmit(),
+);
 load().catch((error) => fill(page(), problem(error.message)));

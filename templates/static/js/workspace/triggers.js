@@ -3,10 +3,11 @@
 
 import { get, P } from "../kit/api.js";
 import { button, fill, h, icon, keep, mark, settle } from "../kit/dom.js";
+import { key } from "../kit/keys.js";
 import { menu } from "../kit/menu.js";
 import { action } from "../kit/palette.js";
 import { problem } from "../kit/parts.js";
-import { key, onChange, where } from "../kit/shell.js";
+import { onChange, where } from "../kit/shell.js";
 import { late } from "../kit/skeleton.js";
 import { toast } from "../kit/toast.js";
 import { dayAndTime, inZone, plural, time } from "../kit/words.js";
@@ -130,7 +131,7 @@ function pick(trigger) {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     choose(name);
-    if (event.detail === 0) state.open?.focus(); // by Enter: whoever works by keys goes on there
+    if (event.detail === 0) state.open?.focus(); // by Enter: keyboard users go on there
   };
   return h(
     "li",
@@ -153,7 +154,7 @@ function pick(trigger) {
 
 /** Within a day as a distance that stays true, else the day and the time of the trigger's zone. */
 function soon(iso, zone) {
-  if (new Date(iso) - Date.now() < DAY_MS) return time(iso, { zone });
+  if (new Date(iso).getTime() - Date.now() < DAY_MS) return time(iso, { zone });
   return time(iso, { words: (at) => dayAndTime(at, zone), zone });
 }
 
@@ -230,7 +231,7 @@ const hold = (event, on) => {
   return pause(event, { slug: whole ? "" : slug, on, after: load });
 };
 
-/** The offer of engine.md 9.5: a runbook that works without a model; Save stores it. */
+/** The offer where no model is set up: a runbook that works without a model; Save stores it. */
 function nightly() {
   choose("");
   state.open.suggest({
@@ -286,7 +287,12 @@ const press = (selector) => () => {
 };
 key("x", "Run the chosen trigger now", press(".run-now"), TRIGGERS);
 key("e", "Enable or disable the chosen trigger", press("[role=switch]"), TRIGGERS);
-key("p", "Pause or resume the triggers", () => state.listing && hold(null, !state.listing.paused), TRIGGERS);
+key(
+  "p",
+  "Pause or resume the triggers",
+  () => state.listing && hold(null, !state.listing.paused),
+  TRIGGERS,
+);
 key("Ctrl+s", "Save", () => (state.open ? void state.open.save() : false), TRIGGERS);
 key("Escape", "Leave the field, then the trigger", leave, { ...TRIGGERS, typing: true });
 action("New trigger", () => choose(""), { icon: "plus", key: "n" });
@@ -301,7 +307,7 @@ function leave({ target }) {
     const name = state.name;
     choose(null);
     [...nav.querySelectorAll("a.pick")].find((row) => row.textContent.includes(name))?.focus();
-  } else document.activeElement?.blur();
+  } else /** @type {HTMLElement | null} */ (document.activeElement)?.blur();
 }
 
 const rest = late(groups, "rows");

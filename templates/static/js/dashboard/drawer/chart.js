@@ -9,7 +9,9 @@ const SVG = "http://www.w3.org/2000/svg";
 const HIGH = 56;
 const LEAST = 4;
 const STEP = 4; // of which 3 are drawn
+/** @type {Intl.DateTimeFormatOptions} */
 const DAY = { weekday: "short", day: "numeric", month: "short" };
+/** @type {Intl.DateTimeFormatOptions} */
 const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
 const AGO = { "24h": "24 hours ago", "7d": "7 days ago", "90d": "90 days ago" };
 const KNOWN = ["up", "degraded", "down", "stopped"];
@@ -76,10 +78,12 @@ export class Chart {
     });
   }
 
-  /** Draw a History (contract 8). */
+  /** Draw a History record. */
   draw({ buckets, bucketSeconds, window }) {
     const another = window !== this.window;
-    Object.assign(this, { buckets, bucketSeconds, window });
+    this.buckets = buckets;
+    this.bucketSeconds = bucketSeconds;
+    this.window = window;
     const wide = buckets.length * STEP - 1;
     const box = { preserveAspectRatio: "none", "aria-hidden": "true" };
     this.cursor = s("rect", { class: "cursor", y: 0, width: STEP - 1, height: HIGH });

@@ -25,7 +25,14 @@ const watchers = new Set();
 let shown = null; // the AppView or FileView
 let opener = null;
 
-/** Open an app at a tab. `lines`: of a log that an action answered with, `why` it did. */
+/** @typedef {{lines?: string[], why?: string}} Log */
+
+/**
+ * Open an app at a tab. `lines`: of a log that an action answered with, `why` it did.
+ * @param {string} slug
+ * @param {string} [tab]
+ * @param {Log} [log]
+ */
 export function open(slug, tab = "Overview", { lines, why } = {}) {
   const name = NAMES.find((one) => one.toLowerCase() === tab.toLowerCase()) ?? "Overview";
   go(`#${new URLSearchParams({ app: slug, tab: name.toLowerCase() })}`, slug === current());
@@ -76,6 +83,10 @@ function asked() {
   return { app, tab: NAMES.find((one) => one.toLowerCase() === tab) ?? "Overview", file };
 }
 
+/**
+ * @param {{app?: string, tab?: string, file?: string}} place
+ * @param {Log} [options]
+ */
 function show({ app, tab, file }, options = {}) {
   const before = current();
   if (app && app === before) {
@@ -109,8 +120,14 @@ function cover() {
 }
 
 class AppView {
+  app = null;
+  tab = null;
+  tabs = new Map();
+  ended = false;
+
   constructor(slug, tab, options) {
-    Object.assign(this, { slug, label: slug, app: null, tab: null, tabs: new Map(), ended: false });
+    this.slug = slug;
+    this.label = slug;
     this.title = h("h2", { class: "big cut", tabindex: "-1" }, slug);
     this.found = h("span", { class: "badge line", hidden: true }, "Found");
     this.away = h("span", { class: "line" });

@@ -14,13 +14,23 @@ import { store, stored } from "./stored.js";
 const LINE_PX = 20;
 
 export class Editor {
+  etag = null;
+  base = "";
+  ended = false;
+  faults = [];
+  typed = null;
+  told = null;
+  loaded = false;
+
   /**
    * `file` is its name below home, `address` where its text is read and saved. `saved(record)`
    * takes the answer of a save; `missing()` answers what stands there when there is no file.
    */
   constructor({ file, address, saved, missing }) {
-    Object.assign(this, { file, address, saved, missing, etag: null, base: "", ended: false });
-    Object.assign(this, { faults: [], typed: null, told: null, loaded: false });
+    this.file = file;
+    this.address = address;
+    this.saved = saved;
+    this.missing = missing;
     this.area = h("textarea", {
       class: "yaml",
       wrap: "off",
@@ -66,7 +76,7 @@ export class Editor {
         icon: "copy",
         kind: "ghost only",
         "aria-label": "Copy the path of the file",
-        onclick: () => copy(this.path ?? this.file, "Copied"),
+        onclick: () => copy(this.file, "Copied"),
       }),
     );
   }
@@ -108,7 +118,9 @@ export class Editor {
     this.node.classList.remove("absent");
     this.frame.hidden = false;
     fill(this.notice);
-    Object.assign(this, { base: text, etag, loaded: true });
+    this.base = text;
+    this.etag = etag;
+    this.loaded = true;
     this.area.value = text;
     this.area.readOnly = false;
     if (!this.typed) {
@@ -137,7 +149,7 @@ export class Editor {
     return this.loaded && this.area.value !== this.base;
   }
 
-  /** The file has this tag now: read it anew, unless something is typed. */
+  /** The file has this tag now: read it again, unless something was typed. */
   async update(etag) {
     if (!this.loaded || etag === this.etag || etag === this.told || this.saving) return;
     if (this.dirty) {
@@ -148,7 +160,8 @@ export class Editor {
     const found = await this.read().catch(() => null);
     if (this.ended || this.dirty || !found) return;
     const { scrollTop, selectionStart, selectionEnd } = this.area;
-    Object.assign(this, { base: found.text, etag: found.etag });
+    this.base = found.text;
+    this.etag = found.etag;
     this.area.value = found.text;
     this.area.setSelectionRange(selectionStart, selectionEnd);
     this.area.scrollTop = scrollTop;
@@ -263,7 +276,7 @@ export class Editor {
 
   // saving
 
-  /** Save over the file as it was read; a file that changed meanwhile opens the comparison. */
+  /** Save over the file as it was read; a file that has changed since opens the comparison. */
   async save(etag = this.etag) {
     if (this.saving) return;
     const text = this.area.value;
@@ -282,7 +295,9 @@ export class Editor {
   }
 
   done(record, text, before) {
-    Object.assign(this, { base: text, etag: record.etag, told: null });
+    this.base = text;
+    this.etag = record.etag;
+    this.told = null;
     fill(this.notice);
     this.mistakes(record.fileErrors ?? []);
     this.changed();
@@ -305,7 +320,7 @@ export class Editor {
     if (faults[0].line) this.goTo(faults[0].line);
   }
 
-  /** The file is another one now: both texts side by side, and a person decides. */
+  /** The file has changed: both texts side by side, and a person decides. */
   async settle() {
     const found = await this.read();
     const mine = this.area.value;
@@ -317,7 +332,8 @@ export class Editor {
       await this.save(found?.etag);
       return;
     }
-    Object.assign(this, { base: found.text, etag: found.etag });
+    this.base = found.text;
+    this.etag = found.etag;
     this.replace(found.text, mine, "The text on disk is here now.");
   }
 

@@ -65,7 +65,7 @@ export class FileView {
     return fileErrors.filter(({ file }) => file === this.label);
   }
 
-  /** The file is read anew, unless something is typed. */
+  /** Read the file again, unless something was typed. */
   async heard(type) {
     if (type !== this.event || !this.editor?.loaded) return;
     const found = await this.editor.read().catch(() => null);

@@ -9,9 +9,11 @@ const NONE = "–";
 const ORDER = ["restart", "start", "stop"];
 
 export class Head {
+  app = null;
+
   /** `failed(app, log, why)` shows what an action came to; `configure()` opens its file. */
   constructor({ failed, configure }) {
-    Object.assign(this, { configure, app: null });
+    this.configure = configure;
     this.services = new Services({ changed: (app) => this.update(app ?? this.app), failed });
     this.node = h("div", { class: "apphead" });
   }

@@ -19,8 +19,13 @@ const REST_MS = 1500; // after a change of state, until its figures are asked fo
 const SHOWN = 50; // changes of state
 
 export class History {
+  window = "24h";
+  on = false;
+  round = 0;
+
   constructor(app) {
-    Object.assign(this, { app, window: "24h", on: false, round: 0, since: app.since });
+    this.app = app;
+    this.since = app.since;
     this.chart = new Chart();
     this.body = h("div", { class: "stack" });
     this.choices = h(
@@ -59,7 +64,8 @@ export class History {
 
   update(app) {
     const changed = app.since !== this.since;
-    Object.assign(this, { app, since: app.since });
+    this.app = app;
+    this.since = app.since;
     if (changed) this.soon();
   }
 

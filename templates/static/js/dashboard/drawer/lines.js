@@ -6,6 +6,7 @@ import { ansi, PLAIN } from "../ansi.js";
 const NEAR = 120; // characters of a line in which its level stands
 const TIME =
   /^\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?=\s|$)/;
+/** @type {[level: string, words: RegExp][]} */
 const WORDS = [
   [
     "bad",
@@ -41,7 +42,8 @@ export class Reader {
   glance(raw) {
     const { pen, level } = this;
     const line = this.read(raw);
-    Object.assign(this, { pen, level });
+    this.pen = pen;
+    this.level = level;
     return line;
   }
 }

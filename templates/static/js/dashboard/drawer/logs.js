@@ -21,8 +21,14 @@ const BEHIND = 3; // full answers in a row after which the end is shown and the 
 const WRAP = "wrap";
 
 export class Logs {
+  told = null;
+  timer = 0;
+  on = false;
+  ended = false;
+
   constructor(app, { configure }) {
-    Object.assign(this, { app, configure, told: null, timer: 0, on: false, ended: false });
+    this.app = app;
+    this.configure = configure;
     this.box = h("div", {
       class: "logs wrapped",
       tabindex: "0",
@@ -54,8 +60,15 @@ export class Logs {
   }
 
   forget() {
-    Object.assign(this, { from: 0, bytes: 0, older: false, unread: 0, full: 0, loaded: false });
-    Object.assign(this, { reader: new Reader(), busy: false, bare: true });
+    this.from = 0;
+    this.bytes = 0;
+    this.older = false;
+    this.unread = 0;
+    this.full = 0;
+    this.loaded = false;
+    this.reader = new Reader();
+    this.busy = false;
+    this.bare = true;
   }
 
   bar() {
@@ -110,6 +123,7 @@ export class Logs {
 
   // shown, hidden, told of news
 
+  /** @param {import("./drawer.js").Log} [log] */
   async show({ lines, why } = {}) {
     this.on = true;
     if (lines) this.told = { lines, why };
@@ -157,7 +171,9 @@ export class Logs {
     try {
       const tail = await this.ask({ lines: FIRST });
       if (this.ended) return;
-      Object.assign(this, { from: tail.from, older: tail.truncated, loaded: true });
+      this.from = tail.from;
+      this.older = tail.truncated;
+      this.loaded = true;
       fill(this.notice);
       this.take(tail);
     } catch (error) {
@@ -177,7 +193,10 @@ export class Logs {
     else if (lines.length && this.notice.querySelector(".nothing")) fill(this.notice);
     this.node.classList.toggle("bare", this.bare);
     const start = this.screen.stuck ? this.screen.trim(KEPT) : undefined;
-    if (start !== undefined) Object.assign(this, { from: start, older: true });
+    if (start !== undefined) {
+      this.from = start;
+      this.older = true;
+    }
   }
 
   unmanaged() {
@@ -215,7 +234,7 @@ export class Logs {
     this.next(this.full ? 0 : EVERY_MS);
   }
 
-  /** Lines since the last answer. A log that was removed begins anew; one too fast is cut short. */
+  /** Lines since the last answer. A log that was removed starts again; one too fast is cut short. */
   async newer(tail) {
     if (tail.bytes < this.bytes || (tail.truncated && tail.from > this.bytes)) {
       await this.load();
@@ -238,7 +257,8 @@ export class Logs {
       const tail = await this.ask({ lines: OLDER, before: this.from });
       if (this.ended) return;
       const reader = new Reader();
-      Object.assign(this, { from: tail.from, older: tail.truncated });
+      this.from = tail.from;
+      this.older = tail.truncated;
       if (tail.lines.length) this.screen.prepend(tail.lines.map((line) => reader.read(line)));
       this.count();
     } catch (error) {

@@ -1,7 +1,7 @@
 // The Overview tab: what an app is, where it runs, and where its file lies.
 
 import { get, post } from "../../kit/api.js";
-import { button, h, icon, keep } from "../../kit/dom.js";
+import { button, h, keep } from "../../kit/dom.js";
 import { markdown } from "../../kit/markdown.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
 import { time } from "../../kit/words.js";
@@ -51,7 +51,7 @@ export class Overview {
         rows ? rows.length : key === "picture" || text || description,
       ),
       ({ key }) => key,
-      (part) =>
+      (/** @type {any} */ part) =>
         part.key === "picture" ? picture(part) : part.key === "notes" ? notes(part) : facet(part),
     );
   }
@@ -80,6 +80,10 @@ function facet({ title, rows }) {
   );
 }
 
+/**
+ * @param {string} text
+ * @param {{mono?: boolean, copy?: string, href?: string, at?: any}} [look]
+ */
 function value(text, { mono, copy: what, href, at } = {}) {
   const words = h("span", { class: mono ? "mono wrap-anywhere" : "wrap-anywhere" }, [
     text,
@@ -210,7 +214,8 @@ function code({ identity, tags }) {
 function served({ service }) {
   if (!service) return [];
   const { status, pid, restarts, lastExit, nextRetryAt, adopted, autostart, stale } = service;
-  const ended = lastExit && (lastExit.signal ? `signal ${lastExit.signal},` : `code ${lastExit.code},`);
+  const ended =
+    lastExit && (lastExit.signal ? `signal ${lastExit.signal},` : `code ${lastExit.code},`);
   return given([
     ["Status", `${status}${pid ? `, pid ${pid}` : ""}${adopted ? ", adopted" : ""}`],
     stale && [

@@ -15,9 +15,16 @@ const AT_END_PX = 8;
 const turn = () => new Promise((resume) => setTimeout(resume));
 
 export class Screen {
+  chunks = [];
+  count = 0;
+  stuck = true;
+  query = "";
+  now = null;
+  round = 0;
+
   /** `box` scrolls; `moved(atEnd, atTop)` is called when it did. */
   constructor(box, moved) {
-    Object.assign(this, { box, chunks: [], count: 0, stuck: true, query: "", now: null, round: 0 });
+    this.box = box;
     this.list = h("div", { class: "lines" });
     this.last = h("div", { class: "lines" });
     box.append(this.list, this.last);
@@ -43,10 +50,13 @@ export class Screen {
     for (const { node } of this.chunks) this.near.unobserve(node);
     this.list.replaceChildren();
     this.last.replaceChildren();
-    Object.assign(this, { chunks: [], count: 0, stuck: true, now: null });
+    this.chunks = [];
+    this.count = 0;
+    this.stuck = true;
+    this.now = null;
   }
 
-  /** Put lines behind the others; whoever looks at the end goes on doing so. Many at once begin
+  /** Put lines behind the others; a view at the end stays at the end. Many at once begin
    * a chunk of their own: `from`, where in the log they begin, is then that of a chunk. */
   append(lines) {
     const open = this.chunks.at(-1);
@@ -108,7 +118,7 @@ export class Screen {
     this.pin();
   }
 
-  /** Lay everything out anew, the first line in sight staying first. */
+  /** Lay everything out again, the first line in sight staying first. */
   relaid(change) {
     const first = this.chunks.find(
       ({ node }) => node.offsetTop + node.offsetHeight > this.box.scrollTop,
@@ -147,7 +157,7 @@ export class Screen {
 
   /**
    * Look for a text, from the newest line on, until there are `MANY` hits; older ones are looked
-   * for when somebody comes there. Whether it was done: a newer search may have begun.
+   * for when they scroll into view. Whether it was done: a newer search may have begun.
    */
   async search(query) {
     const round = (this.round += 1);
@@ -206,7 +216,7 @@ export class Screen {
     return before.reduce((sum, { found }) => sum + (found?.length ?? 0), 0);
   }
 
-  /** Draw the line of a hit anew. */
+  /** Redraw the line of a hit. */
   mark({ chunk, n }) {
     const { line } = chunk.found[n];
     const old = chunk.node.children[line];

@@ -104,7 +104,8 @@ export function editBookmark(group, at, link) {
     fields: FIELDS.map((field) => ({ ...field, value: link[field.name] ?? "" })),
     async send(values) {
       await change(group, (all) => {
-        if (!same(all[at], link.url)) throw new Error("This bookmark is another by now.");
+        if (!same(all[at], link.url))
+          throw new Error("This bookmark has changed since you opened it.");
         const { url, name, description, hotkey, ...rest } = all[at];
         return all.with(at, { ...filled(values), ...rest });
       }).catch(toField);
@@ -118,7 +119,7 @@ export async function removeBookmark(group, at, { url, name }) {
   const before = await textOf("bookmarks", group);
   const { config } = await get(route("bookmarks", group));
   const links = config?.links ?? [];
-  if (!same(links[at], url)) throw new Error("This bookmark is another by now.");
+  if (!same(links[at], url)) throw new Error("This bookmark has changed since you opened it.");
   const body = { links: links.toSpliced(at, 1) };
   const { etag } = await call("PATCH", route("bookmarks", group), body, { etag: before.etag });
   undoable(`Removed ${name}.`, () => putBack("bookmarks", group, before.text, { etag }));

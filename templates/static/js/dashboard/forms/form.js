@@ -11,6 +11,9 @@ let count = 0;
  * paths, half, …attributes}. `paths`: the names an error of the service may have for it. `send(values)`
  * does it; what it throws stands at its field, or over the buttons. `keep`: remembers by this name
  * what was typed when the dialogue is closed.
+ * @param {string} title
+ * @param {{intro?: string, fields: any[], verb: string, shape?: string, keep?: string,
+ *   send: (values: any) => unknown}} what
  */
 export function ask(title, { intro, fields, verb, shape = "check", send, keep: kept }) {
   const before = typed.get(kept) ?? {};
@@ -65,7 +68,7 @@ export function ask(title, { intro, fields, verb, shape = "check", send, keep: k
   }
   const node = dialog(title, form);
   built[0].input.focus();
-  built[0].input.select?.();
+  if ("select" in built[0].input) built[0].input.select();
   return { node, fields: Object.fromEntries(built.map((field) => [field.name, field])) };
 }
 
@@ -81,10 +84,13 @@ function problems({ code, body, message }) {
 const sentence = ({ path, message }) => (path ? `${path}: ${message}.` : message);
 
 class Field {
+  bad = false;
+
   constructor({ name, label, kind = "text", value = "", half = false, ...more }) {
     const { options, list, hint, paths, ...rest } = more;
     const id = `field-${(count += 1)}`;
-    Object.assign(this, { name, paths: paths ?? [name], bad: false });
+    this.name = name;
+    this.paths = paths ?? [name];
     const common = { id, class: "input", "aria-describedby": `${id}-hint ${id}-why`, ...rest };
     const off = { autocomplete: "off", spellcheck: "false" };
     if (kind === "select")

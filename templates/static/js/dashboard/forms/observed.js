@@ -8,7 +8,7 @@ import { route } from "../route.js";
 import { EXPECTED } from "./app.js";
 import { ask } from "./form.js";
 
-export function claim({ id, name, port, suggested }, made = () => {}) {
+export function claim({ id, name, port, suggested }, made = (_answer) => {}) {
   ask(`Claim ${name}`, {
     intro: `Port ${port}. Writes apps/<name>.yaml; it is found again on any port.`,
     verb: "Claim",
@@ -73,7 +73,7 @@ export function ignore({ id, name, port, process, cwd }) {
   );
 }
 
-/** Write the rule; returns what takes it back as long as nobody else changed the file. */
+/** Write the rule; returns what takes it back as long as the file has not changed since. */
 async function rule(id, by) {
   const file = route("ignore");
   const before = await call("GET", file);

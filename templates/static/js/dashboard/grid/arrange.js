@@ -4,10 +4,10 @@ import { needsAttention } from "../words.js";
 
 const number = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-export const byName = (a, b) => number.compare(a.name, b.name) || number.compare(a.slug, b.slug);
+const byName = (a, b) => number.compare(a.name, b.name) || number.compare(a.slug, b.slug);
 
 /** `order`, then name; an app without `order` comes after those that have one. */
-export const byOrder = (a, b) => (a.order ?? Infinity) - (b.order ?? Infinity) || byName(a, b);
+const byOrder = (a, b) => (a.order ?? Infinity) - (b.order ?? Infinity) || byName(a, b);
 
 /** [{key, title, slugs}] of the apps, none of them empty. */
 export function arrange(apps) {
@@ -37,7 +37,7 @@ const BAD_FIRST = ["down", "degraded", "starting", "stopping", "unknown", "up", 
 const nothing = (value) => value === null || value === undefined || value === "";
 
 /** What a column of the list is sorted by; equal ones and those without a value by name. */
-export const COLUMNS = {
+const COLUMNS = {
   name: () => 0,
   state: (app) => (needsAttention(app) ? -1 : BAD_FIRST.indexOf(app.state)),
   address: (app) => app.url ?? "",

@@ -12,13 +12,19 @@ const NEAR = "600px";
 const turn = () => globalThis.scheduler?.yield?.() ?? new Promise((done) => setTimeout(done));
 
 export class Grid {
+  faces = new Map();
+  sections = [];
+  look = "";
+  pass = 0;
+  at = "";
+
   /**
    * `hands`: what the faces of apps ask for: open(slug), visit(slug), act(action, slug),
    * menu(slug) → items, pick(slug, range), sort(column). `still()`: hold everything where it is;
    * `over()`: nothing has to be held any more.
    */
   constructor({ hands, still, over }) {
-    Object.assign(this, { hands, faces: new Map(), sections: [], look: "", pass: 0, at: "" });
+    this.hands = hands;
     this.waiting = button("", { kind: "s waiting", onclick: () => this.release() });
     this.waiting.hidden = true;
     this.node = h("div", { class: "apps" });
@@ -36,18 +42,18 @@ export class Grid {
   /** Show what waits behind the pill. */
   release() {
     this.quiet.settle();
-    this.over({ anew: true });
+    this.over({ atOnce: true });
   }
 
   /**
    * `fresh`: the sections as they should be; `views`: slug → what is shown of it. `sort` makes it
-   * a list. `anew`: someone asked for another arrangement, so nothing is held.
+   * a list. `atOnce`: someone asked for another arrangement, so nothing is held.
    */
-  draw(fresh, views, { sort = null, anew = false } = {}) {
+  draw(fresh, views, { sort = null, atOnce = false } = {}) {
     const look = sort ? "list" : "tiles";
     if (look !== this.look) this.begin(look);
     let waits = { added: 0, moved: 0 };
-    if (anew || !this.sections.length) this.sections = fresh;
+    if (atOnce || !this.sections.length) this.sections = fresh;
     else if (!this.quiet.busy) this.sections = settled(this.sections, fresh, { gaps: !sort });
     else ({ sections: this.sections, ...waits } = held(this.sections, fresh));
     this.tell(waits);

@@ -6,7 +6,7 @@ import { ACTIONS, unable } from "./services.js";
 
 const told = (error) => toast(error.message, { bad: true });
 
-/** `hands`: what acts: open(slug, tab), visit(slug), act(action, slug), edit, pick, claim … */
+/** `hands`: what acts: open(slug, tab), visit(slug), act(action, slug), edit, pick, claim, ignore … */
 export function items(app, hands) {
   const { slug, name, url, source } = app;
   const services = Object.entries(ACTIONS).map(([action, { label, icon }]) => {
@@ -28,6 +28,7 @@ export function items(app, hands) {
     { label: "New picture", icon: "restart", act: () => hands.picture([slug]) },
     declared && { label: "Edit the file", icon: "pencil", act: () => hands.edit("apps", slug) },
     !declared && { label: "Claim", icon: "plus", act: () => hands.claim(app) },
+    !declared && { label: "Ignore", icon: "x", act: () => hands.ignore(app) },
     declared && {
       label: "Remove",
       icon: "trash",

@@ -1,13 +1,18 @@
-// Whether somebody reads, points at, types or selects in a part of the page: nothing there may
+// Whether a person reads, points at, types or selects in a part of the page: nothing there may
 // move then. It is over a moment after the last sign of a hand.
 
 const REST_MS = 2500;
 const SIGNS = ["pointermove", "pointerdown", "keydown", "wheel", "touchmove"];
 
 export class Quiet {
+  at = -REST_MS;
+  timer = 0;
+
   /** `also()`: further reasons to hold still; `over()` is called when the last sign is old. */
   constructor(node, { also = () => false, over }) {
-    Object.assign(this, { node, also, over, at: -REST_MS, timer: 0 });
+    this.node = node;
+    this.also = also;
+    this.over = over;
     for (const sign of SIGNS)
       node.addEventListener(sign, () => this.touched(), { passive: true, capture: true });
   }

@@ -5,6 +5,7 @@ import { absolute } from "../../kit/words.js";
 import { clock, percent, saying, shortly } from "../words.js";
 import { Face, quick } from "./tile.js";
 
+/** @type {[column: string, label: string][]} */
 const HEADS = [
   ["name", "Name"],
   ["state", "State"],

@@ -1,12 +1,15 @@
-// The apps somebody ticked, and the bar that says what can be done with all of them.
+// The selected apps, and the bar that says what can be done with all of them.
 
 import { button, fill, h } from "../../kit/dom.js";
 import { plural } from "../../kit/words.js";
 
 export class Selection {
+  slugs = new Set();
+  anchor = "";
+
   /** `acts`: [{label, icon, act(slugs), key}] of the bar; `changed()` when a tick moved. */
   constructor({ acts, changed }) {
-    Object.assign(this, { slugs: new Set(), anchor: "", changed });
+    this.changed = changed;
     this.count = h("span", { class: "strong", role: "status" });
     this.bar = h(
       "div",

@@ -34,9 +34,12 @@ export function usual({ service, state, unexpected, source }) {
 }
 
 export class Services {
+  busy = new Map();
+
   /** `changed(app)` takes the app of an answer, if there is one; `failed(app, log, why)` shows why. */
   constructor({ changed, failed }) {
-    Object.assign(this, { changed, failed, busy: new Map() });
+    this.changed = changed;
+    this.failed = failed;
   }
 
   /** Only the stop of an app that should always run is worth a question. */
@@ -68,7 +71,7 @@ export class Services {
     );
   }
 
-  /** Resolves to "" or to why it did not work. `quiet`: whoever asked tells it. */
+  /** Resolves to "" or to why it did not work. `quiet`: the caller says it. */
   async act(action, app, { quiet = false } = {}) {
     this.busy.set(app.slug, action);
     this.changed();

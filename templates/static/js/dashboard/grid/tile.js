@@ -1,4 +1,4 @@
-// One app as a tile: picture, name, address, state, the last day. Each part is drawn anew only
+// One app as a tile: picture, name, address, state, the last day. Each part is redrawn only
 // when what it shows has changed, so that focus, selection and menus stay.
 
 import { bar24, sparkline } from "../../kit/bars.js";
@@ -13,8 +13,17 @@ const RUNS = new Set(["up", "degraded", "down"]);
 
 /** What both looks of an app do: keep what was drawn, offer the action, the menu, the tick. */
 export class Face {
+  app = null;
+  drawn = new Map();
+  // Each look makes its own.
+  /** @type {HTMLElement} */
+  node;
+  /** @type {HTMLElement} */
+  address;
+
   constructor(slug, hands) {
-    Object.assign(this, { slug, hands, app: null, drawn: new Map() });
+    this.slug = slug;
+    this.hands = hands;
     this.over = h("a", { class: "over", tabindex: "-1" });
     this.pick = h("input", {
       type: "checkbox",
@@ -32,7 +41,7 @@ export class Face {
     menu(this.more, () => hands.menu(slug));
   }
 
-  /** Draw a part when its `value` is another than the one it was drawn with. */
+  /** Redraw a part when its `value` has changed. */
   part(name, value, draw) {
     const said = JSON.stringify(value);
     if (this.drawn.get(name) === said) return;

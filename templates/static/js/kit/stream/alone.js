@@ -5,14 +5,21 @@ import { Hub } from "./hub.js";
 
 const PLACES = ["svc-stream-1", "svc-stream-2", "svc-stream-3", "svc-stream-4"];
 
-/** A port like that of the worker; it is connected once there is a place, until the signal. */
+/**
+ * A port like that of the worker; it is connected once there is a place, until the signal.
+ * @param {AbortSignal} signal
+ */
 export function alone(signal) {
   const { port1, port2 } = new MessageChannel();
   place(signal).then(() => new Hub().connect(port2));
   return port1;
 }
 
-/** The first of them that gets free. */
+/**
+ * The first of them that gets free.
+ * @param {AbortSignal} signal
+ * @returns {Promise<void>}
+ */
 function place(signal) {
   if (!navigator.locks) return Promise.resolve();
   const waiting = new AbortController();

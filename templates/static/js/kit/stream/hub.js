@@ -1,6 +1,6 @@
 // One connection for every stream that pages follow, whatever their number: a browser gives one
 // server six connections for all its windows. A page is a message port; it asks with
-// {follow, url, after}, {end}, {bye} and {lives}, and is told {n, event, data, id}, {up} and {lost}.
+// {follow, url, after}, {end}, {bye} and {lives}, and receives {n, event, data, id}, {up} and {lost}.
 // This file is the shared worker of all pages of an origin; it imports nothing, so that its address
 // with the version names all of it.
 
@@ -11,42 +11,70 @@ const SILENCE = 60_000; // the service says something every 25 s; less is a conn
 const REFUSED = 10_000; // ms until a stream that was refused is asked for again
 const LONGEST = 12_000; // characters of the address; the service takes 16,384
 
-export class Hub {
-  constructor() {
-    Object.assign(this, { pages: new Set(), streams: new Map(), lost: false });
-    Object.assign(this, { abort: null, wait: SOON, timer: 0, due: 0 });
-  }
+/** @typedef {{port: MessagePort, follows: Map<number, Follow>}} Page */
+/** @typedef {{page: Page, n: number, stream: Stream, open: boolean}} Follow */
+/**
+ * @typedef {{key: string | symbol, url: string, own: boolean, last: string, follows: Set<Follow>,
+ *   live: boolean, refused: boolean}} Stream
+ */
 
+export class Hub {
+  /** @type {Set<Page>} */
+  pages = new Set();
+  /** @type {Map<string | symbol, Stream>} */
+  streams = new Map();
+  lost = false;
+  /** @type {AbortController | null} */
+  abort = null;
+  wait = SOON;
+  timer = 0;
+  due = 0;
+
+  /** @param {MessagePort} port */
   connect(port) {
+    /** @type {Page} */
     const page = { port, follows: new Map() };
     this.pages.add(page);
     port.onmessage = ({ data }) => this.heard(page, data);
     if (this.lost) this.tell(page);
   }
 
-  heard(page, { follow, url, after, end, bye, lives }) {
+  /**
+   * @param {Page} page
+   * @param {{follow?: number, url?: string, after?: string, end?: number, bye?: boolean,
+   *   lives?: string}} message
+   */
+  heard(page, { follow, url = "", after, end, bye, lives }) {
     if (follow) this.follow(page, follow, url, after);
     else if (end) this.end(page, end);
     else if (bye) this.drop(page);
-    // A page holds its lock as long as it lives, and nobody is told when it dies.
+    // A page holds its lock as long as it lives, and there is no event when it dies.
     else if (lives) navigator.locks.request(lives, () => this.drop(page));
   }
 
+  /** @param {Page} page */
   drop(page) {
     for (const n of [...page.follows.keys()]) this.end(page, n);
     this.pages.delete(page);
   }
 
-  /** Pages share a stream, but for one that goes on behind a place of the page's own. */
+  /**
+   * Pages share a stream, but for one that goes on behind a place of the page's own.
+   * @param {Page} page
+   * @param {number} n
+   * @param {string} url
+   * @param {string} [after]
+   */
   follow(page, n, url, after) {
     const own = after !== undefined;
     const key = own ? Symbol(url) : url;
-    if (!this.streams.has(key)) {
-      const stream = { key, url, own, last: after ?? "", follows: new Set() };
-      this.streams.set(key, Object.assign(stream, { live: false, refused: false }));
+    let stream = this.streams.get(key);
+    if (!stream) {
+      const now = { last: after ?? "", live: false, refused: false };
+      stream = { key, url, own, follows: new Set(), ...now };
+      this.streams.set(key, stream);
       this.soon(this.abort ? REST : 0);
     }
-    const stream = this.streams.get(key);
     const one = { page, n, stream, open: false };
     page.follows.set(n, one);
     stream.follows.add(one);
@@ -55,6 +83,10 @@ export class Hub {
     this.open(one);
   }
 
+  /**
+   * @param {Page} page
+   * @param {number} n
+   */
   end(page, n) {
     const one = page.follows.get(n);
     if (!one) return;
@@ -65,7 +97,10 @@ export class Hub {
     this.soon(REST);
   }
 
-  /** The earliest of what is asked for. */
+  /**
+   * The earliest of what is asked for.
+   * @param {number} ms
+   */
   soon(ms) {
     const due = Date.now() + ms;
     if (this.timer && this.due <= due) return;
@@ -96,6 +131,10 @@ export class Hub {
     this.wait = Math.min(this.wait * 2, LATE);
   }
 
+  /**
+   * @param {Stream[]} streams
+   * @param {AbortController} abort
+   */
   async read(streams, abort) {
     const { signal } = abort;
     let silence = 0;
@@ -108,10 +147,11 @@ export class Hub {
       const headers = { Accept: "text/event-stream" };
       const query = streams.map(asked).join("&");
       const response = await fetch(`/api/streams?${query}`, { headers, signal, cache: "no-store" });
-      if (!response.ok) throw new Error(`streams answered ${response.status}`);
+      if (!response.ok || !response.body) throw new Error(`streams answered ${response.status}`);
       this.wait = SOON;
       this.say(false);
       const source = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      /** @type {Reading} */
       const reading = { streams, at: null };
       let rest = "";
       for (;;) {
@@ -119,7 +159,7 @@ export class Hub {
         if (done || signal.aborted) return;
         spoke();
         const events = (rest + value).split("\n\n");
-        rest = events.pop();
+        rest = events.pop() ?? "";
         for (const event of events) this.deliver(reading, event);
       }
     } finally {
@@ -127,59 +167,78 @@ export class Hub {
     }
   }
 
+  /**
+   * @param {Reading} reading
+   * @param {string} text
+   */
   deliver(reading, text) {
     const { stream, status, event = "message", id, data } = fields(text);
-    if (stream) reading.at = reading.streams[stream];
+    if (stream) reading.at = reading.streams[Number(stream)];
     const { at } = reading;
     if (at && id !== undefined) at.last = id;
-    if (status) this.begun(at, status);
-    else if (data !== undefined)
+    if (at && status) this.begun(at, status);
+    else if (at && data !== undefined)
       for (const { page, n } of at.follows) page.port.postMessage({ n, event, data, id });
     else if (text.startsWith(":")) for (const page of this.pages) this.tell(page);
   }
 
+  /**
+   * @param {Stream} stream
+   * @param {string} status
+   */
   begun(stream, status) {
     stream.live = status === "200";
     stream.refused = !stream.live;
     if (stream.refused) this.soon(REFUSED);
     for (const one of stream.follows) {
       this.tell(one.page);
-      // What is being written comes anew with each beginning; else only after a loss it matters.
+      // What is being written is sent again at each start; otherwise it matters only after a loss.
       if (stream.live && (stream.own || !one.open)) this.open(one);
     }
   }
 
+  /** @param {Follow} one */
   open(one) {
     one.open = true;
     one.page.port.postMessage({ n: one.n, event: "open" });
   }
 
+  /** @param {boolean} lost */
   say(lost) {
     this.lost = lost;
     for (const page of this.pages) this.tell(page);
   }
 
+  /** @param {Page} page */
   tell(page) {
     const refused = [...page.follows.values()].some((one) => one.stream.refused);
     page.port.postMessage(this.lost || refused ? { lost: true } : { up: true });
   }
 }
 
+/** @typedef {{streams: Stream[], at: Stream | null | undefined}} Reading */
+
+/** @param {Stream} stream */
 function asked({ url, last }) {
   const address = last === "" ? url : `${url}#${last}`;
   return `follow=${encodeURIComponent(address).replaceAll("%2F", "/")}`;
 }
 
-/** As many as an address holds: those of many pages first, then the latest. */
+/**
+ * As many as an address holds: those of many pages first, then the latest.
+ * @param {Stream[]} streams
+ */
 function fitting(streams) {
   let length = 0;
   return streams
     .reverse()
-    .sort((one, other) => one.own - other.own)
+    .sort((one, other) => Number(one.own) - Number(other.own))
     .filter((stream) => (length += asked(stream).length + 1) < LONGEST);
 }
 
+/** @param {string} text */
 function fields(text) {
+  /** @type {Record<string, string | undefined>} */
   const found = {};
   for (const line of text.split("\n")) {
     const [, field, value] = /^([a-z]+): ?(.*)$/s.exec(line) ?? [];
@@ -192,13 +251,15 @@ if ("onconnect" in globalThis) {
   const hub = new Hub();
   const name = `svc-worker-${Math.random()}`;
   // Held as long as this worker lives: pages are not told when it dies, so they ask for the same.
+  /** @type {Promise<void>} */
   const held = new Promise((done) => {
     navigator.locks?.request(name, () => {
       done();
       return new Promise(() => {});
     });
   });
-  addEventListener("connect", ({ ports: [port] }) => {
+  addEventListener("connect", (event) => {
+    const [port] = /** @type {MessageEvent} */ (event).ports;
     hub.connect(port);
     held.then(() => port.postMessage({ lives: name }));
   });

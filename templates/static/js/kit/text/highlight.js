@@ -6,9 +6,15 @@ import { languageOf } from "./languages.js";
 import { CLASSES, tokenised } from "./tokens.js";
 
 const MOST = 60_000; // characters
+/** @type {Record<string, string>} */
 const CHANGES = { "+": "add", "-": "del", "@": "at" };
 
-/** highlight("x = 1", "python" or "a.py") → nodes and texts. */
+/**
+ * highlight("x = 1", "python" or "a.py") → nodes and texts.
+ * @param {string} text
+ * @param {string} [name]
+ * @returns {(Node | string)[]}
+ */
 export function highlight(text, name) {
   if (text.length > MOST) return [text];
   if (/^(?:diff|patch)$|\.(?:diff|patch)$/i.test(name ?? "")) return changes(text);
@@ -17,7 +23,12 @@ export function highlight(text, name) {
   return text.split("\n").flatMap((line, n) => [n ? "\n" : "", ...painted(line, tokens[n])]);
 }
 
+/**
+ * @param {string} line
+ * @param {number[]} tokens
+ */
 function painted(line, tokens) {
+  /** @type {(Node | string)[]} */
   const nodes = [];
   let from = 0;
   for (let n = 0; n < tokens.length; n += 3) {
@@ -31,6 +42,7 @@ function painted(line, tokens) {
   return [...nodes, line.slice(from)];
 }
 
+/** @param {string} text */
 const changes = (text) =>
   text.split("\n").flatMap((line, n) => {
     const kind = /^(?:\+\+\+|---) /.test(line) ? "at" : CHANGES[line[0]];

@@ -5,9 +5,26 @@ import { h } from "../dom.js";
 
 const DEPTH = 6;
 const ADDRESS = String.raw`(?:https?:\/\/|mailto:)[^\s<>"]{1,2000}`;
+/** Those that models write; others stay as they are. @type {Record<string, string>} */
+const ENTITIES = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: "\u00a0",
+  copy: "\u00a9",
+  mdash: "\u2014",
+  ndash: "\u2013",
+  hellip: "\u2026",
+  rarr: "\u2192",
+  times: "\u00d7",
+};
 const PIECES = [
+  ["entity", String.raw`&(?:${Object.keys(ENTITIES).join("|")}|#\d{1,7}|#[xX][\da-fA-F]{1,6});`],
   ["escape", String.raw`\\[!-\/:-@\[-${"`"}{-~]`],
   ["code", String.raw`(?<tick>${"`"}{1,8})(?!${"`"})[^]{1,1000}?(?<!${"`"})\k<tick>(?!${"`"})`],
+  ["both", String.raw`\*\*\*(?=[^\s*])[^*]{1,1000}?(?<!\s)\*\*\*(?!\*)`],
   ["strong", String.raw`\*\*(?=\S)[^]{1,1000}?\S\*\*|\*\*[^\s*]\*\*`],
   ["strongUnder", String.raw`(?<![\w])__(?=\S)[^]{1,1000}?\S__(?!\w)`],
   ["em", String.raw`\*(?![\s*])(?:[^*\n]|\*\*[^*\n]{1,500}\*\*){0,600}?[^\s*]\*(?!\*)|\*[^\s*]\*`],
@@ -18,11 +35,20 @@ const PIECES = [
     String.raw`!?\[(?<label>(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\]){0,500})\]\((?<href>[^\s()<>]{0,2000}(?:\([^\s()<>]{0,200}\)[^\s()<>]{0,200})?)(?:\s{1,3}"[^"\n]{0,300}")?\)`,
   ],
   ["angle", String.raw`<(?<target>${ADDRESS})>`],
-  ["bare", String.raw`(?<![\w])https?:\/\/[^\s<>"${"`"}]{1,2000}`],
+  ["bare", String.raw`(?<![\w])https?:\/\/[^\s<>"${"`"}.,;:!?'*_~()\]][^\s<>"${"`"}]{0,2000}`],
 ];
 const INLINE = new RegExp(PIECES.map(([name, text]) => `(?<${name}>${text})`).join("|"), "g");
 
-/** inline("a **b**", {breaks}) → nodes; with `breaks` a new line is one, else a space. */
+/** @typedef {(path: string) => string | undefined} Resolve */
+/** @typedef {{breaks?: boolean, resolve?: Resolve}} Options */
+
+/**
+ * inline("a **b**", {breaks}) → nodes; with `breaks` a new line is one, else a space.
+ * @param {string} text
+ * @param {Options} [options]
+ * @param {number} [depth]
+ * @returns {(Node | string)[]}
+ */
 export function inline(text, options = {}, depth = 0) {
   if (depth > DEPTH) return [text];
   const nodes = [];
@@ -35,6 +61,10 @@ export function inline(text, options = {}, depth = 0) {
   return [...nodes, ...plain(text.slice(end), options)];
 }
 
+/**
+ * @param {string | undefined} text
+ * @param {Options} options
+ */
 function plain(text, { breaks }) {
   if (!text) return [];
   const lines = text.split("\n");
@@ -45,24 +75,52 @@ function plain(text, { breaks }) {
   });
 }
 
-function piece({ 0: all, groups }, options, depth) {
-  const within = (cut, end = cut) => inline(all.slice(cut, all.length - end), options, depth + 1);
+/**
+ * @param {RegExpMatchArray} found
+ * @param {Options} options
+ * @param {number} depth
+ * @returns {{node: Node | string, rest?: string}}
+ */
+function piece({ 0: all, groups = {} }, options, depth) {
+  /** @type {(cut: number) => (Node | string)[]} */
+  const within = (cut) => inline(all.slice(cut, all.length - cut), options, depth + 1);
   const { tick, label, href, target } = groups;
+  if (groups.entity) return { node: character(all.slice(1, -1)) };
   if (groups.escape) return { node: all[1] };
   if (groups.code) return { node: h("code", {}, unpadded(all.slice(tick.length, -tick.length))) };
+  if (groups.both) return { node: h("em", {}, h("strong", {}, within(3))) };
   if (groups.strong ?? groups.strongUnder) return { node: h("strong", {}, within(2)) };
   if (groups.em ?? groups.emUnder) return { node: h("em", {}, within(1)) };
   if (groups.strike) return { node: h("s", {}, within(2)) };
   if (groups.link) return { node: link(href, label, all, options, depth) };
-  if (groups.angle) return { node: anchor(target, [target.replace(/^mailto:/, "")]) };
+  if (groups.angle) return { node: anchor(target, [target]) };
   const [address, rest] = trimmed(all);
   return { node: anchor(address, [address]), rest };
 }
 
+/**
+ * "amp" → "&", "#65" → "A"; what is no character becomes U+FFFD.
+ * @param {string} name
+ */
+function character(name) {
+  if (!name.startsWith("#")) return ENTITIES[name];
+  const number = Number(name.slice(1).replace(/^[xX]/, "0x"));
+  const bad = !number || number > 0x10ffff || (number >= 0xd800 && number < 0xe000);
+  return bad ? "\ufffd" : String.fromCodePoint(number);
+}
+
+/** @param {string} text */
 const unpadded = (text) =>
   (/^ .*\S.* $/s.test(text) ? text.slice(1, -1) : text).replaceAll("\n", " ");
 
-/** What is not a web address is shown as it was written; a link within the page is none. */
+/**
+ * What is not a web address is shown as it was written; a link within the page is none.
+ * @param {string} href
+ * @param {string} label
+ * @param {string} all
+ * @param {Options} options
+ * @param {number} depth
+ */
 function link(href, label, all, options, depth) {
   const words = label ? inline(label, options, depth + 1) : [href];
   if (/^(?:https?:\/\/|mailto:)/i.test(href)) return anchor(href, words);
@@ -70,10 +128,14 @@ function link(href, label, all, options, depth) {
   return own ? h("a", { class: "link", href: own }, words) : all;
 }
 
+/** @type {(href: string, words: (Node | string)[]) => HTMLElement} */
 const anchor = (href, words) =>
   h("a", { class: "link", href, rel: "noreferrer noopener", target: "_blank" }, words);
 
-/** A full stop or a bracket after an address belongs to the sentence. */
+/**
+ * A full stop or a bracket after an address belongs to the sentence.
+ * @param {string} address
+ */
 function trimmed(address) {
   let end = address.length;
   for (;;) {
@@ -85,4 +147,5 @@ function trimmed(address) {
   return [address.slice(0, end), address.slice(end)];
 }
 
+/** @type {(text: string, letter: string, end: number) => number} */
 const count = (text, letter, end) => text.slice(0, end).split(letter).length;

@@ -9,20 +9,33 @@ const LONGEST = 2000; // characters of a line that is looked into
 const NUMERAL = /0[xXbBoO][\da-fA-F_]+|\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?\w*/y;
 const NAME = /[@#!]?[\p{L}_$][\p{L}\p{N}_$]*/uy;
 
+/** @typedef {import("./languages.js").Language} Language */
+/** @typedef {{from: string, to: string | null, kind: number, lines?: boolean, escapes?: boolean}} Open */
+
 /**
  * tokenised(text, languageOf("a.py")) → per line [start, end, kind, …], without overlaps. What a
  * line leaves open (a comment, a long string) goes on in the next.
+ * @param {string} text
+ * @param {Language | null} language
  */
 export function tokenised(text, language) {
   if (!text || !language) return [];
+  /** @type {Open | null} */
   let within = null;
   return text.split("\n").map((line) => {
+    /** @type {number[]} */
     const tokens = [];
     within = tokenise(line.slice(0, LONGEST), language, within, tokens);
     return tokens;
   });
 }
 
+/**
+ * @param {string} line
+ * @param {Language} language
+ * @param {Open | null} within
+ * @param {number[]} tokens
+ */
 function tokenise(line, language, within, tokens) {
   let at = 0;
   while (at < line.length) {
@@ -34,7 +47,7 @@ function tokenise(line, language, within, tokens) {
       continue;
     }
     const key = keyed(line, at, language);
-    const opener = !key && opened(line, at, language);
+    const opener = key ? null : opened(line, at, language);
     if (key) {
       add(tokens, at, key, WORD);
       at = key;
@@ -48,15 +61,27 @@ function tokenise(line, language, within, tokens) {
   return within;
 }
 
-/** Where a key, a tag or a property that begins here ends, 0 when none does. */
+/**
+ * Where a key, a tag or a property that begins here ends, 0 when none does.
+ * @param {string} line
+ * @param {number} at
+ * @param {Language} language
+ */
 function keyed(line, at, { keys }) {
   if (!keys) return 0;
   keys.lastIndex = at;
   return keys.test(line) ? keys.lastIndex : 0;
 }
 
-/** A comment or string that begins here. */
+/**
+ * A comment or string that begins here.
+ * @param {string} line
+ * @param {number} at
+ * @param {Language} language
+ * @returns {Open | null}
+ */
 function opened(line, at, { comments, blocks, strings, blank, apart }) {
+  /** @param {string} from */
   const starts = (from) => line.startsWith(from, at);
   if (comments.some((from) => starts(from) && (!blank || at === 0 || /\s/.test(line[at - 1]))))
     return { from: "", to: null, kind: COMMENT };
@@ -68,7 +93,12 @@ function opened(line, at, { comments, blocks, strings, blank, apart }) {
   return null;
 }
 
-/** Where what began ends, null when not in this line. */
+/**
+ * Where what began ends, null when not in this line.
+ * @param {string} line
+ * @param {number} at
+ * @param {Open} open
+ */
 function closed(line, at, { to, escapes }) {
   if (to === null) return line.length;
   for (let n = at; n < line.length; n += 1) {
@@ -78,6 +108,12 @@ function closed(line, at, { to, escapes }) {
   return null;
 }
 
+/**
+ * @param {string} line
+ * @param {number} at
+ * @param {Language} language
+ * @param {number[]} tokens
+ */
 function word(line, at, language, tokens) {
   NUMERAL.lastIndex = at;
   if (NUMERAL.test(line)) {
@@ -93,6 +129,12 @@ function word(line, at, language, tokens) {
   return at + name.length;
 }
 
+/**
+ * @param {number[]} tokens
+ * @param {number} start
+ * @param {number} end
+ * @param {number} kind
+ */
 function add(tokens, start, end, kind) {
   if (end > start) tokens.push(start, end, kind);
 }

@@ -1,4 +1,4 @@
-// The keys of a commit's page (contract 15), those of threads aside.
+// The keys of a commit's page, those of threads aside.
 
 import { key } from "../../kit/keys.js";
 import { action } from "../../kit/palette.js";

@@ -26,7 +26,11 @@ function tell() {
           h("span", { class: "cut" }, `Next: ${next.title}`),
           letter && h("span", { class: "kbd phone-hide" }, letter),
         )
-      : h("a", { class: "btn", href: pageOf(state.project) }, "This was the last commit: to the project"),
+      : h(
+          "a",
+          { class: "btn", href: pageOf(state.project) },
+          "This was the last commit: to the project",
+        ),
   );
 }
 

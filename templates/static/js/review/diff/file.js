@@ -18,9 +18,15 @@ const broken = (path) =>
   path.split(/(?<=\/)/).flatMap((part, n) => (n ? [h("wbr"), part] : [part]));
 
 export class FileView {
+  sheet = null;
+  forced = false;
+  drawing = null;
+  near = false; // whether it is in sight or soon will be
+
   /** `page` = {look, painter, drawn(view), comment(view), viewed(view, box)} of view.js. */
   constructor(file, page) {
-    Object.assign(this, { file, page, sheet: null, forced: false, drawing: null });
+    this.file = file;
+    this.page = page;
     this.folded = file.viewed;
     this.top = h("div", { class: "filetop stack" });
     this.body = h("div", { class: "filebody" });
@@ -150,7 +156,9 @@ export class FileView {
 
   async drawn() {
     await this.load();
+    /** @type {any} */
     const waiting = this.forced ? null : held(this.file, () => this.force());
+    /** @type {any} */
     const other = waiting ?? instead(this.file);
     this.sheet?.end();
     const { look, painter } = this.page;
@@ -173,7 +181,7 @@ export class FileView {
     const { file } = this;
     if (!file.truncated) return;
     const found = await get(`${at("file")}?${new URLSearchParams({ path: file.path })}`);
-    const { viewed, changed_since_viewed } = this.file; // may have changed meanwhile
+    const { viewed, changed_since_viewed } = this.file; // may have changed since
     Object.assign(file, found, { viewed, changed_since_viewed });
     this.say();
     this.page.counted(this);

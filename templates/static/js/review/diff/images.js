@@ -1,5 +1,5 @@
 // A changed image: before and after side by side, one uncovered over the other, or one through the
-// other (contract 15.17). An image that came or went stands alone.
+// other. An image that came or went stands alone.
 
 import { fill, h, visible } from "../../kit/dom.js";
 import { at } from "../state.js";
@@ -58,7 +58,7 @@ function measure(stage) {
 /** The choice of the way, and for two of the three how far; it moves by arrow keys or by drag. */
 function comparison(stage, path) {
   const far = h("input", { type: "range", class: "far", min: "0", max: "100", value: "50" });
-  const moved = () => stage.style.setProperty("--far", far.value / 100);
+  const moved = () => stage.style.setProperty("--far", Number(far.value) / 100);
   far.addEventListener("input", moved);
   moved();
   const choices = Object.entries(WAYS).map(([way, label]) =>

@@ -11,7 +11,7 @@ const KINDS = {
   120000: "a symlink",
   [SUBMODULE]: "a submodule",
 };
-export const LARGE = 2000; // changed lines beyond which a file waits to be asked for
+const LARGE = 2000; // changed lines beyond which a file waits to be asked for
 
 const STATUS = {
   added: ["A", "Added"],

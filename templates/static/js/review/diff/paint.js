@@ -12,6 +12,9 @@ const DECEIVERS = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad\r]
 const LARGEST = 2 << 20; // characters of a file that is highlighted
 
 export class Painter {
+  /** @type {Worker | undefined} */
+  worker;
+
   constructor(root) {
     this.chunks = new Map();
     this.asked = new Map();

@@ -25,8 +25,13 @@ export const columns = (split) => (split ? 6 : 4);
 
 /** Builds rows of one file; `told` is called with every code cell {cell, side, line, text, marks}. */
 export class Rows {
+  marked = new Map();
+
   constructor({ old, fresh, split, told }) {
-    Object.assign(this, { old, fresh, split, told, marked: new Map() });
+    this.old = old;
+    this.fresh = fresh;
+    this.split = split;
+    this.told = told;
   }
 
   *of(part) {
@@ -40,7 +45,7 @@ export class Rows {
   }
 
   alone(at) {
-    const row = ALONE.cloneNode(true);
+    const row = /** @type {HTMLElement} */ (ALONE.cloneNode(true));
     const [left, right, sign, code] = row.children;
     row.at = at;
     if (at.kind !== "same") row.classList.add(at.kind);
@@ -53,7 +58,7 @@ export class Rows {
   }
 
   pair(at) {
-    const row = PAIR.cloneNode(true);
+    const row = /** @type {HTMLElement} */ (PAIR.cloneNode(true));
     row.at = at;
     const cells = [...row.children];
     this.side(cells.slice(0, 3), "LEFT", at, this.marks(at.twin?.old)?.[0]);

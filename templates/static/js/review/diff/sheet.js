@@ -16,11 +16,16 @@ const FEW = 400; // lines put into a table that is there
 export class Sheet {
   /** `look` = {split, quiet}; `painter` paints the code of chunks when they come near. */
   constructor(file, look, painter) {
-    Object.assign(this, { file, look, painter });
+    this.file = file;
+    this.look = look;
+    this.painter = painter;
     this.old = linesOf(file.old);
     this.fresh = linesOf(file.new);
     this.node = h("div", { class: look.split ? "sheet split" : "sheet" });
-    this.node.style.setProperty("--cols", Math.max(widest(this.old), widest(this.fresh), 20));
+    this.node.style.setProperty(
+      "--cols",
+      String(Math.max(widest(this.old), widest(this.fresh), 20)),
+    );
     this.byLine = { LEFT: new Map(), RIGHT: new Map() };
     this.slots = new Map();
     const told = (code) => this.chunk.codes.push(code);
@@ -28,7 +33,7 @@ export class Sheet {
     this.gone = false;
   }
 
-  /** Draw it all; resolves to false when the sheet was thrown away meanwhile. */
+  /** Draw it all; resolves to false when the sheet was thrown away before that. */
   async draw() {
     const { edits } = this.file;
     const shown = this.look.quiet ? withoutBlanks(edits, this.old, this.fresh) : edits;

@@ -1,4 +1,4 @@
-// The diff of a commit, for whoever draws into it (threads) and for the page's own keys and tree.
+// The diff of a commit, for what draws into it (threads) and for the page's own keys and tree.
 //
 // onFile(callback)   a FileView whenever a file is drawn or drawn again, also as a note or behind
 //                    "Load diff" (then place() is null). FileView = {path, oldPath, element, top,
@@ -25,6 +25,7 @@ const list = document.getElementById("files");
 const FIRST = 8; // files drawn with the page
 const HEADS = 90; // px that the toolbar and a file's header take
 const callbacks = { file: new Set(), comment: new Set() };
+/** @type {Record<string, (...given: any[]) => any>} */
 const hooks = { viewed: () => {}, counted: () => {}, menu: () => {} };
 const views = new Map();
 
@@ -58,7 +59,7 @@ const page = {
 
 const near = new IntersectionObserver(
   (seen) => {
-    for (const { target, isIntersecting } of seen) {
+    for (const { target, isIntersecting } of /** @type {any[]} */ (seen)) {
       target.view.near = isIntersecting;
       if (isIntersecting) queue(target.view);
     }
@@ -179,7 +180,7 @@ export async function goTo(path, side = null, line = null) {
   const target = row ?? view.element;
   const before = document.activeElement;
   await settled(target, row ? "center" : "start");
-  if (document.activeElement !== before) return target; // the reader went elsewhere meanwhile
+  if (document.activeElement !== before) return target; // the reader has moved on since
   if (row) select(view, side ?? "RIGHT", line);
   else view.element.focus({ preventScroll: true });
   return target;

@@ -3,7 +3,7 @@
 const TOKENS = /[\p{L}\p{N}_$]+|\s+|[^\p{L}\p{N}_$\s]/gu;
 const LONGEST = 1000; // characters of a line that is looked into
 const MOST = 160; // words of the part that differs
-const ALIKE = 0.3; // of the characters must be shared, else the whole line is another one
+const ALIKE = 0.3; // of the characters must be shared, else the whole line counts as changed
 
 /** [[start, end], …] in each line, or null when the lines have too little in common. */
 export function wordMarks(old, fresh) {

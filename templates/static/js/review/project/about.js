@@ -93,7 +93,8 @@ const BAD = { shape: "down", tone: "down", word: "Cannot be shown" };
 /** The repositories, and the form that adds one. */
 export class Repositories {
   constructor(project, refresh) {
-    Object.assign(this, { project, refresh });
+    this.project = project;
+    this.refresh = refresh;
     this.rows = h("ul", { class: "rows" });
     this.add = button("Add", {
       icon: "plus",

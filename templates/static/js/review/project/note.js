@@ -1,4 +1,4 @@
-// A text of project.yaml edited where it stands: the intro, or the note of a stack (contract 15.2).
+// A text of project.yaml edited where it stands: the intro, or the note of a stack.
 
 import { post } from "../../kit/api.js";
 import { draft, draftOf } from "../../kit/drafts.js";
@@ -14,8 +14,17 @@ import { prose } from "../threads/prose.js";
  * pencil that stands where the caller puts it.
  */
 export class Note {
+  text = "";
+  seen = null;
+
+  /** @param {Record<string, any>} what */
   constructor({ project, what, draftName, write, now, compact = false }) {
-    Object.assign(this, { project, what, draftName, write, now, compact, text: "", seen: null });
+    this.project = project;
+    this.what = what;
+    this.draftName = draftName;
+    this.write = write;
+    this.now = now;
+    this.compact = compact;
     this.said = h("div", { class: "prose soft grow" });
     this.edit = button("", {
       icon: "pencil",
@@ -27,10 +36,11 @@ export class Note {
     this.form = null;
   }
 
-  /** What the file says now. Text that is being typed stays; it is told of the change. */
+  /** What the file says now. Text that is being typed stays, with a notice of the change. */
   show({ text, html, seen = null }) {
     const before = this.text;
-    Object.assign(this, { text: text ?? "", latest: seen });
+    this.text = text ?? "";
+    this.latest = seen;
     if (this.said.dataset.said !== html) {
       this.said.dataset.said = html;
       fill(this.said, html ? prose(html) : null);
@@ -103,7 +113,7 @@ export class Note {
   /** The preview is made by the service, so that it is what will be shown. */
   async look(preview) {
     [...this.seg.children].forEach((tab, n) =>
-      tab.setAttribute("aria-pressed", Boolean(n) === preview),
+      tab.setAttribute("aria-pressed", String(Boolean(n) === preview)),
     );
     this.area.hidden = preview;
     this.glance.hidden = !preview;
@@ -165,7 +175,7 @@ export class Note {
         fill(this.says);
       },
     });
-    const words = "The text in the file changed meanwhile. Saving puts yours in its place.";
+    const words = "The text in the file has changed since. Saving replaces it with yours.";
     fill(this.says, h("div", { class: "banner warn" }, icon("alert"), h("div", {}, words), take));
   }
 

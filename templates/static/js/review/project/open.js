@@ -1,4 +1,4 @@
-// "Open for review": a repository of this machine becomes one of a project's (contract 2.12).
+// "Open for review": a repository of this machine becomes one of a project's.
 
 import { post } from "../../kit/api.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
@@ -10,6 +10,7 @@ const FIELDS = [
   ["range", "Commits", "main..feature", "Empty: what is not on the trunk yet."],
   ["name", "Name", "api", "Empty: the last part of the path."],
 ];
+/** @type {[words: RegExp, field: string][]} */
 const AT = [
   [/^"range"|revision|range/i, "range"],
   [/^"name"|named/i, "name"],

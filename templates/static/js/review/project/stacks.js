@@ -23,8 +23,11 @@ const size = (commits, bar) =>
 
 /** All stacks of a repository. `show(repo)` brings them up to date. */
 export class Stacks {
+  cards = new Map();
+
   constructor(project, refresh) {
-    Object.assign(this, { project, refresh, cards: new Map() });
+    this.project = project;
+    this.refresh = refresh;
     this.node = h("div", { class: "stacks" });
     this.merged = new Merged(project);
     this.none = h("p", { class: "card nothing soft" });
@@ -81,8 +84,10 @@ function joint(stack, commits, bySha) {
 }
 
 class Card {
+  stack = null;
+
   constructor(project, repo, n, refresh) {
-    Object.assign(this, { project, stack: null });
+    this.project = project;
     const id = `stack-${repo}-${n}`;
     this.joint = h("p", { class: "joint" });
     this.dot = h("span", { class: "stackdot" });
@@ -137,7 +142,8 @@ class Card {
   }
 
   show({ repo, stack, commits, title, joint: from }) {
-    Object.assign(this, { stack, name: title });
+    this.stack = stack;
+    this.name = title;
     this.head.textContent = visible(title);
     this.dot.style.background = stack.color;
     this.node.querySelector(".stackcard").classList.toggle("follow", Boolean(stack.follow_on));
@@ -168,6 +174,7 @@ const unresolvedWords = (count) => h("span", { class: "badge warn" }, `${count} 
 export const sentence = (text) =>
   text && text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
+/** @type {Intl.DateTimeFormatOptions} */
 const DAY = { day: "numeric", month: "long" };
 
 /** The commits that landed, folded into one line. */

@@ -8,7 +8,9 @@ const LINE = "repos: [{path: ~/src/api, range: main..feature}]";
 
 /** `add()` brings the examples, `openOne()` answers whether there is a project to open. */
 export function welcome({ folder, add, openOne }) {
-  const art = document.getElementById("art").content.cloneNode(true);
+  const art = /** @type {HTMLTemplateElement} */ (document.getElementById("art")).content.cloneNode(
+    true,
+  );
   const other = h(
     "button",
     {

@@ -1,4 +1,4 @@
-// The example projects: added with progress, put away and brought back (contract 12.3).
+// The example projects: added with progress, put away and brought back.
 
 import { post } from "../../kit/api.js";
 import { toast } from "../../kit/toast.js";
@@ -7,7 +7,7 @@ import { route } from "../route.js";
 
 let adding = null;
 
-/** `watch(busy)` is told when adding begins and ends. Two calls at once are one. */
+/** `watch(busy)` is called when adding begins and ends. Two calls at once are one. */
 export function addExamples(watch) {
   adding ??= add(watch).finally(() => (adding = null));
   return adding;

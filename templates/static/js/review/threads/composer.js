@@ -15,8 +15,17 @@ const EMPTY = "Nothing to send yet: write something first.";
  * `leave()` when Esc or Cancel closes it. `small`: one line until it is used. `text` to begin with.
  */
 export class Composer {
+  /** @type {(() => void) | undefined} */
+  onRestore;
+  /** @type {(() => void) | undefined} what is done once it has closed */
+  after;
+
+  /** @param {Record<string, any>} what */
   constructor({ name, label, placeholder, verb, send, leave, small = false, text = "", note }) {
-    Object.assign(this, { send, leave, small, verb });
+    this.send = send;
+    this.leave = leave;
+    this.small = small;
+    this.verb = verb;
     this.first = text;
     this.box = h("textarea", {
       class: "input",

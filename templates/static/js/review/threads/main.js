@@ -122,7 +122,7 @@ async function start() {
   action("Comment on the commit", () => write({}), { icon: "say" });
   settleAbove(general);
   onComment((chosen) => {
-    const opener = document.activeElement;
+    const opener = /** @type {HTMLElement | null} */ (document.activeElement);
     write(chosen, () => opener?.isConnected && opener.focus({ preventScroll: true }));
   });
   try {

@@ -79,7 +79,7 @@ export async function resolve(thread, resolved) {
   draw();
   if (underWay) return;
   try {
-    for (let sent; sent !== settling.get(thread); ) {
+    for (let sent; sent !== settling.get(thread);) {
       sent = settling.get(thread);
       await patch(at("threads", thread), { resolved: sent });
       await load();

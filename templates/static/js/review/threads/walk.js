@@ -17,16 +17,20 @@ const HIDDEN = "threads-hidden"; // on <body>
 const MOST = 30; // threads in the list of the toolbar
 
 export class Walk {
+  current = null;
+  wanted = null;
+
   /** `cards` is the Map of id → Card, `general` the element above all files. */
   constructor(cards, general) {
-    Object.assign(this, { cards, general, current: null, wanted: null });
+    this.cards = cards;
+    this.general = general;
     this.label = h("span");
     this.tools = button("", { kind: "ghost s", id: "threadlist" });
     this.tools.append(icon("say"), this.label, icon("down"));
     menu(this.tools, () => this.items());
     this.outdated = h("section", { class: "card outdated-list", hidden: true });
     general.prepend(this.outdated);
-    document.addEventListener("focusin", ({ target }) => {
+    document.addEventListener("focusin", (/** @type {any} */ { target }) => {
       const card = target.closest?.(".thread");
       if (card) this.current = card.id.replace("thread-", "");
     });

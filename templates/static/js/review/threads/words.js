@@ -4,7 +4,7 @@ import { plural } from "../../kit/words.js";
 
 export const short = (sha) => (sha ?? "").slice(0, 7);
 
-/** Files may spell the old side in four ways (contract 3.4). */
+/** Files may spell the old side in four ways. */
 export const isOld = (side) => ["left", "old", "base"].includes((side ?? "").toLowerCase());
 export const sideOf = (thread) => (isOld(thread.side) ? "LEFT" : "RIGHT");
 
@@ -29,7 +29,7 @@ const PLACED = {
   nearest: (thread) => `The ${/^lines/.test(were(thread)) ? "lines were" : "line was"} rewritten`,
 };
 
-/** Where a thread stands on this commit, by which rule (contract 4). */
+/** Where a thread stands on this commit, by which rule. */
 export function standing(thread) {
   const said = (PLACED[thread.placement] ?? PLACED.general)(thread);
   const renamed = thread.placement !== "none" && thread.original_path !== thread.path;

@@ -15,7 +15,7 @@ export const forkOf = async (chat, turn) => {
   location.assign(`/projects/${made.project}/chats/${made.sessionId}`);
 };
 
-export const archive = (chat, after) =>
+const archive = (chat, after) =>
   attempt(null, async () => {
     const set = (archived) => post(`${route(chat)}/archive`, { archived });
     const archived = !chat.archived;
@@ -26,7 +26,7 @@ export const archive = (chat, after) =>
   });
 
 /** Move a chat to the trash. `after(gone)` is called once it is there and once it is back. */
-export const discard = (chat, after) =>
+const discard = (chat, after) =>
   attempt(null, async () => {
     await remove(route(chat));
     const back = () => attempt(null, () => restore(chat).then(() => after(false)));

@@ -3,7 +3,8 @@
 import { h } from "../../kit/dom.js";
 import { span } from "../../kit/words.js";
 
-const since = (started) => span(Math.max(1, Math.round((Date.now() - new Date(started)) / 1000)));
+const since = (started) =>
+  span(Math.max(1, Math.round((Date.now() - new Date(started).getTime()) / 1000)));
 
 export function clock(started, look = "") {
   return h("span", { class: look, dataset: { since: started } }, since(started));

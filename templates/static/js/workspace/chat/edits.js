@@ -83,7 +83,7 @@ function middle(old, fresh) {
 const KINDS = { "+": "add", "-": "del", "@": "gap", " ": null };
 const SPOKEN = { "+": "added: ", "-": "removed: " };
 
-/** The change as a block; the sign stands before each line, also for whoever listens. */
+/** The change as a block; the sign stands before each line, also for screen readers. */
 export function drawChange({ path, lines }) {
   return h(
     "div",

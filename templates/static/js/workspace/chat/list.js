@@ -230,8 +230,8 @@ export function chatList(nav, slug, current) {
   }
 
   const quietly = (options) => load(options).catch(() => {}); // the connection bar says it
-  const refresh = settle(150, quietly);
-  refresh.now = () => quietly({ now: true });
+  const now = () => quietly({ now: true });
+  const refresh = Object.assign(settle(150, quietly), { now });
   search.addEventListener("input", refresh);
   refresh();
   return { refresh, search, step: (by) => step(nav, by) };

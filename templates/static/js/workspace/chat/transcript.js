@@ -9,10 +9,16 @@ const SLICE = 24; // ms of drawing before the page may answer
 const PAGE = 100; // messages
 
 export class Transcript {
+  turns = new Map();
+  seen = new Set();
+  next = null;
+  loading = null;
+  last = null;
+
   /** `acts`: what the turns can ask for, and `page({before, limit})` of messages. */
   constructor(lines, acts) {
-    Object.assign(this, { lines, acts, turns: new Map(), seen: new Set() });
-    Object.assign(this, { next: null, loading: null, last: null });
+    this.lines = lines;
+    this.acts = acts;
     this.top = h("div", { class: "earlier" });
     lines.append(this.top);
     this.scroller = lines.parentElement;
@@ -116,7 +122,8 @@ export class Transcript {
     for (const turn of this.turns.values()) turn.node.remove();
     this.turns.clear();
     this.seen.clear();
-    Object.assign(this, { next: null, last: null });
+    this.next = null;
+    this.last = null;
     this.head();
   }
 
@@ -137,7 +144,7 @@ export class Transcript {
   }
 
   /** The stream begins again: with all that is still being written. */
-  anew() {
+  restart() {
     for (const turn of this.turns.values()) turn.again = true;
   }
 

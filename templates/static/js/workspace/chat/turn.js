@@ -16,9 +16,19 @@ const LONGEST = 200_000; // characters drawn as Markdown; more is shown as it is
 const TALL = 24; // lines of a message before it is folded
 
 export class Turn {
+  lines = [];
+  open = false;
+  end = null;
+  calls = null;
+  prompt = "";
+  said = "";
+  asks = new Map();
+  started = null;
+  last = false;
+
   constructor(id, acts) {
-    Object.assign(this, { id, acts, lines: [], open: false, end: null, calls: null });
-    Object.assign(this, { prompt: "", said: "", asks: new Map(), started: null, last: false });
+    this.id = id;
+    this.acts = acts;
     this.changes = []; // what its calls did to files
     this.node = h("div", { class: "turn-block", dataset: { turn: id } });
   }
@@ -89,7 +99,7 @@ export class Turn {
     this.answer.toggleAttribute("aria-busy", busy);
     const ended = this.end && this.end.state !== "completed";
     const look = stateOf(this.end ? this.end.state : "running");
-    const waits = busy && this.asks.size > 0; // nothing is done meanwhile: its clock rests
+    const waits = busy && this.asks.size > 0; // nothing runs while it waits: its clock rests
     const goes = busy && !waits && this.started && clock(this.started);
     const facts = [
       busy && (waits ? "waits for your answer" : this.writing ? "writing" : "working"),
@@ -178,8 +188,10 @@ export class Turn {
   state(data) {
     this.body();
     if (data.state === "started") {
-      Object.assign(this, { open: true, started: data.timestamp });
-      Object.assign(this, { engine: data.engine, model: data.model });
+      this.open = true;
+      this.started = data.timestamp;
+      this.engine = data.engine;
+      this.model = data.model;
       this.head();
       return;
     }
@@ -188,7 +200,7 @@ export class Turn {
     this.finish();
   }
 
-  /** What was written and not finished stays as it is; questions nobody answered go. */
+  /** What was written and not finished stays as it is; unanswered questions go. */
   settle() {
     this.open = false;
     this.writing?.querySelector(".caret")?.remove();
@@ -259,4 +271,5 @@ function lastBlock(node) {
   return lastBlock(last) ?? last;
 }
 
-const took = (from, to) => (from && to ? span((new Date(to) - new Date(from)) / 1000) : "");
+const took = (from, to) =>
+  from && to ? span((new Date(to).getTime() - new Date(from).getTime()) / 1000) : "";

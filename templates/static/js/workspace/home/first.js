@@ -39,7 +39,9 @@ const lane = (name, title, ...content) =>
   h(
     "section",
     { class: "card empty", "aria-labelledby": `first-${name}` },
-    document.getElementById(`art-${name}`).content.cloneNode(true),
+    /** @type {HTMLTemplateElement} */ (document.getElementById(`art-${name}`)).content.cloneNode(
+      true,
+    ),
     h("h2", { class: "big", id: `first-${name}` }, title),
     content,
   );
@@ -102,7 +104,9 @@ function apps() {
 }
 
 const leading = (part, label) => {
-  const { href } = document.querySelector(`.rail .part[data-part="${part}"]`) ?? {};
+  /** @type {HTMLAnchorElement | null} */
+  const link = document.querySelector(`.rail .part[data-part="${part}"]`);
+  const href = link?.href;
   return href && h("a", { class: "btn", href }, label);
 };
 

@@ -128,8 +128,12 @@ function nextRow({ project, projectName, name, trigger, runtime, at }) {
 function soon(iso, zone) {
   const timeZone = shownZone(zone);
   const dayOf = (at) => new Date(at).toLocaleDateString("en-GB", { timeZone });
-  const later = new Date(iso) - Date.now() > 6 * 864e5 ? { day: "numeric", month: "short" } : {};
+  /** @type {Intl.DateTimeFormatOptions} */
+  const later =
+    new Date(iso).getTime() - Date.now() > 6 * 864e5 ? { day: "numeric", month: "short" } : {};
+  /** @type {Intl.DateTimeFormatOptions} */
   const day = dayOf(iso) === dayOf(Date.now()) ? {} : { weekday: "short", ...later };
+  /** @type {Intl.DateTimeFormatOptions} */
   const clock = { hour: "2-digit", minute: "2-digit", timeZone };
   const words = (at) => new Date(at).toLocaleString("en-GB", { ...day, ...clock });
   return time(iso, { words, zone });

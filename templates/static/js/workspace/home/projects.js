@@ -176,7 +176,7 @@ export function projectList() {
 const slim = (project) => Object.fromEntries(SHOWN.map((name) => [name, project[name]]));
 const byName = (a, b) => a.name.localeCompare(b.name);
 /** Projects of no area come last. */
-const byArea = (a, b) => (a === "") - (b === "") || a.localeCompare(b);
+const byArea = (a, b) => Number(a === "") - Number(b === "") || a.localeCompare(b);
 
 const section = ({ name, only }) =>
   h(

@@ -3,6 +3,7 @@
 import { plural, shownZone } from "../../kit/words.js";
 
 const NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine"];
+/** @type {Intl.DateTimeFormatOptions} */
 const CLOCK = { hour: "2-digit", minute: "2-digit" };
 const counted = (count, one) => `${NUMBERS[count] ?? count} ${plural(count, one).split(" ")[1]}`;
 

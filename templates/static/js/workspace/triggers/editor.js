@@ -23,12 +23,24 @@ const NEW = {
   run: { prompt: "", session: "new", tools: [] },
 };
 const CHANGED =
-  "The entry was changed meanwhile, perhaps by hand. Save again to replace it with what stands here.";
+  "The entry has changed since, perhaps by hand. Save again to replace it with what is here.";
 
 /** `options`: slug, route, name, record, catalogue, and what the page does: back, saved, reload. */
 export class Editor {
-  constructor(main, options) {
-    Object.assign(this, options, { main, etag: null, tagged: null, stored: options.record });
+  etag = null;
+  tagged = null;
+
+  constructor(main, { slug, route, name, record, catalogue, back, saved, reload, resume }) {
+    this.main = main;
+    this.slug = slug;
+    this.route = route;
+    this.name = name;
+    this.stored = record;
+    this.catalogue = catalogue;
+    this.back = back;
+    this.saved = saved;
+    this.reload = reload;
+    this.resume = resume;
     this.path = `${this.route}/${encodeURIComponent(this.name)}`;
     this.facts = this.stored && !this.stored.invalid ? this.stored : null;
     this.inputs = fields(this.catalogue);
@@ -67,7 +79,7 @@ export class Editor {
       for (const control of this.form.querySelectorAll(
         ".field input, .field select, .field textarea, .seg input, .grants input",
       ))
-        control.disabled = true;
+        /** @type {HTMLInputElement} */ (control).disabled = true;
     fill(this.main, this.form, this.stored && this.runs(), !this.facts?.legacy && this.bar());
   }
 
@@ -173,7 +185,7 @@ export class Editor {
       this.facts && this.stored,
       this.catalogue.timezone,
     );
-    if (JSON.stringify(readForm(this.inputs).trigger) !== asked) return; // typed on meanwhile
+    if (JSON.stringify(readForm(this.inputs).trigger) !== asked) return; // typed on since
     fill(this.times, nodes);
     for (const id of ["cron", "interval", "timezone"]) showProblem(this.inputs, id, "");
     if (error) showErrorAt(this.inputs, placeOf(error, trigger), error);

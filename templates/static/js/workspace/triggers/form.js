@@ -4,7 +4,7 @@ import { button, fill, h, icon } from "../../kit/dom.js";
 import { fixOf, nearest } from "./fixes.js";
 import { zoneHelp } from "./zone.js";
 
-/** Which input shows the error of which field of the record (workspace.md 8.1). */
+/** Which input shows the error of which field of the record. */
 const PLACES = {
   name: "name",
   "trigger.type": "type",
@@ -185,6 +185,7 @@ function grants(tools) {
 }
 
 function nodes(inputs, times) {
+  /** @type {(id: string, label: string, more?: {hint?: any, show?: any, extra?: any}) => any} */
   const field = (id, label, { hint, show, extra } = {}) => {
     const why = h("p", { class: "problem", id: `why-${id}`, hidden: true });
     inputs.errors.set(id, why);
@@ -384,6 +385,7 @@ export function showErrors(inputs, errors) {
 }
 
 /** Where an error of a schedule that is being typed belongs. */
+/** @type {(error: {field?: string}, trigger: any) => string} */
 export const placeOf = ({ field }, { interval }) =>
   PLACES[field] === "timezone" ? "timezone" : interval === undefined ? "cron" : "interval";
 

@@ -30,7 +30,8 @@ export function head(name, stored, acts) {
       { class: "line push" },
       !stored.legacy && enabled(stored, acts),
       stored.legacy && button("Convert", { icon: "check", onclick: acts.convert }),
-      stored.trigger.type !== "webhook" && button("Run now", { icon: "play", kind: "run-now", onclick: acts.run }),
+      stored.trigger.type !== "webhook" &&
+        button("Run now", { icon: "play", kind: "run-now", onclick: acts.run }),
     ),
   );
 }
@@ -122,10 +123,7 @@ const warned = (text, mend) =>
       "div",
       {},
       text,
-      waysOut(text).map((way) => [
-        " ",
-        button(way.label, { kind: "s", onclick: () => mend(way) }),
-      ]),
+      waysOut(text).map((way) => [" ", button(way.label, { kind: "s", onclick: () => mend(way) })]),
     ),
   );
 

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  address,
+  beginning,
+  initials,
+  isAgent,
+  lines,
+  sideOf,
+  standing,
+  written,
+} from "../../../templates/static/js/review/threads/words.js";
+
+const THREAD = { path: "pay.py", original_path: "pay.py", original_line: 6, line: 6 };
+
+test("a thread says where it stands and by which rule", () => {
+  const told = (placement, more) => standing({ ...THREAD, placement, ...more });
+  assert.equal(told("exact"), "line 6");
+  assert.equal(told("exact", { side: "old" }), "line 6 of the old text");
+  assert.equal(told("moved", { line: 9 }), "line 9, moved from line 6");
+  assert.equal(told("moved"), "line 6");
+  assert.equal(told("text", { line: 8 }), "line 8, found again by its text, was line 6");
+  assert.equal(told("nearest", { original_start_line: 4 }), "The lines were rewritten");
+  assert.equal(told("none"), "pay.py is no longer in this commit");
+  assert.equal(told("exact", { original_path: "old.py" }), "line 6, from old.py");
+});
+
+test("the old side may be spelled in several ways", () => {
+  assert.deepEqual(
+    ["left", "OLD", "base", "right", undefined].map((side) => sideOf({ side })),
+    ["LEFT", "LEFT", "LEFT", "RIGHT", "RIGHT"],
+  );
+});
+
+test("one line and several have their words", () => {
+  assert.deepEqual([lines(6), lines(6, 6), lines(6, 4)], ["line 6", "line 6", "lines 4–6"]);
+  assert.equal(address({ path: "a.py", line: 3 }), "a.py:3");
+  assert.equal(address({}), "The whole commit");
+  assert.equal(
+    written({ original_line: 6, original_commit: "abcdef0123" }),
+    "Written about line 6 of abcdef0",
+  );
+});
+
+test("people have initials, agents are known by their name", () => {
+  assert.deepEqual(["Mara Kjær", "noor", "a b c", "", null].map(initials), [
+    ...["MK", "N", "AC", "?", "?"],
+  ]);
+  assert.deepEqual(["agent", "Agent Smith", "agency", null].map(isAgent), [
+    ...[true, true, false, false],
+  ]);
+});
+
+test("a list shows the first words, without marks", () => {
+  assert.equal(beginning("## A **bold**\n  word"), "A bold word");
+  assert.equal(beginning("x".repeat(100)).length, 80);
+});
