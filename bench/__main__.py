@@ -16,17 +16,10 @@ from tests import isolation  # a data directory and HOME of its own, before anyt
 HERE = Path(__file__).parent
 
 
-def parts() -> list[str]:
-    return sorted(path.stem.removesuffix("_bench") for path in HERE.glob("*_bench.py"))
-
-
 def main(names: list[str]) -> int:
-    known = parts()
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        print(
-            f"no such part: {', '.join(unknown)} (there are: {', '.join(known)})", file=sys.stderr
-        )
+    known = sorted(path.stem.removesuffix("_bench") for path in HERE.glob("*_bench.py"))
+    if unknown := ", ".join({*names} - {*known}):
+        print(f"no such part: {unknown} (there are: {', '.join(known)})", file=sys.stderr)
         return 2
     figures: list[Figure] = []
     for name in names or known:
@@ -38,11 +31,9 @@ def main(names: list[str]) -> int:
 
 
 def where() -> str:
-    git = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    )
+    commit = subprocess.getoutput("git rev-parse --short HEAD")
     return (
-        f"{datetime.now(UTC):%Y-%m-%d}, commit {git.stdout.strip() or 'unknown'}, "
+        f"{datetime.now(UTC):%Y-%m-%d}, commit {commit}, "
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"Linux {platform.release()}. A shared machine: read the ratios, not the milliseconds."
     )

@@ -1,4 +1,4 @@
-"""S3 and figures 2, 5, 8, 9 of engine.md 13: lists, reads, starts, forks and streams of chats.
+"""S3, E2, E5, E8 and E9: lists, reads, starts, forks and streams of chats.
 
 One real service with its cluster. A null request is the same tool where there is nothing to show
 (a project without chats, a chat without messages): same stack, no work.
@@ -6,38 +6,29 @@ One real service with its cluster. A null request is the same tool where there i
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
-import selectors
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from datetime import datetime
 from math import ceil
 from pathlib import Path
 from typing import Any
 
-from bench.figures import Figure, compared
+from bench.figures import Figure, bounded, compared, percentile
+from bench.mcp_bench import CONFIG, HEADERS, TOKEN
+from bench.timing import Connection, milliseconds
 from tests.service import ROOT, Service, until
+from tests.wire import EventClient
 from workspace import ids
 from workspace.chats import transcript
 
-TOKEN = "svc_bench_" + "0123456789abcdef" * 3
-CONFIG = {
-    "managementApi": {
-        "instanceId": "bench",
-        "publicUrl": "http://localhost:1",
-        "clients": {"bench": {"auth": {"ref": "env:BENCH_TOKEN"}}},
-    }
-}
 CHATS, ROUNDS, STARTS, TURNS = 300, 200, 30, 20
-CLIENTS, LINES = 20, 60
-FORK_BYTES = 50 * 1024 * 1024
+CLIENTS, LINES, FORK_BYTES = 20, 60, 50 * 1024 * 1024
 QUICK = '#!runbook\n```TodoWrite\n{"todos": []}\n```\n'
 
 
@@ -55,17 +46,11 @@ def main() -> list[Figure]:
             ]
 
 
-def _milliseconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return (time.perf_counter() - began) * 1000
-
-
 def _spawn() -> float:
-    """S of engine.md 13, in ms."""
+    """S, the unit of the E figures: p50 of a bare start of Python with two imports, in ms."""
     command = [sys.executable, "-c", "import asyncio, json"]
     return statistics.median(
-        _milliseconds(lambda: subprocess.run(command, cwd=ROOT, check=True)) for _ in range(20)
+        milliseconds(lambda: subprocess.run(command, cwd=ROOT, check=True)) for _ in range(20)
     )
 
 
@@ -82,43 +67,33 @@ def _records(service: Service, chat: str, kind: str) -> list[dict[str, Any]]:
 
 
 def _starts(service: Service) -> list[Figure]:
-    """Figure 2: from the request to turn_start on disk, nothing else going on."""
+    """E2: from the request to turn_start on disk, nothing else going on."""
     waits = []
     for _ in range(STARTS):
         asked = time.time()
         chat = _chat(service, QUICK)
         until(lambda chat=chat: _records(service, chat, "turn_end"), seconds=30)  # type: ignore[misc]
-        waits.append((_seconds(_records(service, chat, "turn_start")[0]["ts"]) - asked) * 1000)
-    spawn = _spawn()
-    p50, worst = statistics.median(waits), max(waits)
-    target = 3 * spawn + 50
+        began = datetime.fromisoformat(_records(service, chat, "turn_start")[0]["ts"])
+        waits.append((began.timestamp() - asked) * 1000)
+    spawn, p50, worst = _spawn(), statistics.median(waits), max(waits)
+    what = "send → turn_start on disk, p50 : 3 S + 50 ms"
     return [
-        Figure("E2", "send → turn_start on disk, p50 : 3 S + 50 ms", f"{p50:.0f} ms",
-               f"{target:.0f} ms", p50 / target, "<= 1 x", p50 <= target),
-        Figure("E2", "the same, slowest of 30", f"{worst:.0f} ms", "1000 ms", worst / 1000,
-               "<= 1 s", worst <= 1000),
-    ]  # fmt: skip
-
-
-def _seconds(stamp: str) -> float:
-    from datetime import datetime
-
-    return datetime.fromisoformat(stamp).timestamp()
+        compared("E2", what, p50, 3 * spawn + 50, unit="ms", most=1),
+        bounded("E2", f"the same, slowest of {STARTS}", worst, 1000, unit="ms"),
+    ]
 
 
 def _burst(service: Service) -> list[Figure]:
-    """Figure 5: twenty turns in twenty chats at once, four workers."""
+    """E5: twenty turns in twenty chats at once, four workers."""
     spawn = _spawn()
     began = time.perf_counter()
     chats = [_chat(service, QUICK) for _ in range(TURNS)]
     until(lambda: all(_records(service, chat, "turn_end") for chat in chats), seconds=60)
     took = (time.perf_counter() - began) * 1000
     target = ceil(TURNS / (os.cpu_count() or 1)) * 3 * spawn + 1000
-    ok = all(_records(service, chat, "turn_end")[0]["status"] == "ok" for chat in chats)
-    return [
-        Figure("E5", f"{TURNS} turns at once : ceil({TURNS}/cores) 3 S + 1 s", f"{took:.0f} ms",
-               f"{target:.0f} ms", took / target, "<= 1 x", ok and took <= target)
-    ]  # fmt: skip
+    assert all(_records(service, chat, "turn_end")[0]["status"] == "ok" for chat in chats)
+    what = f"{TURNS} turns at once : ceil({TURNS}/cores) 3 S + 1 s"
+    return [compared("E5", what, took, target, unit="ms", most=1)]
 
 
 def reads(service: Service) -> list[Figure]:
@@ -142,7 +117,7 @@ def reads(service: Service) -> list[Figure]:
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(ROUNDS):
         for name, call in calls.items():
-            times[name].append(_milliseconds(call))
+            times[name].append(milliseconds(call))
     p50 = {name: statistics.median(found) for name, found in times.items()}
     return [
         Figure("S3", f"list_chats over {CHATS} chats, p50 : over none", f"{p50['list']:.2f} ms",
@@ -174,28 +149,19 @@ class Endpoint:
     """/mcp over one kept connection."""
 
     def __init__(self, service: Service) -> None:
-        self.connection = http.client.HTTPConnection("127.0.0.1", service.ports["main"])
-        self.headers = {
-            "Authorization": f"Bearer {TOKEN}",
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
-        }
-
-    def call(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-        self.connection.request("POST", "/mcp", body, self.headers)
-        answer = self.connection.getresponse().read()
-        result: dict[str, Any] = json.loads(answer.split(b"data: ", 1)[1])["result"]
-        return result
+        self._connection = Connection(service.ports["main"])
 
     def tool(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        found = self.call("tools/call", {"name": tool, "arguments": arguments})
-        content: dict[str, Any] = found["structuredContent"]
+        params = {"name": tool, "arguments": arguments}
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        answer = self._connection.post("/mcp", json.dumps(asked).encode(), HEADERS)
+        result = json.loads(answer.split(b"data: ", 1)[1])["result"]
+        content: dict[str, Any] = result["structuredContent"]
         return content
 
 
 def _fork(service: Service) -> list[Figure]:
-    """Figure 8: a fork of 50 MB beside a copy of the same file, both on the disk."""
+    """E8: a fork of 50 MB beside a copy of the same file, both on the disk."""
     folder = service.projects / "alpha" / ".chats"
     chat = _chat(service)
     path = folder / f"{chat}.jsonl"
@@ -211,7 +177,7 @@ def _fork(service: Service) -> list[Figure]:
         service.http.post(f"/api/projects/alpha/chats/{chat}/fork", json={}).raise_for_status()
 
     # In turns, so that both see the same disk.
-    pairs = [(_milliseconds(fork), _milliseconds(lambda: _copy(path))) for _ in range(7)]
+    pairs = [(milliseconds(fork), milliseconds(lambda: _copy(path))) for _ in range(7)]
     ours, floor = (statistics.median(times) for times in zip(*pairs, strict=True))
     return [compared("E8", "fork of 50 MB : cp + fsync", ours, floor, unit="ms", most=3)]
 
@@ -226,48 +192,27 @@ def _copy(path: Path) -> None:
 
 
 def _stream(service: Service) -> list[Figure]:
-    """Figure 9: a line appended until each of twenty clients has it."""
+    """E9: a line appended until each of twenty clients has it, read one after the other."""
     chat = _chat(service)
-    sockets = [_listen(service, chat) for _ in range(CLIENTS)]
+    path = f"/api/projects/alpha/chats/{chat}/events"
+    clients = [EventClient(service.ports["main"], path) for _ in range(CLIENTS)]
+    for client in clients:
+        client.connect()
+        _read(client, b"event: state")
     waits: list[float] = []
     with transcript.Writer(str(service.projects / "alpha" / ".chats" / f"{chat}.jsonl")) as writer:
         for _ in range(LINES):
             began = time.perf_counter()
             writer.append("assistant", "msg_x", text="line", block="1")
-            waits += _received(sockets, b"id: %d\n" % writer.end, began)
-    for one in sockets:
-        one.close()
-    p99 = statistics.quantiles(waits, n=100)[98] * 1000
-    return [
-        Figure("E9", f"append → {CLIENTS} clients, p99", f"{p99:.0f} ms", "250 ms", p99 / 250,
-               "<= 250 ms", p99 <= 250)
-    ]  # fmt: skip
+            for client in clients:
+                _read(client, b"id: %d\n" % writer.end)
+                waits.append((time.perf_counter() - began) * 1000)
+    p99 = percentile(waits, 0.99)
+    return [bounded("E9", f"append → {CLIENTS} clients, p99", p99, 250, unit="ms")]
 
 
-def _listen(service: Service, chat: str) -> socket.socket:
-    one = socket.create_connection(("127.0.0.1", service.ports["main"]), timeout=10)
-    path = f"/api/projects/alpha/chats/{chat}/events"
-    one.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+def _read(client: EventClient, mark: bytes) -> None:
+    """Until the client has been sent the mark."""
     seen = b""
-    while b"event: state" not in seen:
-        seen += one.recv(65536)
-    one.setblocking(False)
-    return one
-
-
-def _received(sockets: list[socket.socket], mark: bytes, began: float) -> list[float]:
-    """When each client has read the mark, in seconds after `began`."""
-    buffers = dict.fromkeys(sockets, b"")
-    waits = []
-    with selectors.DefaultSelector() as selector:
-        for one in sockets:
-            selector.register(one, selectors.EVENT_READ)
-        while buffers and time.perf_counter() - began < 10:
-            for key, _ in selector.select(1):
-                one = next(s for s in sockets if s is key.fileobj)
-                buffers[one] += one.recv(65536)
-                if mark in buffers[one]:
-                    waits.append(time.perf_counter() - began)
-                    selector.unregister(one)
-                    del buffers[one]
-    return waits + [10.0] * len(buffers)
+    while mark not in seen:
+        seen += client.socket.recv(65536)

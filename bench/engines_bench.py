@@ -1,5 +1,5 @@
-"""engine.md 13 for the engines with a model, run for real against scripted servers: what a turn
-holds in memory (row 4), and how soon it is over once it was stopped (row 6). Needs `make engines`.
+"""E4 and E6 for the engines with a model, run for real against scripted servers: what a turn
+holds in memory, and how soon it is over once it was stopped. Needs `make engines`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 from bench.figures import Figure, bounded, percentile
-from config.kernel.process import table, tree
+from config.process import table, tree
+from tests.workspace.chats.turns.world import pss_mb
 from tests.workspace.engines.conformance.drivers import ALL, Driver, Say, driving
-from tests.workspace.turns import pss_mb
 
 MOST_MB = {"claude": 90, "builtin": 120, "acp": 60}
 PROGRAM_MB = 260  # Claude Code itself, beside its turn process
@@ -36,7 +36,7 @@ def _turns(driver: Driver) -> list[Figure]:
     for _ in range(STOPS):
         driver.expect(Say(ANSWER, held=True))
         running = driver.start()
-        running.until(lambda _: bool(_live(driver)))
+        running.until(lambda _: _is_read(driver))
         pid = running.child.pid
         parents = {one: process.parent for one, process in table.scan().items()}
         held.append(pss_mb(pid))
@@ -56,7 +56,7 @@ def _turns(driver: Driver) -> list[Figure]:
     return figures
 
 
-def _live(driver: Driver) -> bytes:
-    """What a watcher of the running turn has been shown."""
+def _is_read(driver: Driver) -> bool:
+    """Whether a watcher of the running turn has been shown anything."""
     path = driver.world.transcript.with_suffix(".live")
-    return path.read_bytes() if path.exists() else b""
+    return path.exists() and bool(path.read_bytes())

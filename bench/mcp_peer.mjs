@@ -30,7 +30,10 @@ function build() {
       },
       async () => {
         const result = { count: projects.length, projects };
-        return { content: [{ type: "text", text: JSON.stringify(result) }], structuredContent: result };
+        return {
+          content: [{ type: "text", text: JSON.stringify(result) }],
+          structuredContent: result,
+        };
       },
     );
   }

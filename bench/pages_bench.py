@@ -63,27 +63,16 @@ def main() -> list[Figure]:
     if CHROMIUM is None:
         print(f"pages: {MISSING}", file=sys.stderr)
         return []
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as service:
-        pages = [apps(service), commit(service, Path(folder)), chat(service)]
-        with sync_playwright() as playwright, chromium(playwright) as browser:
-            line = f"{service.url}/api/health"
-            return [figure for page in pages for figure in measured(browser, page, line)]
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[Service]:
-    with Service(folder, scheduler=False, dashboard=CALM) as service:
-        yield service
-
-
-@contextmanager
-def chromium(playwright: Any) -> Iterator[Browser]:
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-    try:
-        yield browser
-    finally:
-        browser.close()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Service(Path(folder), scheduler=False, dashboard=CALM) as service,
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=CHROMIUM, args=arguments) as browser,
+    ):
+        pages = [apps(service), commit(service, Path(folder)), chat(service)]
+        line = f"{service.url}/api/health"
+        return [figure for page in pages for figure in measured(browser, page, line)]
 
 
 def apps(service: Service) -> Visited:

@@ -1,4 +1,4 @@
-"""S1, S3, S4 and S12 in each mode of stores side by side, and what grows with their rows.
+"""S1, S3 and S12 in each mode of stores side by side, and lists that grow with their rows (L1).
 
 Needs Debian's postgresql and redis-server, and requirements-cluster.txt. Lists and requests are
 measured in CPU time, so that other work on the machine is not counted.
@@ -6,77 +6,46 @@ measured in CPU time, so that other work on the machine is not counted.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from bench import trigger_bench
-from bench.figures import Figure, percentile
-from bench.stores import lists, served
+from bench import chats_bench, idle_bench, mcp_bench
+from bench.figures import Figure
+from bench.stores import lists
 from bench.stores.modes import Mode, modes
-from tests.service import ROOT, Service
-
-TRIGGERS, SPREAD_S, WATCH_S = 10_000, 60.0, 30.0
-DELETED, PAUSE_MS = 1_000_000, 200.0
+from tests.service import Service
 
 
 def main() -> list[Figure]:
-    with modes() as found:
-        figures = [in_mode(mode, served.figures(mode)) for mode in found]
-        for mode in found:
+    figures = []
+    with modes() as all_modes:
+        for mode in all_modes:
+            measured = served(mode)
             if mode.redis is None:  # rows are the same with a Redis beside them
-                figures.append(in_mode(mode, scheduler(mode)))
-                figures.append(in_mode(mode, lists.figures(mode)))
-                figures.append(in_mode(mode, deletion(mode)))
-    return [figure for group in figures for figure in group]
+                measured += lists.figures(mode)
+            figures += [replace(one, mode=mode.name) for one in measured]
+    return figures
 
 
-def in_mode(mode: Mode, figures: list[Figure]) -> list[Figure]:
-    return [replace(figure, mode=mode.name) for figure in figures]
-
-
-def scheduler(mode: Mode) -> list[Figure]:
-    """T2 at 10,000 triggers that are due within a minute."""
-    found = trigger_bench.ticked(TRIGGERS, SPREAD_S, WATCH_S, mode.environment())
-    p50, p99 = trigger_bench.middle_and_tail(found.late_ms)
-    held = p50 < trigger_bench.P50_MS and p99 < trigger_bench.P99_MS
-    target = f"< {trigger_bench.P50_MS:.0f} ms, < {trigger_bench.P99_MS:.0f} ms"
-    armed = f"{TRIGGERS:,} triggers"
-
-    def told(what: str, ours: str) -> Figure:
-        return Figure("T2", f"{armed}: {what}", ours, "", None, "", True)
-
-    return [
-        Figure("T2", f"{armed}, due within {SPREAD_S:.0f} s: lateness of claims, p50, p99",
-               f"{p50:.0f} ms, {p99:.0f} ms", "", None, target, held),
-        told("armed anew by a ticker", f"{found.armed_s:.1f} s"),
-        told("a step with nothing due", f"{found.step_ms:.1f} ms"),
-        told("memory of the ticker alone", f"{found.memory_mb:.0f} MB"),
-    ]  # fmt: skip
-
-
-def deletion(mode: Mode) -> list[Figure]:
-    """The longest write of somebody else while nine tenths of the audit are deleted."""
+def served(mode: Mode) -> list[Figure]:
+    """The pieces of the other parts with another environment."""
+    peer = mcp_bench.beside_peer(mcp_bench.ours(mode.environment(), mode.pids))
     with tempfile.TemporaryDirectory() as folder:
-        service = Service(Path(folder), env=mode.environment())
-        run = [sys.executable, "-m"]
-        filled = [*run, "bench.stores.filling", "10", str(DELETED)]
-        subprocess.run(filled, cwd=ROOT, env=service.env, check=True)
-        command = [*run, "bench.stores.writers", "3"]
-        done = subprocess.run(
-            command, cwd=ROOT, env=service.env, stdout=subprocess.PIPE, check=True
-        )
-        service.http.close()
-    found = json.loads(done.stdout)
-    beside, alone = max(found["beside"]), max(found["alone"])
-    tails = [f"{percentile(found[name], 0.99):.0f} ms" for name in ("beside", "alone")]
-    what = f"longest write beside the deletion of {found['deleted']:,} audit rows : alone"
-    return [
-        Figure("L2", what, f"{beside:.0f} ms", f"{alone:.0f} ms", beside / alone,
-               f"< {PAUSE_MS:.0f} ms", beside < PAUSE_MS),
-        Figure("L2", "the same, p99", f"{tails[0]} : {tails[1]}", "", None, "", True),
-        Figure("L2", "the deletion", f"{found['seconds']:.0f} s", "", None, "", True),
-    ]  # fmt: skip
+        idle = rest(mode, Path(folder) / "idle")
+        env = mode.environment() | {"BENCH_TOKEN": mcp_bench.TOKEN}
+        service = Service(Path(folder) / "a", config=mcp_bench.CONFIG, env=env).start()
+        try:
+            service.http.post("/api/projects", json={"name": "Alpha"}).raise_for_status()
+            return [*peer, *chats_bench.reads(service), *idle]
+        finally:
+            service.kill9()
+
+
+def rest(mode: Mode, folder: Path) -> list[Figure]:
+    """S12 without clients of /mcp, and what the servers of the store take beside it."""
+    service, beside = Service(folder, env=mode.environment()), mode.memory()
+    with idle_bench.resting(service) as figures:
+        added = f"{mode.memory() - beside:.0f} MB" if mode.cluster else "0 MB"
+    name = "idle memory of the servers of the store, added by it"
+    return [*figures, Figure("S12", name, added, "", None, "", True)]

@@ -1,1 +1,1 @@
-"""The parts of `python -m bench dashboard`: figures D1-D14, S9-S11 of the third part."""
+"""The parts of `python -m bench dashboard`: figures D1-D14, S9-S11."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import subprocess
 import sys
 import tempfile
@@ -13,49 +12,38 @@ from pathlib import Path
 
 import psutil
 
-from bench.dashboard.sizes import Sizes
 from bench.figures import Figure, bounded, percentile
+from bench.timing import Connection, busy, milliseconds
 from tests.dashboard.served import Served
 from tests.service import until
 
-KNOWN_S, CPU_PERCENT, ADDED_MB, STATE_MS = 5, 3, 35, 15
-SETTLE_S = 15
+APPS, WATCHED_S, SETTLE_S, REQUESTS = 500, 120, 15, 200
 EACH, TARGETS = 10, Path(__file__).with_name("targets.py")
-REQUESTS = 200
 
 
-def figures(sizes: Sizes) -> list[Figure]:
+def figures() -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         empty = Served(Path(folder) / "empty")
         with empty:
             time.sleep(SETTLE_S)
-            idle, none = _cpu(empty, sizes.watched_s / 2), _memory(empty)
-        with targets(sizes.apps, Path(folder) / "src") as ports:
+            idle, none = busy([empty.pid], WATCHED_S / 2), _memory(empty)
+        with targets(APPS, Path(folder) / "src") as ports:
             full = Served(Path(folder) / "full")
             for number, port in enumerate(ports):
                 full.declare(f"app-{number}", f"name: App {number}\nport: {port}\n")
             with full:
                 known = _known(full)
                 time.sleep(SETTLE_S)
-                busy, all_of_them = _cpu(full, sizes.watched_s), _memory(full)
-                state = _requests(full, "/api/state")
-                floor = _requests(full, "/api/health")
-    what = f"{sizes.apps} apps"
+                used, held = busy([full.pid], WATCHED_S), _memory(full)
+                state, floor = (_requests(full, f"/api/{name}") for name in ("state", "health"))
+    what = f"{APPS} apps"
+    cpu = f"{what} : none, CPU of the whole server"
     return [
-        bounded("D2", f"{what} have a state, after the first answer", known, KNOWN_S, unit="s"),
-        bounded(
-            "D3",
-            f"{what} : none, CPU of the whole server",
-            busy,
-            CPU_PERCENT,
-            unit="%",
-            floor=idle,
-        ),
-        bounded("S9", f"{what} at 30 s, CPU beyond that of none", busy - idle, 3, unit="%"),
-        bounded("D3", f"{what}: memory beyond that of none", all_of_them - none, 35, unit="MB"),
-        bounded(
-            "S10", f"/api/state with {what}, p50 : health", state, STATE_MS, unit="ms", floor=floor
-        ),
+        bounded("D2", f"{what} have a state, after the first answer", known, 5, unit="s"),
+        bounded("D3", cpu, used, 3, unit="%", floor=idle),
+        bounded("S9", f"{what} at 30 s, CPU beyond that of none", used - idle, 3, unit="%"),
+        bounded("D3", f"{what}: memory beyond that of none", held - none, 35, unit="MB"),
+        bounded("S10", f"/api/state with {what}, p50 : health", state, 15, unit="ms", floor=floor),
     ]
 
 
@@ -90,33 +78,11 @@ def _known(served: Served) -> float:
     return time.monotonic() - began
 
 
-def _cpu(served: Served, seconds: float) -> float:
-    """Percent of one core that the server process uses."""
-    server = psutil.Process(served.pid)
-
-    def used() -> float:
-        times = server.cpu_times()
-        return float(times.user + times.system)
-
-    before = used()
-    time.sleep(seconds)
-    return (used() - before) / seconds * 100
-
-
 def _memory(served: Served) -> float:
     return float(psutil.Process(served.pid).memory_info().rss) / 1e6
 
 
 def _requests(served: Served, path: str) -> float:
     """The median of the milliseconds of a request, over one connection."""
-    connection = http.client.HTTPConnection("127.0.0.1", served.ports["dashboard"], timeout=10)
-    found = []
-    for _ in range(REQUESTS):
-        began = time.perf_counter()
-        connection.request("GET", path)
-        answer = connection.getresponse()
-        answer.read()
-        found.append((time.perf_counter() - began) * 1000)
-        assert answer.status == 200
-    connection.close()
-    return percentile(found, 0.5)
+    connection = Connection(served.ports["dashboard"])
+    return percentile((milliseconds(lambda: connection.get(path)) for _ in range(REQUESTS)), 0.5)

@@ -7,53 +7,39 @@ import subprocess
 import sys
 from typing import Any
 
-from bench.dashboard.sizes import Sizes
 from bench.figures import Figure, bounded, compared, counted
 
 CROWD = [sys.executable, "-m", "tests.dashboard.listeners.crowd"]
 ALONE = ["unshare", "-rn"]
-MOST_X, WAITING_MS, STEADY_MS = 0.15, 5, 1
+WAITING = 15_000
 
 
-def figures(sizes: Sizes) -> list[Figure]:
-    crowd = _told(*CROWD, "listeners", "500")
-    quiet = _told(*CROWD, "listeners", "10")
+def figures() -> list[Figure]:
+    crowd, quiet = _told(*CROWD, "listeners", "500"), _told(*CROWD, "listeners", "10")
+    what = "scan with 500 listeners, median : psutil.net_connections"
     found = [
-        compared(
-            "S11",
-            "scan with 500 listeners, median : psutil.net_connections",
-            crowd["scan"]["median"],
-            crowd["psutil"]["median"],
-            unit="ms",
-            most=MOST_X,
-        ),
-        bounded(
-            "D12",
-            "steady scan of a normal machine, median : psutil",
-            quiet["scan"]["median"],
-            STEADY_MS,
-            unit="ms",
-            floor=quiet["psutil"]["median"],
-        ),
+        compared("S11", what, *_medians(crowd), unit="ms", most=0.15),
+        _beside_psutil("steady scan of a normal machine", quiet, 1),
     ]
     if subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode:
         return found  # no network of one's own to fill with connections
-    waiting = _told(*ALONE, *CROWD, "waiting", str(sizes.waiting))
+    waiting = _told(*ALONE, *CROWD, "waiting", str(WAITING))
     return [
         *found,
-        bounded(
-            "D12",
-            f"scan beside {waiting['waiting']} TIME_WAIT sockets, median : psutil",
-            waiting["scan"]["median"],
-            WAITING_MS,
-            unit="ms",
-            floor=waiting["psutil"]["median"],
-        ),
+        _beside_psutil(f"scan beside {waiting['waiting']} TIME_WAIT sockets", waiting, 5),
         counted("D12", "full walks of /proc by 20 of these scans", waiting["walks"], 1),
     ]
 
 
+def _medians(told: dict[str, Any]) -> tuple[float, float]:
+    return told["scan"]["median"], told["psutil"]["median"]
+
+
+def _beside_psutil(what: str, told: dict[str, Any], most: float) -> Figure:
+    ours, floor = _medians(told)
+    return bounded("D12", f"{what}, median : psutil", ours, most, unit="ms", floor=floor)
+
+
 def _told(*command: str) -> dict[str, Any]:
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    told: dict[str, Any] = json.loads(done.stdout)
+    told: dict[str, Any] = json.loads(subprocess.check_output(command))
     return told

@@ -1,1 +1,1 @@
-"""What `bench/review_bench.py` is made of: histories, floors, the world, the rows (contract 16)."""
+"""What `bench/review_bench.py` is made of: histories, floors, the world, the rows."""

@@ -1,4 +1,4 @@
-"""The least that each row could cost: plain git, the YAML parser, orjson, resvg (contract 16).
+"""The least that each row could cost: plain git, the YAML parser, orjson, resvg.
 
 A floor does what the column says and nothing else. What it needs to know (object ids, paths, the
 answer to be dumped) is found out before the clock runs.
@@ -6,20 +6,17 @@ answer to be dumped) is found out before the clock runs.
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
-import resvg_py
 import yaml
 
 from bench.review.histories import History, git
 
 EMPTY = "0" * 40
-ZOOM = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,35 +28,20 @@ class Pair:
     new: str | None
 
 
-def log(history: History) -> None:
-    """Row 1, cold."""
-    git(history.path, "log", "--numstat", "-M", f"{history.base}..{history.head}")
-
-
-def spawn(history: History) -> None:
-    """Row 1, warm: five of these."""
-    git(history.path, "rev-parse", "HEAD")
-
-
 def commit(history: History, sha: str, pairs: Sequence[Pair]) -> None:
-    """Row 2, cold."""
+    """C2, cold."""
     git(history.path, "diff-tree", "-r", "--numstat", f"{sha}^", sha)
     git(history.path, "cat-file", "--batch", stdin=_asked(pairs))
 
 
-def dump(answer: object) -> None:
-    """Rows 2 and 6, warm."""
-    orjson.dumps(answer)
-
-
 def first_screen(history: History, sha: str, paths: Sequence[str]) -> None:
-    """Row 3."""
+    """C3."""
     git(history.path, "diff-tree", "-r", "--raw", f"{sha}^", sha)
     git(history.path, "diff", f"{sha}^", sha, "--", *paths)
 
 
 def everything(history: History, pairs: Sequence[Pair]) -> None:
-    """Row 4."""
+    """C4."""
     texts = _texts(git(history.path, "cat-file", "--batch", stdin=_asked(pairs)))
     orjson.dumps([
         {"path": one.path, "old": texts.get(one.old or ""), "new": texts.get(one.new or "")}
@@ -68,24 +50,18 @@ def everything(history: History, pairs: Sequence[Pair]) -> None:
 
 
 def diffs(history: History, pairs: Sequence[tuple[str, str]]) -> None:
-    """Row 5, and the half of row 6: one `git diff -U0` for each pair of blobs."""
+    """C5, and the half of C6: one `git diff -U0` for each pair of blobs."""
     for old, new in pairs:
         git(history.path, "diff", "-U0", old, new)
 
 
 def load(file: Path) -> None:
-    """Row 7, and the half of row 6: PyYAML's C parser over the whole file."""
+    """C7, and the half of C6: PyYAML's C parser over the whole file."""
     yaml.load(file.read_bytes(), yaml.CSafeLoader)
 
 
-def stats(files: Sequence[Path]) -> None:
-    """Row 8."""
-    for file in files:
-        os.stat(file)  # noqa: PTH116 - the bare call is the floor
-
-
 def patch_ids(history: History) -> None:
-    """Row 9: one log with context and one without, each into patch-id."""
+    """C9: one log with context and one without, each into patch-id."""
     for context in ("-U3", "-U0"):
         command = ["git", "log", "-p", context, f"{history.base}..{history.head}"]
         with subprocess.Popen(command, cwd=history.path, stdout=subprocess.PIPE) as source:
@@ -93,16 +69,6 @@ def patch_ids(history: History) -> None:
             subprocess.run(
                 ids, cwd=history.path, stdin=source.stdout, check=True, capture_output=True
             )
-
-
-def render(svg: str, fonts: list[str]) -> bytes:
-    """Row 10."""
-    return bytes(
-        resvg_py.svg_to_bytes(svg_string=svg, zoom=ZOOM, font_files=fonts, skip_system_fonts=True)
-    )
-
-
-# -- what floors are told ------------------------------------------------------------------------
 
 
 def pairs(history: History, sha: str) -> list[Pair]:

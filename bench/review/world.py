@@ -18,17 +18,16 @@ from django.conf import settings
 from bench.review import histories
 from bench.review.histories import History
 from review import projects
-from review.reviews import document
-from review.reviews.schema import ReviewFile, Thread
-from review.reviews.target import Target
 from review.stacks import repo as repos
-from tests.review.reviews import targets
+from review.threads import document
+from review.threads.schema import ReviewFile, Thread
+from review.threads.target import Target
+from tests.review.threads import targets
 
 PROJECTS = 50
-GIVEN = "given"
-THREADS, THREADED = 200, 20  # of row 6: threads, files
-PLACED = 100  # threads of row 5
-POSTED = 54_000  # bytes of the file of row 7
+THREADS, THREADED = 200, 20  # of C6: threads, files
+PLACED = 100  # threads of C5
+POSTED = 54_000  # bytes of the file of C7
 BODY = "This reads well, but what happens when the list is empty?\nA test would say it."
 
 
@@ -73,25 +72,10 @@ def build(folder: Path) -> World:
 
 def describe(root: Path, slug: str, history: History) -> None:
     """A project with the one repo `r`."""
-    _write(root, slug, {"name": "r", "path": str(history.path), "range": history.range})
-
-
-def _write(root: Path, slug: str, entry: dict[str, str]) -> None:
-    folder = root / slug
-    folder.mkdir(parents=True, exist_ok=True)
+    (root / slug).mkdir(parents=True, exist_ok=True)
+    entry = {"name": "r", "path": str(history.path), "range": history.range}
     text = yaml.safe_dump({"title": f"Project {slug}", "repos": [entry]}, sort_keys=False)
-    (folder / "project.yaml").write_text(text)
-
-
-def given(root: Path, path: Path, span: str | None) -> History:
-    """The project `given` over a repository of the user's own; an absent range is computed."""
-    entry = {"name": "r", "path": str(path.resolve())} | ({"range": span} if span else {})
-    _write(root, GIVEN, entry)
-    project = projects.get(GIVEN)
-    found = repos.load(project, projects.repo(project, "r"))
-    if found.range is None or not found.range.base_sha:
-        raise SystemExit(f"{path}: {'; '.join(found.errors) or 'give --range A..B'}")
-    return History(path, span or "", found.range.base_sha, found.range.head_sha)
+    (root / slug / "project.yaml").write_text(text)
 
 
 def listed(slug: str, sha: str) -> Target:

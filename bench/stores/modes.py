@@ -1,4 +1,4 @@
-"""The three modes of design 11 as environments, on private servers that end with the run."""
+"""The three modes of stores as environments, on private servers that end with the run."""
 
 from __future__ import annotations
 
