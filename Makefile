@@ -4,8 +4,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes
 
-.PHONY: run install test stores check bench promises promises-stores pins clean engines engine-claude \
-	engine-models engine-acp
+# A service and its tests start many processes: without bytecode each compiles all it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: run install unit test stores check check-js js bench promises promises-stores pins clean \
+	engines engine-claude engine-models engine-acp
 
 run: $(VENV)/.base
 	@exec $(BIN)/python manage.py up
@@ -13,26 +16,52 @@ run: $(VENV)/.base
 # What `run` needs, and nothing started: after an upgrade, for a service manager, in an image.
 install: $(VENV)/.base
 
-# JOBS=2 runs two files of tests at a time; each worker has a data directory and ports of its own.
-test: $(VENV)/.dev
-	$(BIN)/python -m pytest $(if $(JOBS),-n $(JOBS) --dist loadfile) $(ARGS)
+# The tests that start no process, which tests/starts.py finds; UNITS=2 of them at a time.
+UNITS ?= 2
+unit: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(UNITS) --dist loadfile -m "not process" $(ARGS)
 
-# What depends on the store, on a private PostgreSQL (needs Debian's postgresql).
+# JOBS=2 runs two files of tests at a time; each worker has a data directory and ports of its own.
+JOBBED = $(if $(JOBS),-n $(JOBS) --dist loadfile)
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest $(JOBBED) $(ARGS)
+
+# What uses the database where it matters which one it is, on a private PostgreSQL (needs Debian's postgresql).
 CLOCKED := $(addprefix tests/promises/,test_t1_one_firing.py test_t2_on_time.py \
 	test_t3_killed_worker.py)
 STORES := tests/workspace/chats tests/workspace/triggers tests/workspace/access/test_audit.py \
 	tests/dashboard/history tests/promises/test_f6_index.py $(CLOCKED)
 
 stores: $(VENV)/.dev
-	SVC_STORE=postgres $(BIN)/python -m pytest $(STORES) $(ARGS)
+	SVC_STORE=postgres $(BIN)/python -m pytest $(JOBBED) -m database $(STORES) $(ARGS)
 
 # The types of the engines are those of their packages, so these are installed here too.
-check: $(VENV)/.dev engines
+check: $(VENV)/.dev engines check-js
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
+
+# What checks and tests JavaScript, pinned in tests/js; the product needs no node.
+NODE_MODULES := tests/js/node_modules/.package-lock.json
+JS_BIN := tests/js/node_modules/.bin
+JS_CACHE := tests/js/node_modules/.cache
+JS := templates/static/js tests/js bench/mcp_peer.mjs tests/clients/sdk_client.mjs
+
+check-js: $(NODE_MODULES)
+	$(JS_BIN)/prettier --config tests/js/prettier.json --log-level warn --check \
+		--cache --cache-location $(JS_CACHE)/prettier $(JS)
+	$(JS_BIN)/eslint --config tests/js/eslint.config.js \
+		--cache --cache-location $(JS_CACHE)/eslint $(JS)
+	$(JS_BIN)/tsc --project tests/js/tsconfig.json
+	$(JS_BIN)/tsc --project tests/js/tsconfig.kit.json
+
+# The tests of modules that need no browser.
+js: $(NODE_MODULES)
+	node --disable-warning=ExperimentalWarning --import ./tests/js/page.js \
+		--test --test-concurrency=2 --test-reporter=spec $(wildcard tests/js/*/*.test.js)
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench $(ARGS)
@@ -41,8 +70,11 @@ bench: $(VENV)/.dev
 RING ?= slow
 SLOWLY := SVC_RING=$(RING) $(BIN)/python -m pytest -o timeout=14400
 
+# Every file whose sizes depend on the ring: the promises, and the properties of all parts.
+RINGED = $(shell grep -rl --include='test_*.py' 'promises.rings import' tests)
+
 promises: $(VENV)/.dev
-	$(SLOWLY) tests/promises $(ARGS)
+	$(SLOWLY) tests/promises $(filter-out tests/promises/%,$(RINGED)) $(ARGS)
 
 # The slow ring of the clock and the workers on each other store (docs/promises-by-store.md).
 promises-stores: $(VENV)/.dev
@@ -56,7 +88,7 @@ pins:
 	for extra in claude models acp cluster; do uv pip compile -q --no-emit-index-url --no-header --generate-hashes --python-version 3.11 --universal requirements-$$extra.in -o requirements-$$extra.txt; done
 
 clean:
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) tests/js/node_modules build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # Engines with a model are optional, each with its own pins: all three, or one of them.
 engines: engine-claude engine-models engine-acp
@@ -65,6 +97,12 @@ engine-claude engine-models engine-acp: engine-%: $(VENV)/.%
 
 $(VENV)/.claude $(VENV)/.models $(VENV)/.acp: $(VENV)/.%: requirements-%.txt $(VENV)/.base
 	$(PIP) -r requirements-$*.txt
+	@touch $@
+
+$(NODE_MODULES): tests/js/package.json tests/js/package-lock.json
+	@command -v npm >/dev/null || { echo "JavaScript is checked with node 20 and npm; install them with:" \
+		"apt-get install npm"; exit 1; }
+	npm --prefix tests/js ci --ignore-scripts --prefer-offline --loglevel=error
 	@touch $@
 
 $(VENV)/bin/python:

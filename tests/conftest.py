@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from config.kernel.storage import locks
+from config.storage import locks
 from tests import postgres
 from tests.service import service, shared_service, stopped_service  # noqa: F401 - fixtures
 from workspace.chats import index
@@ -48,7 +48,7 @@ def outside(call: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
-    """In CI nothing may be skipped for lack of what .ci/run installs (design 16)."""
+    """In CI nothing may be skipped for lack of what .ci/run installs."""
     report = yield
     if (
         os.environ.get("SVC_CI")

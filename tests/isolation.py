@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests import postgres, redis
 
@@ -27,6 +28,7 @@ os.environ |= {
     "SVC_REVIEW_PORT": "0",
     "SVC_DASHBOARD_PORT": "0",
 }
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is started would compile all it imports
 (RUN_DIR / "home").mkdir()
 
 # SVC_STORE=postgres, SVC_STORE=postgres+redis: the same tests on private servers.
@@ -37,11 +39,21 @@ if store != "sqlite":
 if store == "postgres+redis":
     os.environ["SVC_REDIS_URL"] = f"{redis.choose()}/0"
 
+# A run that is ended from outside ends its services first, as after Ctrl-C.
+signal.signal(signal.SIGTERM, signal.default_int_handler)
+
 # Properties are tried on new examples wherever a person runs them; in CI always on the same, so
-# that a run is red for what was changed and not for its dice.
-settings.register_profile("ci", derandomize=True, database=None, deadline=None, print_blob=True)
-if os.environ.get("SVC_CI"):
-    settings.load_profile("ci")
+# that a run is red for what was changed and not for its dice. No clock judges them.
+settings.register_profile(
+    "run",
+    max_examples=500 if os.environ.get("SVC_RING", "").startswith("slow") else 40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "ci", settings.get_profile("run"), derandomize=True, database=None, print_blob=True
+)
+settings.load_profile("ci" if os.environ.get("SVC_CI") else "run")
 
 
 def pytest_unconfigure() -> None:

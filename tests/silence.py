@@ -19,10 +19,13 @@ def mute() -> Iterator[int]:
                 while True:
                     taken.append(server.accept()[0])
 
-        threading.Thread(target=take, daemon=True).start()
+        taking = threading.Thread(target=take, daemon=True)
+        taking.start()
         try:
             yield int(server.getsockname()[1])
         finally:
+            server.shutdown(socket.SHUT_RDWR)  # wakes the thread
+            taking.join()
             for one in taken:
                 one.close()
 
@@ -55,7 +58,8 @@ class Proxy:
         self._open: list[socket.socket] = []
         self._gate = threading.Event()
         self._gate.set()
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
 
     def freeze(self) -> None:
         self._gate.clear()
@@ -68,7 +72,10 @@ class Proxy:
         self._gate.set()
 
     def close(self) -> None:
-        for one in [self._server, *self._open]:
+        self._server.shutdown(socket.SHUT_RDWR)  # wakes the thread, which may have just taken one
+        self._accepting.join()
+        self._server.close()
+        for one in self._open:
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
             one.close()

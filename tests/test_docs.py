@@ -12,15 +12,15 @@ from django.urls import URLPattern, get_resolver
 from config.options import OPTIONS
 from dashboard.files.schema.config import DEFAULTS
 from dashboard.management.verbs import VERBS
-from dashboard.tools import REGISTRY as DASHBOARD_REGISTRY
-from review.tools import REGISTRY as REVIEW_REGISTRY
+from dashboard.mcp.catalogue import REGISTRY as DASHBOARD_REGISTRY
+from review.mcp.catalogue import REGISTRY as REVIEW_REGISTRY
 from tests.promises.manifest import PROMISES
 from tests.test_cases import functions_of
-from workspace.operations import REGISTRY
+from workspace.mcp.catalogue import REGISTRY
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = {path.name: path.read_text() for path in (ROOT / "docs").glob("*.md")}
-APPS = ("config/kernel", "workspace", "review", "dashboard")
+APPS = ("config", "workspace", "review", "dashboard")
 NONE = "\u2013"
 PARAMETERS = {"session_id": "id", "message": "messageId", "run_id": "runId"}
 P, C = "/api/projects/:slug", "/api/projects/:slug/chats/:id"

@@ -16,7 +16,7 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 FILLED = {"slug": "nope", "session_id": str(uuid.uuid4())}
 ASGI = ("/api/events", "/api/projects/nope/chats/x/events", "/mcp", "/mcp/", "/mcpfoo", "/_svc/mcp",
         "/.well-known/oauth-protected-resource", "/.well-known/x")  # fmt: skip
-BARE = ("/mcp", "/_svc/mcp", "/.well-known/")  # 404 of these has `error` alone (README 4)
+BARE = ("/mcp", "/_svc/mcp", "/.well-known/")  # 404 of these has `error` alone
 
 
 @pytest.fixture(scope="module")

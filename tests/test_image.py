@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from config.kernel.process import supervise
+from config.process import supervise
 from tests.service import ROOT, Service
 
 LINES = re.sub(r"\\\n", " ", (ROOT / "Containerfile").read_text()).splitlines()

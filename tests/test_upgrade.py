@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from config import __version__
-from config.kernel.process import release
+from config.process import release
 from tests.service import Service, until
 from tests.upgrade import BASE, ENVIRON
 
@@ -113,7 +113,7 @@ def test_an_upgrade_keeps_every_file_row_and_waiting_message(upgraded: Service) 
     now_there = ledgers(upgraded.data / "svc.sqlite3")
     assert {table: gone for table, was in rows.items()
             if (gone := lost(table, was, now_there.get(table, [])))} == {}  # fmt: skip
-    assert release.told(upgraded.data) == __version__
+    assert release.last_version(upgraded.data) == __version__
 
 
 def ended(data: Path, chat: str) -> int:

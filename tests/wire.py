@@ -1,6 +1,6 @@
 """Raw HTTP for tests: a request byte for byte, an answer as it came, a stream with its ids.
 
-Also the wire server's process (tests/kernel/wire_server.py) and the words it says.
+Also the wire server's process (tests/config/wire_server.py) and the words it says.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Wire:
 
     def __init__(self, *tls: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.kernel.wire_server", *tls],
+            [sys.executable, "-m", "tests.config.wire_server", *tls],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""D1..D50: the test cases of dashboard.md 19, and what of them waits."""
+"""D1..D50: the test cases of the dashboard, and what of them waits."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ ADOPTION = f"{D}services/test_adoption.py::test_"
 POLICY = f"{D}services/test_policy.py::test_"
 ENVIRONMENT = f"{D}services/test_environment.py::test_"
 LOGS = f"{D}services/test_logs.py::test_"
-THUMBS = f"{D}looks/test_thumbs.py::test_"
-ICONS = f"{D}looks/test_icons.py::test_"
-FETCH = f"{D}looks/test_fetch.py::test_"
+THUMBS = f"{D}pictures/test_thumbs.py::test_"
+ICONS = f"{D}pictures/test_icons.py::test_"
+FETCH = f"{D}pictures/test_fetch.py::test_"
 
 API = f"{D}api/"
 GUARDED = f"{API}test_guarded.py::test_"
@@ -41,9 +41,9 @@ LIVE_FILES = f"{D}daemon/test_files.py::test_"
 LIVE_LISTENERS = f"{D}daemon/test_listeners.py::test_"
 LIVE_SERVICES = f"{D}daemon/test_services.py::test_"
 MATCHING = f"{D}registry/test_matching.py::test_"
-REBOOT = f"{D}lost/test_reboot.py::test_"
-NOTICE = f"{D}lost/test_notice.py::test_"
-RESTART = f"{D}lost/test_restart.py::test_"
+REBOOT = f"{D}reboot/test_reboot.py::test_"
+NOTICE = f"{D}reboot/test_notice.py::test_"
+RESTART = f"{D}reboot/test_restart.py::test_"
 PICTURES = f"{D}gallery/test_served.py::test_"
 TOOLS = f"{D}agents/test_tools.py::test_"
 GUIDE = f"{D}agents/test_guide.py::test_"
@@ -55,7 +55,7 @@ SLEEP = f"{D}history/test_sleep.py::test_"
 LIMITS = f"{D}test_cases_stream.py::test_"
 LOOK = f"{D}files/test_look.py::test_"
 FOUND = f"{D}agents/test_found.py::test_"
-EVENTS = "tests/kernel/test_events.py::test_"
+EVENTS = "tests/config/test_events.py::test_"
 
 CASES: dict[str, tuple[str, ...]] = {
     "D8": (
@@ -357,7 +357,7 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{EVENTS}a_silent_stream_is_pinged",
         f"{LIMITS}a_stream_is_pinged_every_25_seconds_events_or_not",
         f"{EVENTS}a_client_that_does_not_read_is_cut_and_the_others_go_on",
-        "tests/kernel/test_server.py::test_an_application_waits_for_a_client_that_does_not_read",
+        "tests/config/test_server.py::test_an_application_waits_for_a_client_that_does_not_read",
         "tests/promises/test_streams_dashboard.py::"
         "test_streams_cut_at_random_bytes_miss_and_double_nothing",
         f"{LIMITS}one_stream_too_many_is_told_to_come_back",

@@ -1,8 +1,8 @@
-"""N1..N30: the edge cases of engine.md 14."""
+"""N1..N30: edge cases of turns, transcripts and engines. A number is only an id; the names of the
+tests say what each case is. The rules: docs/design/engines.md."""
 
 from __future__ import annotations
 
-ACCESS = "tests/workspace/access/"
 CHATS = "tests/workspace/chats/"
 ENGINES = "tests/workspace/engines/"
 CLAUDE = f"{ENGINES}claude/"
@@ -11,23 +11,23 @@ ACP = f"{ENGINES}acp/"
 EVERY = f"{ENGINES}conformance/test_every_engine.py::"
 
 CASES: dict[str, tuple[str, ...]] = {
-    "N1": (f"{CHATS}test_worker.py::test_delivered_to_three_workers_at_once_it_runs_once",),
-    "N2": ("tests/workspace/test_turn.py::test_a_killed_worker_takes_its_turn_along",),
+    "N1": (f"{CHATS}turns/test_worker.py::test_delivered_to_three_workers_at_once_it_runs_once",),
+    "N2": (f"{CHATS}turns/test_process.py::test_a_killed_worker_takes_its_turn_along",),
     "N3": (
-        f"{CHATS}test_worker.py::test_worker_and_turn_process_killed_together_keep_the_message",
-        f"{CHATS}test_ends.py::"
+        f"{CHATS}turns/test_worker.py::test_worker_and_turn_process_killed_together_keep_the_message",
+        f"{CHATS}turns/test_ends.py::"
         "test_a_second_delivery_of_a_turn_whose_worker_is_lost_kills_what_it_left_and_settles_it",
-        f"{CHATS}test_worker.py::test_a_worker_that_dies_leaves_a_chat_that_the_sweep_settles",
+        f"{CHATS}turns/test_worker.py::test_a_worker_that_dies_leaves_a_chat_that_the_sweep_settles",
         f"{CHATS}test_real_service.py::"
         "test_after_a_crash_the_turn_is_interrupted_and_what_waits_runs_once",
     ),
     "N4": (
-        f"{CHATS}test_worker.py::test_killed_between_claim_and_start_the_turn_is_written_down_once",
+        f"{CHATS}turns/test_worker.py::test_killed_between_claim_and_start_the_turn_is_written_down_once",
     ),
     "N5": (
-        "tests/workspace/test_turn.py::"
+        f"{CHATS}turns/test_process.py::"
         "test_a_turn_that_is_in_the_transcript_already_exits_4_and_appends_nothing",
-        f"{CHATS}test_worker.py::test_a_turn_the_transcript_knows_already_is_not_run_again",
+        f"{CHATS}turns/test_worker.py::test_a_turn_the_transcript_knows_already_is_not_run_again",
     ),
     "N6": (
         f"{CHATS}test_transcript.py::test_a_torn_line_that_is_whole_json_becomes_a_record",
@@ -36,33 +36,33 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{CHATS}test_index.py::test_a_torn_last_line_is_not_served_and_counted_once_it_is_healed",
     ),
     "N7": (
-        "tests/workspace/test_turn.py::test_a_second_writer_on_a_chat_exits_3_and_changes_no_byte",
+        f"{CHATS}turns/test_process.py::test_a_second_writer_on_a_chat_exits_3_and_changes_no_byte",
     ),
     "N8": (
-        "tests/workspace/test_turn.py::test_a_full_disk_exits_6_and_heals_at_the_next_turn",
-        f"{CHATS}test_ends.py::"
+        f"{CHATS}turns/test_process.py::test_a_full_disk_exits_6_and_heals_at_the_next_turn",
+        f"{CHATS}turns/test_ends.py::"
         "test_a_turn_whose_disk_is_full_fails_in_the_queue_and_the_next_one_heals_the_chat",
     ),
     "N9": (
-        "tests/workspace/test_turn.py::"
+        f"{CHATS}turns/test_process.py::"
         "test_a_turn_past_its_time_while_it_waits_for_an_answer_is_a_timeout",
-        f"{CHATS}test_ends.py::test_an_answer_after_the_turn_ran_out_of_time_is_not_pending",
+        f"{CHATS}turns/test_ends.py::test_an_answer_after_the_turn_ran_out_of_time_is_not_pending",
     ),
     "N10": (
-        "tests/workspace/test_turn.py::"
+        f"{CHATS}turns/test_process.py::"
         "test_a_question_nobody_answers_is_denied_and_the_turn_goes_on",
     ),
     "N11": (
         f"{ENGINES}test_policy.py::test_what_is_not_listed_does_not_exist_in_any_mode",
         f"{ENGINES}test_runbook.py::test_no_tool_at_all_is_offered_by_an_empty_list",
-        f"{CHATS}test_ends.py::test_an_empty_list_of_tools_reaches_the_engine_as_an_empty_list",
+        f"{CHATS}turns/test_ends.py::test_an_empty_list_of_tools_reaches_the_engine_as_an_empty_list",
         f"{EVERY}test_an_empty_list_offers_no_tool",
         f"{CLAUDE}test_walls.py::test_only_what_list_and_mode_allow_has_an_effect",
         f"{BUILTIN}test_tool_lists.py::test_an_empty_list_offers_nothing_and_a_forced_call_is_denied_and_recorded",
         f"{ACP}test_tool_lists.py::test_a_turn_with_any_list_is_refused_before_the_agent_is_started",
     ),
     "N12": (
-        "tests/workspace/test_turn.py::test_a_gate_that_raises_denies",
+        f"{CHATS}turns/test_process.py::test_a_gate_that_raises_denies",
         f"{CLAUDE}test_walls.py::test_a_gate_that_raises_lets_nothing_run",
         f"{BUILTIN}test_tool_lists.py::test_a_gate_that_raises_denies",
         f"{ACP}test_permissions.py::test_a_permission_check_that_fails_denies",
@@ -85,7 +85,7 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{BUILTIN}test_tool_lists.py::test_a_task_is_a_second_agent_behind_the_same_gate_and_budget",
     ),
     "N16": (
-        "tests/workspace/test_turn.py::test_bypass_as_root_without_a_sandbox_is_marked",
+        f"{CHATS}turns/test_process.py::test_bypass_as_root_without_a_sandbox_is_marked",
         f"{ENGINES}test_sandbox.py::test_root_in_bypass_is_not_marked_when_it_is_confined",
         f"{CLAUDE}test_sandbox.py::test_bypass_is_told_of_root_only_without_the_sandbox_and_is_never_the_mode_inside",
     ),
@@ -110,16 +110,16 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{ACP}test_sessions.py::test_a_session_the_agent_forgot_is_begun_again_and_said",
     ),
     "N21": (
-        "tests/workspace/test_turn.py::"
+        f"{CHATS}turns/test_process.py::"
         "test_secrets_stay_out_of_the_command_line_the_log_and_error_texts",
-        f"{ACCESS}test_turns.py::test_the_endpoint_serves_the_turn_and_is_not_found_for_others",
-        f"{ACCESS}test_turns.py::test_the_token_is_void_when_the_row_is_not_running",
-        f"{CHATS}test_worker.py::test_a_turn_runs_and_its_row_is_done",
+        f"{CHATS}turns/test_tokens.py::test_the_endpoint_serves_the_turn_and_is_not_found_for_others",
+        f"{CHATS}turns/test_tokens.py::test_the_token_is_void_when_the_row_is_not_running",
+        f"{CHATS}turns/test_worker.py::test_a_turn_runs_and_its_row_is_done",
         f"{CLAUDE}test_turns.py::test_operations_of_the_service_are_tools_and_the_bearer_is_in_no_command_line",
         f"{CLAUDE}test_service.py::test_a_service_with_a_key_answers_with_claude_and_without_it_says_so",
     ),
     "N22": (
-        "tests/workspace/test_turn.py::test_code_in_the_project_never_runs_by_itself",
+        f"{CHATS}turns/test_process.py::test_code_in_the_project_never_runs_by_itself",
         f"{CLAUDE}test_turns.py::test_nothing_that_lies_in_the_project_is_run_or_believed",
     ),
     "N23": (
@@ -160,8 +160,8 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{ACP}test_confined.py::test_a_forced_sandbox_that_is_missing_starts_no_agent",
     ),
     "N30": (
-        f"{CHATS}test_ends.py::test_text_waits_for_an_engine_while_the_projects_runbooks_run",
-        "tests/workspace/test_turn.py::test_plain_text_without_an_engine_ends_as_needs_engine",
+        f"{CHATS}turns/test_ends.py::test_text_waits_for_an_engine_while_the_projects_runbooks_run",
+        f"{CHATS}turns/test_process.py::test_plain_text_without_an_engine_ends_as_needs_engine",
         "tests/browser/test_chat.py::test_a_denied_command_fails_the_turn_and_it_can_be_run_again",
         f"{CLAUDE}test_service.py::test_a_service_with_a_key_answers_with_claude_and_without_it_says_so",
     ),

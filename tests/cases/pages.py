@@ -1,7 +1,7 @@
-"""The pages: review.md 15, dashboard.md 16, the pages of the workspace, and what all pages owe.
+"""What the pages owe, each with the tests that show it. See docs/design/pages.md.
 
-UR, UD: the points of the two contracts, by their numbers. UW: the pages of the workspace. UX: what
-the pages needed of the API. UA: what every page owes.
+UR: review. UD: the dashboard. UW: the workspace. UX: what the pages needed of the API. UA: every
+page. The numbers are ids.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ REVIEW = {
         f"{THREADS}everything_about_a_thread_is_done_by_keys",
         f"{THREADS}no_press_of_resolve_is_lost_while_the_service_is_slow",
         f"{CARRIED}threads_fit_read_and_are_reached_in_both_looks",
-        "tests/review/test_markdown.py::test_no_other_image_is_fetched",
+        "tests/review/test_markdown.py::test_what_is_no_address_stays_as_it_was_written",
     ),
     # 12 what changed since
     "UR12": (
@@ -153,10 +153,10 @@ DASHBOARD = {
     # 5 bars of the history
     "UD5": (
         f"{DRAWER}bars_of_the_history_are_read_by_arrow_keys_and_a_gap_is_a_gap",
-        f"{KIT}drawings_say_in_words_what_they_show",
+        "tests/js/kit/bars.test.js::drawings say in words what they show",
     ),
     # 6 sparkline
-    "UD6": (f"{KIT}drawings_say_in_words_what_they_show",),
+    "UD6": ("tests/js/kit/bars.test.js::drawings say in words what they show",),
     # 7 what a restart of the machine took
     "UD7": (
         f"{APPS}a_page_left_open_over_a_reboot_says_so_and_gives_back_what_it_took",

@@ -1,11 +1,11 @@
-"""R1..R50: the test cases of review.md 18, and what of them waits for the pages."""
+"""R1..R50: the cases of review, each with the tests that show it. See docs/design/review.md."""
 
 from __future__ import annotations
 
 REVIEW = "tests/review/"
 API = f"{REVIEW}api/"
 GIT = f"{REVIEW}git/"
-REVIEWS = f"{REVIEW}reviews/"
+REVIEWS = f"{REVIEW}threads/"
 STACKS = f"{REVIEW}stacks/"
 PLACED = f"{REVIEWS}test_placement.py::test_"
 REBASED = f"{REVIEWS}test_rebases.py::test_"

@@ -1,4 +1,5 @@
-"""E1..E40: the edge cases of workspace.md part E."""
+"""E1..E40: edge cases of projects, chats, triggers, the gate and the streams. A number is only an
+id; the names of the tests say what each case is. The rules: docs/design/workspace.md."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ ACCESS = "tests/workspace/access/"
 CHATS = "tests/workspace/chats/"
 TRIGGERS = "tests/workspace/triggers/"
 API = "tests/workspace/api/"
-KERNEL = "tests/kernel/"
+KERNEL = "tests/config/"
 CLIENTS = "tests/clients/"
 PROMISES = "tests/promises/"
 
@@ -79,11 +80,10 @@ CASES: dict[str, tuple[str, ...]] = {
         "test_a_batch_without_forks_is_hidden_and_unknown_when_called",
     ),
     "E17": (
-        "tests/workspace/test_operations.py::"
+        "tests/workspace/test_mcp.py::"
         "test_a_scoped_client_sees_its_projects_and_is_refused_the_others_alike",
-        "tests/workspace/test_operations.py::"
-        "test_a_scoped_client_lists_the_chats_of_its_projects_alone",
-        "tests/workspace/test_operations.py::test_a_slug_outside_the_scope_is_not_created",
+        "tests/workspace/test_mcp.py::test_a_scoped_client_lists_the_chats_of_its_projects_alone",
+        "tests/workspace/test_mcp.py::test_a_slug_outside_the_scope_is_not_created",
         f"{CLIENTS}test_python_sdk.py::test_a_scoped_client_stays_in_its_project",
     ),
     "E18": (f"{CLIENTS}test_raw.py::test_projects_are_required_where_there_is_no_current_one",),
@@ -99,13 +99,13 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{KERNEL}test_mcp.py::test_an_id_comes_back_as_it_came",
     ),
     "E21": (
-        "tests/workspace/test_operations.py::"
+        "tests/workspace/test_mcp.py::"
         "test_an_id_that_names_no_chat_here_touches_no_file_and_fires_nothing",
         f"{API}test_chats.py::test_a_chat_that_is_not_there_is_not_found_on_every_route",
         f"{API}test_chats.py::test_another_projects_chat_is_not_found",
     ),
     "E22": (
-        f"{CHATS}test_ends.py::"
+        f"{CHATS}turns/test_ends.py::"
         "test_twenty_messages_at_once_to_an_idle_chat_run_one_after_the_other_on_two_workers",
         f"{CHATS}test_real_service.py::"
         "test_twenty_senders_at_once_are_answered_one_after_the_other",
@@ -117,11 +117,11 @@ CASES: dict[str, tuple[str, ...]] = {
         "test_after_a_crash_the_turn_is_interrupted_and_what_waits_runs_once",
     ),
     "E24": (
-        f"{CHATS}test_queue.py::test_a_failed_turn_holds_what_waits_and_a_new_message_lets_it_go",
-        f"{CHATS}test_queue.py::test_resume_lets_held_messages_go_in_their_order",
-        f"{CHATS}test_queue.py::"
+        f"{CHATS}turns/test_queue.py::test_a_failed_turn_holds_what_waits_and_a_new_message_lets_it_go",
+        f"{CHATS}turns/test_queue.py::test_resume_lets_held_messages_go_in_their_order",
+        f"{CHATS}turns/test_queue.py::"
         "test_stop_on_a_chat_that_still_starts_leaves_its_message_in_the_chat",
-        f"{CHATS}test_ends.py::test_a_stop_at_the_claim_leaves_no_process_and_no_step_done",
+        f"{CHATS}turns/test_ends.py::test_a_stop_at_the_claim_leaves_no_process_and_no_step_done",
     ),
     "E25": (
         f"{TRIGGERS}test_files.py::"
@@ -185,7 +185,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "E36": (
         f"{TRIGGERS}test_firing.py::"
         "test_a_schedule_without_tools_runs_as_the_project_and_an_event_without_tools_has_none",
-        f"{CHATS}test_ends.py::test_an_empty_list_of_tools_reaches_the_engine_as_an_empty_list",
+        f"{CHATS}turns/test_ends.py::test_an_empty_list_of_tools_reaches_the_engine_as_an_empty_list",
         f"{TRIGGERS}test_firing.py::"
         "test_an_engine_that_cannot_hold_the_list_of_tools_is_never_started",
     ),

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from bench import node
 from config import __version__
+from tests.clients import node
 from tests.clients.conftest import TOKENS
 from tests.service import Service
 
-pytestmark = pytest.mark.service
 NEWEST = "2026-07-28"
 SCRIPT = Path(__file__).parent / "sdk_client.mjs"
 

@@ -1,4 +1,4 @@
-"""A management block with every kind of mistake, on the real service (workspace.md 6, E)."""
+"""A management block with every kind of mistake, on the real service."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.kernel.mcp_world import HEADERS, call, request
+from tests.config.mcp_world import HEADERS, call, request
 from tests.service import Service, until
 
-pytestmark = pytest.mark.service
 LITERAL = "svc_home_" + "1e" * 24
 TOKENS = {
     "EVERYTHING": "svc_home_" + "ee" * 24,

@@ -13,10 +13,9 @@ import httpx
 import pytest
 
 from tests.clients.conftest import CONFIG, TOKENS
-from tests.kernel.mcp_world import HEADERS, call
+from tests.config.mcp_world import HEADERS, call
 from tests.service import Service, until
 
-pytestmark = pytest.mark.service
 BYPASS = "bypassPermissions"
 LONG = "long reply " * 600
 HELD = "#!runbook\n```Bash\nuntil [ -e {} ]; do sleep 0.05; done\n```\n" + LONG

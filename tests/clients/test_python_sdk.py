@@ -14,7 +14,6 @@ from config import __version__
 from tests.clients.conftest import TOKENS
 from tests.service import Service
 
-pytestmark = pytest.mark.service
 NEWEST = "2026-07-28"
 SETTLED = {"auto": NEWEST, "legacy": "2025-11-25", NEWEST: NEWEST}
 

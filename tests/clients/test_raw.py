@@ -1,4 +1,4 @@
-"""The plainest clients: HTTP by hand, curl, the words of the contract (workspace.md 4, 5, E)."""
+"""The plainest clients: HTTP by hand and curl, answered in the exact words they rely on."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ import httpx
 import pytest
 
 from tests.clients.conftest import TOKENS
-from tests.kernel.mcp_world import HEADERS, call, request
+from tests.config.mcp_world import HEADERS, call, request
 from tests.service import Service, until
 from tests.wire import read_until, segments
 from tests.wire import request as raw_request
 
-pytestmark = pytest.mark.service
 W = "/.well-known/oauth-protected-resource"
 BEARER = {"authorization": f"Bearer {TOKENS['ADMIN']}"}
 

@@ -11,11 +11,10 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from bench import node
 from config import __version__
+from tests.clients import node
 from tests.service import Service
 
-pytestmark = pytest.mark.service
 SCRIPT = Path(__file__).parent / "sdk_client.mjs"
 
 

@@ -9,7 +9,7 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from config.kernel.web import surfaces
+from config.web import surfaces
 from tests.dashboard.health.servers import Server, answers, serving
 
 LAN = [

@@ -84,7 +84,7 @@ class Served(Service):
         return found
 
     def dev_server(self, name: str, port: int | None = None) -> Dev:
-        """A web server that somebody has started in a directory of its own."""
+        """A web server that a person has started in a directory of its own."""
         cwd = self.tmp / "src" / name
         cwd.mkdir(parents=True, exist_ok=True)
         (cwd / "index.html").write_text(f"<title>{name}</title><h1>{name}</h1>")

@@ -1,4 +1,4 @@
-"""Pings and the limit of the dashboard's stream (contract 13.5, 13.6, case 48)."""
+"""Pings and the limit of the dashboard's stream (case D48)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from config.kernel.web import events
-from config.kernel.web.events import Broadcaster
+from config.web import events
+from config.web.events import Broadcaster
 from dashboard.events import STREAM
 
 SCOPE = {"type": "http", "method": "GET", "path": "/api/events", "headers": []}

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from config import __version__
+from tests.config.test_several_servers import Make, make  # noqa: F401 - a fixture
 from tests.dashboard.agents.agent import Agent
-from tests.kernel.test_several_servers import Make, make  # noqa: F401 - a fixture
 from tests.postgres import postgres  # noqa: F401 - a fixture
 from tests.redis import redis  # noqa: F401 - a fixture
 from tests.service import Service, until
 
-pytestmark = pytest.mark.service
 QUICK = {"SVC_TEST_BEAT_S": "0.3"}
 SHOP = "name: Shop\npaused: true\n"
 

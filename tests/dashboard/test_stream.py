@@ -1,4 +1,4 @@
-"""The event stream of the running service: greeting, order, resuming (contract 13, case 48)."""
+"""The event stream of the running service: greeting, order, resuming (case D48)."""
 
 from __future__ import annotations
 

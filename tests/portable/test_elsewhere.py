@@ -19,7 +19,6 @@ from tests.portable.conftest import Elsewhere
 from tests.service import free_port, until
 from workspace.chats import transcript
 
-pytestmark = pytest.mark.service
 TRIED = """
 import ctypes, os, select, signal, socket
 print(*(hasattr(*one) for one in (
@@ -169,7 +168,6 @@ def test_a_review_thread_follows_its_commit_through_an_amend(elsewhere, tmp_path
     assert (thread["comments"][0]["body"], thread["line"]) == ("On twenty", 21)
 
 
-@pytest.mark.browser
 def test_a_page_answers_what_is_written_in_it(elsewhere, project, browser: Browser):
     with browser.new_context(base_url=elsewhere.url) as context:
         page = context.new_page()

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.process import ending, table
-from config.kernel.storage import opening
-from workspace.triggers.schedule.taskqueue import _Messages
+from config.process import ending, table
+from config.storage import opening
+from workspace.triggers.schedule.shared import TaskQueue
 
 
 @pytest.fixture
@@ -91,6 +91,8 @@ def test_a_message_waits_where_a_full_socket_is_an_error():
             """Nothing is open."""
 
     full = Full()
-    _Messages(full).send_bytes(b"task")  # type: ignore[arg-type]
+    queue = TaskQueue()
+    queue._in = full  # type: ignore[assignment]
+    queue.put("task")
 
     assert full.tries == 3

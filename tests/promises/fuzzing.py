@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from config.kernel import jsonio
+from config import jsonio
 
 CHECKED = [status_code_conformance, content_type_conformance, response_schema_conformance]
 QUIETLY = settings(

@@ -21,50 +21,46 @@ PROMISES = (
     Promise(
         "F1",
         "kill -9 tears no file and loses no acknowledged write",
-        "200 kills, 0 torn, 0 lost",
-        "config/kernel/storage/files.py",
+        "20 kills, 0 torn, 0 lost",
+        "config/storage/files.py",
     ),
     Promise(
         "F2",
         "a killed process leaves no litter",
         "0 files, 0 locks, 0 processes after one start",
-        "config/kernel/storage/files.py",
+        "config/storage/files.py",
     ),
     Promise(
         "F3",
         "any failed system call leaves the old file or the new one",
         "every call of a write failed in turn",
-        "config/kernel/storage/files.py",
+        "config/storage/files.py",
     ),
     Promise(
         "F4",
         "concurrent edits lose nothing",
-        "8 writers x 100 edits, 0 lost",
-        "config/kernel/storage/files.py",
+        "8 writers x 20 edits, 0 lost",
+        "config/storage/files.py",
     ),
     Promise(
         "F5",
         "a write touches only what it means to",
-        "500 generated files, 0 foreign bytes changed",
-        "config/kernel/storage/yamlio.py",
+        "100 generated files, 0 foreign bytes changed",
+        "config/storage/yamlio.py",
     ),
-    Promise(
-        "F6", "the index equals the files", "50 runs x 30 steps", "config/kernel/storage/mirror.py"
-    ),
+    Promise("F6", "the index equals the files", "10 runs x 30 steps", "config/storage/mirror.py"),
     Promise(
         "F7",
         "a bad file hides nothing",
         "20 kinds of broken YAML",
-        "config/kernel/storage/mirror.py",
+        "config/storage/mirror.py",
     ),
-    Promise(
-        "F8", "a hand edit is seen", "p99 < 1 s, p50 < 150 ms", "config/kernel/storage/watch.py"
-    ),
+    Promise("F8", "a hand edit is seen", "p99 < 1 s, p50 < 150 ms", "config/storage/watch.py"),
     Promise(
         "F9",
         "event streams have no gap and no double",
-        "50 clients cut at random",
-        "config/kernel/web/events.py",
+        "20 clients cut at random",
+        "config/web/events.py",
     ),
     Promise(
         "T1",
@@ -81,7 +77,7 @@ PROMISES = (
     Promise(
         "T3",
         "a killed worker loses and doubles nothing",
-        "60 kills, 0 lost, 0 doubled",
+        "12 kills, 0 lost, 0 doubled",
         "workspace/chats/turns/worker.py",
     ),
     Promise(
@@ -115,7 +111,7 @@ PROMISES = (
         "workspace/engines/policy.py",
     ),
     Promise(
-        "T8", "a stopped turn leaves no process", "20 rounds, 0 left", "workspace/engines/procs.py"
+        "T8", "a stopped turn leaves no process", "5 rounds, 0 left", "workspace/engines/procs.py"
     ),
     Promise(
         "T9",
@@ -127,7 +123,7 @@ PROMISES = (
         "G1",
         "foreign hosts and origins are refused",
         "every bad cell of the matrix, no handler run",
-        "config/kernel/web/guard.py",
+        "config/web/guard.py",
     ),
     Promise(
         "G2",
@@ -139,7 +135,7 @@ PROMISES = (
         "G3",
         "the gate is before the body",
         "401 before 1 MB of a 100 MB body is read",
-        "config/kernel/web/server.py",
+        "config/web/http/server.py",
     ),
     Promise(
         "G4",
@@ -147,8 +143,8 @@ PROMISES = (
         "every cell of the table",
         "workspace/access/policy.py",
     ),
-    Promise("G5", "no input makes a 5xx", "5,000 requests, 0", "workspace/api"),
-    Promise("G6", "no path leads out of its folder", "0 outside", "config/kernel/storage/paths.py"),
+    Promise("G5", "no input makes a 5xx", "1,000 requests, 0", "workspace/api"),
+    Promise("G6", "no path leads out of its folder", "0 outside", "config/storage/paths.py"),
     Promise(
         "G7",
         "no image costs time or memory, and none acts when it is opened",
@@ -159,7 +155,7 @@ PROMISES = (
         "G7",
         "no YAML bomb costs time or memory",
         "< 200 ms, < 50 MB each",
-        "config/kernel/storage/yamlio.py",
+        "config/storage/yamlio.py",
     ),
     Promise(
         "G8",
@@ -171,7 +167,7 @@ PROMISES = (
         "G9",
         "probes and icon fetches cannot be turned inward and never hang",
         "6 attacks, a turning name, the service itself: refused or timed out",
-        "dashboard/looks/reach.py",
+        "dashboard/pictures/reach.py",
     ),
     Promise(
         "G10",
@@ -195,58 +191,56 @@ PROMISES = (
         "G15",
         "whatever stands where a file is expected, the service reads on and stays small",
         "10 traps under 30 names: < 50 MB, hand edits seen in < 2 s",
-        "config/kernel/storage/opening.py",
+        "config/storage/opening.py",
     ),
     Promise(
         "G13",
         "a page of another origin changes nothing on any port",
         "every write of three parts, by hand and in Chromium: 0 pass",
-        "config/kernel/web/guard.py",
+        "config/web/guard.py",
     ),
     Promise(
         "G14",
         "other users of this machine are not served",
         "another uid 403, no credential 401, on three ports",
-        "config/kernel/web/connections/peers.py",
+        "config/web/connections/peers.py",
     ),
     Promise(
         "G16",
         "a review never lands on a commit that did not become it",
-        "2,000 random rewritings, 0 wrong",
-        "review/reviews/carry",
+        "400 random rewritings, 0 wrong",
+        "review/threads/carry",
     ),
     Promise(
         "R1",
         "recovery after kill -9 of everything",
         "healthy in < 5 s with 1,000 files",
-        "config/kernel/process/supervise.py",
+        "config/process/supervise.py",
     ),
     Promise(
         "R2",
         "SIGTERM ends everything cleanly",
         "< 10 s, no traceback",
-        "config/kernel/process/supervise.py",
+        "config/process/supervise.py",
     ),
     Promise(
         "R3",
         "a full or read-only disk breaks nothing",
         "old files intact, heals without restart",
-        "config/kernel/storage/files.py",
+        "config/storage/files.py",
     ),
     Promise(
         "R4",
         "nothing leaks",
         "500 streams: <= 2 descriptors, <= 2 threads, <= 5 MB",
-        "config/kernel/web/server.py",
+        "config/web/http/server.py",
     ),
-    Promise(
-        "R5", "a backup under load restores whole", "0 findings", "config/kernel/storage/backup.py"
-    ),
+    Promise("R5", "a backup under load restores whole", "0 findings", "config/storage/backup.py"),
     Promise(
         "R4",
         "streams leave nothing behind",
         "500 streams: <= 2 descriptors, <= 2 threads, <= 5 MB",
-        "config/kernel/web/server.py",
+        "config/web/http/server.py",
     ),
-    Promise("R6", "a second start names the first", "exit 2", "config/kernel/process/singleton.py"),
+    Promise("R6", "a second start names the first", "exit 2", "config/process/singleton.py"),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from config.kernel.mcp.operations import Operation, Registry
+from config.mcp.operations import Operation, Registry
 from workspace.access.policy import READ_ONLY_DEFAULT, Bounds, Gates, Scope
 from workspace.access.principals import Agent, Client
 
@@ -144,6 +144,6 @@ if __name__ == "__main__":
     import django
 
     django.setup()
-    from workspace.operations import REGISTRY
+    from workspace.mcp.catalogue import REGISTRY
 
     PAGE.write_text(render(REGISTRY))

@@ -39,6 +39,11 @@ class Node:
     second: int
     edits: tuple[Edit, ...]
 
+    @property
+    def lines(self) -> frozenset[tuple[str, float]]:
+        """Where it adds or rewrites one, whatever it says there by now."""
+        return frozenset((edit.path, edit.at) for edit in self.edits)
+
 
 Stack = tuple[Node, ...]
 
@@ -46,6 +51,15 @@ Stack = tuple[Node, ...]
 def akin(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether one became the other, or a part of it, or the other way round."""
     return any(a == b or a.startswith(f"{b}/") or b.startswith(f"{a}/") for a in one for b in other)
+
+
+def became(one: Node, other: Node) -> bool:
+    """Whether one is akin to the other. A commit that is split a second time, after going back, has
+    halves of the same names and other lines: then the lines say which has some of it."""
+    if akin(one.strands, other.strands):
+        return True
+    roots = ({strand.partition("/")[0] for strand in node.strands} for node in (one, other))
+    return bool(set.intersection(*roots) and one.lines & other.lines)
 
 
 class Git:

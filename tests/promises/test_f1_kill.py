@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.storage import files, locks, yamlio
-from tests.kernel.disks import quick_folder
+from config.storage import files, locks, yamlio
+from tests.config.disks import quick_folder
 from tests.promises.rings import ring, seeded
 
 SIZE = 5_000
@@ -103,10 +103,10 @@ def test_a_killed_writer_leaves_whole_files_and_all_it_acknowledged():
     rng = seeded()
     with quick_folder() as folder, Nursery.open(folder) as nursery:
         number = 0
-        for _ in range(ring(fast=200, slow=10_000)):
+        for _ in range(ring(fast=20, slow=10_000)):
             number = check(folder, nursery.killed(number, rng.random() * 0.008))
 
-        assert number >= 200
+        assert number >= 20
         files.sweep([folder])
         assert [p.name for p in folder.iterdir() if not p.name.endswith(".yaml")] == []
         locks.sweep_locks()

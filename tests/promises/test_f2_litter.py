@@ -14,7 +14,7 @@ from tests.service import ROOT, Service, until
 
 WRITER = """
 import sys, pathlib
-from config.kernel.storage import files
+from config.storage import files
 path = pathlib.Path(sys.argv[1])
 number = 0
 while True:
@@ -32,7 +32,6 @@ def litter(service: Service) -> list[Path]:
     ]
 
 
-@pytest.mark.service
 @pytest.mark.promise("F2")
 def test_one_start_removes_all_that_killed_writers_left(tmp_path: Path):
     service = Service(tmp_path, scheduler=False)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.storage import displaced, files, syscalls
-from config.kernel.storage.files import CannotWrite
-from tests.kernel.disks import quick_folder
+from config.storage import displaced, files, syscalls
+from config.storage.files import CannotWrite
+from tests.config.disks import quick_folder
 from tests.promises.rings import SLOW
 
 CALLS = ("open_at", "write", "fsync", "rename", "exchange", "move", "link", "unlink")

@@ -14,9 +14,9 @@ from typing import BinaryIO
 
 import pytest
 
-from config.kernel.errors import Conflict
-from config.kernel.storage import displaced, files, syscalls
-from tests.kernel.disks import quick_folder
+from config.errors import Conflict
+from config.storage import displaced, files, syscalls
+from tests.config.disks import quick_folder
 from tests.promises.rings import ring, seeded
 
 CALLS = ("open_at", "write", "fsync", "rename", "exchange", "unlink")
@@ -65,7 +65,7 @@ class Hands:
 
 @pytest.mark.promise("F4")
 def test_writers_by_program_and_by_hand_lose_no_change(monkeypatch: pytest.MonkeyPatch):
-    writers, edits = ring(fast=8, slow=16), ring(fast=100, slow=5_000)
+    writers, edits = ring(fast=8, slow=16), ring(fast=20, slow=5_000)
     with quick_folder() as folder:
         path = folder / "project.yaml"
         path.write_bytes(b"base\n")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from config.kernel.storage.yaml.edits import same
-from config.kernel.storage.yamlio import NotSpliceable, parse, remove_entry, set_entry
-from tests.kernel.odd_yaml import Line, OddFile, any_value
+from config.storage.yaml.edits import same
+from config.storage.yamlio import NotSpliceable, parse, remove_entry, set_entry
+from tests.config.odd_yaml import Line, OddFile, any_value
 from tests.promises.rings import ring, seeded
 
 
@@ -32,7 +32,7 @@ def around(lines: list[Line], path: tuple[str, ...]) -> tuple[list[str], list[st
 @pytest.mark.promise("F5")
 def test_setting_a_value_leaves_every_line_of_the_others_as_it_was():
     rng = seeded()
-    for _ in range(ring(fast=500, slow=50_000)):
+    for _ in range(ring(fast=100, slow=50_000)):
         odd = OddFile.make(rng)
         data, path, value = odd.data(), rng.choice(odd.paths), any_value(rng)
         before, behind = around(odd.lines, path)
@@ -51,7 +51,7 @@ def test_setting_a_value_leaves_every_line_of_the_others_as_it_was():
 @pytest.mark.promise("F5")
 def test_a_new_entry_adds_lines_and_changes_none():
     rng = seeded()
-    for _ in range(ring(fast=500, slow=50_000)):
+    for _ in range(ring(fast=100, slow=50_000)):
         odd = OddFile.make(rng)
         data, value = odd.data(), any_value(rng)
         parent = rng.choice([path[:-1] for path in odd.paths])
@@ -94,7 +94,7 @@ def set_entry_or_none(
 @pytest.mark.promise("F5")
 def test_removing_an_entry_removes_its_lines_alone():
     rng = seeded()
-    for _ in range(ring(fast=500, slow=50_000)):
+    for _ in range(ring(fast=100, slow=50_000)):
         odd = OddFile.make(rng)
         data, path = odd.data(), rng.choice(odd.paths)
         if len(held(data, path[:-1])) == 1:

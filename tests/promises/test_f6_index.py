@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from config.kernel.errors import Conflict
-from config.kernel.storage import files, yamlio
-from tests.kernel.disks import quick_folder
+from config.errors import Conflict
+from config.storage import files, yamlio
+from tests.config.disks import quick_folder
 from tests.promises.rings import ring, seeded
-from workspace import projects
 from workspace.models import Project
-from workspace.project import FILE
+from workspace.projects import store
+from workspace.projects.project import FILE
 
 SLUGS = ("alpha", "beta", "gamma", "delta")
 BROKEN = (b"a: [", b"a: 1\na: 2\n", b"\tx", b"\xff", b"- no mapping\n", b"a: *b\n")
@@ -72,9 +72,9 @@ class World:
         name = self.next()["name"]
         if slug in self.broken:
             with pytest.raises(Conflict):
-                projects.update(slug, {"name": name})
+                store.update(slug, {"name": name})
             return
-        projects.update(slug, {"name": name})
+        store.update(slug, {"name": name})
         updated = yamlio.parse(self.path(slug).read_bytes()).value["updated"]
         self.became(slug, self.good[slug] | {"name": name, "updated": updated})
 
@@ -128,21 +128,21 @@ def index() -> dict[str, tuple[Any, bool]]:
 @pytest.mark.promise("F6")
 @pytest.mark.django_db
 def test_rows_say_what_the_files_say_after_every_step(settings: Any):
-    runs, steps = ring(fast=50, slow=5_000), ring(fast=30, slow=100)
+    runs, steps = ring(fast=10, slow=5_000), ring(fast=30, slow=100)
     rng = seeded()
     for _ in range(runs):
         with quick_folder() as folder:
             settings.PROJECTS_DIR = folder
             world = World(folder, rng)
-            projects.MIRROR.scan()
+            store.MIRROR.scan()
             for _ in range(steps):
                 world.step()
-                projects.MIRROR.scan()
+                store.MIRROR.scan()
 
                 assert index() == expected(world)
             Project.objects.update(stat="")
-            projects.MIRROR._known.clear()  # as a new process
-            projects.MIRROR.scan()
+            store.MIRROR._known.clear()  # as a new process
+            store.MIRROR.scan()
             assert index() == expected(world)
 
 

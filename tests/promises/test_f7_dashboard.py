@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from config.kernel.errors import Conflict
+from config.errors import Conflict
 from dashboard.files import places, reading, store
 from tests.dashboard.files.world import Home
 from tests.promises.test_f7_bad_files import BAD

@@ -10,8 +10,8 @@ import pytest
 from tests.promises.rings import ring, seeded
 from tests.wire import EventClient, Wire, chunked, read_answer, request
 
-CLIENTS = ring(fast=50, slow=1000)
-ROUNDS = ring(fast=10, slow=40)
+CLIENTS = ring(fast=20, slow=1000)
+ROUNDS = ring(fast=5, slow=40)
 BURST = 40
 
 

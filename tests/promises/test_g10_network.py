@@ -16,9 +16,9 @@ import pytest
 
 from tests.far import HERE, THERE, far
 from tests.network import SKIPPED, possible
+from tests.workspace.chats.turns.world import World, book, fence, only
 from tests.workspace.engines.conformance.drivers import ALL, Use, driving
 from tests.workspace.engines.test_sandbox import confined, inside
-from tests.workspace.turns import World, book, fence, only
 from workspace.engines.network import Network
 
 pytestmark = [pytest.mark.promise("G10"), inside]

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from tests.workspace.chats.turns.world import World, book, fence, only
 from tests.workspace.engines.conformance.drivers import ALL, Driver, Use, driving
 from tests.workspace.engines.test_sandbox import confined, inside
-from tests.workspace.turns import World, book, fence, only
 
 pytestmark = [pytest.mark.promise("G11"), inside]
 

@@ -17,7 +17,7 @@ import pytest
 from tests.promises.manifest import PROMISES
 from tests.service import Service, until
 from workspace.chats import transcript
-from workspace.operations import REGISTRY
+from workspace.mcp.catalogue import REGISTRY
 
 pytestmark = pytest.mark.promise("G12")
 

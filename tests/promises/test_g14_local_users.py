@@ -67,11 +67,19 @@ class Stranger:
         self.process.communicate(timeout=20)
 
     def ask(
-        self, port: int, method: str, path: str, *, host: str = "127.0.0.1", rude: bool = False
+        self,
+        port: int,
+        method: str,
+        path: str,
+        *,
+        host: str = "127.0.0.1",
+        rude: bool = False,
+        header: str = "",
     ) -> tuple[int, dict[str, Any]]:
         """Status and body. A rude one closes before it is asked for, but the end of what it sent
         is so far away that its request is read like any other."""
         data = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        data += f"{header}\r\n" if header else ""
         data += "Content-Length: 2\r\n\r\n{}" if method == "POST" else "\r\n"
         line = {"host": host, "port": port, "data": data, "rude": rude}
         assert self.process.stdin is not None
@@ -194,6 +202,23 @@ def test_a_login_is_asked_for_on_all_three_ports(tmp_path: Path, mode: dict[str,
             ada = {"X-Forwarded-User": "ada"}
             for base in (served.url, served.review_url, served.dashboard_url):
                 assert httpx.get(f"{base}/api/places", headers=ada).status_code == 200
+
+
+@pytest.mark.promise("G14")
+@ROOT_ONLY
+@pytest.mark.parametrize("named", [False, True], ids=["a stranger", "the proxy's user"])
+def test_the_headers_of_a_proxy_are_believed_from_its_own_user_alone(
+    tmp_path: Path, stranger: Stranger, named: bool
+):
+    env = HEADER | ({"SVC_LOCAL_USERS": str(NOBODY)} if named else {})
+    with Service(tmp_path, env=env, scheduler=False) as served:
+        for name in served.ports:
+            mallory = "X-Forwarded-User: mallory"
+            status, body = stranger.ask(served.ports[name], "GET", "/api/places", header=mallory)
+            assert status == (200 if named else 403), name
+            if not named:
+                assert body["code"] == "user_not_allowed"
+                assert "SVC_LOCAL_USERS" in body["error"]
 
 
 @pytest.mark.promise("G14")

@@ -11,13 +11,13 @@ import psutil
 import pytest
 
 from tests.clients.conftest import CONFIG, TOKENS
-from tests.kernel.mcp_world import call
+from tests.config.mcp_world import call
 from tests.promises.rings import ring, seeded
 from tests.service import Service, until
 
 TOKEN = TOKENS["ADMIN"]
 CALL = json.dumps(call("create_project", name="Intruder", slug="intruder")).encode()
-pytestmark = [pytest.mark.promise("G2"), pytest.mark.service]
+pytestmark = pytest.mark.promise("G2")
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def test_a_token_in_the_query_or_the_body_is_never_looked_at(managed: Service):
 
 def test_changed_tokens_never_open_it(managed: Service):
     random = seeded()
-    for _ in range(ring(fast=300, slow=20_000)):
+    for _ in range(ring(fast=100, slow=20_000)):
         token = bytearray(TOKEN.encode())
         place = random.randrange(len(token))
         token[place] = random.choice([c for c in b"0123456789abcdefSVC_" if c != token[place]])

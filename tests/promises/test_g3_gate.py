@@ -1,4 +1,4 @@
-"""G3: whoever may not send is told so before the body is read, and no body outgrows its limit."""
+"""G3: a caller that may not send is refused before its body, and no body outgrows its limit."""
 
 from __future__ import annotations
 

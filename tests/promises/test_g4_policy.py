@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from config.kernel.errors import Denied
-from config.kernel.mcp.endpoint import Call, McpConsumer
-from config.kernel.mcp.operations import Operation, Registry
-from tests.kernel.mcp_world import ask, call
+from config.errors import Denied
+from config.mcp.endpoint import Call, McpConsumer
+from config.mcp.operations import Operation, Registry
+from tests.config.mcp_world import ask, call
 from tests.promises import permissions
 from tests.promises.permissions import PROJECTS, SCOPES, SWITCHES
 from tests.workspace.access.world import CATALOGUE
-from workspace.operations import REGISTRY
+from workspace.mcp.catalogue import REGISTRY
 
 pytestmark = pytest.mark.promise("G4")
 NAMES = list(CATALOGUE)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from dashboard.tools import REGISTRY
+from dashboard.mcp.catalogue import REGISTRY
 from tests.dashboard.served import Served
 from tests.promises.fuzzing import (
     RAW,
@@ -25,10 +25,10 @@ from tests.promises.fuzzing import (
 from tests.promises.rings import ring, seeded
 from tests.service import free_port, until
 
-pytestmark = [pytest.mark.promise("G5"), pytest.mark.service, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.promise("G5"), pytest.mark.timeout(3600)]
 
-DESCRIBED = ring(fast=12, slow=2500)  # per operation of the description
-TOOL_CALLS = ring(fast=15, slow=2500)  # per tool
+DESCRIBED = ring(fast=6, slow=2500)  # per operation of the description
+TOOL_CALLS = ring(fast=6, slow=2500)  # per tool
 CORPUS_ROUNDS = ring(fast=1, slow=250)
 KEYS = ["name", "port", "tags", "links", "group", "expected", "health", "service", "slug", "by",
         "reason", "text", "match", "order", "paused", "notes", "x-mine", "x" * 256]  # fmt: skip

@@ -23,13 +23,13 @@ from tests.promises.fuzzing import (
 )
 from tests.promises.rings import ring, seeded
 from tests.service import Service
-from workspace.operations import REGISTRY
+from workspace.mcp.catalogue import REGISTRY
 
-pytestmark = [pytest.mark.promise("G5"), pytest.mark.service, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.promise("G5"), pytest.mark.timeout(3600)]
 
-DESCRIBED = ring(fast=65, slow=2500)  # per operation of the description
-TOOL_CALLS = ring(fast=60, slow=2500)  # per tool
-CORPUS_ROUNDS = ring(fast=6, slow=250)
+DESCRIBED = ring(fast=13, slow=2500)  # per operation of the description
+TOOL_CALLS = ring(fast=12, slow=2500)  # per tool
+CORPUS_ROUNDS = ring(fast=1, slow=250)
 TOKEN = "svc_g5_" + "0123456789abcdef" * 3
 RUNBOOK = '#!runbook\n```Glob\n{"pattern": "*"}\n```\n'
 NO_CLONE = {"repo": st.just("")}  # a clone asks another server

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from hypothesis import strategies as st
 
-from review.tools import REGISTRY
+from review.mcp.catalogue import REGISTRY
 from tests.promises.fuzzing import (
     RAW,
     TYPES,
@@ -27,11 +27,11 @@ from tests.promises.rings import ring, seeded
 from tests.review.api.served import Project, Served
 from tests.service import Service
 
-pytestmark = [pytest.mark.promise("G5"), pytest.mark.service, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.promise("G5"), pytest.mark.timeout(3600)]
 
-DESCRIBED = ring(fast=30, slow=2500)  # per operation of the description
-TOOL_CALLS = ring(fast=40, slow=2500)  # per tool
-CORPUS_ROUNDS = ring(fast=2, slow=250)
+DESCRIBED = ring(fast=10, slow=2500)  # per operation of the description
+TOOL_CALLS = ring(fast=10, slow=2500)  # per tool
+CORPUS_ROUNDS = ring(fast=1, slow=250)
 KEYS = ["body", "author", "path", "side", "line", "start_line", "start_side", "resolved", "viewed",
         "title", "branch", "github", "status", "description", "range", "name", "text"]  # fmt: skip
 

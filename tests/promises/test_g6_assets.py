@@ -8,11 +8,11 @@ import threading
 
 import pytest
 
-from config.kernel.errors import NotFound, SvcError
-from config.kernel.storage import syscalls
-from config.kernel.storage.paths import UnsafePath
+from config.errors import NotFound, SvcError
+from config.storage import syscalls
+from config.storage.paths import UnsafePath
 from review import assets
-from tests.kernel.disks import quick_folder
+from tests.config.disks import quick_folder
 from tests.promises.rings import ring
 from tests.review.places import put
 
@@ -45,7 +45,7 @@ def test_a_folder_swapped_for_a_link_while_images_come_gets_none(settings):
         swapper.start()
         seen: set[object] = set()
         try:
-            for number in range(ring(fast=200, slow=10_000)):
+            for number in range(ring(fast=50, slow=10_000)):
                 for call in (
                     lambda n=number: assets.store("pay", PNG + str(n).encode(), "image/png"),
                     lambda: assets.read("pay", name),

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.errors import SvcError
-from config.kernel.storage import files
-from config.kernel.storage.paths import UnsafePath, inside
-from tests.kernel.disks import quick_folder
+from config.errors import SvcError
+from config.storage import files
+from config.storage.paths import UnsafePath, inside
+from tests.config.disks import quick_folder
 from tests.promises.rings import ring, seeded
 
 PIECES = (
@@ -63,7 +63,7 @@ def test_no_combination_of_hostile_names_leaves_the_root(places: tuple[Path, Pat
     root, outside = places
     rng = seeded()
     written = 0
-    for _ in range(ring(fast=3_000, slow=100_000)):
+    for _ in range(ring(fast=600, slow=100_000)):
         name = rng.choice(["", "/", "//"]) + "/".join(rng.choices(PIECES, k=rng.randrange(1, 5)))
         with contextlib.suppress(SvcError, OSError):
             path = inside(root, name)
@@ -89,7 +89,7 @@ def test_a_folder_swapped_under_a_write_or_read_leads_nowhere(places: tuple[Path
     swapper.start()
     outcomes = set()
     try:
-        for number in range(ring(fast=1_000, slow=10_000)):
+        for number in range(ring(fast=200, slow=10_000)):
             new = b"%d" % number
             outcomes.add(outcome(partial(files.write, root / "sub/new", new, within=root)))
             found = outcome(lambda: files.read(root / "sub/secret", within=root))

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from review.git import ancestry, diffs, log, objects, patches, ranges, refs
+from review.git import ancestry, objects, patches, ranges, refs
 from review.git.command import GitError
+from review.git.diffs import diff
+from review.git.log import history
 from review.git.repository import Repository, open_repository
 from tests.promises.rings import ring, seeded
 from tests.review.repos import Repo
@@ -116,25 +118,25 @@ def read_everything(repository: Repository, found: refs.Refs, wanted: str) -> No
     """Every question that review asks of git."""
     span = ranges.resolve(repository, found, wanted, None)
     refs.stamp(repository)
-    commits, _warnings = log.commits(repository, span)
-    log.commits(repository, span, counts=False)
+    commits, _warnings = history.commits(repository, span)
+    history.commits(repository, span, counts=False)
     shas = [commit.sha for commit in commits]
     patches.of(repository, shas)
     patches.landed(repository, span)
     ancestry.contained(repository, shas, span.trunk_shas)
     ancestry.resolve(repository, [*shas, *NAMES])
     for commit in commits:
-        log.commit(repository, commit.sha)
-        log.commit(repository, commit.sha, None)
-        with diffs.streamed_edits(repository, commit) as told:
+        history.commit(repository, commit.sha)
+        history.commit(repository, commit.sha, None)
+        with diff.streamed_edits(repository, commit) as told:
             assert len(list(told)) == len(commit.files)
-        diffs.commit_edits(repository, commit)
-        diffs.hunk_digests(repository, commit)
-        diffs.renames(repository, commits[0].sha, commit.sha)
-        diffs.interdiff(repository, commits[0].sha, commit.sha)
+        diff.commit_edits(repository, commit)
+        diff.hunk_digests(repository, commit)
+        diff.renames(repository, commits[0].sha, commit.sha)
+        diff.interdiff(repository, commits[0].sha, commit.sha)
         for file in commit.files:
-            diffs.commit_edits(repository, commit, [file.path])
-            diffs.edits(repository, file.old_oid, file.new_oid)
+            diff.commit_edits(repository, commit, [file.path])
+            diff.edits(repository, file.old_oid, file.new_oid)
             assert file.new_oid is None or objects.blob(repository, file.new_oid) is not None
         for name in NAMES:
             objects.entry(repository, commit.sha, name)
@@ -186,7 +188,7 @@ def test_hostile_revisions_are_unknown_and_run_nothing(hostile: Hostile):
     found = refs.read(repository)
     rng = seeded()
     refused = []
-    for _ in range(ring(fast=300, slow=20_000)):
+    for _ in range(ring(fast=60, slow=20_000)):
         text = "".join(rng.choices(PIECES, k=rng.randrange(1, 5)))
         trunk = rng.choice([None, *PIECES])
         try:
@@ -271,14 +273,14 @@ def plainly_fetches(partial: Repo, listener: socket.socket, hostile: Hostile) ->
 def read_lacking(repository: Repository) -> None:
     found = refs.read(repository)
     span = ranges.resolve(repository, found, "main..origin/topic", None)
-    commits, warnings = log.commits(repository, span)
+    commits, warnings = history.commits(repository, span)
     assert any("missing" in warning for warning in warnings)
     for commit in commits:
         patches.of(repository, [commit.sha])
-        diffs.commit_edits(repository, commit)
-        diffs.hunk_digests(repository, commit)
+        diff.commit_edits(repository, commit)
+        diff.hunk_digests(repository, commit)
         objects.entry(repository, commit.sha, "b/c")
         for file in commit.files:
             assert file.new_oid is None or objects.blob(repository, file.new_oid) is None
-    diffs.renames(repository, str(span.base_sha), span.head_sha)
-    diffs.interdiff(repository, str(span.base_sha), span.head_sha)
+    diff.renames(repository, str(span.base_sha), span.head_sha)
+    diff.interdiff(repository, str(span.base_sha), span.head_sha)

@@ -13,7 +13,7 @@ from tests.promises.rings import SLOW, ring
 from tests.service import until
 from tests.workspace.triggers.world import NOON
 
-pytestmark = [pytest.mark.service, pytest.mark.timeout(7200 if SLOW else 400)]
+pytestmark = pytest.mark.timeout(7200 if SLOW else 400)
 CLUSTERS = (6, 5, 5)
 PAIR = """\
 name: Alpha

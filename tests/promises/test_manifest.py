@@ -24,6 +24,19 @@ def test_every_promise_names_a_source_that_exists():
     assert [p.id for p in PROMISES if not (ROOT / p.source).exists()] == []
 
 
+def test_every_promise_has_its_row_and_figure_in_the_design():
+    page = (ROOT / "docs/design/promises.md").read_text()
+    rows = dict(re.findall(r"^\| ([FTGR]\d+) \| (.+) \|$", page, re.MULTILINE))
+
+    assert rows.keys() == {promise.id for promise in PROMISES}
+    assert [
+        (promise.id, part)
+        for promise in PROMISES
+        for part in promise.figure.split("; ")
+        if part not in rows[promise.id]
+    ] == []
+
+
 def test_promises_quoted_in_the_readme_carry_the_figure_of_the_manifest():
     quoted = re.findall(r"\| ([FTGR]\d+) \| [^|]+ \| ([^|]+) \|", (ROOT / "README.md").read_text())
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from config.kernel.storage import displaced, files, yamlio
-from config.kernel.storage.files import CannotWrite
-from tests.kernel.disks import quick_folder
+from config.storage import displaced, files, yamlio
+from config.storage.files import CannotWrite
+from tests.config.disks import quick_folder
 from tests.service import ROOT
 
 OLD = b"name: Old\n"
@@ -26,13 +26,13 @@ def on_a_full_disk() -> None:
     from django.conf import settings
     from django.core.management import call_command
 
-    from workspace import projects
+    from workspace.projects import store
 
     call_command("migrate", verbosity=0)
     path = settings.PROJECTS_DIR / "alpha/project.yaml"
     path.parent.mkdir()
     files.write(path, OLD)
-    assert projects.get("alpha").data == {"name": "Old"}
+    assert store.get("alpha").data == {"name": "Old"}
     filler = settings.DATA_DIR / "filler"
     fill(filler)
 
@@ -40,15 +40,15 @@ def on_a_full_disk() -> None:
         with pytest.raises(
             CannotWrite, match=r"Cannot write project\.yaml: No space left on device"
         ):
-            projects.update("alpha", {"summary": "x" * 1_500})
+            store.update("alpha", {"summary": "x" * 1_500})
         assert path.read_bytes() == OLD
     path.write_bytes(b"name: N\n")  # by hand; the database has no room for it
-    assert projects.get("alpha").data == {"name": "N"}
+    assert store.get("alpha").data == {"name": "N"}
     assert litter(settings.PROJECTS_DIR) == []
 
     filler.unlink()
-    projects.update("alpha", {"summary": "room again"})
-    assert projects.get("alpha").data["summary"] == "room again"
+    store.update("alpha", {"summary": "room again"})
+    assert store.get("alpha").data["summary"] == "room again"
 
 
 def fill(path: Path) -> None:

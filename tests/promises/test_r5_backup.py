@@ -10,7 +10,7 @@ from secrets import token_hex
 
 import pytest
 
-from config.kernel.storage import yamlio
+from config.storage import yamlio
 from tests.postgres import Cluster, postgres  # noqa: F401 - a fixture
 from tests.promises.rings import ring
 from tests.service import Service, until
@@ -64,7 +64,6 @@ class Storm:
 WAYS = [(one, other) for one in ("sqlite", "postgres") for other in ("sqlite", "postgres")]
 
 
-@pytest.mark.service
 @pytest.mark.promise("R5")
 @pytest.mark.parametrize(("store", "other"), WAYS)
 def test_a_backup_under_writes_is_restored_elsewhere_without_a_finding(

@@ -107,7 +107,7 @@ def test_every_nominal_time_ends_completed_or_interrupted_exactly_once(
     world = World(tmp_path)
     world.write(ENTRY)
     world.arm()
-    kills, random = ring(fast=60, slow=3_000), seeded()
+    kills, random = ring(fast=12, slow=3_000), seeded()
 
     for number in range(kills):
         due_now()
@@ -124,7 +124,6 @@ def test_every_nominal_time_ends_completed_or_interrupted_exactly_once(
 
 
 @pytest.mark.promise("T3")
-@pytest.mark.service
 @pytest.mark.skipif(not SLOW, reason="leases and redelivery take minutes: the slow ring")
 def test_clusters_killed_whole_end_every_run_once_and_run_no_turn_twice(tmp_path: Path):
     """Two real clusters share the queues of the store; one dies at any moment, another comes."""

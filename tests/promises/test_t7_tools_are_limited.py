@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.promises import tool_list
+from tests.workspace.chats.turns.world import BASE, World, book, fence, kinds
 from tests.workspace.engines.manage import manage
-from tests.workspace.turns import BASE, World, book, fence, kinds
 
 SVC = "mcp__svc_manage__"
 MODES = ("default", "acceptEdits", "bypassPermissions", "plan")
@@ -25,7 +25,7 @@ NOTEBOOK = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
 def allowed(tool: str, mode: str, tools: list[str] | None) -> bool:
-    """The rows of engine.md 6 for an unattended turn, said once more and differently."""
+    """The rules of an unattended turn, said once more and differently than the policy does."""
     kind = CLASSES[tool]
     if kind == "absent" or (tools is not None and tool not in tools):
         return False

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.process import table
+from config.process import table
 from tests.promises.rings import ring, seeded
-from tests.workspace.turns import World, book, fence, until
+from tests.workspace.chats.turns.world import World, book, fence, until
 from workspace.engines import procs
 
-ROUNDS = ring(fast=20, slow=1000)
+ROUNDS = ring(fast=5, slow=1000)
 pytestmark = pytest.mark.timeout(60 + 2 * ROUNDS)
 
 PYTHON = """python3 - <<'END'

@@ -1,4 +1,4 @@
-"""T9: turns of one chat never interleave, whoever sends and however many workers run."""
+"""T9: turns of one chat never interleave, with any number of senders and workers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from django.db import connections
 
-from config.kernel.errors import Conflict
+from config.errors import Conflict
 from tests.promises.rings import ring
 from tests.service import until
 from tests.workspace.chats.conftest import world  # noqa: F401 - a fixture

@@ -45,7 +45,7 @@ COSTLY = {
     "never closed": OPEN + b" a='" + b"x" * (LIMIT - 100),
 }  # fmt: skip
 
-# {out} is the address of somebody else's server
+# {out} is the address of another server
 ACTIVE = {
     "script": '<script>document.title="ran";fetch("{out}/script")</script>',
     "script of html": f'<script {HTML}>document.title="ran"</script>',

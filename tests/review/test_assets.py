@@ -1,4 +1,4 @@
-"""Images: what is taken, what it is called, where it lies, and what is refused (cases 45, 46)."""
+"""Images: what is taken, what it is called, where it lies, and what is refused."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.errors import Invalid, NotFound, SvcError, TooLarge, UnsupportedMedia
-from config.kernel.storage.files import CannotWrite
-from config.kernel.storage.paths import UnsafePath
+from config.errors import Invalid, NotFound, SvcError, TooLarge, UnsupportedMedia
+from config.storage.files import CannotWrite
+from config.storage.paths import UnsafePath
 from review import assets
 from tests.review.bombs import ACTIVE, LEADING, opened
 from tests.review.places import put

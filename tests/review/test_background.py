@@ -1,4 +1,4 @@
-"""Following files and refs beside the requests (contract 11), also where nothing notifies."""
+"""Following files and refs beside the requests, also where nothing notifies."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from config.kernel.storage import watch
+from config.storage import watch
 from review import events
-from review.background import Background
 from review.background.telling import QUIET_S, Teller
+from review.background.watcher import Background
 from tests.review.places import put
 from tests.review.world import World
 from tests.service import until

@@ -1,4 +1,4 @@
-"""What the examples show: every state a commit, a branch and a thread can be in (contract 12.3)."""
+"""What the examples show: every state a commit, a branch and a thread can be in."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from review import examples
-from review.stacks import details, pictures
+from review.examples import installing
+from review.stacks import details
+from review.stacks.pictures import render
 from tests.review import pngs
 
 pytestmark = pytest.mark.django_db
@@ -18,8 +19,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.fixture
 def shown(home: Path) -> dict[str, Any]:
     """The detail of both examples."""
-    examples.add()
-    return {slug: details.project(slug) for slug in examples.EXAMPLES}
+    installing.add()
+    return {slug: details.project(slug) for slug in installing.EXAMPLES}
 
 
 def commits(detail: dict[str, Any]) -> list[dict[str, Any]]:
@@ -32,7 +33,7 @@ def reviews(detail: dict[str, Any]) -> list[dict[str, Any]]:
         for commit in repo["commits"]:
             whole = details.commit(detail["slug"], repo["name"], commit["sha"], contents="none")
             assert isinstance(whole, dict)
-            found.append(whole["review"])
+            found.append(dict(whole["review"]))
     return found
 
 
@@ -90,12 +91,12 @@ def test_reading_them_writes_nothing(shown: dict[str, Any], home: Path):
 
 
 def test_the_pictures_of_the_documents_are_those_of_the_examples(shown: dict[str, Any]):
-    project = pictures.svg(shown["example-search"])
+    project = render.svg(shown["example-search"])
     payments = shown["example-payments"]
     sha = payments["repos"][0]["stacks"][0]["commits"][1]
-    stack = pictures.svg(payments, scope="stack", repo="payments", sha=sha)
+    stack = render.svg(payments, scope="stack", repo="payments", sha=sha)
 
     assert (DOCS / "images" / "stacks-project.svg").read_text() == project
     drawn = (DOCS / "images" / "stacks-commit.png").read_bytes()
-    fresh = pictures.png(stack).data
+    fresh = render.png(stack).data
     assert pngs.size(drawn) == pngs.size(fresh)  # pixels differ between processors

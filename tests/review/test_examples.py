@@ -1,4 +1,4 @@
-"""The examples: made, left alone, put away and brought back with everything in them (case 47)."""
+"""The examples: made, left alone, put away and brought back with everything in them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.errors import Conflict, SvcError, Unavailable
-from config.kernel.storage import files, yamlio
-from review import examples, projects
-from review.examples import repository
+from config.errors import Conflict, SvcError, Unavailable
+from config.storage import files, yamlio
+from review import projects
+from review.examples import installing, repository
 from review.files import state_dir
 from review.git import command
 from review.git.command import GitError
@@ -39,11 +39,11 @@ def repo_dir() -> Path:
 
 
 def test_both_are_created_in_an_empty_place(home: Path):
-    assert examples.state() == "none"
+    assert installing.state() == "none"
 
-    assert examples.add() == NOTHING | {"created": BOTH}
+    assert installing.add() == NOTHING | {"created": BOTH}
 
-    assert examples.state() == "present"
+    assert installing.state() == "present"
     assert [projects.get(slug).example for slug in BOTH] == ["payments", "search"]
     assert [projects.get(slug).parse_error for slug in BOTH] == [None, None]
 
@@ -53,7 +53,7 @@ def test_the_shas_are_the_same_on_every_machine(home: Path, monkeypatch: pytest.
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     put(Path(os.environ["HOME"]) / ".gitconfig", b"[init]\n\tdefaultObjectFormat = sha256\n")
     try:
-        examples.add()
+        installing.add()
     finally:
         (Path(os.environ["HOME"]) / ".gitconfig").unlink()
 
@@ -63,7 +63,7 @@ def test_the_shas_are_the_same_on_every_machine(home: Path, monkeypatch: pytest.
 
 
 def test_every_file_of_an_example_is_of_a_commit_that_is_there(home: Path):
-    examples.add()
+    installing.add()
     shas = {path.stem for slug in BOTH for path in (home / slug).rglob("*/*/*.yaml")}
 
     kinds = command.run(
@@ -77,7 +77,7 @@ def test_every_file_of_an_example_is_of_a_commit_that_is_there(home: Path):
 
 
 def test_every_file_of_an_example_can_be_read(home: Path):
-    examples.add()
+    installing.add()
 
     for slug in BOTH:
         for path in (home / slug).rglob("*.yaml"):
@@ -85,7 +85,7 @@ def test_every_file_of_an_example_can_be_read(home: Path):
 
 
 def test_each_repo_of_an_example_leads_to_the_repository(home: Path):
-    examples.add()
+    installing.add()
 
     for slug in BOTH:
         for repo in projects.get(slug).repos:
@@ -95,7 +95,7 @@ def test_each_repo_of_an_example_leads_to_the_repository(home: Path):
 def test_examples_can_be_moved_with_the_data_they_lie_in(settings, tmp_path: Path):
     settings.DATA_DIR = tmp_path / "data"
     settings.PROJECTS_DIR = tmp_path / "data" / "projects"
-    examples.add()
+    installing.add()
     (tmp_path / "data").rename(tmp_path / "elsewhere")
     settings.DATA_DIR = tmp_path / "elsewhere"
     settings.PROJECTS_DIR = tmp_path / "elsewhere" / "projects"
@@ -104,27 +104,27 @@ def test_examples_can_be_moved_with_the_data_they_lie_in(settings, tmp_path: Pat
 
 
 def test_again_changes_nothing(home: Path):
-    examples.add()
+    installing.add()
     put(home / BOTH[0] / "reviews" / "payments" / "note.txt", b"mine")
     before = tree(home)
 
-    assert examples.add() == NOTHING | {"existing": BOTH}
+    assert installing.add() == NOTHING | {"existing": BOTH}
     assert tree(home) == before
 
 
 def test_removing_only_renames_project_yaml(home: Path):
-    examples.add()
+    installing.add()
     before = tree(home)
 
-    assert examples.remove() == NOTHING | {"removed": BOTH}
+    assert installing.remove() == NOTHING | {"removed": BOTH}
 
-    assert examples.state() == "removed"
+    assert installing.state() == "removed"
     assert {name.partition(".removed-")[0]: data for name, data in tree(home).items()} == before
-    assert examples.remove() == NOTHING
+    assert installing.remove() == NOTHING
 
 
 def test_what_was_written_into_an_example_comes_back_with_it(home: Path):
-    examples.add()
+    installing.add()
     review = next((home / BOTH[0] / "reviews" / "payments").glob("*.yaml"))
     put(review, b"threads: [{comments: [{author: me, body: mine}]}]\n")
     put(
@@ -132,21 +132,21 @@ def test_what_was_written_into_an_example_comes_back_with_it(home: Path):
         (home / BOTH[0] / "project.yaml").read_bytes() + b"# mine\n",
     )
     before = tree(home)
-    examples.remove()
+    installing.remove()
 
-    assert examples.add() == NOTHING | {"restored": BOTH}
+    assert installing.add() == NOTHING | {"restored": BOTH}
     assert tree(home) == before
 
 
 def test_the_newest_one_comes_back_and_the_others_stay(home: Path):
-    examples.add()
+    installing.add()
     put(home / BOTH[0] / "project.yaml", b"example: payments\ntitle: newest\n")
-    examples.remove()
+    installing.remove()
     for year in (b"2019", b"2020"):
         name = f"project.yaml.removed-{year.decode()}0101T000000000000Z"
         put(home / BOTH[0] / name, b"title: " + year + b"\n")
 
-    assert examples.add() == NOTHING | {"restored": BOTH}
+    assert installing.add() == NOTHING | {"restored": BOTH}
     assert projects.get(BOTH[0]).title == "newest"
     assert len(list((home / BOTH[0]).glob("project.yaml.removed-*"))) == 2
 
@@ -157,7 +157,7 @@ def test_a_project_of_a_person_keeps_its_name(home: Path, text: bytes):
     before = tree(home)
 
     with pytest.raises(Conflict) as refused:
-        examples.add()
+        installing.add()
 
     sentence = 'A project named "example-search" already exists and is not an example'
     assert (refused.value.text, refused.value.code) == (sentence, "exists")
@@ -169,9 +169,9 @@ def test_a_project_of_a_person_is_not_removed(home: Path):
     put(home / BOTH[0] / "project.yaml", b"title: My own\n")
     before = tree(home)
 
-    assert examples.remove() == NOTHING
+    assert installing.remove() == NOTHING
     assert tree(home) == before
-    assert examples.state() == "none"
+    assert installing.state() == "none"
 
 
 def test_files_that_lie_where_an_example_will_be_stay(home: Path):
@@ -179,7 +179,7 @@ def test_files_that_lie_where_an_example_will_be_stay(home: Path):
     mine = put(home / BOTH[0] / "reviews" / "payments" / f"{sha}.yaml", b"threads: []\n")
     put(home / BOTH[0] / "chats" / "1.jsonl", b"{}\n")
 
-    assert examples.add()["created"] == BOTH
+    assert installing.add()["created"] == BOTH
     assert mine.read_bytes() == b"threads: []\n"
 
 
@@ -195,21 +195,21 @@ def test_a_failure_removes_what_it_made(home: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(files, "write", fail)
     with pytest.raises(SvcError, match="the disk is full"):
-        examples.add()
+        installing.add()
 
     assert tree(home) == before
     assert sorted(path.name for path in home.iterdir()) == [BOTH[0], "pay"]
     assert [path.name for path in (home / BOTH[0]).iterdir()] == ["notes.txt"]
     assert list(state_dir().glob("*examples*")) == []
     monkeypatch.undo()
-    assert examples.add()["created"] == BOTH
+    assert installing.add()["created"] == BOTH
 
 
 def test_a_failure_puts_what_it_brought_back_away_again(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    examples.add()
-    examples.remove()
+    installing.add()
+    installing.remove()
     shutil.rmtree(home / BOTH[1])
     before = tree(home)
 
@@ -218,7 +218,7 @@ def test_a_failure_puts_what_it_brought_back_away_again(
 
     monkeypatch.setattr(files, "write", fail)
     with pytest.raises(Unavailable):
-        examples.add()
+        installing.add()
 
     assert tree(home) == before
 
@@ -233,14 +233,14 @@ def test_without_git_the_reason_is_told_and_nothing_is_made(
     before = tree(home)
 
     with pytest.raises(SvcError, match="git is not installed"):
-        examples.add()
+        installing.add()
     assert tree(home) == before
     assert list(state_dir().iterdir()) == []
 
 
 @pytest.mark.parametrize("damage", ["gone", "branch", "objects", "file"])
 def test_a_repository_that_is_damaged_is_made_anew(home: Path, damage: str):
-    examples.add()
+    installing.add()
     match damage:
         case "gone":
             shutil.rmtree(repo_dir())
@@ -252,18 +252,18 @@ def test_a_repository_that_is_damaged_is_made_anew(home: Path, damage: str):
             shutil.rmtree(repo_dir())
             repo_dir().write_text("not a repository")
 
-    assert examples.add()["existing"] == BOTH
+    assert installing.add()["existing"] == BOTH
     command.run(repo_dir(), "fsck", "--strict")
     kept = list(state_dir().glob("examples.damaged-*"))
     assert len(kept) == (damage != "gone")
 
 
 def test_a_repository_somebody_works_in_is_left_alone(home: Path):
-    examples.add()
+    installing.add()
     tip = repository.REFS["refs/heads/payments/main"]
     command.run(repo_dir(), "update-ref", "refs/heads/payments/retry", tip)
-    examples.remove()
-    examples.add()
+    installing.remove()
+    installing.add()
 
     shown = command.run(repo_dir(), "rev-parse", "refs/heads/payments/retry").decode().strip()
     assert shown == tip
@@ -272,7 +272,7 @@ def test_a_repository_somebody_works_in_is_left_alone(home: Path):
 def test_what_a_killed_run_left_is_removed(home: Path):
     put(state_dir() / ".examples-0123" / "HEAD", b"half")
 
-    examples.add()
+    installing.add()
 
     assert [path.name for path in state_dir().iterdir()] == ["examples"]
 
@@ -297,9 +297,9 @@ class Held:
 def test_two_at_once_are_one_and_get_the_same(home: Path, monkeypatch: pytest.MonkeyPatch):
     held = Held(monkeypatch)
     with ThreadPoolExecutor(4) as pool:
-        first = pool.submit(examples.add)
+        first = pool.submit(installing.add)
         assert held.inside.wait(20)
-        others = [pool.submit(examples.add) for _ in range(3)]
+        others = [pool.submit(installing.add) for _ in range(3)]
         held.go.set()
         results = [one.result(20) for one in (first, *others)]
 
@@ -312,13 +312,13 @@ def test_two_at_once_are_one_and_get_the_same(home: Path, monkeypatch: pytest.Mo
 def test_who_comes_while_one_runs_waits_for_its_result(home: Path, monkeypatch: pytest.MonkeyPatch):
     held = Held(monkeypatch)
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(examples.add)
+        first = pool.submit(installing.add)
         assert held.inside.wait(20)
-        running = examples._adding
+        running = installing._adding
         assert running is not None
         waiting = threading.Event()
         monkeypatch.setattr(running, "result", _telling(waiting, running.result))
-        second = pool.submit(examples.add)
+        second = pool.submit(installing.add)
         assert waiting.wait(20)
         held.go.set()
 
@@ -337,10 +337,10 @@ def _telling(event: threading.Event, call):
 def test_removing_while_one_is_added_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch):
     held = Held(monkeypatch)
     with ThreadPoolExecutor(1) as pool:
-        adding = pool.submit(examples.add)
+        adding = pool.submit(installing.add)
         assert held.inside.wait(20)
         with pytest.raises(Conflict) as refused:
-            examples.remove()
+            installing.remove()
         held.go.set()
 
         assert adding.result(20)["created"] == BOTH
@@ -352,7 +352,7 @@ def test_a_failed_run_does_not_stand_in_the_way_of_the_next(
 ):
     mine = put(home / BOTH[0] / "project.yaml", b"title: My own\n")
     with pytest.raises(Conflict):
-        examples.add()
+        installing.add()
     mine.unlink()
 
-    assert examples.add()["created"] == BOTH
+    assert installing.add()["created"] == BOTH

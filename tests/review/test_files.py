@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.storage.paths import UnsafePath
+from config.storage.paths import UnsafePath
 from review import files
 from review.files import reading
 from review.models import FileRow

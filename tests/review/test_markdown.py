@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from review import markdown
+from tests.review.outline import outline
 
 ASSET = f"/api/projects/pay/assets/{'a' * 64}.png"
 REL = 'rel="noopener noreferrer nofollow"'
@@ -107,16 +110,49 @@ def test_images_kept_here_are_shown_below_this_mount(mount: str):
     [
         ("![a](https://a.test/x)", f'<p><a href="https://a.test/x" {REL}>a</a></p>\n'),
         ("![](http://a.test/x)", f'<p><a href="http://a.test/x" {REL}>http://a.test/x</a></p>\n'),
-        ("![a](//localhost/x.png)", "<p>a</p>\n"),
-        ("![a](x.png)", "<p>a</p>\n"),
-        ("![a](data:image/png;base64,AAAA)", "<p>a</p>\n"),
-        (f"![a]({ASSET}?x)", "<p>a</p>\n"),
-        (f"![a](/other{ASSET})", "<p>a</p>\n"),
-        ("![a](/api/projects/pay/assets/../../x.png)", "<p>a</p>\n"),
     ],
-)  # fmt: skip
-def test_no_other_image_is_fetched(image: str, shown: str):
+)
+def test_an_image_from_elsewhere_is_a_link(image: str, shown: str):
     assert markdown.html(image) == shown
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "//localhost/x.png",
+        "x.png",
+        "data:image/png;base64,AAAA",
+        f"{ASSET}?x",
+        f"/other{ASSET}",
+        "/api/projects/pay/assets/../../x.png",
+    ],
+)
+@pytest.mark.parametrize("mark", ["!", ""])
+def test_what_is_no_address_stays_as_it_was_written(mark: str, target: str):
+    assert markdown.html(f"{mark}[a]({target})") == f"<p>{mark}[a]({target})</p>\n"
+
+
+TEXTS = json.loads((Path(__file__).parents[1] / "fixtures/markdown.json").read_text())
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_has_the_nodes_that_pages_give_it(name: str):
+    assert outline(markdown.html(TEXTS[name]["text"])) == TEXTS[name]["nodes"]
+
+
+@pytest.mark.parametrize(
+    ("text", "addresses"),
+    [
+        ("(https://a.test/x_(y)).", ["https://a.test/x_(y)"]),
+        ("**https://a.test/x**, https://b.test!", ["https://a.test/x", "https://b.test"]),
+        ("[https://a.test](https://b.test)", ["https://b.test"]),
+        ("xhttps://a.test `https://a.test`", []),
+        ("https://) https://_", []),
+    ],
+)
+def test_a_bare_address_is_a_link_to_its_end(text: str, addresses: list[str]):
+    found = Elements(markdown.html(text)).found
+    assert [given["href"] for tag, given in found if tag == "a"] == addresses
 
 
 HOSTILE = [

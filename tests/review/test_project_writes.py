@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from config.kernel.errors import Conflict, Invalid, NotFound
-from config.kernel.storage import displaced, yamlio
+from config.errors import Conflict, Invalid, NotFound
+from config.storage import displaced, yamlio
 from review import projects
-from tests.kernel.odd_yaml import OddFile
+from tests.config.odd_yaml import OddFile
 from tests.review.places import aged, put
 from tests.review.repos import Repo
-from workspace import projects as workspace_projects
+from workspace.projects import store as workspace_projects
 
 pytestmark = pytest.mark.django_db
 

@@ -1,4 +1,4 @@
-"""project.yaml by hand: what can be read is used, what cannot is told, nothing crashes."""
+"""project.yaml by hand: what can be read is used, the rest becomes warnings, nothing crashes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.errors import NotFound
+from config.errors import NotFound
 from review import projects
 from review.files import state_dir
 from review.projects import entries

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from config.kernel.errors import Conflict, Invalid, NotFound, SvcError
-from config.kernel.storage import displaced, syscalls, yamlio
+from config.errors import Conflict, Invalid, NotFound, SvcError
+from config.storage import displaced, syscalls, yamlio
 from review import files, projects
 from tests.review.places import aged, put
 

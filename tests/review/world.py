@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from review import files
-from review.git import log, repository
-from review.reviews.carry.traces import Match, Trace
-from review.reviews.target import Target
+from review.git import repository
+from review.git.log import history
+from review.threads.carry.traces import Match, Trace
+from review.threads.target import Target
 from tests.review.places import put
 from tests.review.repos import Repo
 
@@ -21,8 +22,8 @@ class World:
     def target(self, sha: str, match: Match | None = None, landed: str | None = None) -> Target:
         """One commit as reviews see it."""
         opened = repository.open_repository(self.repo.path)
-        commit = log.commit(opened, sha)
-        shown = log.commit(opened, landed) if landed else commit
+        commit = history.commit(opened, sha)
+        shown = history.commit(opened, landed) if landed else commit
         trace = Trace(sha, commit.subject, commit.author_email, commit.authored)
         return Target("pay", "api", opened, commit, shown, match, trace)
 

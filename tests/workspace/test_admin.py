@@ -1,4 +1,4 @@
-"""The admin is a window: every table can be looked at, nothing can be changed, nobody logs in."""
+"""The admin is a window: every table can be looked at, nothing can be changed, no login."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django_q.models import OrmQ
 from django_q.tasks import async_task
 
-from config.kernel.web import admin as kernel_admin
+from config.web import admin as kernel_admin
 from tests.workspace.api.conftest import Api
 from workspace import admin, models
 from workspace.access.principals import User

@@ -11,12 +11,14 @@ import pytest
 from tests.service import until
 from tests.workspace.chats.conftest import world  # noqa: F401 - a fixture
 from tests.workspace.chats.world import HELLO, World
-from workspace import background, models, projects
-from workspace.background import Background, affected
+from workspace import models
+from workspace.background import watcher
 from workspace.background.ledger import Ledger
+from workspace.background.watcher import Background, affected
 from workspace.chats import files
 from workspace.chats.turns import queue
 from workspace.models import Run, Turn
+from workspace.projects import store
 
 Told = list[tuple[str, dict[str, Any]]]
 
@@ -106,13 +108,13 @@ def test_reindex_makes_the_tables_anew_from_the_files(world: World):  # noqa: F8
     world.finish(chat, "One")
     models.Project.objects.all().delete()
     models.Chat.objects.all().delete()
-    projects.MIRROR._known.clear()
+    store.MIRROR._known.clear()
 
-    background.reindex()
+    watcher.reindex()
 
     assert models.Project.objects.get(slug="alpha").data["name"] == "Alpha"
     assert models.Chat.objects.get(id=chat).messages == 1
     assert queue.active_rows(chat) == []
     files.record_path(world.project, chat).unlink()
-    background.reindex()
+    watcher.reindex()
     assert not models.Chat.objects.exists()

@@ -1,4 +1,4 @@
-"""What the server says of agents when it starts (engine.md 11 and 12)."""
+"""What the server says of agents when it starts."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import connection
 
-from bench.stores import filling
-from config.kernel.web import admin
+from config.web import admin
+from tests.workspace import filling
 from tests.workspace.api.conftest import Api, projects_dir
 from workspace.access.principals import User
 from workspace.models import AuditEntry, Chat, Run, TriggerState, Turn

@@ -10,9 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django_q.tasks import async_task
 
-from config.kernel.metrics import text
-from config.kernel.storage import homes
-from tests.kernel.test_metrics import parsed
+from config.metrics import text
+from config.storage import homes
+from tests.config.test_metrics import parsed
 from workspace import ids, metrics
 from workspace.models import Run, TriggerState, Turn
 

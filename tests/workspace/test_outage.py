@@ -12,7 +12,6 @@ import pytest
 from tests.postgres import Cluster, postgres  # noqa: F401 - a fixture
 from tests.service import Service, until
 
-pytestmark = pytest.mark.service
 PROJECT = """\
 name: Alpha
 triggers:

@@ -13,11 +13,12 @@ from django.test import Client, RequestFactory
 from config.network import NetworkSetting
 from dashboard import pages as dashboard
 from review import pages as review
-from workspace import demo, projects
+from workspace import demo
 from workspace.access.principals import User
-from workspace.chats import chats, files, index
+from workspace.chats import actions, files, index
 from workspace.engines import select
 from workspace.engines.sandbox import Sandbox
+from workspace.projects import store
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +42,7 @@ def test_the_pages_of_the_instance_are_there(path: str) -> None:
 
 @pytest.mark.parametrize("path", PAGES)
 def test_each_page_of_a_project_names_it(path: str) -> None:
-    projects.create(principal=User(), name="Alpha <one>")
+    store.create(principal=User(), name="Alpha <one>")
 
     response = get(f"/projects/alpha-one{path}")
 
@@ -61,7 +62,7 @@ def test_each_page_of_a_project_names_it(path: str) -> None:
     ],
 )
 def test_what_is_not_there_is_a_404_in_the_shell(path: str, why: str) -> None:
-    projects.create(principal=User(), name="Alpha")
+    store.create(principal=User(), name="Alpha")
 
     response = get(path)
 
@@ -110,13 +111,13 @@ def test_a_project_on_the_machines_own_network_says_so_on_each_of_its_pages(
     )
     monkeypatch.setattr(select, "confinement", lambda: Sandbox("bwrap", "auto"))
     for name in ("Alpha", "Beta"):
-        projects.create(principal=User(), name=name)
-    chat = chats.create(principal=User(), project=projects.get("alpha")).chat.id
+        store.create(principal=User(), name=name)
+    chat = actions.create(principal=User(), project=store.get("alpha")).chat.id
     pages = [*(f"/projects/alpha{path}" for path in PAGES), f"/projects/alpha/chats/{chat}"]
     assert [path for path in pages if means in get(path).content.decode()] == []
 
     settings.SVC = dataclasses.replace(settings.SVC, network=NetworkSetting("host"))
-    projects.update("beta", {"network": "guarded"})
+    store.update("beta", {"network": "guarded"})
 
     assert [path for path in pages if means not in get(path).content.decode()] == []
     for path in ("/", "/projects/beta", "/projects/nope"):

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import httpx
 
-from tests.kernel.mcp_world import HEADERS, call, request
+from tests.config.mcp_world import HEADERS, call, request
 
 # what differs from one moment to the next in two answers that say the same
 TIMES = re.compile(r"\d{4}-?\d\d-?\d\dT[\d:.]+Z")

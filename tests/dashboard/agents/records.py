@@ -1,4 +1,4 @@
-"""Records of section 7 as the guide reads them, with one value wherever a program may put one."""
+"""Records of the API as the guide reads them, with one value wherever a program may put one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py dashboard`: what people see, what scripts get, and how each way out ends (15.6)."""
+"""`manage.py dashboard`: what people see, what scripts get, and how each way out ends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from tests.dashboard.agents.conftest import APPS
 from tests.dashboard.served import Served
 from tests.service import ROOT, until
 
-pytestmark = pytest.mark.service
 Done = subprocess.CompletedProcess[str]
 
 
@@ -38,7 +37,7 @@ class Running:
 
 
 class Terminal:
-    """Somebody who types `manage.py dashboard …`."""
+    """A person who types `manage.py dashboard …`."""
 
     def __init__(self, served: Served, **environ: str) -> None:
         self.served = served

@@ -1,4 +1,4 @@
-"""Whatever a title, path or branch holds, the guide keeps its own structure (section 15.5)."""
+"""Whatever a title, path or branch holds, the guide keeps its own structure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from markdown_it import MarkdownIt
 
 from dashboard.guide import escape, texts
 from dashboard.guide.live import Live
-from dashboard.tools import REGISTRY
+from dashboard.mcp.catalogue import REGISTRY
 from tests.dashboard.agents.records import live
+from tests.promises.rings import ring
 
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 HOSTILE = (
@@ -58,7 +59,7 @@ def test_hostile_titles_paths_and_branches_stay_data(make: Callable[[Live], str]
 
 
 @given(st.text(max_size=120))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=ring(fast=40, slow=750), deadline=None)
 def test_no_text_whatever_changes_what_the_guide_says(value: str):
     assert structure(texts.agent_guide(live(f"x{value}"))) == structure(
         texts.agent_guide(live("x"))

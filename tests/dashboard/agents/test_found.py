@@ -12,8 +12,6 @@ from tests.dashboard.agents.agent import Agent, settled
 from tests.dashboard.served import Dev, Served
 from tests.service import until
 
-pytestmark = pytest.mark.service
-
 
 @pytest.fixture(scope="module")
 def agent(served: Served) -> Iterator[Agent]:

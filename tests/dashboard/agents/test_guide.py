@@ -1,4 +1,4 @@
-"""The guide on a running service: live, on both mounts, and right word for word (15.5, case 50)."""
+"""The guide on a running service: live, on both mounts, and right word for word (case D50)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from dashboard.tools import REGISTRY
+from dashboard.mcp.catalogue import REGISTRY
 from tests.dashboard.agents.agent import Agent
 from tests.dashboard.served import Served
 from tests.service import free_port, until
 
-pytestmark = pytest.mark.service
 KINDS = {
     "/llms.txt": "text/plain; charset=utf-8",
     "/llms-full.txt": "text/markdown; charset=utf-8",

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.dashboard.agents.agent import Agent, settled
 from tests.dashboard.agents.test_command import Terminal
-from tests.dashboard.lost.test_reboot import Rebooted, machine
+from tests.dashboard.reboot.test_reboot import Rebooted, machine
 from tests.service import until
 
 __all__ = ["machine"]
-pytestmark = pytest.mark.service
 
 
 def test_what_was_lost_is_told_brought_back_and_dismissed_alike(machine: Rebooted):

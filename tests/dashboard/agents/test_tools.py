@@ -1,4 +1,4 @@
-"""Each tool tells what its HTTP route answers, and refuses as that does (section 15, case 50)."""
+"""Each tool tells what its HTTP route answers, and refuses as that does (case D50)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 
-from dashboard.tools import REGISTRY
+from dashboard.mcp.catalogue import REGISTRY
+from tests.config.mcp_world import request
 from tests.dashboard.agents.agent import Agent, settled
-from tests.kernel.mcp_world import request
 from tests.service import Service, until
-
-pytestmark = pytest.mark.service
 
 READS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("get_app", {"slug": "still"}, "/api/apps/still"),

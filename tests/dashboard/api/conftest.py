@@ -46,5 +46,5 @@ def mounted(served: Served, description: Description) -> Iterator[Api]:
 
 @pytest.fixture
 def slug() -> str:
-    """A name nobody has."""
+    """A name that no app has."""
     return f"shop-{next(NUMBERS)}"

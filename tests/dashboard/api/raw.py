@@ -12,7 +12,7 @@ from tests.dashboard.served import Served
 from tests.wire import read_answer, request
 
 MOUNTS = (("dashboard", ""), ("main", "/dashboard"))
-ROUTES = (  # section 20, in its order
+ROUTES = (  # every one
     ("GET", "/"),
     ("GET", "/api/health"),
     ("GET", "/api/state"),

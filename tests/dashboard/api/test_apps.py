@@ -1,4 +1,4 @@
-"""Apps over HTTP: declared, changed, bound to a tag, removed (section 7; cases 9 to 22)."""
+"""Apps over HTTP: declared, changed, bound to a tag, removed (cases D9 to D22)."""
 
 from __future__ import annotations
 

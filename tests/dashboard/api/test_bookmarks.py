@@ -1,4 +1,4 @@
-"""Bookmark groups over HTTP: written, bound to a tag, not modified, removed (cases 14, 49)."""
+"""Bookmark groups over HTTP: written, bound to a tag, not modified, removed (cases D14, D49)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes over HTTP, clause by clause where the other modules leave one out (cases 7 to 22)."""
+"""Writes over HTTP, clause by clause where the other modules leave one out (cases D7 to D22)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The localhost rule on every route of both mounts (section 4; figure D9, cases 1 to 7)."""
+"""The localhost rule on every route of both mounts (cases D1 to D7)."""
 
 from __future__ import annotations
 

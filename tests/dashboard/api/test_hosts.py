@@ -1,4 +1,4 @@
-"""Which further name the dashboard is reached by (sections 3.1 and 4)."""
+"""Which further name the dashboard is reached by."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from tests.service import QUIET, Service, until
 )
 def test_the_name_is_the_one_config_yaml_has_now(monkeypatch, host, names):
     config = SimpleNamespace(fronted=SimpleNamespace(host=host))
-    monkeypatch.setattr(hosts, "current", lambda: SimpleNamespace(config=config))
+    daemon = SimpleNamespace(state=SimpleNamespace(config=config))
+    monkeypatch.setattr(hosts, "current", lambda: daemon)
 
     assert hosts.fronted() == names
 

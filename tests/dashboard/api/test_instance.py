@@ -7,7 +7,7 @@ import json
 import pytest
 from django.test import RequestFactory
 
-from config.kernel.errors import SvcError
+from config.errors import SvcError
 from dashboard.api.apps import AppViewSet
 from dashboard.api.instance import InstanceViewSet
 from dashboard.consumers import DashboardEndpoint
@@ -123,7 +123,7 @@ def test_until_the_daemon_stands_only_health_answers():
 
 
 def test_a_defect_is_told_by_its_number_alone(monkeypatch, caplog):
-    monkeypatch.setattr("dashboard.operations.list_apps", lambda *_args, **_kwargs: 1 / 0)
+    monkeypatch.setattr("dashboard.operations.apps.list_apps", lambda *_args, **_kwargs: 1 / 0)
     request = RequestFactory().get("/api/apps")
     request.request_id = "00ff00ff00ff00ff"  # type: ignore[attr-defined]
 

@@ -1,4 +1,4 @@
-"""Listeners over HTTP: listed, claimed, ignored, scanned for (cases 33, 35)."""
+"""Listeners over HTTP: listed, claimed, ignored, scanned for (cases D33, D35)."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_claim_that_cannot_be_writes_nothing(served: Served, api: Api, slug, b
 
     told = refused(api.post(f"/api/observed/{one['id']}/claim", sent), 400, code)
 
-    assert set(told) <= {"error", "code", "issues"}  # no line of a file that nobody wrote
+    assert set(told) <= {"error", "code", "issues"}  # no line of a file that was never written
     assert [*served.file(slug).parent.glob("*")] == before
     dev.kill()
 

@@ -1,4 +1,4 @@
-"""What was removed over HTTP: listed, and brought back as it was (7.5)."""
+"""What was removed over HTTP: listed, and brought back as it was."""
 
 from __future__ import annotations
 

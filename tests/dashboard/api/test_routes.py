@@ -1,4 +1,4 @@
-"""Every row of section 20 on both mounts: statuses, headers, names, methods."""
+"""Every route on both mounts: statuses, headers, names, methods."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from config import __version__
-from config.kernel.storage.files import PREFIX
+from config.storage.files import PREFIX
 from tests.dashboard.api.raw import MOUNTS, PATHS, ROUTES, WRITES, send
 from tests.dashboard.served import Served
 from tests.described import Api, Description

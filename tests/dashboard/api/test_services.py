@@ -1,4 +1,4 @@
-"""Services over HTTP: actions, refusals, logs (cases 40, 46)."""
+"""Services over HTTP: actions, refusals, logs (cases D40, D46)."""
 
 from __future__ import annotations
 

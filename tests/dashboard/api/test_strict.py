@@ -1,4 +1,4 @@
-"""JSON that says one thing only (case 22)."""
+"""JSON that says one thing only (case D22)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.kernel import jsonio
-from config.kernel.errors import Invalid
+from config import jsonio
+from config.errors import Invalid
 from dashboard.api import strict
 
 WRONG = {

@@ -1,4 +1,4 @@
-"""Who waits for a service holds a thread: never so many that nothing else is answered (9.4)."""
+"""Who waits for a service holds a thread: never so many that nothing else is answered."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 
-from dashboard.operations.waiting import MOST
+from dashboard.operations.common import MOST
 from tests.service import until
 
 SLOW = """

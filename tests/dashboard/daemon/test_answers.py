@@ -1,10 +1,10 @@
-"""What one probe of an unknown listener tells of it (sections 6.3 and 7.8)."""
+"""What one probe of an unknown listener tells of it."""
 
 from __future__ import annotations
 
 import pytest
 
-from dashboard.daemon.answers import answer
+from dashboard.daemon.sightings import answer
 from dashboard.health.result import Kind, Page, Result
 
 

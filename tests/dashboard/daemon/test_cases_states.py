@@ -1,4 +1,4 @@
-"""The right state of each kind of server, with real ones (cases 24, 27 to 30, 38, 44 to 46)."""
+"""The right state of each kind of server, with real ones (D24, D27 to D30, D38, D44 to D46)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.dashboard.served import Served, served  # noqa: F401 - fixture
 from tests.service import free_port, until
 
 ASKED_OFTEN = "health: {interval: 1s}\n"
-SPOKEN_TO_BY_NOBODY = (27017, 11211, 9092, 6379, 5432, 3306)  # of 6.4, those a test may open
+SPOKEN_TO_BY_NOBODY = (27017, 11211, 9092, 6379, 5432, 3306)  # silent ports a test may open
 FORKS = """
 import http.server, os, sys
 if os.fork():

@@ -1,4 +1,4 @@
-"""A daemon of the test's own: not yet loaded, with a task that fails, and at its end (1.2)."""
+"""A daemon of the test's own: not yet loaded, with a task that fails, and at its end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from threading import Event
 
 import pytest
 
-from config.kernel.errors import Unavailable
+from config.errors import Unavailable
 from dashboard import daemon as daemons
 from dashboard.daemon import Daemon, current
 from dashboard.health.record import Port
@@ -52,13 +52,13 @@ def test_a_scan_that_raises_is_named_and_everything_else_goes_on(
     monkeypatch.setattr(scan, "scan", fails_once)
     loaded(daemon)
 
-    [error] = until(lambda: daemon.ask(daemon.file_errors))
+    [error] = until(lambda: daemon.ask(daemon.views.file_errors))
     (home / "apps" / "shop.yaml").write_text("name: Shop\nport: 9\n")
     daemon.sync()
 
     assert error["file"] == "daemon/scan"
     assert "no netlink today" in error["message"]
-    assert daemon.ask(lambda: daemon.app("shop")) is not None
+    assert daemon.ask(daemon.views.app, "shop", None) is not None
     until(lambda: len(calls) > 1, what="the next scan")
 
 
@@ -70,7 +70,7 @@ def test_what_the_last_scan_showed_is_no_evidence_once_scanning_is_off(
     loaded(daemon)
 
     def seen() -> Port | None:
-        record = daemon.ask(daemon.runner.record, "shop")
+        record = daemon.ask(daemon.state.runner.record, "shop")
         return record.port if record else None
 
     until(lambda: seen() is Port.EMPTY)
@@ -87,11 +87,11 @@ def test_a_sync_that_finds_nothing_new_asks_nobody(
     (home / "apps" / "shop.yaml").write_text("name: Shop\nport: 9\n")
     loaded(daemon)
     daemon.sync()
-    rev = daemon.ask(lambda: daemon.files)
+    rev = daemon.ask(lambda: daemon.state.files)
 
     daemon.sync()
 
-    assert daemon.ask(lambda: daemon.files) is rev
+    assert daemon.ask(lambda: daemon.state.files) is rev
 
 
 def test_it_ends_within_three_seconds_and_refuses_from_then_on(daemon: Daemon) -> None:
@@ -102,16 +102,19 @@ def test_it_ends_within_three_seconds_and_refuses_from_then_on(daemon: Daemon) -
 
     assert time.monotonic() - begun < 3
     with pytest.raises(Unavailable):
-        daemon.ask(daemon.apps)
+        daemon.ask(daemon.views.apps, None)
 
 
 def test_a_room_that_does_not_end_holds_up_neither_the_others_nor_the_end(
     daemon: Daemon, home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     loaded(daemon)
-    until(lambda: daemon.ask(daemon.observed)["scannedAt"], what="a scan, which the journal tells")
-    recorder, written, go_on = daemon.recorder, Event(), Event()
-    lost, history = daemon.lost.close, recorder.close
+    until(
+        lambda: daemon.ask(daemon.views.observed)["scannedAt"],
+        what="a scan, which the journal tells",
+    )
+    recorder, written, go_on = daemon.state.history.recorder, Event(), Event()
+    lost, history = daemon.state.lost.close, recorder.close
 
     async def journal() -> None:
         await lost()
@@ -121,7 +124,7 @@ def test_a_room_that_does_not_end_holds_up_neither_the_others_nor_the_end(
         go_on.wait(10)
         return history(now)
 
-    monkeypatch.setattr(daemon.lost, "close", journal)
+    monkeypatch.setattr(daemon.state.lost, "close", journal)
     monkeypatch.setattr(recorder, "close", stuck)
     begun = time.monotonic()
     try:
@@ -131,7 +134,7 @@ def test_a_room_that_does_not_end_holds_up_neither_the_others_nor_the_end(
         go_on.set()
 
     assert written.is_set()
-    [late] = [one for one in caplog.records if one.name == "dashboard.daemon.ending"]
+    [late] = [one for one in caplog.records if one.name == "dashboard.daemon.tasks"]
     assert (late.levelname, late.exc_info) == ("WARNING", None)
     assert late.getMessage() == "the history did not end in time"
 
@@ -140,12 +143,12 @@ def test_the_tag_of_the_state_stays_until_something_changes(daemon: Daemon, home
     (home / "apps" / "shop.yaml").write_text("name: Shop\npaused: true\nport: 9\n")
     (home / "config.yaml").write_text("screenshots: {enabled: false}\nscan: {enabled: false}\n")
     loaded(daemon)
-    tags = [daemon.ask(daemon.state)[1] for _ in range(20)]
-    _, before = daemon.ask(daemon.state)
+    tags = [daemon.ask(daemon.views.state)[1] for _ in range(20)]
+    _, before = daemon.ask(daemon.views.state)
 
     (home / "apps" / "shop.yaml").write_text("name: Store\npaused: true\nport: 9\n")
     daemon.sync()
-    data, after = daemon.ask(daemon.state)
+    data, after = daemon.ask(daemon.views.state)
 
     assert tags == [before] * 20
     assert before != after

@@ -1,4 +1,4 @@
-"""What happens to files is known and told at once, whoever did it (contract 2.7, 13)."""
+"""What happens to files is known and told at once, whatever did it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was told a moment ago is in the history that is asked for (8.2, case 38)."""
+"""What was told a moment ago is in the history that is asked for (case D38)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from config.kernel.errors import NotFound
+from config.errors import NotFound
 from dashboard import daemon as daemons
-from dashboard.daemon import Daemon, keeping
-from dashboard.operations import Local, app_history
+from dashboard.daemon import Daemon, history_writer
+from dashboard.operations.history import app_history
 from tests.service import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def serving(daemon: Daemon, home: Path, monkeypatch: pytest.MonkeyPatch) -> Daemon:
     """It never flushes by itself, and has one paused app."""
-    monkeypatch.setattr(keeping, "FLUSH_S", 3600.0)
+    monkeypatch.setattr(history_writer, "FLUSH_S", 3600.0)
     (home / "config.yaml").write_text("screenshots: {enabled: false}\nscan: {enabled: false}\n")
     (home / "apps" / "shop.yaml").write_text("port: 9\npaused: true\n")
     daemon.start()
@@ -45,11 +45,13 @@ def locked() -> Iterator[None]:
 
 
 def turned(daemon: Daemon, state: str) -> None:
-    daemon.ask(lambda: daemon.recorder.edge("shop", time.time(), "unknown", state, "ok"))
+    daemon.ask(
+        lambda: daemon.state.history.recorder.edge("shop", time.time(), "unknown", state, "ok")
+    )
 
 
 def told() -> list[str]:
-    return [one["to"] for one in app_history(Local(), slug="shop")["transitions"]]
+    return [one["to"] for one in app_history(slug="shop")["transitions"]]
 
 
 def test_a_change_of_this_moment_is_in_the_history(serving: Daemon) -> None:
@@ -74,7 +76,7 @@ def test_a_locked_database_is_not_waited_for(serving: Daemon) -> None:
 
 def test_what_has_no_history_is_still_none(serving: Daemon) -> None:
     with pytest.raises(NotFound):
-        app_history(Local(), slug="nobody")
+        app_history(slug="nobody")
 
 
 def test_a_history_in_which_nothing_changed_is_not_waited_for(
@@ -84,15 +86,17 @@ def test_a_history_in_which_nothing_changed_is_not_waited_for(
     turned(serving, "up")
     assert told()[-1] == "up"
     flushes: list[float] = []
-    flush = serving.recorder.flush
+    flush = serving.state.history.recorder.flush
 
     def counted(now: float) -> bool:
         flushes.append(now)
         return flush(now)
 
-    monkeypatch.setattr(serving.recorder, "flush", counted)
+    monkeypatch.setattr(serving.state.history.recorder, "flush", counted)
 
-    serving.ask(lambda: serving.recorder.add("shop", time.time(), "up", 1000, 200, ok=True))
+    serving.ask(
+        lambda: serving.state.history.recorder.add("shop", time.time(), "up", 1000, 200, ok=True)
+    )
     told()
     assert flushes == []
 

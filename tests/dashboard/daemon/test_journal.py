@@ -1,4 +1,4 @@
-"""The journal says of a listener what is known by now, not what was at its first scan (10.1)."""
+"""The journal says of a listener what is known by now, not what was at its first scan."""
 
 from __future__ import annotations
 
@@ -58,15 +58,14 @@ def test_a_title_and_a_slug_that_come_later_reach_it_before_the_next_scan(
     assert daemon.loaded.wait(10)
 
     def seen() -> list[dict[str, Any]]:
-        daemon.wait(daemon.scan_now)
-        found: list[dict[str, Any]] = daemon.ask(daemon.observed)["observed"]
-        return found
+        daemon.wait(daemon.state.scanning.now)
+        return [{**one} for one in daemon.ask(daemon.views.observed)["observed"]]
 
     until(seen, what="the listener")
     begun = time.monotonic()
     until(remembered, what="its first entry")
     until(lambda: time.monotonic() - begun > ASKED_S[0], what="time to ask it")
-    daemon.wait(daemon.scan_now)  # the last one: what it says comes in between two scans
+    daemon.wait(daemon.state.scanning.now)  # the last one: what it says comes in between two scans
 
     known = until(lambda: (now := remembered())["slug"] and now, seconds=20)
 

@@ -1,4 +1,4 @@
-"""What runs here? Asked with the path a shell shows, which may lead through a link (15.2)."""
+"""What runs here? Asked with the path a shell shows, which may lead through a link."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from dashboard import daemon as daemons
 from dashboard.daemon import Daemon
-from dashboard.operations import Local, find_app
+from dashboard.operations.finding import find_app
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,6 +27,6 @@ def test_an_app_is_found_by_either_name_of_its_directory(
     daemons.serve(daemon)
 
     for asked in (real, link / "shop", link):
-        found = find_app(Local(), cwd=str(asked))["apps"]
+        found = find_app(cwd=str(asked))["apps"]
         assert [app["slug"] for app in found] == ["by-link", "by-place"]
-    assert find_app(Local(), cwd=str(tmp_path / "elsewhere"))["apps"] == []
+    assert find_app(cwd=str(tmp_path / "elsewhere"))["apps"] == []

@@ -1,4 +1,4 @@
-"""Dev servers come and go by themselves (contract 6.6 to 6.8, 7.9 to 7.11, figure D1)."""
+"""Dev servers come and go by themselves."""
 
 from __future__ import annotations
 
@@ -102,6 +102,29 @@ def test_scanning_turned_off_and_on_again_takes_effect_without_a_restart(
 
     path.write_text(text)
     until(lambda: served.observed(dev.port), what="observed again")
+
+
+def test_an_app_that_ends_is_stopped_at_its_first_refusal_and_never_down(
+    served: Served,  # noqa: F811
+) -> None:
+    path = served.data / "dashboard" / "config.yaml"
+    text = path.read_text()
+    dev = served.dev_server("ended")
+    until(lambda: connects(dev.port))
+    served.declare("ended", f"port: {dev.port}\nhealth: {{interval: 1s, failures: 1}}\n")
+    served.until_state("ended", "up")
+    until(lambda: served.app("ended")["listens"], what="its listener is seen")
+    try:
+        path.write_text(f"{text}scan: {{interval: 1h}}\n")
+        until(lambda: served.state()["config"]["scan"]["interval"] == "1h", what="no more scans")
+
+        dev.kill()
+        served.until_state("ended", "stopped")
+    finally:
+        path.write_text(text)
+
+    [*_, last] = served.api.get("/api/apps/ended/history").json()["transitions"]
+    assert (last["from"], last["to"]) == ("up", "stopped")
 
 
 def discovered(served: Served, port: int) -> str:  # noqa: F811

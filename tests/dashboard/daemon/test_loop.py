@@ -1,4 +1,4 @@
-"""The daemon's thread: asked from others, never waited for in vain; a stall is named (1.2)."""
+"""The daemon's thread: asked from others, never waited for in vain; a stall is named."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from config.kernel.errors import Unavailable
-from dashboard.daemon.lag import Meter
-from dashboard.daemon.loop import Loop
+from config.errors import Unavailable
+from dashboard.daemon.loop import Loop, Meter
 from tests.service import until
 
 

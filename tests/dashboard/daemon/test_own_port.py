@@ -1,4 +1,4 @@
-"""The own port: named by the environment, else by config.yaml; taken, it is given up (1.1)."""
+"""The own port: named by the environment, else by config.yaml; taken, it is given up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Services as the daemon shows them: started, ended, adopted after a kill -9 (contract 5, 9)."""
+"""Services as the daemon shows them: started, ended, adopted after a kill -9."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The event stream as a client meets it (contract 13.1, 13.2)."""
+"""The event stream as a client meets it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_client_that_was_cut_gets_what_it_missed_and_nothing_twice(served: Ser
 
 
 def test_the_notice_a_client_is_told_at_a_resync_is_the_last_one() -> None:
-    standing = events.Standing(boot="b", rev=3)
+    standing = events.StreamGreeting(boot="b", rev=3)
 
     standing.lost = ["o-1"]
 

@@ -1,4 +1,4 @@
-"""A task that raises is named, started again, and no trouble of the others (contract 1.2)."""
+"""A task that raises is named, started again, and no trouble of the others."""
 
 from __future__ import annotations
 

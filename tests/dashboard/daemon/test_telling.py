@@ -1,4 +1,4 @@
-"""Events are merged over a moment, each item's on its own; states are told at once (13.3, 13.4)."""
+"""Events are merged over a moment, each item's on its own; states are told at once."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from dashboard.events import LONGEST_S, QUIET_S, Telling
+from dashboard.events import LONGEST_S, QUIET_S, EventDebouncer
 
 Told = list[tuple[float, dict[str, Any]]]
 
 
-def run(main: Callable[[Telling, Told], Coroutine[Any, Any, None]]) -> Told:
+def run(main: Callable[[EventDebouncer, Told], Coroutine[Any, Any, None]]) -> Told:
     """What is told while `main` runs, and when."""
     told: Told = []
 
@@ -22,7 +22,7 @@ def run(main: Callable[[Telling, Told], Coroutine[Any, Any, None]]) -> Told:
         def publish(_event: str, data: Mapping[str, Any]) -> None:
             told.append((loop.time() - begun, dict(data)))
 
-        await main(Telling(publish), told)
+        await main(EventDebouncer(publish), told)
 
     asyncio.run(whole())
     return told
@@ -35,9 +35,9 @@ async def until_told(told: Told, count: int) -> None:
 
 
 def test_a_burst_of_one_item_is_one_event_with_the_weightiest_reason() -> None:
-    async def main(telling: Telling, told: Told) -> None:
+    async def main(events: EventDebouncer, told: Told) -> None:
         for reason in ("config", "error", "config"):
-            telling.app("shop", reason)
+            events.app("shop", reason)
         await until_told(told, 1)
 
     [(at, event)] = run(main)
@@ -47,19 +47,19 @@ def test_a_burst_of_one_item_is_one_event_with_the_weightiest_reason() -> None:
 
 
 def test_removed_weighs_more_than_anything() -> None:
-    async def main(telling: Telling, told: Told) -> None:
+    async def main(events: EventDebouncer, told: Told) -> None:
         for reason in ("removed", "error", "config"):
-            telling.app("shop", reason)
+            events.app("shop", reason)
         await until_told(told, 1)
 
     assert run(main)[0][1]["reason"] == "removed"
 
 
 def test_an_item_that_never_rests_is_told_after_a_second_all_the_same() -> None:
-    async def main(telling: Telling, told: Told) -> None:
+    async def main(events: EventDebouncer, told: Told) -> None:
         async with asyncio.timeout(5):
             while not told:
-                telling.bookmarks("docs")
+                events.bookmarks("docs")
                 await asyncio.sleep(0)
 
     [(at, event)] = run(main)
@@ -69,27 +69,27 @@ def test_an_item_that_never_rests_is_told_after_a_second_all_the_same() -> None:
 
 
 def test_items_do_not_wait_for_each_other() -> None:
-    async def main(telling: Telling, told: Told) -> None:
-        telling.app("one", "config")
-        telling.app("two", "config")
-        telling.config()
+    async def main(events: EventDebouncer, told: Told) -> None:
+        events.app("one", "config")
+        events.app("two", "config")
+        events.config()
         await until_told(told, 3)
 
     assert [event.get("slug") for _, event in run(main)] == ["one", "two", None]
 
 
 def test_a_state_is_told_before_the_call_returns() -> None:
-    async def main(telling: Telling, told: Told) -> None:
-        telling.state("shop", "up")
+    async def main(events: EventDebouncer, told: Told) -> None:
+        events.state("shop", "up")
         assert told[0][1] == {"type": "state", "slug": "shop", "state": "up"}
 
     run(main)
 
 
 def test_what_waits_at_the_end_is_told() -> None:
-    async def main(telling: Telling, told: Told) -> None:
-        telling.thumb("shop")
-        telling.flush()
+    async def main(events: EventDebouncer, told: Told) -> None:
+        events.thumb("shop")
+        events.flush()
         assert [event for _, event in told] == [{"type": "thumb", "slug": "shop"}]
 
     run(main)

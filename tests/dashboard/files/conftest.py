@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.storage import displaced
+from config.storage import displaced
 from dashboard.files import places, reading
 from tests.dashboard.files.world import Home
 

@@ -1,4 +1,4 @@
-"""Secrets are shown as ***, and what was shown can be sent back without harm (7.7)."""
+"""Secrets are shown as ***, and what was shown can be sent back without harm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written is what is read, and nobody's work is lost among many writers (D6, D13)."""
+"""What is written is what is read, and no work is lost among many writers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from config.kernel.errors import Conflict
-from config.kernel.storage import displaced
+from config.errors import Conflict
+from config.storage import displaced
 from dashboard.files import entries, places, store, writing
+from tests.config.odd_yaml import OddFile, any_value
 from tests.dashboard.files.world import Home, tag
-from tests.kernel.odd_yaml import OddFile, any_value
+from tests.promises.rings import ring
 
 CHECKED = settings(
-    max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=ring(fast=100, slow=2500),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 WORDS = ["no", "on", "1:30", "017", "0x1f", "1_000", "2026-11-20", "=", "<<", "~", "null", "y",
          "1e3", ".5", "- a", "a: b", "a #b", "'", '"', "a\nb", "a\n", " a", "", "---", "*a", "&a",
@@ -121,7 +124,7 @@ def starts(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     return one[: len(other)] == other
 
 
-# -- many writers and an editor (D6): a thousand operations in all --------------------------------
+# -- many writers and an editor: a thousand operations in all --------------------------------
 
 WRITERS, ROUNDS = 8, 40
 HEAD = "# shop, by hand\nname: Shop   # what it is called\nport: 3000\n\n# counters\nx-count:\n"

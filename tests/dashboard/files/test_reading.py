@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from config.kernel.storage import files
+from config.storage import files
 from dashboard.files import places, store
 from dashboard.files.entries import Entry
+from dashboard.files.records import file_error
 from tests.dashboard.files.world import Home, aged, tag
 
 
@@ -22,7 +23,7 @@ def app(name: str = "shop") -> Entry:
     return found
 
 
-# -- values (case 19) --------------------------------------------------------------------------
+# -- values (case D19) --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_an_empty_file_is_an_app_without_keys(home: Home):
     assert (app().value, app().parsed.name, app().error) == ({}, "shop", None)
 
 
-# -- the last good version (case 17, promise 1) --------------------------------------------------
+# -- the last good version (case D17) -------------------------------------------------------------
 
 
 def test_the_last_good_version_runs_on_until_the_file_is_valid_again(home: Home):
@@ -130,8 +131,8 @@ def test_a_known_error_keeps_the_time_it_was_first_seen(home: Home):
     assert first is not None
     assert second is not None
     assert second.since == first.since
-    assert second.wire()["since"].endswith("Z")
-    assert len(second.wire()["since"]) == 24
+    assert file_error(second)["since"].endswith("Z")
+    assert len(file_error(second)["since"]) == 24
 
 
 def test_a_half_saved_file_is_not_taken_for_its_value(home: Home):
@@ -208,7 +209,7 @@ def test_a_removed_file_is_gone_and_forgotten(home: Home):
     assert app().parsed is None
 
 
-# -- names (2.1, 2.2, case 8) --------------------------------------------------------------------
+# -- names (case D8) --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A removed file is moved with the time in its name, never deleted (7.5, case 21)."""
+"""A removed file is moved with the time in its name, never deleted (case D21)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.errors import Conflict, NotFound
-from config.kernel.storage import displaced, files
+from config.errors import Conflict, NotFound
+from config.storage import displaced, files
 from dashboard.files import store
 from tests.dashboard.files.world import Home, aged, tag
 

@@ -1,4 +1,4 @@
-"""What each file may hold, and the sentence for everything else (section 3)."""
+"""What each file may hold, and the sentence for everything else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from config.kernel.storage import yamlio
+from config.storage import yamlio
 from dashboard.files import entries
 from dashboard.files.fields import Issue
 from dashboard.files.places import Place

@@ -1,4 +1,4 @@
-"""The text form stores what the editor holds, and repairs what a hand broke (7.6, case 18)."""
+"""The text form stores what the editor holds, and repairs what a hand broke (case D18)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from config.kernel.errors import Conflict, NotFound, TooLarge
-from config.kernel.storage import displaced, files
+from config.errors import Conflict, NotFound, TooLarge
+from config.storage import displaced, files
 from dashboard.files import store
 from dashboard.files.errors import BadValues
 from tests.dashboard.files.world import Home, tag

@@ -1,4 +1,4 @@
-"""Many writers of one file and a person at `sed -i` (D6; at 10,000 operations in the benchmark)."""
+"""Many writers of one file and a person at `sed -i` (at 10,000 operations in the benchmark)."""
 
 from __future__ import annotations
 

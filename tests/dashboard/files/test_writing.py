@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from config.kernel.errors import Conflict, Invalid, NotFound, SvcError, TooLarge, Unavailable
-from config.kernel.storage import displaced, files, syscalls
+from config.errors import Conflict, Invalid, NotFound, SvcError, TooLarge, Unavailable
+from config.storage import displaced, files, syscalls
 from dashboard.files import places, store
 from dashboard.files.errors import BadValues
 from tests.dashboard.files.world import Home, aged, tag
@@ -31,7 +31,7 @@ def code_of(call: Any, *args: Any, **kwargs: Any) -> SvcError:
     return caught.value
 
 
-# -- PUT (case 9) ---------------------------------------------------------------------------------
+# -- PUT (case D9) ---------------------------------------------------------------------------------
 
 
 def test_a_new_file_is_private_and_its_etag_is_the_hash_of_its_bytes(home: Home):
@@ -140,7 +140,7 @@ def test_a_file_never_grows_over_256_kib(home: Home):
     assert home.tree() == before
 
 
-# -- PATCH (case 10, 7.4) -------------------------------------------------------------------------
+# -- PATCH (case D10) ------------------------------------------------------------------------------
 
 ODD = (
     b"\xef\xbb\xbf# top\r\n"
@@ -230,7 +230,7 @@ def test_an_empty_file_can_be_filled_and_emptied(home: Home, empty: bytes):
     assert home.read("apps/shop.yaml").startswith(comment)
 
 
-# -- If-Match (cases 11 to 13) --------------------------------------------------------------------
+# -- If-Match (cases D11 to D13) -------------------------------------------------------------------
 
 
 def test_a_stale_tag_is_refused_with_the_present_one(home: Home):
@@ -296,7 +296,7 @@ def test_create_only_refuses_a_file_that_is_there(home: Home):
     assert store.put("apps", "new", {"port": 1}, if_none_match=True)[1]
 
 
-# -- a save that slips in (case 15) ---------------------------------------------------------------
+# -- a save that slips in (case D15) ---------------------------------------------------------------
 
 
 class SlipIn:
@@ -425,7 +425,7 @@ def test_the_file_keeps_its_mode(home: Home):
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-# -- ignore rules (7.10) --------------------------------------------------------------------------
+# -- ignore rules --------------------------------------------------------------------------
 
 
 def test_a_rule_is_added_once_and_the_comments_stay(home: Home):

@@ -1,4 +1,4 @@
-"""Writers of one file beside a person at `sed -i`: what they were told, and what became of it (D6).
+"""Writers of one file beside a person at `sed -i`: what they were told, and what became of it.
 
 An update is lost among writers with If-Match when two of them were both told that the same bytes
 were theirs to replace. What `sed` takes back when it saves a stale copy is nobody's to help.
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from config.kernel.errors import Conflict
+from config.errors import Conflict
 from dashboard.files import places, store
 from dashboard.files.entries import Entry
 
@@ -66,7 +66,7 @@ def write_at_once(path: Path, *, writers: int, operations: int, seed: int) -> To
 
 
 class _Crowd:
-    """`turn`: the person saves once for every third write, without waiting for anybody."""
+    """`turn`: the person saves once for every third write, without waiting for others."""
 
     def __init__(self, keys: list[str], rounds: int) -> None:
         self.keys, self.rounds, self.told = keys, rounds, Told()

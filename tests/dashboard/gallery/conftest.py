@@ -1,5 +1,5 @@
 """What the tests of the gallery share."""
 
-from tests.dashboard.looks.conftest import data
+from tests.dashboard.pictures.conftest import data
 
 __all__ = ["data"]

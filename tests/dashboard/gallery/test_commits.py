@@ -1,4 +1,4 @@
-"""A new commit or branch is noticed from the files of a repository (14.2)."""
+"""A new commit or branch is noticed from the files of a repository."""
 
 from __future__ import annotations
 

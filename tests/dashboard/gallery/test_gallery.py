@@ -1,4 +1,4 @@
-"""What is shown of an app, served and forgotten; nothing here needs a browser (14.1, case 49)."""
+"""What is shown of an app, served and forgotten; nothing here needs a browser (case D49)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import pytest
 import pytest_asyncio
 from PIL import Image
 
-from config.kernel.errors import Conflict, NotFound
+from config.errors import Conflict, NotFound
 from dashboard.files.schema.app import Thumb, ThumbKind
 from dashboard.files.schema.group import BookmarkLink, Group
 from dashboard.gallery import Gallery
 from dashboard.health.record import State
-from dashboard.looks import thumbs
+from dashboard.pictures import thumbs
 from tests.dashboard.gallery.world import SHOP, Told, config
 from tests.dashboard.health.servers import answers, eventually, serving
-from tests.dashboard.looks import pictures
-from tests.dashboard.looks.sites import PAGE, site
+from tests.dashboard.pictures import pictures
+from tests.dashboard.pictures.sites import PAGE, site
 
 KINDS: tuple[ThumbKind, ...] = ("auto", "favicon", "screenshot", "card")
 

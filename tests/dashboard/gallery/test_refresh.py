@@ -1,4 +1,4 @@
-"""Screenshots taken now and on their rounds, by the system's Chromium (14.2, 14.3)."""
+"""Screenshots taken now and on their rounds, by the system's Chromium."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from dashboard.files.schema.app import Thumb
 from dashboard.gallery import Gallery
 from dashboard.gallery.rounds import Pace
 from dashboard.health.record import State
-from dashboard.looks import chromium, screenshot, thumbs
+from dashboard.pictures import chromium, screenshot, thumbs
 from tests.dashboard.gallery.world import SHOP, Told
 from tests.dashboard.health.servers import eventually, hangs, serving
-from tests.dashboard.looks.sites import PAGE, site
+from tests.dashboard.pictures.sites import PAGE, site
 
 CHROMIUM = chromium.found(None)
 pytestmark = [
-    pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
 ]
 BODY = b"<body style='background:#2040c0;color:white'><h1 style='font-size:200px'>Shop"

@@ -1,4 +1,4 @@
-"""Whose screenshot and favicon is due, and that none of it is a storm (14.2)."""
+"""Whose screenshot and favicon is due, and that none of it is a storm."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from dashboard.gallery.album import Album
 from dashboard.gallery.rounds import UNUSED_S, Pace, Rounds
 from dashboard.gallery.switch import Switch
 from dashboard.health.record import State
-from dashboard.looks import thumbs
-from dashboard.looks.thumbs import Held, Kept
+from dashboard.pictures import thumbs
+from dashboard.pictures.thumbs import Held, Kept
 from tests.dashboard.gallery.test_commits import commit, git
 from tests.dashboard.gallery.world import SHOP, Told
 from tests.dashboard.health.servers import eventually
@@ -91,10 +91,10 @@ def ago(seconds: float) -> Kept:
 
 async def test_the_first_screenshot_is_due_three_seconds_after_the_app_is_up():
     scene = await Scene().on()
-    scene.rounds.told("shop", DOWN)
+    scene.rounds.know("shop", DOWN)
     assert scene.due() is None
 
-    scene.rounds.told("shop", SHOP)
+    scene.rounds.know("shop", SHOP)
 
     assert scene.due() == 3
 
@@ -111,7 +111,7 @@ async def test_the_first_screenshot_is_due_three_seconds_after_the_app_is_up():
 )
 async def test_no_screenshot_is_due_of_what_has_no_page_or_wants_none(shown):
     scene = await Scene().on()
-    scene.rounds.told("shop", shown)
+    scene.rounds.know("shop", shown)
 
     assert scene.due() is None
 
@@ -119,14 +119,14 @@ async def test_no_screenshot_is_due_of_what_has_no_page_or_wants_none(shown):
 async def test_a_page_of_its_own_for_the_screenshot_may_be_html_where_the_app_is_not():
     scene = await Scene().on()
 
-    scene.rounds.told("api", replace(SHOP, html=False, thumb=Thumb(url=f"{SHOP.url}docs")))
+    scene.rounds.know("api", replace(SHOP, html=False, thumb=Thumb(url=f"{SHOP.url}docs")))
 
     assert scene.due() == 3
 
 
 async def test_no_screenshot_is_due_while_screenshots_are_off():
     scene = await Scene().on()
-    scene.rounds.told("shop", SHOP)
+    scene.rounds.know("shop", SHOP)
     assert scene.due() is not None
 
     scene.told.config = Told(command="/bin/true", enabled=False).config
@@ -139,7 +139,7 @@ async def test_a_picture_younger_than_the_interval_is_not_taken_anew_when_the_ap
     scene.album.load({"young": ago(5 * HOUR), "old": ago(7 * HOUR)})
 
     for slug in ("young", "old"):
-        scene.rounds.told(slug, SHOP)
+        scene.rounds.know(slug, SHOP)
 
     assert scene.rounds.next_screenshot() is not None
     assert [slug for slug, entry in scene.album if entry.screenshot.wanted] == ["old"]
@@ -148,7 +148,7 @@ async def test_a_picture_younger_than_the_interval_is_not_taken_anew_when_the_ap
 async def test_the_interval_counts_only_while_somebody_looks_and_on_mains_power():
     scene = await Scene().on()
     scene.album.load({"shop": ago(HOUR)})
-    scene.rounds.told("shop", SHOP)
+    scene.rounds.know("shop", SHOP)
     assert scene.due() is None
 
     scene.told.clients = True
@@ -163,7 +163,7 @@ async def test_a_picture_from_the_future_counts_as_made_just_now():
     scene.told.clients = True
     scene.album.load({"shop": ago(-400 * 24 * HOUR)})
 
-    scene.rounds.told("shop", SHOP)
+    scene.rounds.know("shop", SHOP)
 
     assert scene.due() == 6 * HOUR
 
@@ -171,17 +171,17 @@ async def test_a_picture_from_the_future_counts_as_made_just_now():
 async def test_another_address_or_another_look_is_photographed_at_once():
     scene = await Scene().on()
     scene.album.load({"shop": ago(HOUR)})
-    scene.rounds.told("shop", SHOP)
+    scene.rounds.know("shop", SHOP)
     for other in (
         replace(SHOP, url="http://127.0.0.1:10/"),
         replace(SHOP, thumb=Thumb(dark=True)),
         replace(SHOP, thumb=Thumb(url="http://127.0.0.1:9/shop")),
     ):
-        scene.rounds.told("shop", SHOP)
+        scene.rounds.know("shop", SHOP)
         scene.album.need("shop").screenshot.tried(time.monotonic(), done=True)
         assert scene.due() is None
 
-        scene.rounds.told("shop", other)
+        scene.rounds.know("shop", other)
 
         assert scene.due() == 3
 
@@ -189,21 +189,21 @@ async def test_another_address_or_another_look_is_photographed_at_once():
 async def test_a_new_name_alone_is_no_reason_for_a_screenshot():
     scene = await Scene().on()
     scene.album.load({"shop": ago(HOUR)})
-    scene.rounds.told("shop", SHOP)
+    scene.rounds.know("shop", SHOP)
 
-    scene.rounds.told("shop", replace(SHOP, name="Store"))
+    scene.rounds.know("shop", replace(SHOP, name="Store"))
 
     assert scene.due() is None
 
 
 async def test_what_failed_is_tried_again_once_the_app_is_back():
     scene = await Scene().on()
-    scene.rounds.told("shop", SHOP)
+    scene.rounds.know("shop", SHOP)
     scene.album.need("shop").screenshot.tried(time.monotonic(), done=False)
-    scene.rounds.told("shop", DOWN)
+    scene.rounds.know("shop", DOWN)
     assert scene.due() is None
 
-    scene.rounds.told("shop", SHOP)
+    scene.rounds.know("shop", SHOP)
 
     assert scene.due() == 3
 
@@ -213,7 +213,7 @@ async def test_a_new_commit_is_photographed_and_the_commit_found_first_is_not(tm
     commit(tmp_path)
     scene = await Scene(QUICK).on()
     scene.album.load({"shop": ago(HOUR)})
-    scene.rounds.told("shop", replace(SHOP, repository=tmp_path))
+    scene.rounds.know("shop", replace(SHOP, repository=tmp_path))
 
     async with scene.running():
         await eventually(lambda: scene.album.need("shop").head is not None)
@@ -226,7 +226,7 @@ async def test_many_commits_make_one_screenshot_a_minute(tmp_path: Path):
     git(tmp_path, "init", "-q")
     scene = await Scene(replace(QUICK, between_commits=60.0)).on()
     scene.album.load({"shop": ago(10)})
-    scene.rounds.told("shop", replace(SHOP, repository=tmp_path))
+    scene.rounds.know("shop", replace(SHOP, repository=tmp_path))
 
     async with scene.running():
         await eventually(lambda: scene.album.need("shop").head is not None)
@@ -243,7 +243,7 @@ async def test_forty_apps_at_once_are_taken_one_at_a_time_and_with_rests():
 
     async with scene.running():
         for number in range(40):
-            scene.rounds.told(f"app-{number}", SHOP)
+            scene.rounds.know(f"app-{number}", SHOP)
         await eventually(lambda: len(scene.fetched) == 40)
         await eventually(lambda: len(scene.taken) == 5)
         scene.told.clients = True
@@ -256,7 +256,7 @@ async def test_forty_apps_at_once_are_taken_one_at_a_time_and_with_rests():
 async def test_declared_apps_go_before_those_that_were_only_found():
     scene = await Scene(replace(QUICK, after_up=-1.0)).on()
     for slug, declared in (("a-found", False), ("b-declared", True), ("c-found", False)):
-        scene.rounds.told(slug, replace(SHOP, declared=declared))
+        scene.rounds.know(slug, replace(SHOP, declared=declared))
 
     order = []
     while (following := scene.rounds.next_screenshot()) is not None:
@@ -268,17 +268,17 @@ async def test_declared_apps_go_before_those_that_were_only_found():
 
 async def test_an_app_that_was_found_and_is_due_goes_before_a_declared_one_that_is_not():
     scene = await Scene().on()
-    scene.rounds.told("found", replace(SHOP, declared=False))
+    scene.rounds.know("found", replace(SHOP, declared=False))
     scene.album.need("found").screenshot.wanted = 0.0
-    scene.rounds.told("declared", SHOP)
+    scene.rounds.know("declared", SHOP)
 
     assert (scene.rounds.next_screenshot() or ("", ""))[1] == "found"
 
 
 async def test_of_what_is_not_due_yet_the_earliest_is_next_whoever_it_is():
     scene = await Scene().on()
-    scene.rounds.told("declared", SHOP)
-    scene.rounds.told("found", replace(SHOP, declared=False))
+    scene.rounds.know("declared", SHOP)
+    scene.rounds.know("found", replace(SHOP, declared=False))
     scene.album.need("declared").screenshot.wanted = time.monotonic() + 60
 
     assert (scene.rounds.next_screenshot() or ("", ""))[1] == "found"
@@ -286,7 +286,7 @@ async def test_of_what_is_not_due_yet_the_earliest_is_next_whoever_it_is():
 
 async def test_a_favicon_is_fetched_when_the_app_is_up_and_hourly_while_somebody_looks():
     scene = await Scene().on()
-    scene.rounds.told("shop", SHOP)
+    scene.rounds.know("shop", SHOP)
     assert scene.favicon_due() == 3
     scene.album.need("shop").favicon.tried(time.monotonic(), done=True)
     assert scene.favicon_due() is None
@@ -301,7 +301,7 @@ async def test_the_hours_of_many_apps_part():
     scene.told.clients = True
     hours = set()
     for number in range(20):
-        scene.rounds.told(f"app-{number}", SHOP)
+        scene.rounds.know(f"app-{number}", SHOP)
         scene.album.need(f"app-{number}").favicon.tried(time.monotonic(), done=True)
         hours.add(scene.favicon_due())
         scene.album.drop(f"app-{number}")
@@ -312,10 +312,10 @@ async def test_the_hours_of_many_apps_part():
 async def test_no_favicon_is_fetched_that_nobody_would_see():
     scene = await Scene().on()
     scene.album.load({"shot": ago(HOUR)})
-    scene.rounds.told("shot", SHOP)
-    scene.rounds.told("card", replace(SHOP, thumb=Thumb(kind="card")))
-    scene.rounds.told("json", replace(SHOP, html=False))
-    scene.rounds.told("down", DOWN)
+    scene.rounds.know("shot", SHOP)
+    scene.rounds.know("card", replace(SHOP, thumb=Thumb(kind="card")))
+    scene.rounds.know("json", replace(SHOP, html=False))
+    scene.rounds.know("down", DOWN)
     for _, entry in scene.album:
         entry.favicon.wanted = 0.0
 
@@ -329,7 +329,7 @@ async def test_pictures_nobody_asks_for_go_after_a_week():
     scene = await Scene(QUICK).on()
     for slug in ("gone", "back", "used"):
         thumbs.keep(slug, "favicon", b"x")
-    scene.rounds.told("used", SHOP)
+    scene.rounds.know("used", SHOP)
     scene.album.load({"gone": ago(UNUSED_S + 1), "back": ago(60), "used": ago(UNUSED_S + 1)})
 
     async with scene.running():
@@ -343,7 +343,7 @@ async def test_a_browser_that_is_installed_later_is_found(tmp_path: Path):
     browser = tmp_path / "browser"
     scene = Scene(QUICK)
     scene.told.config = Told(command=str(browser)).config
-    scene.rounds.told("shop", SHOP)
+    scene.rounds.know("shop", SHOP)
 
     async with scene.running():
         await eventually(lambda: scene.fetched)

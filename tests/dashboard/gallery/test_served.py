@@ -1,4 +1,4 @@
-"""The pictures as a client of the running service sees them (14, case 49)."""
+"""The pictures as a client of the running service sees them (case D49)."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from dashboard.looks import chromium
-from tests.dashboard.looks import pictures
+from dashboard.pictures import chromium
+from tests.dashboard.pictures import pictures
 from tests.dashboard.served import Dev, Served
 from tests.service import free_port, until
 
 PAGE = """<!doctype html><title>Shop</title>
 <body style='font:40px sans-serif;background:#f6f1e7'><h1>Shop</h1><p>Fresh bread, every day."""
-pytestmark = pytest.mark.service
 without_browser = pytest.mark.skipif(
     chromium.found(None) is None, reason="no Chromium on this machine"
 )
-browser = [pytest.mark.browser, without_browser]
+browser = [without_browser]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +60,6 @@ def test_an_app_that_comes_up_gets_its_picture(served, kind, shown):
     assert (same.status_code, same.content) == (304, b"")
 
 
-@pytest.mark.browser
 @without_browser
 def test_a_refresh_counts_and_is_refused_once_screenshots_are_off(served):
     slug = "fresh"

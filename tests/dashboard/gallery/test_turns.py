@@ -1,4 +1,4 @@
-"""When a picture is due (14.2)."""
+"""When a picture is due."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_fresh_is_what_was_made_within_the_time():
 
 
 def spent(allowance: Allowance, until: float, rest: float) -> list[float]:
-    """When pictures are made up to `until` by somebody who makes all he may."""
+    """When pictures are made up to `until` when all that may be made are made."""
     made, now = [], allowance.seen
     while (now := now + allowance.wait(now, rest)) <= until:
         if not allowance.wait(now, rest):

@@ -91,7 +91,7 @@ async def hangs(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 def drips(start: bytes, drop: bytes) -> Handler:
-    """`start`, then `drop` for ever, as fast as the other side takes it."""
+    """`start`, then `drop` again and again, as fast as the other side takes it."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(start)
@@ -105,7 +105,7 @@ def drips(start: bytes, drop: bytes) -> Handler:
 
 @contextmanager
 def closed_port() -> Iterator[int]:
-    """A port where nobody listens, and that nobody else gets meanwhile."""
+    """A port where nothing listens, and that no other process gets meanwhile."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         yield held.getsockname()[1]

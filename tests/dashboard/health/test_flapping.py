@@ -1,4 +1,4 @@
-"""Held-back events: few while an app flaps, none lost, none held without flapping (D10)."""
+"""Held-back events: few while an app flaps, none lost, none held without flapping."""
 
 from __future__ import annotations
 

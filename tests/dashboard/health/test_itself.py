@@ -1,4 +1,4 @@
-"""The service asks itself nothing: its own ports are never connected to, whoever points there."""
+"""The service asks itself nothing: its own ports are never connected to, whatever points there."""
 
 from __future__ import annotations
 

@@ -28,6 +28,7 @@ from dashboard.health.evidence import (
 from dashboard.health.record import Policy, Port, Reason, State
 from dashboard.health.result import Kind
 from tests.dashboard.health.world import App, found
+from tests.promises.rings import ring
 
 POLICIES = st.builds(
     Policy,
@@ -181,7 +182,7 @@ class World(RuleBasedStateMachine):
 
 TestWorld = World.TestCase
 TestWorld.settings = settings(
-    max_examples=300,
+    max_examples=ring(fast=60, slow=1500),
     stateful_step_count=60,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],

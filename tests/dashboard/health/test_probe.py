@@ -366,6 +366,12 @@ def test_a_page_made_of_titles_costs_no_time():
     assert time.process_time() - started < 0.2
 
 
+def test_a_title_without_an_end_goes_on_to_the_next_sign():
+    assert http.title({}, b"<title>Orders\n<body>Welcome") == "Orders"
+    assert http.title({}, b"<title>" + b"long " * 20_000) == ("long " * 40).strip() + " "
+    assert http.title({}, b"<title><b>Orders") is None
+
+
 def test_a_page_may_name_its_own_charset_which_a_header_outdoes():
     page = "<meta charset=iso-8859-1><title>Café</title>".encode("latin-1")
 
@@ -434,7 +440,7 @@ async def test_an_unknown_listener_that_speaks_tls_is_asked_once_more_in_tls(tmp
 
 @contextmanager
 def served_by_python(context: ssl.SSLContext) -> Iterator[int]:
-    """http.server behind wrap_socket, which hangs up on whoever does not speak TLS."""
+    """http.server behind wrap_socket, which hangs up on what does not speak TLS."""
     with http_server.ThreadingHTTPServer(
         ("127.0.0.1", 0), http_server.SimpleHTTPRequestHandler
     ) as server:

@@ -1,4 +1,4 @@
-"""All apps in one loop, against real servers: nobody waits for the silent, nothing is left over."""
+"""All apps in one loop, against real servers: no app waits for the silent, nothing is left over."""
 
 from __future__ import annotations
 
@@ -100,6 +100,26 @@ async def test_a_server_that_dies_and_returns_is_seen_through_probes_and_scans()
             await eventually(lambda: watched.state("shop") == "up")
 
     assert watched.notices("shop") == ["up", "down", "starting", "up"]
+
+
+async def test_a_refusal_where_it_listened_waits_for_a_look_before_it_counts():
+    looks: list[str | None] = []
+    async with watching() as watched:
+
+        async def look() -> None:
+            looks.append(watched.state("shop"))
+            watched.runner.scanned({"shop": Port.EMPTY})
+
+        watched.runner._look = look
+        async with serving(answers()) as server:
+            policy = Policy(interval=1, failures=1)
+            watched.runner.watch("shop", Target(port=server.port), policy)
+            watched.runner.scanned({"shop": Port.OWN})
+            await eventually(lambda: watched.state("shop") == "up")
+        await eventually(lambda: watched.state("shop") == "stopped")
+
+    assert looks == ["up"]
+    assert watched.notices("shop") == ["up", "stopped"]
 
 
 async def test_an_app_that_starts_is_asked_every_half_second_until_it_answers():

@@ -1,4 +1,4 @@
-"""A locked database, one that fails, a killed daemon: what is lost, and what is not (case 38)."""
+"""A locked database, one that fails, a killed daemon: what is lost, and what is not (case D38)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Latencies in bins: small, exact to add, at most 11 % off (contract 8.3)."""
+"""Latencies in bins: small, exact to add, at most 11 % off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is too old goes, in chunks; what is young enough stays (contract 8.5)."""
+"""What is too old goes, in chunks; what is young enough stays."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from config.kernel.process import nodes
+from config.process import nodes
 from dashboard.history import scope
 from dashboard.history.windows import history
 from dashboard.models import Edge, Hour, Sample, Slug

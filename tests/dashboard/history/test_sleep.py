@@ -1,4 +1,4 @@
-"""A machine that slept: nothing was down meanwhile (T15, case 26, figure D10)."""
+"""A machine that slept: nothing was down meanwhile (T15, case D26)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The History record: buckets, figures, transitions (contract 8, cases 36 and 37)."""
+"""The History record: buckets, figures, transitions (cases D36 and D37)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import math
 import random
 from datetime import UTC, datetime
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.kernel.errors import Invalid
+from config.errors import Invalid
 from dashboard.history.recorder import Recorder
 from dashboard.history.windows import history
 from dashboard.models import Slug
@@ -84,7 +85,7 @@ def test_the_buckets_add_up_to_the_window(window):
         probes(recorder, "shop", NOON - day * DAY - 5000, NOON - day * DAY - 3000)
         probes(recorder, "shop", NOON - day * DAY - 3000, NOON - day * DAY, state="down")
     recorder.flush(NOON)
-    answer = history("shop", window, now=NOON)
+    answer: Any = history("shop", window, now=NOON)
 
     for key in ("checks", "failed"):
         assert answer[key] == sum(bucket[key] for bucket in answer["buckets"])
@@ -132,7 +133,7 @@ def test_percentiles_of_90_days_are_within_11_percent():
             at = NOON - 80 * DAY + day * DAY + number * 600
             recorder.add("shop", at, "up", us, 200, ok=True)
         recorder.flush(NOON - 80 * DAY + day * DAY + 30_000)
-    latency = history("shop", "90d", now=NOON)["latency"]
+    latency: Any = history("shop", "90d", now=NOON)["latency"]
     values.sort()
 
     for share in (50, 95, 99):
@@ -175,7 +176,7 @@ def test_hours_are_those_of_utc_whatever_the_clocks_of_the_place_do():
     recorder = started(autumn)
     probes(recorder, "shop", autumn - 7200, autumn + 5 * 3600, every=60)
     recorder.flush(autumn + 5 * 3600)
-    buckets = history("shop", "7d", now=autumn + 5 * 3600)["buckets"]
+    buckets: Any = history("shop", "7d", now=autumn + 5 * 3600)["buckets"]
 
     starts = [seconds_of(bucket["at"]) for bucket in buckets]
     assert [late - early for early, late in pairwise(starts)] == [3600] * 167

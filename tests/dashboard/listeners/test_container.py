@@ -1,4 +1,4 @@
-"""Published ports know their container: the engine's socket is asked, briefly (7.8)."""
+"""Published ports know their container: the engine's socket is asked, briefly."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from dashboard.listeners import container
+from dashboard.listeners import container, records
 from dashboard.listeners.container import Engines, usual_sockets
-from dashboard.listeners.identity import identify
+from dashboard.listeners.identity import Identity, identify
 from dashboard.listeners.kinds import kind
 from dashboard.listeners.names import name, slug
+from dashboard.listeners.processes import Process
 
 SHOP = {
     "Names": ["/acme-web-1"],
@@ -84,7 +85,7 @@ def test_a_published_port_tells_its_container_and_service(path: Path):
         assert (engines.publishing(81), engines.publishing(82)) == (None, None)
 
     assert found is not None
-    assert found.wire() == {
+    assert records.identity(Identity(Process(None), "", container=found))["container"] == {
         "runtime": "docker",
         "name": "acme-web-1",
         "image": SHOP["Image"],

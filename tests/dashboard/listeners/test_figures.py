@@ -1,4 +1,4 @@
-"""What a scan costs, beside psutil in the same run (figures D12 and S11)."""
+"""What a scan costs, beside psutil in the same run (promise S11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which framework: by command line, then package, then answer (7.8)."""
+"""Which framework: by command line, then package, then answer."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from dashboard.listeners import records
 from dashboard.listeners.framework import Framework, by_answer, by_files, surer
+from dashboard.listeners.identity import Identity
 from dashboard.listeners.package import Package
+from dashboard.listeners.processes import Process
 
 
 def needing(*names: str) -> Package:
@@ -95,4 +98,6 @@ def test_the_evidence_tells_no_values_of_strangers():
     found = by_answer({"set-cookie": "csrftoken=s3cret", "server": "x\x1b[31m"}, "")
 
     assert found is not None
-    assert found.wire()["evidence"] == "header set-cookie: csrftoken"
+    record = records.identity(Identity(Process(None), "", framework=found))["framework"]
+    assert record is not None
+    assert record["evidence"] == "header set-cookie: csrftoken"

@@ -1,4 +1,4 @@
-"""The repository around a directory is read from files: no git, no waiting, no loops (7.8)."""
+"""The repository around a directory is read from files: no git, no waiting, no loops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.listeners import git
+from dashboard.listeners import git, records
+from dashboard.listeners.identity import Identity
+from dashboard.listeners.processes import Process
 
 
 def run(folder: Path, *args: str) -> None:
@@ -31,6 +33,12 @@ def found(folder: Path) -> git.Git:
     return repository
 
 
+def record(one: git.Git) -> records.Git:
+    told = records.identity(Identity(Process(None), "", git=one))["git"]
+    assert told is not None
+    return told
+
+
 def test_a_directory_deep_in_a_repository_has_its_root_branch_and_remote(shop: Path):
     run(shop, "switch", "-q", "-c", "fix/cart")
     run(shop, "remote", "add", "fork", "https://example.com/fork.git")
@@ -38,7 +46,7 @@ def test_a_directory_deep_in_a_repository_has_its_root_branch_and_remote(shop: P
     deep = shop / "a" / "b"
     deep.mkdir(parents=True)
 
-    assert found(deep).wire() == {
+    assert record(found(deep)) == {
         "root": str(shop),
         "name": "shop",
         "branch": "fix/cart",
@@ -132,4 +140,4 @@ def test_a_huge_head_and_a_huge_config_say_nothing(shop: Path):
 def test_a_branch_of_odd_characters_is_shown_plainly(shop: Path):
     (shop / ".git" / "HEAD").write_bytes(b"ref: refs/heads/a\x1b[2J\xff\n")
 
-    assert found(shop).wire()["branch"] == "a�[2J�"
+    assert record(found(shop))["branch"] == "a�[2J�"

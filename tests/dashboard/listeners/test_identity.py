@@ -1,4 +1,4 @@
-"""Who listens, told by real processes in real directories (7, 7.8)."""
+"""Who listens, told by real processes in real directories."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dashboard.listeners import records
 from dashboard.listeners.container import Engines
 from dashboard.listeners.identity import Answer, Identity, identify
 from dashboard.listeners.kinds import kind
@@ -79,7 +81,7 @@ def test_a_server_in_a_repository_is_known_by_process_package_branch_and_framewo
     part.mkdir()
     port = servers.http(cwd=part)
 
-    told = who(port).wire()
+    told: Any = records.identity(who(port))
 
     process = told["process"]
     assert (process["pid"], process["ppid"]) == (servers.last.pid, os.getpid())
@@ -117,7 +119,7 @@ def test_a_server_started_by_npm_is_node_and_its_command_is_npms(servers: Server
     found = who(port)
 
     assert found.process.name == "node"
-    told = found.wire()["process"]["argv"]
+    told: Any = records.identity(found)["process"]["argv"]
     assert told == ["node", "server.js", str(port), "--token", "***", "--verbose", "2"]
     assert found.command == ("npm", "run", "dev", "--", "--verbose", "2")
     assert (name(found, port), slug(found, port), kind(found, port)) == ("shop", "shop", "dev")
@@ -163,14 +165,14 @@ def test_a_process_name_of_control_characters_is_shown_plainly(servers: Servers)
     found = who(servers.listening("named"))
 
     assert found.process.name == NAME
-    assert found.wire()["process"]["name"] == "a) b�[31m�c�"
+    assert records.identity(found)["process"]["name"] == "a) b�[31m�c�"
 
 
 def test_a_command_line_written_into_a_name_shows_no_secret():
     title = "server --token=s3cret --port 3000"
     found = Identity(Process(7, name=title, parents=(Parent(6, title, ()),)), "/")
 
-    told = found.wire()
+    told: Any = records.identity(found)
 
     shown = "server --token=*** --port 3000"
     assert (told["process"]["name"], name(found, 3000)) == (shown, shown)
@@ -184,8 +186,8 @@ def test_an_argument_list_of_a_megabyte_is_cut_and_said_to_be(servers: Servers):
 
     assert found.partial
     assert sum(map(len, found.process.argv)) <= 128 * 1024
-    assert len(json.dumps(found.wire())) < 4_000
-    assert "s3cret" not in json.dumps(found.wire())
+    assert len(json.dumps(records.identity(found))) < 4_000
+    assert "s3cret" not in json.dumps(records.identity(found))
 
 
 def test_a_deleted_directory_is_still_told(servers: Servers, tmp_path: Path):
@@ -240,7 +242,7 @@ def test_a_manifest_above_the_repository_does_not_count(servers: Servers, tmp_pa
 
 
 def test_of_a_process_that_is_gone_or_not_told_only_the_user_comes():
-    found = identify(None, 5432, uid=0, engines=Engines([])).wire()
+    found = records.identity(identify(None, 5432, uid=0, engines=Engines([])))
 
     assert found["process"] == {
         "pid": None, "ppid": None, "name": None, "exe": None, "argv": [], "user": "root",
@@ -262,7 +264,7 @@ def test_an_answer_adds_title_favicon_and_a_surer_framework(servers: Servers):
         )
     )
 
-    told = after.wire()
+    told: Any = records.identity(after)
     assert before.framework is None
     assert (told["title"], told["favicon"]) == ("Shop�[31m", "http://***@localhost/icon.svg")
     assert told["framework"]["id"] == "flask"

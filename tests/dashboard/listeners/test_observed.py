@@ -1,4 +1,4 @@
-"""Listeners over time: seen once, kept while they restart, asked when due, gone (6.7, 7.8, 7.9)."""
+"""Listeners over time: seen once, kept while they restart, asked when due, gone."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dashboard.listeners import records
 from dashboard.listeners.git import Git
 from dashboard.listeners.identity import Answer, Identity
 from dashboard.listeners.observed import MOST_AGAIN, Changes, Identify, Observed, Sighting
 from dashboard.listeners.processes import Parent, Process
 from dashboard.listeners.scan import Listener, Scan, Scanner, former_id, observed_id
-from dashboard.registry import records
 from tests.dashboard.listeners.servers import Servers, on
 from tests.service import free_port
 
@@ -102,7 +103,7 @@ def test_the_record_has_every_key_of_the_contract(servers: Servers, tmp_path: Pa
     observed.update(Scanner().scan(), 0)
     [one] = [x for x in observed.all() if x.listener.port == port]
 
-    told = records.observed(one, observed.slugs()[one.id], observed.hidden(one))
+    told: Any = records.observed(one, observed.slugs()[one.id], observed.hidden(one))
 
     assert {key: told[key] for key in told if key not in {"identity", "firstSeen", "lastSeen"}} == {
         "id": one.id,
@@ -353,7 +354,7 @@ def test_an_answer_changes_what_is_shown_once_and_stays_over_a_restart():
     assert not observed.answered("o-000000000000", answer)
     observed.update(scan(listener(pid=8)), 2)
 
-    told = records.observed(only(observed), "shop", False)
+    told: Any = records.observed(only(observed), "shop", False)
     assert (told["protocol"], told["identity"]["title"]) == ("https", "Shop")
     assert told["identity"]["framework"]["id"] == "express"
     assert told["kind"] == "dev"
@@ -392,7 +393,7 @@ def test_a_title_of_any_kind_gives_a_slug_that_is_one(title: str, slug: str, nam
     observed.update(scan(one), 0)
 
     assert observed.slugs() == {one.id: slug}
-    told = records.observed(only(observed), slug, False)
+    told: Any = records.observed(only(observed), slug, False)
     assert told["suggested"]["name"] == name
 
 
@@ -418,7 +419,7 @@ def test_a_directory_of_the_users_own_names_before_title_and_process(cwd: str, n
     observed = Observed(identify=lambda one: known(one, title="The install worked successfully!"))
     observed.update(scan(one), 0)
 
-    told = records.observed(only(observed), "any", False)
+    told: Any = records.observed(only(observed), "any", False)
     assert told["suggested"]["name"] == name
 
 

@@ -1,4 +1,4 @@
-"""All descriptors of all processes are walked when there is something new, and not else (6.6)."""
+"""All descriptors of all processes are walked when there is something new, and not else."""
 
 from __future__ import annotations
 

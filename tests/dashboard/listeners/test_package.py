@@ -1,4 +1,4 @@
-"""The nearest manifest of eight kinds, however hostile (7.8)."""
+"""The nearest manifest of eight kinds, however hostile."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.listeners import package
+from dashboard.listeners import package, records
+from dashboard.listeners.identity import Identity
 from dashboard.listeners.package import Package
+from dashboard.listeners.processes import Process
 
 
 def find(*folders: Path) -> Package:
@@ -152,7 +154,7 @@ def test_a_broken_manifest_says_nothing(tmp_path: Path, file: str, text: str):
     found = find(tmp_path)
 
     assert (found.name, found.version) == (None, None)
-    assert json.dumps(found.wire())
+    assert json.dumps(records.identity(Identity(Process(None), "", package=found))["package"])
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Everything that listens is found, each server once, whatever it binds and forks (6.6, 7.9)."""
+"""Everything that listens is found, each server once, whatever it binds and forks."""
 
 from __future__ import annotations
 

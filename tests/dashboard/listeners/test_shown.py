@@ -1,4 +1,4 @@
-"""What strangers call themselves is shown without control characters and without secrets (7.7)."""
+"""What strangers call themselves is shown without control characters and without secrets."""
 
 from __future__ import annotations
 

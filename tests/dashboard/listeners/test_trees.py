@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.listeners.identity import Identity
-from dashboard.listeners.processes import Parent, Process, told
+from dashboard.listeners.processes import Parent, Process, parse_arguments
 
 TREES = json.loads(Path(__file__).with_name("trees.json").read_text())
 
@@ -19,7 +19,7 @@ def recorded(name: str) -> Identity:
     found = []
     for number, one in enumerate(TREES[name]):
         raw = one["cmdline"].encode().removesuffix(b"\0").split(b"\0")
-        argv, _, titled = told(raw)
+        argv, _, titled = parse_arguments(raw)
         found.append(Parent(number + 2, one["comm"], argv, one["exe"], one["cwd"], titled))
     first, *above = found
     process = Process(

@@ -1,4 +1,4 @@
-"""Which apps there are, and what of the machine's listeners is none (2.7, 6.8, 7.2, 7.10)."""
+"""Which apps there are, and what of the machine's listeners is none."""
 
 from __future__ import annotations
 

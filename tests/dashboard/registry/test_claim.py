@@ -1,4 +1,4 @@
-"""What a claim writes reads back as what was meant, whatever a listener calls itself (7.10)."""
+"""What a claim writes reads back as what was meant, whatever a listener calls itself."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from dashboard.listeners.observed import Sighting
 from dashboard.listeners.processes import Parent
 from dashboard.registry import claim
 from tests.dashboard.registry.world import SHOP, listener, look
+from tests.promises.rings import ring
 
 HOSTILE = ["\n", "\x85", "\u2028", "\u2029", "\ufeff", "\x00", "\udcff", "'", '"', "#", ": ", "- ",
            "[", "*", "?", "]", "{", "&a", "!x", "%", "\t", " ", "é", "😀", "\x1b[31m", "\u202e",
@@ -24,7 +25,9 @@ TEXT = st.lists(
     st.sampled_from(HOSTILE) | st.characters(exclude_categories=["Cs"]), max_size=8
 ).map("".join)
 CHECKED = settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=ring(fast=80, slow=2000),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

@@ -1,4 +1,4 @@
-"""An app is recognised by what its file says of it, wherever it listens (3.2, T13)."""
+"""An app is recognised by what its file says of it, wherever it listens."""
 
 from __future__ import annotations
 

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from dashboard.registry.census import Census, census
 from tests.dashboard.registry.world import files, listener, seen
+from tests.promises.rings import ring
 
 CHECKED = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=ring(fast=40, slow=750),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 PORTS, CWDS, PIDS = [3000, 3001, 4000], ["/src/shop", "/src/other", "/", ""], [5, 6, 7]
 APPS = [

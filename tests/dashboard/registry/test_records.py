@@ -1,4 +1,4 @@
-"""What is sent of an app, a listener, a group and the settings: section 7 to the letter."""
+"""What is sent of an app, a listener, a group and the settings, to the letter."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dashboard.files.places import CONFIG, Place
 from dashboard.health.record import Known, Reason, Record, State, born
 from dashboard.health.result import Kind, Result
 from dashboard.history.summary import Summary
+from dashboard.listeners.records import observed
 from dashboard.registry import records
 from dashboard.registry.app import App
 from tests.dashboard.registry.world import NOW, SHOP, entry, files, listener, look, shop
@@ -43,7 +44,7 @@ def told(
     config: str = "",
     with_config: Any = None,
     **more: Any,
-) -> dict[str, Any]:
+) -> Any:
     """The App as it is sent, `later` seconds after its last evidence."""
     return records.app(
         app,
@@ -230,7 +231,7 @@ def test_lists_are_without_config_and_a_discovered_app_has_none():
 def test_a_listener_has_every_documented_key():
     one = listener(5173, ips=("0.0.0.0", "::"), argv=("node", "--token", "hunter2"))
 
-    sent = records.observed(one, "shop-2", True)
+    sent: Any = observed(one, "shop-2", True)
 
     assert sent.pop("identity")["process"]["argv"] == ["node", "--token", "***"]
     assert sent == {
@@ -246,13 +247,13 @@ def test_a_listener_has_every_documented_key():
         "hidden": True,
         "lanExposed": True,
     }
-    assert records.observed(listener(speaks=None), "a", False)["protocol"] == "unknown"
+    assert observed(listener(speaks=None), "a", False)["protocol"] == "unknown"
 
 
 def test_a_group_has_every_documented_key():
     text = "links: [{url: 'https://u:p@docs.example/', tags: [a]}, {url: 'ssh://host', hotkey: h}]"
 
-    sent = records.group(entries.entry(Place("bookmarks", "docs"), text.encode()))
+    sent: Any = records.group(entries.entry(Place("bookmarks", "docs"), text.encode()))
 
     assert sent == {
         "group": "docs", "name": "docs", "config": None, "description": None, "icon": None,
@@ -318,3 +319,11 @@ def test_an_entry_is_never_changed_by_what_is_made_of_it():
     told(look({"shop": one}).apps["shop"], with_config="masked")
 
     assert orjson.dumps(one.value) == before
+
+
+@pytest.mark.parametrize("state", [State.DOWN, State.DEGRADED])
+def test_what_nobody_claimed_is_no_alarm_whatever_it_answers(state):
+    claimed, found = shop("port: 3000\n", listener(3000)), look({}, listener(3000)).apps["shop"]
+
+    assert records.needs_attention(claimed, record(state, Reason.SERVER_ERROR, claimed))
+    assert not records.needs_attention(found, record(state, Reason.SERVER_ERROR, found))

@@ -1,4 +1,4 @@
-"""What a file's words make health ask, and how it judges the answer (3.2, 5, 6.1)."""
+"""What a file's words make health ask, and how it judges the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each state and reason says to a person (section 5): every pair of the table, once."""
+"""What each state and reason says to a person: every pair of the table, once."""
 
 from __future__ import annotations
 

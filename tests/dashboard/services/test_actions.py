@@ -1,4 +1,4 @@
-"""start, stop, restart: case 40 and 42 of the contract's section 19, with real processes."""
+"""start, stop, restart: cases D40 and D42, with real processes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from config.kernel.errors import Conflict, NotFound
-from config.kernel.storage.files import CannotWrite
+from config.errors import Conflict, NotFound
+from config.storage.files import CannotWrite
 from dashboard.services import record
 from dashboard.services.actions import Outcome, Queue
 from dashboard.services.definition import Ready, Service
@@ -419,7 +419,7 @@ async def test_many_starts_and_stops_leave_nothing_open(scene: Scene):
 
 
 def zombies() -> set[int]:
-    """Children of ours that have ended and that nobody collected."""
+    """Children of ours that have ended and that were not collected."""
     mine = psutil.Process().children()
     return {child.pid for child in mine if child.status() == psutil.STATUS_ZOMBIE}
 

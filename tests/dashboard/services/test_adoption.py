@@ -1,4 +1,4 @@
-"""Services outlive the daemon and are found again with their exit codes: 9.3, D7, cases 41, 44."""
+"""Services outlive the daemon and are found again with their exit codes (cases D41, D44)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from config.kernel.process import table
+from config.process import table
 from dashboard.services import adopt, places, record
 from dashboard.services.definition import Ready, Service
 from dashboard.services.system import boot
@@ -305,6 +305,7 @@ async def test_a_command_that_puts_itself_into_the_background_is_adopted(scene: 
     assert (after.view()["status"], after.view()["pid"]) == ("running", pid)
     assert (await scene.supervisor.act("shop", "stop")).ok
     assert not alive(pid)
+    assert scene.view()["lastExit"]["signal"] == "SIGTERM"
 
 
 async def test_a_backgrounded_service_that_dies_is_not_taken_for_a_clean_end(scene: Scene):

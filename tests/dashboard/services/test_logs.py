@@ -1,4 +1,4 @@
-"""What a service wrote: tails, following, and rotation that loses nothing (case 46, D14)."""
+"""What a service wrote: tails, following, and rotation that loses nothing (case D46)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.kernel.errors import Invalid, NotFound
+from config.errors import Invalid, NotFound
 from dashboard.services import logs, places, rotation
 from dashboard.services.definition import Service
 from dashboard.services.logs import tail

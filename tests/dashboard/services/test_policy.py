@@ -1,4 +1,4 @@
-"""When an ended service is started again: case 43 and T11, on a clock that the test turns."""
+"""When an ended service is started again: case D43 and T11, on a clock that the test turns."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ async def test_a_service_started_once_is_not_started_again(turned: Scene):
 
 
 async def _loop(scene: Scene) -> dict[str, Any]:
-    """Started by the user, and again after each delay of section 9.5."""
+    """Started by the user, and again after each delay of the policy."""
     await scene.supervisor.act("shop", "start")
     for delay in (1, 2, 4, 8, 16):
         assert (await scene.becomes("backoff"))["nextRetryAt"] is not None

@@ -1,4 +1,4 @@
-"""Runs that no file declares: started once, or their file is away. They are adopted too (17.4)."""
+"""Runs that no file declares: started once, or their file is away. They are adopted too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from config.kernel.errors import Conflict
+from config.errors import Conflict
 from dashboard.services import places, record
 from dashboard.services.definition import Ready, Service
 from tests.dashboard.services.world import Scene, alive, server

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from config.kernel.process import table
+from config.process import table
 from dashboard.services import environment, places
 from dashboard.services.definition import Service
 from dashboard.services.state import Change, Limits, World
@@ -50,7 +50,7 @@ class Turned(Clock):
         await woken.wait()
 
     def sleeps(self, least: float, most: float | None = None) -> bool:
-        """Whether somebody is to wake so many seconds from now."""
+        """Whether a task is to wake so many seconds from now."""
         most = least if most is None else most
         return any(least - 1e-6 < at - self.at < most + 1e-6 for at, _ in self._sleepers)
 
@@ -99,7 +99,7 @@ class Scene:
     def view(self, slug: str = "shop") -> dict[str, Any]:
         found = self.supervisor.wire(slug)
         assert found is not None
-        return found
+        return {**found}
 
     def record(self, slug: str = "shop") -> Any:
         return self.supervisor._units[slug].state.record

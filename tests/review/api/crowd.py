@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from config.kernel.storage import yamlio
+from config.storage import yamlio
 from tests.review.api.served import Project, Served
 
 CLIENTS = 8

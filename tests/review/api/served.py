@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import yaml
 
-from config.kernel.storage.files import PREFIX
+from config.storage.files import PREFIX
 from tests.described import Api, Description
 from tests.review.places import put
 from tests.review.repos import Repo

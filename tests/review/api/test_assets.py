@@ -1,4 +1,4 @@
-"""Images over HTTP: sent, refused early, served so that nothing in them runs (cases 45, 46)."""
+"""Images over HTTP: sent, refused early, served so that nothing in them runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A commit of 2,000 files and a file of 20,000 lines, held against git (test case 49)."""
+"""A commit of 2,000 files and a file of 20,000 lines, held against git."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that cannot be read or written, over HTTP (test cases 33, 34)."""
+"""Files that cannot be read or written, over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commits over HTTP: detail, files, contents, shas, viewed marks, PR record (contract 7, 8, 12)."""
+"""Commits over HTTP: detail, files, contents, shas, viewed marks, PR record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.storage.files import PREFIX
+from config.storage.files import PREFIX
 from tests.described import Api
 from tests.review.api.served import RETRY, Project
 from tests.review.places import put

@@ -1,4 +1,4 @@
-"""Many who write at once over HTTP, both parts on one file, and a kill (cases 28, 31, 32)."""
+"""Many who write at once over HTTP, both parts on one file, and a kill."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from config.kernel.storage import yamlio
+from config.storage import yamlio
 from tests.promises.rings import ring
 from tests.review.api.crowd import all_reply, at_once, stored
 from tests.review.api.served import Project, Served

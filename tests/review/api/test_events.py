@@ -1,4 +1,4 @@
-"""Events: hand edits are told, server writes once (contract 11; case 41). How soon: promise F8."""
+"""Events: hand edits send one, server writes one alone. How soon: promise F8."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Example projects over HTTP: added, removed, brought back, told of (contract 12.3; case 47)."""
+"""Example projects over HTTP: added, removed, brought back, with an event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MCP beside REST: the same operations and records, failures in-band (contract 13; case 50)."""
+"""MCP beside REST: the same operations and records, failures in-band."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stack pictures over HTTP: sizes, options, headers (contract 12.4; test case 48)."""
+"""Stack pictures over HTTP: sizes, options, headers."""
 
 from __future__ import annotations
 

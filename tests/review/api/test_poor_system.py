@@ -1,4 +1,4 @@
-"""Where the system knows no exchange of names, no flock and no notification (test case 35)."""
+"""Where the system knows no exchange of names, no flock and no notification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projects over HTTP: list, detail, intro, stack notes, repos, preview (contract 2, 8, 19)."""
+"""Projects over HTTP: list, detail, intro, stack notes, repos, preview."""
 
 from __future__ import annotations
 

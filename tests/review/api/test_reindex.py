@@ -1,4 +1,4 @@
-"""The database holds nothing that files and git do not say again (contract 14.4; case 50)."""
+"""The database holds nothing that files and git do not say again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may ask, in which form, on both mounts (contract 9; test cases 43, 44)."""
+"""Who may ask, in which form, on both mounts."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def test_a_stranger_to_the_machine_is_never_asked_for(served: Served):
 
 
 def _own_address() -> str:
-    """An address of this machine that others could reach, else one that nobody has."""
+    """An address of this machine that others could reach, else one that no machine has."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # sends nothing

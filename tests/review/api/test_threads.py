@@ -1,4 +1,4 @@
-"""Threads and comments over HTTP: create, reply, resolve, edit, delete (contract 3, 6, 8, 10)."""
+"""Threads and comments over HTTP: create, reply, resolve, edit, delete."""
 
 from __future__ import annotations
 

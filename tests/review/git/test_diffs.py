@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from review import caches
-from review.git import command, diffs, log
+from review.git import command
 from review.git.command import GitError
 from review.git.commits import Commit
-from review.git.diffs import hunkstream
+from review.git.diffs import diff, hunkstream
+from review.git.log import history
 from review.git.repository import Repository, open_repository
 from tests.review.repos import Repo
 
@@ -34,10 +35,10 @@ def oid(repo: Repo, text: str | bytes) -> str:
 
 
 def commit(repo: Repo, sha: str) -> Commit:
-    return log.commit(open_repository(repo.path), sha)
+    return history.commit(open_repository(repo.path), sha)
 
 
-def applied(old: list[bytes], new: list[bytes], edits: tuple[diffs.Edit, ...]) -> list[bytes]:
+def applied(old: list[bytes], new: list[bytes], edits: tuple[diff.Edit, ...]) -> list[bytes]:
     """What the edits make of the old lines, taking the lines they add from the new ones."""
     made: list[bytes] = []
     at = 0
@@ -68,25 +69,25 @@ def applied(old: list[bytes], new: list[bytes], edits: tuple[diffs.Edit, ...]) -
     ],
 )
 def test_edits_are_the_numbers_of_git_s_hunk_headers(
-    repo: Repo, opened: Repository, old: str, new: str, edits: tuple[diffs.Edit, ...]
+    repo: Repo, opened: Repository, old: str, new: str, edits: tuple[diff.Edit, ...]
 ):
-    assert diffs.edits(opened, oid(repo, old), oid(repo, new)) == edits
+    assert diff.edits(opened, oid(repo, old), oid(repo, new)) == edits
 
 
 def test_an_absent_side_is_one_hunk_over_the_whole_file(repo: Repo, opened: Repository):
     for text, lines in (("1\n2\n", 2), ("1\n2", 2), ("x", 1), ("\n", 1)):
-        assert diffs.edits(opened, None, oid(repo, text)) == ((0, 0, 1, lines),)
-        assert diffs.edits(opened, oid(repo, text), None) == ((1, lines, 0, 0),)
-    assert diffs.edits(opened, None, oid(repo, "")) == ()
-    assert diffs.edits(opened, None, None) == ()
+        assert diff.edits(opened, None, oid(repo, text)) == ((0, 0, 1, lines),)
+        assert diff.edits(opened, oid(repo, text), None) == ((1, lines, 0, 0),)
+    assert diff.edits(opened, None, oid(repo, "")) == ()
+    assert diff.edits(opened, None, None) == ()
 
 
 def test_binary_files_have_no_edits(repo: Repo, opened: Repository):
     text, binary = oid(repo, "text\n"), oid(repo, b"\0\1\2")
 
-    assert diffs.edits(opened, binary, oid(repo, b"\0\3")) == ()
-    assert diffs.edits(opened, text, binary) == ()
-    assert diffs.edits(opened, None, binary) == ()
+    assert diff.edits(opened, binary, oid(repo, b"\0\3")) == ()
+    assert diff.edits(opened, text, binary) == ()
+    assert diff.edits(opened, None, binary) == ()
 
 
 def test_edits_turn_the_old_text_into_the_new_one(repo: Repo, opened: Repository):
@@ -97,15 +98,15 @@ def test_edits_turn_the_old_text_into_the_new_one(repo: Repo, opened: Repository
         for _ in range(rng.randrange(5)):
             new.insert(rng.randrange(len(new) + 1), b"new %d\n" % rng.randrange(5))
 
-        edits = diffs.edits(opened, oid(repo, b"".join(old)), oid(repo, b"".join(new)))
+        edits = diff.edits(opened, oid(repo, b"".join(old)), oid(repo, b"".join(new)))
 
         assert applied(old, new, edits) == new
 
 
 def test_a_pair_of_blobs_is_compared_once(repo: Repo, opened: Repository, runs: list[str]):
     old, new = oid(repo, "1\n"), oid(repo, "2\n")
-    diffs.edits(opened, old, new)
-    diffs.edits(opened, old, new)
+    diff.edits(opened, old, new)
+    diff.edits(opened, old, new)
 
     assert runs == ["diff"]
 
@@ -113,13 +114,13 @@ def test_a_pair_of_blobs_is_compared_once(repo: Repo, opened: Repository, runs: 
 @pytest.mark.parametrize("pair", [("1" * 40, None), (None, "1" * 40), ("1" * 40, "2" * 40)])
 def test_a_missing_blob_is_an_error(opened: Repository, pair: tuple[str | None, str | None]):
     with pytest.raises(GitError):
-        diffs.edits(opened, *pair)
+        diff.edits(opened, *pair)
 
 
 @pytest.mark.parametrize("name", ["--no-index", "HEAD", "main:a.txt", ""])
 def test_only_object_ids_are_compared(repo: Repo, opened: Repository, name: str):
     with pytest.raises(GitError) as told:
-        diffs.edits(opened, name, oid(repo, "x\n"))
+        diff.edits(opened, name, oid(repo, "x\n"))
 
     assert told.value.kind == "revision"
 
@@ -145,30 +146,30 @@ def busy(repo: Repo) -> Commit:
 
 
 def test_the_edits_of_a_commit_equal_those_of_its_blobs(busy: Commit, opened: Repository):
-    found = diffs.commit_edits(opened, busy)
+    found = diff.commit_edits(opened, busy)
 
     assert set(found) == {file.path for file in busy.files}
     for file in busy.files:
         if file.status != "type":  # told as a deleted and an added file
-            assert found[file.path] == diffs.edits(opened, file.old_oid, file.new_oid), file.path
+            assert found[file.path] == diff.edits(opened, file.old_oid, file.new_oid), file.path
     assert found["moved"] == ((8, 1, 8, 2),)
     assert found["kind"] == ((1, 1, 0, 0), (0, 0, 1, 1))
     assert found["mode"] == found["bin"] == found["empty"] == ()
 
 
 def test_the_edits_of_some_files_equal_those_of_all(busy: Commit, opened: Repository):
-    everything = diffs.commit_edits(opened, busy)
+    everything = diff.commit_edits(opened, busy)
     for file in busy.files:
         caches.clear()
-        assert diffs.commit_edits(opened, busy, [file.path]) == {file.path: everything[file.path]}
+        assert diff.commit_edits(opened, busy, [file.path]) == {file.path: everything[file.path]}
     caches.clear()
-    assert diffs.commit_edits(opened, busy, ["nowhere", "."]) == {}
+    assert diff.commit_edits(opened, busy, ["nowhere", "."]) == {}
 
 
 def test_files_past_the_rename_limit_stay_apart_when_few_of_them_are_asked(
     repo: Repo, opened: Repository, monkeypatch: pytest.MonkeyPatch
 ):
-    for module, name in ((log, "LOG"), (diffs, "TREES")):
+    for module, name in ((history, "LOG"), (diff, "TREES")):
         lower = ["-l1" if word == "-l1000" else word for word in getattr(module, name)]
         monkeypatch.setattr(module, name, lower)
     texts = ["".join(f"{name} {number}\n" for number in range(9)) for name in "xy"]
@@ -179,15 +180,15 @@ def test_files_past_the_rename_limit_stay_apart_when_few_of_them_are_asked(
     )
     assert {file.status for file in made.files} == {"added", "deleted"}
 
-    found = diffs.commit_edits(opened, made, ["one", "1"])
+    found = diff.commit_edits(opened, made, ["one", "1"])
 
     assert found == {"one": ((1, 9, 0, 0),), "1": ((0, 0, 1, 10),)}
 
 
 def streamed(
     opened: Repository, made: Commit, paths: list[str] | None = None
-) -> Iterator[tuple[str, tuple[diffs.Edit, ...]]]:
-    with diffs.streamed_edits(opened, made, paths) as told:
+) -> Iterator[tuple[str, tuple[diff.Edit, ...]]]:
+    with diff.streamed_edits(opened, made, paths) as told:
         yield from told
 
 
@@ -198,7 +199,7 @@ def test_streamed_edits_are_the_same_in_the_order_of_the_commit(busy: Commit, op
 
     assert told == again
     assert [path for path, _ in told] == [file.path for file in busy.files]
-    assert dict(told) == diffs.commit_edits(opened, busy)
+    assert dict(told) == diff.commit_edits(opened, busy)
     for path, edits in told:
         caches.clear()
         assert list(streamed(opened, busy, [path])) == [(path, edits)]
@@ -206,13 +207,13 @@ def test_streamed_edits_are_the_same_in_the_order_of_the_commit(busy: Commit, op
 
 @pytest.mark.parametrize("size", [1, 7, 64, 1000, 1 << 20])
 def test_a_stream_may_be_cut_anywhere(busy: Commit, opened: Repository, size: int):
-    command_line = diffs._patches(opened, busy, busy.files, limited=False)
+    command_line = diff._patches(opened, busy, busy.files, limited=False)
     data = opened.run(*command_line)
     pieces = [data[at : at + size] for at in range(0, len(data), size)]
 
     found = {file.path: edits for file, edits in hunkstream.edits(pieces)}
 
-    assert found == diffs.commit_edits(opened, busy)
+    assert found == diff.commit_edits(opened, busy)
 
 
 def test_a_stream_left_early_leaves_no_process(
@@ -226,7 +227,7 @@ def test_a_stream_left_early_leaves_no_process(
         return started[-1]
 
     monkeypatch.setattr(command, "spawn", kept)
-    with diffs.streamed_edits(opened, busy) as told:
+    with diff.streamed_edits(opened, busy) as told:
         next(told)
 
     assert [process.poll() is not None for process in started] == [True]
@@ -247,14 +248,14 @@ def test_a_stream_holds_no_patch_in_memory(repo: Repo, opened: Repository):
 
 
 def test_a_root_commit_adds_all_lines(repo: Repo, opened: Repository):
-    assert diffs.commit_edits(opened, commit(repo, repo.sha("main"))) == {"a.txt": ((0, 0, 1, 3),)}
+    assert diff.commit_edits(opened, commit(repo, repo.sha("main"))) == {"a.txt": ((0, 0, 1, 3),)}
 
 
 def test_a_commit_is_diffed_once(busy: Commit, opened: Repository, runs: list[str]):
     for _ in range(2):
-        diffs.commit_edits(opened, busy)
-        diffs.commit_edits(opened, busy, ["moved"])
-        diffs.hunk_digests(opened, busy)
+        diff.commit_edits(opened, busy)
+        diff.commit_edits(opened, busy, ["moved"])
+        diff.hunk_digests(opened, busy)
 
     assert runs.count("diff-tree") == 2
 
@@ -263,7 +264,7 @@ def test_the_digest_is_over_modes_status_and_hunk_lines(repo: Repo, opened: Repo
     made = commit(repo, repo.commit({"a.txt": "one\nTWO\nthree\nfour"}))
 
     text = "100644 100644 modified\n@@\n+four\n\\ No newline at end of file"
-    assert diffs.hunk_digests(opened, made) == {"a.txt": hashlib.sha256(text.encode()).hexdigest()}
+    assert diff.hunk_digests(opened, made) == {"a.txt": hashlib.sha256(text.encode()).hexdigest()}
 
 
 def test_the_digest_survives_a_rebase_that_moves_the_lines(repo: Repo, opened: Repository):
@@ -278,7 +279,7 @@ def test_the_digest_survives_a_rebase_that_moves_the_lines(repo: Repo, opened: R
     old, new = commit(repo, before), commit(repo, repo.sha())
 
     assert old.files[0].new_oid != new.files[0].new_oid
-    assert diffs.hunk_digests(opened, old) == diffs.hunk_digests(opened, new)
+    assert diff.hunk_digests(opened, old) == diff.hunk_digests(opened, new)
 
 
 @pytest.mark.parametrize("change", ["text", "mode", "status", "binary"])
@@ -292,7 +293,7 @@ def test_the_digest_falls_when_the_change_changes(repo: Repo, opened: Repository
     new = commit(repo, repo.amend(files.get(change)))
 
     path = "bin" if change == "binary" else "f"
-    assert diffs.hunk_digests(opened, old)[path] != diffs.hunk_digests(opened, new)[path]
+    assert diff.hunk_digests(opened, old)[path] != diff.hunk_digests(opened, new)[path]
 
 
 def test_a_submodule_has_a_digest_of_its_commits(repo: Repo, opened: Repository):
@@ -300,7 +301,7 @@ def test_a_submodule_has_a_digest_of_its_commits(repo: Repo, opened: Repository)
     for value in ("1" * 40, "2" * 40):
         repo.git("update-index", "--add", "--cacheinfo", f"160000,{value},lib")
         repo.git("commit", "-q", "-m", "submodule")
-        digests.append(diffs.hunk_digests(opened, commit(repo, repo.sha()))["lib"])
+        digests.append(diff.hunk_digests(opened, commit(repo, repo.sha()))["lib"])
 
     assert len(set(digests)) == 2
 
@@ -311,14 +312,14 @@ def test_renames_lead_from_the_old_path_to_the_new_one(repo: Repo, opened: Repos
     repo.commit({"x\ny": None, "\udcff": text + "more\n"})
     new = repo.commit({"other": "1\n"})
 
-    assert diffs.renames(opened, old, new) == {"x\ny": "\udcff"}
-    assert diffs.renames(opened, new, old) == {"\udcff": "x\ny"}
-    assert diffs.renames(opened, old, old) == {}
+    assert diff.renames(opened, old, new) == {"x\ny": "\udcff"}
+    assert diff.renames(opened, new, old) == {"\udcff": "x\ny"}
+    assert diff.renames(opened, old, old) == {}
 
 
 def test_renames_are_empty_where_a_commit_is_gone(repo: Repo, opened: Repository):
-    assert diffs.renames(opened, "1" * 40, repo.sha()) == {}
-    assert diffs.renames(opened, repo.sha(), "--output=x") == {}
+    assert diff.renames(opened, "1" * 40, repo.sha()) == {}
+    assert diff.renames(opened, repo.sha(), "--output=x") == {}
 
 
 def test_in_a_partial_clone_only_equal_files_are_renames(repo: Repo, tmp_path: Path):
@@ -327,7 +328,7 @@ def test_in_a_partial_clone_only_equal_files_are_renames(repo: Repo, tmp_path: P
     new = repo.commit({"one": None, "two": None, "ONE": text, "TWO": f"{text}y\n"})
     clone = repo.clone(tmp_path / "clone", "--filter=blob:none", "--no-checkout")
 
-    assert diffs.renames(open_repository(clone.path), old, new) == {"one": "ONE"}
+    assert diff.renames(open_repository(clone.path), old, new) == {"one": "ONE"}
 
 
 def test_in_a_partial_clone_files_without_objects_are_left_out(repo: Repo, tmp_path: Path):
@@ -340,24 +341,24 @@ def test_in_a_partial_clone_files_without_objects_are_left_out(repo: Repo, tmp_p
     opened = open_repository(clone.path)
 
     assert dict(streamed(opened, made)) == {"here": ((1, 1, 1, 1),)}
-    assert diffs.commit_edits(opened, made) == {"here": ((1, 1, 1, 1),)}
-    assert set(diffs.hunk_digests(opened, made)) == {"here", "new", "there"}
+    assert diff.commit_edits(opened, made) == {"here": ((1, 1, 1, 1),)}
+    assert set(diff.hunk_digests(opened, made)) == {"here", "new", "there"}
 
 
 def test_an_interdiff_tells_how_a_commit_became_another(repo: Repo, opened: Repository):
     old = repo.commit({"f": "1\n2\n"}, "Subject")
     new = repo.amend({"f": "1\n3\n"}, "Better")
 
-    text = diffs.interdiff(opened, old, new)
+    text = diff.interdiff(opened, old, new)
 
     assert f"{old[:7]} ! 1:  {new[:7]} Subject" in text
     assert "    -    Subject\n    +    Better\n" in text
     assert "    -+2\n    ++3\n" in text
-    assert " = " in diffs.interdiff(opened, old, old)
+    assert " = " in diff.interdiff(opened, old, old)
 
 
 def test_an_interdiff_of_strangers_is_one_too(repo: Repo, opened: Repository):
-    text = diffs.interdiff(opened, repo.sha("topic~1"), repo.sha("topic"))
+    text = diff.interdiff(opened, repo.sha("topic~1"), repo.sha("topic"))
 
     assert " ! " in text
 
@@ -370,9 +371,9 @@ def test_an_interdiff_of_roots_and_merges_compares_their_patches(repo: Repo, ope
     (repo.path / "extra").write_text("by hand\n")
     new = repo.amend()
 
-    assert "++by hand" in diffs.interdiff(opened, old, new)
-    assert diffs.interdiff(opened, old, old) == ""
-    assert "+TWO" not in diffs.interdiff(opened, repo.sha("main~2"), old).splitlines()
+    assert "++by hand" in diff.interdiff(opened, old, new)
+    assert diff.interdiff(opened, old, old) == ""
+    assert "+TWO" not in diff.interdiff(opened, repo.sha("main~2"), old).splitlines()
 
 
 def test_an_interdiff_of_a_file_leaves_the_others_out(repo: Repo, opened: Repository):
@@ -380,7 +381,7 @@ def test_an_interdiff_of_a_file_leaves_the_others_out(repo: Repo, opened: Reposi
     new = repo.amend({"f": "1\n3\n", "g*": "2\n", "gone": None, "come": "1\n"})
 
     def told(*paths: str) -> str:
-        return diffs.interdiff(opened, old, new, paths)
+        return diff.interdiff(opened, old, new, paths)
 
     assert "    -+2\n    ++3\n" in told("f")
     assert "g*" not in told("f")
@@ -393,6 +394,6 @@ def test_an_interdiff_of_a_file_leaves_the_others_out(repo: Repo, opened: Reposi
 @pytest.mark.parametrize("name", ["1" * 40, "HEAD", "--output=x", ""])
 def test_an_interdiff_needs_two_commits_that_are_here(repo: Repo, opened: Repository, name: str):
     with pytest.raises(GitError) as told:
-        diffs.interdiff(opened, name, repo.sha())
+        diff.interdiff(opened, name, repo.sha())
 
     assert told.value.kind == "revision"

@@ -10,10 +10,9 @@ import pytest
 from django.db import OperationalError
 
 from review import caches
-from review.git import log
 from review.git.command import GitError
 from review.git.commits import Changed, Commit
-from review.git.log import rows
+from review.git.log import history, rows
 from review.git.output import NEVER
 from review.git.repository import open_repository
 from review.models import CommitRow
@@ -24,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 
 def only(repo: Repo, sha: str) -> Commit:
-    return log.commit(open_repository(repo.path), sha)
+    return history.commit(open_repository(repo.path), sha)
 
 
 def files(repo: Repo, sha: str) -> dict[str, Changed]:
@@ -126,7 +125,7 @@ def test_a_file_may_have_any_name(repo: Repo, name: str):
     assert [file.path for commit in read(repo)[0] for file in commit.files][-2:] == [
         name, f"{name}2",
     ]  # fmt: skip
-    log._found.clear()
+    history._found.clear()
     assert read(repo)[0][-1].files[0].old_path == name, "as its row has it"
 
 
@@ -243,7 +242,7 @@ def test_only_the_newest_2000_commits_of_a_range_are_read(repo: Repo):
 
     assert [commits[0].subject, commits[-1].subject, len(commits)] == ["n5", "n2004", 2000]
     assert warnings == ["Only the newest 2,000 commits of the range are shown"]
-    log._found.clear()
+    history._found.clear()
     assert read(repo, "topic..long") == (commits, warnings), "as the rows have it"
 
 
@@ -252,13 +251,13 @@ def test_a_range_that_was_seen_runs_nothing(repo: Repo, runs: list[str]):
     repository, same = open_repository(repo.path), span(repo, "main..topic")
     runs.clear()
 
-    assert log.commits(repository, same) == first
+    assert history.commits(repository, same) == first
     assert runs == []
 
 
 def test_after_a_restart_rows_spare_the_log(repo: Repo, runs: list[str]):
     first = read(repo, "main..topic")
-    log._found.clear()
+    history._found.clear()
     runs.clear()
 
     assert read(repo, "main..topic") == first
@@ -272,7 +271,7 @@ def test_of_a_range_seen_in_part_only_the_news_are_read(repo: Repo):
     rows.put([only(repo, head)])
     CommitRow.objects.filter(key__startswith=first[0].sha).delete()
 
-    commits, _ = log.commits(repository, span(repo, "main..topic"))
+    commits, _ = history.commits(repository, span(repo, "main..topic"))
 
     assert [commit.subject for commit in commits] == ["first", "second", "third"]
     assert commits[:2] == first
@@ -281,14 +280,14 @@ def test_of_a_range_seen_in_part_only_the_news_are_read(repo: Repo):
 def test_without_counts_the_files_come_and_nothing_is_kept(repo: Repo):
     repository, wanted = open_repository(repo.path), span(repo, "main..topic")
 
-    quick, _ = log.commits(repository, wanted, counts=False)
+    quick, _ = history.commits(repository, wanted, counts=False)
 
     assert [[file.path for file in commit.files] for commit in quick] == [["a.txt"], ["b/c.txt"]]
     assert not any(commit.counted for commit in quick)
     assert CommitRow.objects.count() == 0
-    counted, _ = log.commits(repository, wanted)
+    counted, _ = history.commits(repository, wanted)
     assert all(commit.counted for commit in counted)
-    assert log.commits(repository, wanted, counts=False)[0] == counted
+    assert history.commits(repository, wanted, counts=False)[0] == counted
 
 
 def test_clearing_the_caches_forgets_rows_and_memory(repo: Repo, runs: list[str]):
@@ -305,8 +304,8 @@ def test_a_commit_may_be_compared_with_any_other(repo: Repo):
     base, head = repo.sha("main"), repo.sha("topic")
     repository = open_repository(repo.path)
 
-    against = log.commit(repository, head, base)
-    alone = log.commit(repository, head, None)
+    against = history.commit(repository, head, base)
+    alone = history.commit(repository, head, None)
 
     assert (against.parent, [file.path for file in against.files]) == (base, ["a.txt", "b/c.txt"])
     assert (alone.parent, {file.status for file in alone.files}) == (None, {"added"})
@@ -394,7 +393,7 @@ def test_a_slow_log_is_a_timeout(repo: Repo, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(type(repository), "run", short_run(type(repository).run))
 
     with pytest.raises(GitError) as told:
-        log.commits(repository, wanted)
+        history.commits(repository, wanted)
 
     assert told.value.kind == "timeout"
 
@@ -411,14 +410,14 @@ def test_a_partial_clone_is_read_once_until_objects_arrive(
 ):
     clone = repo.clone(tmp_path / "clone", "--filter=tree:0", "--no-checkout")
     wanted, repository = span(clone, "origin/main..origin/topic"), open_repository(clone.path)
-    log.commits(repository, wanted)
+    history.commits(repository, wanted)
     runs.clear()
-    log.commits(repository, wanted)
+    history.commits(repository, wanted)
     assert runs == []
 
     clone.git("log", "-p", "origin/topic")
 
-    commits, warnings = log.commits(repository, wanted)
+    commits, warnings = history.commits(repository, wanted)
     assert [commit.additions for commit in commits] == [1, 1]
     assert warnings == []
 
@@ -427,7 +426,7 @@ def test_listed_commits_of_a_partial_clone_come_without_counts(repo: Repo, tmp_p
     shas = repo.shas("main..topic")
     clone = repo.clone(tmp_path / "clone", "--filter=blob:none", "--no-checkout")
 
-    found = log.listed(open_repository(clone.path), shas, counts=True)
+    found = history.listed(open_repository(clone.path), shas, counts=True)
 
     assert [(found[sha].subject, found[sha].counted) for sha in shas] == [
         ("first", False), ("second", False),

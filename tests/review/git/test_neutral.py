@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from review import caches
-from review.git import diffs, objects, patches
+from review.git import objects, patches
+from review.git.diffs import diff
 from review.git.repository import open_repository
 from tests.review.git.world import read, span
 from tests.review.repos import Repo
@@ -60,11 +61,11 @@ def everything(repo: Repo) -> dict[str, Any]:
     return {
         "commits": [asdict(commit) for commit in commits],
         "warnings": warnings,
-        "edits": [diffs.commit_edits(repository, commit) for commit in commits],
-        "digests": [diffs.hunk_digests(repository, commit) for commit in commits],
+        "edits": [diff.commit_edits(repository, commit) for commit in commits],
+        "digests": [diff.hunk_digests(repository, commit) for commit in commits],
         "patches": {sha: asdict(patch) for sha, patch in patches.of(repository, shas).items()},
-        "renames": diffs.renames(repository, shas[0], shas[-1]),
-        "interdiff": diffs.interdiff(repository, shas[0], shas[1]),
+        "renames": diff.renames(repository, shas[0], shas[-1]),
+        "interdiff": diff.interdiff(repository, shas[0], shas[1]),
         "landed": patches.landed(repository, span(repo, "main~1..topic")),
     }
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from review.git import log, ranges, refs
+from review.git import ranges, refs
 from review.git.commits import Commit
+from review.git.log import history
 from review.git.ranges import Range
 from review.git.repository import open_repository
 from tests.review.repos import Repo
@@ -20,7 +21,7 @@ def span(repo: Repo, wanted: Wanted = None, trunk: str | None = None) -> Range:
 
 def read(repo: Repo, wanted: Wanted = None) -> tuple[list[Commit], list[str]]:
     """The commits of a range and its warnings."""
-    return log.commits(open_repository(repo.path), span(repo, wanted))
+    return history.commits(open_repository(repo.path), span(repo, wanted))
 
 
 def subjects(repo: Repo, wanted: Wanted = None) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which commit stands in which stack, by table (contract 2.7-2.10)."""
+"""Which commit stands in which stack, by table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The five states of a commit's branch, by table (contract 7.6, 7.7)."""
+"""The five states of a commit's branch, by table."""
 
 from __future__ import annotations
 

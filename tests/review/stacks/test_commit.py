@@ -1,4 +1,4 @@
-"""The commit detail and its files over real repositories (contract 8.1-8.5)."""
+"""The commit detail and its files over real repositories."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from config.kernel.errors import Invalid, NotFound
+from config.errors import Invalid, NotFound
 from review.git import command, objects
 from review.stacks import details, repo
 from tests.review.repos import Repo
@@ -98,6 +98,7 @@ def test_neighbours_lead_through_all_repos_stack_by_stack(pay: Payments, shas: l
     assert (shown["prev"]["title"], shown["next"]["title"]) == ("Add b", "Only one")
     assert (shown["prev"]["repo"], shown["next"]["repo"]) == ("api", "web")
     assert isinstance(only, dict)
+    assert only["prev"]
     assert (only["prev"]["sha"], only["next"]) == (shas[0], None)
 
 

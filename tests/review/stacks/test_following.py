@@ -1,4 +1,4 @@
-"""Review, PR record and stack place of a gone commit, each until it is taken over (contract 5)."""
+"""Review, PR record and stack place of a gone commit, each until it is taken over."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from review.git import patches
-from review.reviews import threads
-from review.stacks import details, prs, repo
+from review.stacks import details, repo
+from review.stacks.prs import pr_files
+from review.threads import commenting
 from tests.review.stacks.world import Payments
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +42,7 @@ def target(pay: Payments, sha: str) -> Any:
 def set_title(pay: Payments, sha: str, title: str) -> None:
     found = pay.load()
     item = repo.find(found, sha)
-    prs.set_pr(
+    pr_files.set_pr(
         repo.target(found, item),
         {"title": title},
         landed_sha=None,
@@ -58,7 +59,7 @@ def shown(pay: Payments, subject: str) -> tuple[int, str]:
 def test_a_commit_that_is_pruned_after_it_was_seen_keeps_its_review(
     pay: Payments, feature: list[str]
 ):
-    threads.create(target(pay, feature[0]), body="Why?", author="ann")
+    commenting.create(target(pay, feature[0]), body="Why?", author="ann")
     move(pay)
     assert shown(pay, "First") == (1, "First")
     pay.repo.git("reflog", "expire", "--expire=now", "--all")
@@ -80,7 +81,7 @@ def test_a_review_that_moved_leaves_the_record_and_the_place_behind_to_follow(
     pay.review(feature[0], "Why?")
     pay.pr(feature[0], title="One")
     moved = move(pay)
-    threads.reply(target(pay, moved[0]), f"t-{feature[0][:4]}-0", body="Because.", author="me")
+    commenting.reply(target(pay, moved[0]), f"t-{feature[0][:4]}-0", body="Because.", author="me")
     assert pay.root.joinpath(f"pay/reviews/api/{moved[0]}.yaml").exists()
 
     assert shown(pay, "First") == (1, "One")
@@ -230,7 +231,7 @@ def test_a_patch_that_the_review_file_remembers_is_not_read_again(
     pay: Payments, feature: list[str], asked: list[str]
 ):
     for sha in feature:
-        threads.create(target(pay, sha), body="Why?", author="ann")
+        commenting.create(target(pay, sha), body="Why?", author="ann")
     moved = move(pay)
     asked.clear()
 
@@ -244,7 +245,7 @@ def test_all_patches_are_read_where_a_review_is_left_over(
     pay: Payments, feature: list[str], asked: list[str]
 ):
     for sha in feature:
-        threads.create(target(pay, sha), body="Why?", author="ann")
+        commenting.create(target(pay, sha), body="Why?", author="ann")
     pay.repo.reset(feature[0])
     asked.clear()
 
@@ -255,7 +256,7 @@ def test_all_patches_are_read_where_a_review_is_left_over(
 
 
 def test_the_patch_of_another_commit_is_not_believed(pay: Payments, feature: list[str]):
-    threads.create(target(pay, feature[0]), body="Why?", author="ann")
+    commenting.create(target(pay, feature[0]), body="Why?", author="ann")
     wrong = (pay.root / f"pay/reviews/api/{feature[0]}.yaml").read_text().replace("Why?", "Wrong?")
     pay.put(f"reviews/api/{feature[1]}.yaml", wrong)
     (pay.root / f"pay/reviews/api/{feature[0]}.yaml").unlink()

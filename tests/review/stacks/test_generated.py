@@ -1,4 +1,4 @@
-"""Which files count as made by a tool (contract 8.2)."""
+"""Which files count as made by a tool."""
 
 from __future__ import annotations
 

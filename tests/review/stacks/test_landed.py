@@ -1,4 +1,4 @@
-"""Commits that landed on the trunk, in and out of the range (contract 7.2-7.7)."""
+"""Commits that landed on the trunk, in and out of the range."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from review.reviews import threads
-from review.stacks import details, prs, repo
+from review.stacks import details, repo
+from review.stacks.prs import pr_files
+from review.threads import commenting
 from tests.review.stacks.world import Payments
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +47,7 @@ def evidence(pay: Payments) -> dict[str, tuple[str, str, str] | None]:
 def set_pr(pay: Payments, sha: str, **patch: Any) -> None:
     found = pay.load()
     item = repo.find(found, sha)
-    prs.set_pr(
+    pr_files.set_pr(
         repo.target(found, item),
         patch,
         landed_sha=item.landed.sha if item.landed else None,
@@ -183,7 +184,7 @@ def test_a_landed_commit_whose_object_is_gone_is_told_by_its_file(
 ):
     found = pay.load()
     target = repo.target(found, repo.find(found, feature[0]))
-    threads.create(target, body="Why?", path="a.py", side="RIGHT", line=2, author="ann")
+    commenting.create(target, body="Why?", path="a.py", side="RIGHT", line=2, author="ann")
     landed = on_main(pay, {"a.py": "one\ntwo\n"}, "First, picked")
     pay.repo.rebase("main")
     pay.repo.git("reflog", "expire", "--expire=now", "--all")

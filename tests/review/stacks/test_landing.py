@@ -1,4 +1,4 @@
-"""The five kinds of evidence that a commit landed, by table (contract 7.4)."""
+"""The five kinds of evidence that a commit landed, by table."""
 
 from __future__ import annotations
 

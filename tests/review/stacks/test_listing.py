@@ -1,4 +1,4 @@
-"""The list of projects: what it counts, and what it costs (contract 2.13, 14.4, 14.5)."""
+"""The list of projects: what it counts, and what it costs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from config.kernel.storage import yamlio
+from config.storage import yamlio
 from review import caches
 from review.git import command
 from review.models import RepoRow
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def listed() -> dict[str, dict[str, Any]]:
-    return {one["slug"]: one for one in listing.project_list()["projects"]}
+    return {one["slug"]: dict(one) for one in listing.project_list()["projects"]}
 
 
 def forget() -> None:
@@ -60,7 +60,7 @@ def test_the_list_is_what_the_contract_shows(pay: Payments, feature: list[str], 
         for name in ("project.yaml", f"reviews/api/{feature[3]}.yaml")
     )
     one = found["projects"][0]
-    assert found | {"projects": []} == {
+    assert {**found, "projects": []} == {
         "projectsDir": str(settings.PROJECTS_DIR), "home": str(Path.home()), "examples": "none",
         "projects": [],
     }  # fmt: skip

@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from config.kernel.errors import Conflict, Invalid, NotFound
-from review import operations, projects
-from review.operations import Local
-from review.stacks import conversations, listing
+from config.errors import Conflict, Invalid, NotFound
+from review import projects
+from review.stacks import changes, conversations, details, listing, moving, repo, wire
 from tests.review.repos import Repo
 from tests.review.stacks.world import Payments
 
-ME = Local("ann")
+ME = "ann"
 
 
 @pytest.fixture
@@ -25,9 +24,9 @@ def topic(pay: Payments) -> Payments:
     pay.repo.branch("topic")
     first, second = pay.repo.commit({"a": "1\n"}, "First"), pay.repo.commit({"a": "2\n"}, "Second")
     place: dict[str, Any] = {"project": "pay", "repo": "api"}
-    operations.add_thread(ME, sha=first, body="Why?", path="a", line=1, **place)
-    done = operations.add_thread(ME, sha=first, body="Done?", **place)["id"]
-    operations.resolve_thread(ME, sha=first, thread=done, **place)
+    changes.start_thread(me=ME, sha=first, body="Why?", path="a", line=1, **place)
+    done = changes.start_thread(me=ME, sha=first, body="Done?", **place)["id"]
+    changes.resolve_thread(me=ME, sha=first, thread=done, **place)
     pay.review(second, "By hand")
     return pay
 
@@ -46,8 +45,8 @@ def listed() -> dict[str, Any]:
     return dict(found)
 
 
-def moved(path: Any, **more: Any) -> dict[str, Any]:
-    return operations.move_repo(ME, project="pay", repo="api", path=path, **more)
+def moved(path: Any, **more: Any) -> wire.Repo:
+    return moving.move_repo("pay", "api", path=path, **more)
 
 
 def test_open_threads_are_counted_and_told_with_the_reason(topic: Payments):
@@ -96,9 +95,9 @@ def test_a_commit_names_the_directory_that_is_missing(topic: Payments, sha: str)
     away(topic)
     place = {"project": "pay", "repo": "api", "sha": sha}
 
-    for ask in (operations.get_commit, operations.get_review, operations.get_pr):
+    for ask in (details.commit, repo.target_at, details.pr):
         with pytest.raises(NotFound) as refused:
-            ask(ME, **place)
+            ask(**place)
         assert refused.value.code == "unreadable"
         assert refused.value.text == (
             f"Commit {sha[:7]} of repo api cannot be shown: No such directory: "
@@ -114,7 +113,7 @@ def test_a_branch_that_is_gone_hides_no_thread_either(topic: Payments):
     assert (shown["missing"], shown["errors"]) == (False, ["Unknown revision: deleted"])
     assert {one["reason"] for one in shown["orphaned"]} == {"Unknown revision: deleted"}
     with pytest.raises(NotFound, match=r"cannot be shown: Unknown revision: deleted\.$"):
-        operations.get_review(ME, project="pay", repo="api", sha=topic.repo.sha("topic"))
+        repo.target_at("pay", "api", topic.repo.sha("topic"))
 
 
 def test_a_thread_that_was_carried_over_is_counted_once(topic: Payments):
@@ -122,8 +121,8 @@ def test_a_thread_that_was_carried_over_is_counted_once(topic: Payments):
     topic.repo.git("branch", "-f", "topic", "HEAD")
     topic.repo.checkout("topic")
     first = topic.repo.amend({}, "First, reworded")
-    operations.set_pr(ME, project="pay", repo="api", sha=first, patch={"title": "T"})
-    operations.add_thread(ME, project="pay", repo="api", sha=first, body="One more")
+    changes.set_pr("pay", "api", first, {"title": "T"})
+    changes.start_thread(me=ME, project="pay", repo="api", sha=first, body="One more")
     away(topic)
 
     assert listed()["unresolved"] == 3
@@ -134,7 +133,7 @@ def test_a_short_name_whose_commit_has_a_whole_one_counts_once(topic: Payments):
     second = topic.repo.sha("topic")
     file = topic.root / "pay/reviews/api" / f"{second}.yaml"
     file.rename(file.with_name(f"{second[:8]}.yaml"))
-    operations.add_thread(ME, project="pay", repo="api", sha=second, body="One more")
+    changes.start_thread(me=ME, project="pay", repo="api", sha=second, body="One more")
     away(topic)
 
     assert listed()["unresolved"] == 3
@@ -194,7 +193,7 @@ def test_what_is_no_repository_is_refused(topic: Payments, tmp_path: Path):
     with pytest.raises(Invalid, match='"confirm" must be true or false'):
         moved(str(topic.repo.path), confirm="yes")
     with pytest.raises(NotFound, match="No such repo: web"):
-        operations.move_repo(ME, project="pay", repo="web", path=str(topic.root))
+        moving.move_repo("pay", "web", path=str(topic.root))
     assert (topic.root / "pay/project.yaml").read_bytes() == before
 
 

@@ -1,4 +1,4 @@
-"""The project detail over real repositories and hand-written files (contract 2, 5, 7, 8)."""
+"""The project detail over real repositories and hand-written files."""
 
 from __future__ import annotations
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from config.kernel.errors import Conflict, Invalid
+from config.errors import Conflict, Invalid
 from review import files
-from review.reviews.carry.traces import Match
-from review.stacks import prs, status
-from review.stacks.prs import PrFile
+from review.stacks import status
+from review.stacks.prs import pr_files
+from review.stacks.prs.pr_files import PrFile
+from review.threads.carry.traces import Match
 from tests.review.world import World
 
 pytestmark = pytest.mark.django_db
@@ -26,8 +27,8 @@ def sha(world: World) -> str:
 
 def put(world: World, sha: str, landed: str | None = None, **patch: Any) -> bool:
     """A PUT on a commit that has its own record, or none."""
-    own = prs.read("pay", "api", sha)
-    return prs.set_pr(
+    own = pr_files.read("pay", "api", sha)
+    return pr_files.set_pr(
         world.target(sha),
         patch,
         landed_sha=landed,
@@ -37,14 +38,16 @@ def put(world: World, sha: str, landed: str | None = None, **patch: Any) -> bool
 
 
 def stored(sha: str) -> PrFile:
-    found = prs.read("pay", "api", sha)
+    found = pr_files.read("pay", "api", sha)
     assert found is not None
     return found
 
 
 def shown(world: World, sha: str) -> dict[str, Any]:
-    own = prs.read("pay", "api", sha)
-    return prs.record(world.target(sha), own or PrFile(), source_sha=sha if own else None)
+    own = pr_files.read("pay", "api", sha)
+    return dict(
+        pr_files.record(world.target(sha), own or PrFile(), source_sha=sha if own else None)
+    )
 
 
 # -- what is shown ---------------------------------------------------------------------------------
@@ -87,7 +90,7 @@ def test_unknown_keys_are_returned_under_their_own_names(world: World, sha: str)
 
 
 def test_what_is_of_the_wrong_type_by_hand_is_absent():
-    pr = prs.parse(
+    pr = pr_files.parse(
         {"title": ["x"], "body": {}, "branch": "a..b", "status": "merged", "github": "no",
          "landed": {"sha": "HEAD"}, "status_over": "x", "carried_from": "y"}
     )  # fmt: skip
@@ -111,7 +114,7 @@ def test_what_is_of_the_wrong_type_by_hand_is_absent():
     ],
 )
 def test_a_github_written_by_hand_is_read_kindly(written: Any, wanted: Any):
-    assert prs.parse({"github": written}).github == wanted
+    assert pr_files.parse({"github": written}).github == wanted
 
 
 # -- partial writes --------------------------------------------------------------------------------
@@ -259,7 +262,7 @@ def test_puts_of_different_fields_at_once_are_all_kept(world: World, sha: str):
     patches = [{"title": "T"}, {"body": "B"}, {"branch": "b"}, {"github": 3}, {"status": "ready"}]
 
     def one(patch: dict[str, Any]) -> None:
-        prs.set_pr(target, patch, landed_sha=None, pr=PrFile(), source_sha=None)
+        pr_files.set_pr(target, patch, landed_sha=None, pr=PrFile(), source_sha=None)
 
     at_once = [threading.Thread(target=one, args=(patch,)) for patch in patches]
     for thread in at_once:
@@ -287,11 +290,11 @@ def test_a_broken_file_is_read_as_it_was_and_not_written(world: World, sha: str)
     assert world.text(sha, "prs") == "title: [\n"
 
 
-# -- status (contract 7.3) -------------------------------------------------------------------------
+# -- status ----------------------------------------------------------------------------------------
 
 
 def effective(sha: str, landed: str | None = None) -> str:
-    pr = prs.read("pay", "api", sha) or PrFile()
+    pr = pr_files.read("pay", "api", sha) or PrFile()
     return status.effective(
         pr.status, status_over=pr.status_over, github=pr.github, landed_sha=landed
     )
@@ -353,10 +356,10 @@ def test_the_same_status_again_after_a_landing_overrules_it(world: World, sha: s
 
 def carried(world: World, sha: str, by: str = "patch-id", **patch: Any) -> bool:
     """A PUT on a commit that is shown with the record of OLD."""
-    source = prs.read("pay", "api", OLD)
+    source = pr_files.read("pay", "api", OLD)
     assert source is not None
     target = world.target(sha, Match(OLD, by))
-    return prs.set_pr(target, patch, landed_sha=None, pr=source, source_sha=OLD)
+    return pr_files.set_pr(target, patch, landed_sha=None, pr=source, source_sha=OLD)
 
 
 SOURCE = 'title: Old title # mine\nbranch: topic\ngithub: {number: 5}\nmood: "no"\n'
@@ -366,7 +369,7 @@ def test_the_record_of_the_old_commit_is_shown_until_it_is_taken_over(world: Wor
     world.put(OLD, SOURCE, "prs")
     source = stored(OLD)
 
-    record = prs.record(world.target(sha, Match(OLD, "patch-id")), source, source_sha=OLD)
+    record = pr_files.record(world.target(sha, Match(OLD, "patch-id")), source, source_sha=OLD)
 
     assert (record["title"], record["matched_from"], record["matched_by"]) == (
         "Old title", OLD, "patch-id",
@@ -466,11 +469,13 @@ def test_going_back_replaces_the_own_record_and_keeps_a_backup(world: World, sha
 
 def test_a_record_under_a_short_name_is_taken_over_and_left_alone(world: World, sha: str):
     world.put(sha[:9], "title: Short\nbranch: b\n", "prs")
-    short = prs.read("pay", "api", sha[:9])
+    short = pr_files.read("pay", "api", sha[:9])
     assert short is not None
 
-    prs.set_pr(world.target(sha), {"branch": None}, landed_sha=None, pr=short, source_sha=sha)
-    prs.set_pr(world.target(sha), {"title": None}, landed_sha=None, pr=stored(sha), source_sha=sha)
+    pr_files.set_pr(world.target(sha), {"branch": None}, landed_sha=None, pr=short, source_sha=sha)
+    pr_files.set_pr(
+        world.target(sha), {"title": None}, landed_sha=None, pr=stored(sha), source_sha=sha
+    )
 
     assert stored(sha).empty
     assert stored(sha).carried_from is None

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
-from review import caches, operations
+from review import caches
 from review.models import PatchRow
-from review.operations import Local
+from review.stacks import changes, repo
+from review.threads import records
 from tests.review.stacks.world import Payments
 
-ME = Local("ann")
+ME = "ann"
 HAND = """\
 # what I think of it
 threads:   # two
@@ -48,19 +49,19 @@ def prune(pay: Payments) -> None:
 
 
 def resolve(**place: Any) -> None:
-    operations.resolve_thread(ME, thread="1", resolved=True, **place)
+    changes.resolve_thread(me=ME, thread="1", resolved=True, **place)
 
 
 def reply(**place: Any) -> None:
-    operations.reply(ME, thread="1", body="Yes", **place)
+    changes.reply(me=ME, thread="1", body="Yes", **place)
 
 
 def view(**place: Any) -> None:
-    operations.set_viewed(ME, path="a", viewed=True, **place)
+    changes.mark_viewed(path="a", viewed=True, **place)
 
 
 def ask(**place: Any) -> None:
-    operations.add_thread(ME, body="And this?", **place)
+    changes.start_thread(me=ME, body="And this?", **place)
 
 
 @pytest.mark.parametrize("write", [resolve, reply, view, ask])
@@ -100,7 +101,7 @@ def test_a_pr_record_written_by_hand_gets_it_too(pay: Payments, sha: str):
     file = pay.pr(sha, title="Mine")
     before = file.read_text()
 
-    operations.set_pr(ME, project="pay", repo="api", sha=sha, patch={"status": "ready"})
+    changes.set_pr("pay", "api", sha, {"status": "ready"})
 
     assert file.read_text().startswith(before)
     said = yaml.safe_load(file.read_text())
@@ -144,8 +145,8 @@ def test_reading_writes_nothing(pay: Payments, sha: str):
     file = pay.put(f"reviews/api/{sha}.yaml", HAND)
 
     pay.shown()
-    operations.get_review(ME, project="pay", repo="api", sha=sha)
-    operations.resolve_thread(ME, project="pay", repo="api", sha=sha, thread="1", resolved=False)
+    records.review(repo.target_at("pay", "api", sha))
+    changes.resolve_thread("pay", "api", sha, "1", me=ME, resolved=False)
 
     assert Path(file).read_text() == HAND
 

@@ -1,4 +1,4 @@
-"""The status of a commit, by table (contract 7.1-7.3)."""
+"""The status of a commit, by table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit: one row and one line per call, refusals folded, nothing secret kept (13)."""
+"""The audit: one row and one line per call, refusals folded, nothing secret kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from config.kernel.mcp.endpoint import Call
+from config.mcp.endpoint import Call
 from tests.workspace.access.world import REGISTRY, TOKEN, block, client, load
 from workspace.access import audit, describe
 from workspace.access.policy import Scope

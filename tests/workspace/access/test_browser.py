@@ -1,4 +1,4 @@
-"""Browser auth: modes none, trusted-header and jwt (workspace.md 12.1)."""
+"""Browser auth: modes none, trusted-header and jwt."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
-from config.kernel.web.answers import Refusal
+from config.web.answers import Refusal
 from tests.workspace.access.world import scope_of
 from workspace.access import browser, tokens
 from workspace.access.principals import User
 
 DEFAULTS: dict[str, Any] = {
     "auth_mode": "none",
+    "local_users": frozenset(),
     "auth_user_header": "X-Forwarded-User",
     "auth_email_header": "",
     "auth_groups_header": "",
@@ -68,9 +69,16 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     browser._verifier.cache_clear()
 
 
-def who(settings: Any, *, peer: str = "127.0.0.1", headers: Any = (), **options: Any) -> Any:
+def who(
+    settings: Any,
+    *,
+    peer: str = "127.0.0.1",
+    uid: Any = 0,
+    headers: Any = (),
+    **options: Any,
+) -> Any:
     settings.SVC = SimpleNamespace(**(DEFAULTS | options))
-    return browser.authenticate(scope_of(peer=peer, headers=headers))
+    return browser.authenticate(scope_of(peer=peer, headers=headers) | {"peer_uid": uid})
 
 
 def refused(found: Any) -> tuple[int, str]:
@@ -116,10 +124,26 @@ def test_a_configured_proxy_may_name_the_user(settings: Any):
         auth_mode="trusted-header",
         auth_trusted_peers=["10.0.0.0/8"],
         peer="10.1.1.1",
+        uid=None,
         headers=(("x-forwarded-user", "ann"),),
     )
 
     assert found == User(username="ann", anonymous=False)
+
+
+@pytest.mark.parametrize(("uid", "named"), [(12345, "uid 12345"), (None, "cannot be told")])
+def test_a_local_program_of_another_user_names_nobody(settings: Any, uid: int | None, named: str):
+    headers = (("x-forwarded-user", "ann"),)
+
+    found = who(settings, auth_mode="trusted-header", uid=uid, headers=headers)
+
+    assert refused(found) == (403, "user_not_allowed")
+    assert named in found.body["error"]
+    listed = frozenset({12345})
+    known = who(
+        settings, auth_mode="trusted-header", uid=12345, local_users=listed, headers=headers
+    )
+    assert known.username == "ann"
 
 
 def token_user(settings: Any, token: str, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The managementApi block: what enables it, what it says, what it never says (spec 2.1, 7.3)."""
+"""The managementApi block: what enables it, what it says, what it never says."""
 
 from __future__ import annotations
 

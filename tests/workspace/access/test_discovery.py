@@ -1,4 +1,4 @@
-"""Where the protected-resource document is, and what it says (spec 2.4, workspace.md 5)."""
+"""Where the protected-resource document is, and what it says."""
 
 from __future__ import annotations
 

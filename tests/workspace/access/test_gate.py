@@ -1,4 +1,4 @@
-"""The gate of /mcp: transport, credential, in that order, whatever the method (spec 5, 7.1)."""
+"""The gate of /mcp: transport, credential, in that order, whatever the method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patterns, scopes and the gates of the in-process tools (spec 5.6, workspace.md 6)."""
+"""Patterns, scopes and the gates of the in-process tools."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.kernel.errors import Denied
+from config.errors import Denied
 from tests.workspace.access.world import CATALOGUE, READERS, REGISTRY
 from workspace.access.policy import Bounds, Gates, Scope, listed, matches
 from workspace.access.principals import Agent, Client, System, User

@@ -1,4 +1,4 @@
-"""Peers and trust lists (spec 5.4, workspace.md 4.3)."""
+"""Peers and trust lists."""
 
 from __future__ import annotations
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from config import network as setting
-from config.kernel.errors import Invalid
+from config.errors import Invalid
 from config.network import NetworkSetting
-from workspace import projects
 from workspace.access import reach
 from workspace.engines import network as engine
 from workspace.engines.network import Network
+from workspace.projects import store
 
 PORTS = {"main": 8180, "review": 8181, "dashboard": 8182, "tls": 8183}
 OWN = tuple(PORTS.values())
@@ -44,7 +44,7 @@ def instance(settings):
 
 def project(folder: Path, network: str):
     (folder / "alpha/project.yaml").write_text(f"name: Alpha\nnetwork: {network}\n")
-    return projects.get("alpha")
+    return store.get("alpha")
 
 
 def of(folder: Path, network: str, asked: str = "") -> Network:
@@ -91,7 +91,7 @@ def test_the_services_own_ports_are_told_to_every_turn_and_never_opened(folder, 
     found = of(folder, "{hostPorts: [8180, 8183, 3000]}")
 
     assert (found.ports, found.own) == ((3000, 5432), OWN)
-    assert projects.get("alpha").warnings == [
+    assert store.get("alpha").warnings == [
         f"network: hostPorts: {port} is this service's own port ({name}), which nothing opens: "
         "not used"
         for port, name in ((8180, "main"), (8183, "tls"))
@@ -166,20 +166,20 @@ def test_what_would_have_no_effect_is_not_written(folder, value, reason):
     before = project(folder, "guarded").etag
 
     with pytest.raises(Invalid, match="network") as error:
-        projects.update("alpha", {"network": value})
+        store.update("alpha", {"network": value})
 
     assert reason in error.value.text
-    assert projects.get("alpha").etag == before
+    assert store.get("alpha").etag == before
 
 
 def test_what_is_written_reads_back_the_same_also_the_word_off(folder):
     project(folder, "")
     for value in ("off", {"hostPorts": [5432], "allow": ["*.github.com", "10.0.0.0/8"]}):
-        projects.update("alpha", {"network": value})
-        assert projects.get("alpha").effective("network") == value
-        assert projects.get("alpha").warnings == []
+        store.update("alpha", {"network": value})
+        assert store.get("alpha").effective("network") == value
+        assert store.get("alpha").warnings == []
 
-    projects.update("alpha", {"network": None})
+    store.update("alpha", {"network": None})
 
-    assert projects.get("alpha").network == NetworkSetting()
-    assert "network" in projects.get("alpha").inherited
+    assert store.get("alpha").network == NetworkSetting()
+    assert "network" in store.get("alpha").inherited

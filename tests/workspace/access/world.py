@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from config.kernel.mcp.operations import Argument, Operation, Registry
+from config.mcp.operations import Argument, Operation, Registry
 from workspace.access import clients
 from workspace.access.clients import Management
 from workspace.access.entries import ManagementClient
@@ -17,7 +17,7 @@ TOKEN = "svc_home_" + "0123456789abcdef" * 3
 OTHER = "svc_home_" + "fedcba9876543210" * 3
 URL = "https://svc.example.com"
 
-# name: (group, read only, code execution) — workspace.md, part B, in the order of 6.3
+# name: (group, read only, code execution), in the order in which tools are listed
 CATALOGUE = {
     "list_projects": ("read", True, False),
     "list_chats": ("read", True, False),

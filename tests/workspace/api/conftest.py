@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from django.test import Client
 
-from config.kernel import jsonio
+from config import jsonio
 from workspace.access.principals import User
 
 

@@ -6,15 +6,15 @@ import uuid
 
 import pytest
 
-from workspace import projects
 from workspace.chats import files, transcript
 from workspace.models import Turn
+from workspace.projects import store
 
 
 def say(path: str, turn: str, text: str, *, answer: str = "fine") -> None:
     """Write a finished turn into the transcript, as a turn process would."""
     slug, session_id = path.split("/")[3], path.split("/")[5]
-    writer = transcript.Writer(str(files.transcript_path(projects.get(slug), session_id)))
+    writer = transcript.Writer(str(files.transcript_path(store.get(slug), session_id)))
     try:
         writer.append("turn_start", turn, engine="runbook", model=None)
         writer.append("user", turn, text=text, sender={"kind": "user", "id": "anonymous"})
@@ -32,7 +32,7 @@ def say(path: str, turn: str, text: str, *, answer: str = "fine") -> None:
 def test_a_chat_and_the_end_of_its_turn_tell_what_was_reached(api, chat):
     slug, session_id = chat.split("/")[3], chat.split("/")[5]
     told = [{"host": "127.0.0.1", "port": 8000, "refused": True}]
-    path = files.transcript_path(projects.get(slug), session_id)
+    path = files.transcript_path(store.get(slug), session_id)
     with transcript.Writer(str(path)) as writer:
         writer.append("turn_end", "msg_1", status="ok", reason=None, text=None, hosts=told)
 
@@ -291,7 +291,7 @@ def test_a_fork_with_a_prompt_starts_with_it(api, chat):
 def ask_for_bash(path: str, turn: str) -> None:
     """A running turn that waits for an answer."""
     slug, session_id = path.split("/")[3], path.split("/")[5]
-    writer = transcript.Writer(str(files.transcript_path(projects.get(slug), session_id)))
+    writer = transcript.Writer(str(files.transcript_path(store.get(slug), session_id)))
     try:
         writer.append(
             "permission", turn, call="c1", tool="Bash", input={}, state="asked", by="policy"

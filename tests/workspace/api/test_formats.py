@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel import jsonio
-from workspace import projects
+from config import jsonio
 from workspace.models import AuditEntry, Run, TriggerState, Turn
+from workspace.projects import store
 
 HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
@@ -108,7 +108,7 @@ def test_a_defect_is_500_without_a_word_about_it(api, alpha, monkeypatch, caplog
     def crash(slug: str) -> None:
         raise RuntimeError("the secret")
 
-    monkeypatch.setattr(projects, "get", crash)
+    monkeypatch.setattr(store, "get", crash)
 
     answer = api.get("/api/projects/alpha")
 

@@ -7,12 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.workspace.access.test_policy import agent, client
-from workspace import projects
-from workspace.access.principals import User
 from workspace.chats import transcript
 from workspace.models import Run
-from workspace.operations import PEOPLE, REGISTRY
+from workspace.projects import store
 
 
 def ended(alpha: Path, chat: str) -> None:
@@ -20,16 +17,6 @@ def ended(alpha: Path, chat: str) -> None:
     with transcript.Writer(str(alpha / ".chats" / f"{chat[-36:]}.jsonl")) as writer:
         writer.append("user", "msg_1", text="Hi", sender={"kind": "user", "id": "kim"})
         writer.append("turn_end", "msg_1", status="ok")
-
-
-@pytest.mark.parametrize("name", [operation.name for operation in PEOPLE])
-def test_no_client_and_no_turn_is_granted_what_only_people_do(name):
-    operation = PEOPLE[name]
-
-    assert not client(allow=("*",)).grants(operation)
-    assert not agent().grants(operation)
-    assert User().grants(operation)
-    assert REGISTRY.get(name) is None
 
 
 def test_a_page_that_shows_a_chat_says_so(api, alpha, chat):
@@ -61,7 +48,7 @@ def test_an_offset_that_is_none_is_refused_and_nothing_is_read(api, alpha, chat,
 @pytest.mark.parametrize("path", ["/api/read", "/api/projects/alpha/read"])
 def test_every_chat_is_read_at_once(api, alpha, chat, path):
     ended(alpha, chat)
-    assert projects.get("alpha")
+    assert store.get("alpha")
     assert api.get(chat).json()["chat"]["unread"] is True
 
     assert api.post(path).json() == {"ok": True, "changed": 1}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import UTC, datetime, timedelta
 
+from workspace.api.projects import Project
 from workspace.models import Chat, TriggerState
 
 
@@ -188,3 +189,10 @@ def test_the_network_of_a_project_is_changed_shown_and_refused_by_name(api, alph
     sent_back = api.patch(path, project).json()
     assert "warnings" not in sent_back
     assert sent_back["project"]["network"] == project["network"]
+
+
+def test_a_project_has_the_keys_that_its_description_names(api, alpha):
+    shown = api.get("/api/projects/alpha").json()["project"]
+
+    faults = {"error", "errorLine", "warnings"}
+    assert shown.keys() | faults == Project.__annotations__.keys()

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from config.kernel.logs import timestamp
+from config.logs import timestamp
 from workspace.models import Run, TriggerState
 from workspace.triggers.schedule import alive
 

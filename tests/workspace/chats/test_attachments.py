@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from config.kernel.errors import Conflict, Invalid, NotFound, TooLarge, UnsupportedMedia
+from config.errors import Conflict, Invalid, NotFound, TooLarge, UnsupportedMedia
 from tests.workspace.chats.world import World
 from workspace.chats import attachments
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.errors import Conflict, Invalid, NotFound
+from config.errors import Conflict, Invalid, NotFound
 from tests.workspace.chats.world import HELLO, USER, World, agent
 from workspace.access.policy import Bounds, Scope
 from workspace.access.principals import Client
-from workspace.chats import chats, files, forks, index
+from workspace.chats import actions, files, forks, index
 
 CI = Client("ci", Scope(max_spawn_depth=1))
 
@@ -25,7 +25,7 @@ def test_a_person_makes_a_human_chat(world: World):
 def test_a_client_makes_a_spawned_chat_under_its_cap(world: World):
     world.write("name: Alpha\nmaxSpawnDepth: 5\n")
 
-    record = chats.create(principal=CI, project=world.project).chat
+    record = actions.create(principal=CI, project=world.project).chat
 
     assert (record.origin, record.depth, record.client) == ("spawned", 1, "ci")
     assert record.spawn_limit == 1
@@ -35,7 +35,7 @@ def test_an_agent_makes_a_child_one_deeper_with_one_limit_less(world: World):
     world.write("name: Alpha\nmaxSpawnDepth: 5\n")
     caller = world.chat().chat.id
 
-    record = chats.create(
+    record = actions.create(
         principal=agent(caller, depth=2, limit=3, client="ci"), project=world.project
     ).chat
 
@@ -57,7 +57,7 @@ def test_the_turn_of_a_capped_client_may_spawn_no_deeper_than_the_cap(world: Wor
     world.write("name: Alpha\nmaxSpawnDepth: 5\n")
     chat = world.chat().chat.id
 
-    queued = chats.send(
+    queued = actions.send(
         principal=Client("ci", Scope(max_spawn_depth=0)),
         project=world.project, session_id=chat, prompt=HELLO,
     )  # fmt: skip
@@ -71,7 +71,7 @@ def test_a_message_of_a_client_runs_in_no_higher_mode_than_its_own(world: World)
     chat = world.chat().chat.id  # of a project in bypassPermissions
 
     def mode(principal) -> str:
-        queued = chats.send(
+        queued = actions.send(
             principal=principal, project=world.project, session_id=chat, prompt=HELLO
         )
         return queued.turn.mode
@@ -90,10 +90,10 @@ def test_every_client_behind_a_turn_is_behind_what_it_causes(world: World):
     bounds = Bounds({"ci": CI.scope, "ops": CI.scope})
     caller = dataclasses.replace(agent(chat, client="ci"), bounds=bounds)
 
-    sent = chats.send(principal=caller, project=world.project, session_id=chat, prompt=HELLO)
-    made = chats.create(principal=caller, project=world.project, prompt=HELLO)
+    sent = actions.send(principal=caller, project=world.project, session_id=chat, prompt=HELLO)
+    made = actions.create(principal=caller, project=world.project, prompt=HELLO)
     copied = forks.fork(principal=caller, project=world.project, session_id=chat, prompt=HELLO)
-    by_client = chats.create(principal=CI, project=world.project, prompt=HELLO)
+    by_client = actions.create(principal=CI, project=world.project, prompt=HELLO)
 
     for turn in (sent.turn, made.turn, copied.turn):
         assert turn is not None
@@ -119,7 +119,7 @@ def test_a_name_goes_and_the_first_prompt_names_the_chat(world: World):
     chat = world.chat("Please\n fix   the build", name="Build").chat.id
     assert index.get(world.project, chat).name == "Build"
 
-    chats.rename(project=world.project, session_id=chat, name=None)
+    actions.rename(project=world.project, session_id=chat, name=None)
 
     assert index.get(world.project, chat).name == "Please fix the build"
 
@@ -147,7 +147,7 @@ def test_archiving_twice_tells_once(world: World):
     heard = []
 
     def archive(archived: bool) -> bool:
-        return chats.archive(
+        return actions.archive(
             principal=USER, project=world.project, session_id=chat, archived=archived,
             on_archive=lambda record, principal: heard.append(record.id),
         )  # fmt: skip
@@ -164,7 +164,7 @@ def test_unknown_keys_and_comments_of_a_record_survive(world: World):
     path = files.record_path(world.project, chat)
     path.write_text(path.read_text() + "mine: kept  # by hand\n")
 
-    chats.rename(project=world.project, session_id=chat, name="New")
+    actions.rename(project=world.project, session_id=chat, name="New")
 
     assert "mine: kept  # by hand\n" in path.read_text()
     assert world.record(chat)["name"] == "New"
@@ -177,7 +177,7 @@ def test_a_record_of_a_later_version_is_read_and_not_written(world: World):
     before = path.read_bytes()
 
     with pytest.raises(Exception, match="later version"):
-        chats.rename(project=world.project, session_id=chat, name="New")
+        actions.rename(project=world.project, session_id=chat, name="New")
 
     assert path.read_bytes() == before
     assert index.get(world.project, chat).name == "Old"
@@ -191,9 +191,9 @@ def test_an_id_that_is_no_chat_of_the_project_is_not_found(world: World, session
     for call in (
         lambda: index.get(world.project, session_id),
         lambda: world.send(session_id),
-        lambda: chats.rename(project=world.project, session_id=session_id, name="x"),
+        lambda: actions.rename(project=world.project, session_id=session_id, name="x"),
         lambda: forks.fork(principal=USER, project=world.project, session_id=session_id),
-        lambda: chats.archive(
+        lambda: actions.archive(
             principal=USER, project=world.project, session_id=session_id, archived=True
         ),
     ):
@@ -206,10 +206,10 @@ def test_an_id_that_is_no_chat_of_the_project_is_not_found(world: World, session
 def test_a_chat_of_another_project_is_not_found(world: World):
     world.write("name: Beta\n", slug="beta")
     chat = world.chat().chat.id
-    from workspace import projects
+    from workspace.projects import store
 
     with pytest.raises(NotFound, match="in project beta"):
-        index.get(projects.get("beta"), chat)
+        index.get(store.get("beta"), chat)
 
 
 def test_curated_documents_stand_before_the_prompt_on_request(world: World):
@@ -231,9 +231,9 @@ def test_a_broken_project_file_refuses_writes_and_still_shows_its_chats(world: W
     for call in (
         lambda: world.chat("x"),
         lambda: world.send(chat),
-        lambda: chats.rename(project=world.project, session_id=chat, name="x"),
+        lambda: actions.rename(project=world.project, session_id=chat, name="x"),
         lambda: forks.fork(principal=USER, project=world.project, session_id=chat),
-        lambda: chats.archive(
+        lambda: actions.archive(
             principal=USER, project=world.project, session_id=chat, archived=True
         ),
     ):

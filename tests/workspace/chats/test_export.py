@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from config.kernel.errors import NotFound
+from config.errors import NotFound
 from tests.workspace.chats.world import USER, World
 from workspace.chats import export, forks, transcript
 from workspace.models import Chat

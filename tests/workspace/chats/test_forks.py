@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from config.kernel.errors import Conflict, Invalid
+from config.errors import Conflict, Invalid
 from tests.workspace.chats.world import USER, World, agent
 from workspace.access.policy import Scope
 from workspace.access.principals import Client
-from workspace.chats import chats, files, forks, index, transcript
-from workspace.chats.chats import Started
+from workspace.chats import actions, files, forks, index, transcript
+from workspace.chats.actions import Started
 from workspace.chats.forks import Failed
 from workspace.chats.turns import queue
 from workspace.models import Turn
@@ -120,7 +120,7 @@ def test_the_first_message_of_a_fork_tells_where_it_comes_from(world: World):
 
 def test_who_forks_decides_origin_depth_and_limit(world: World):
     world.write("name: Alpha\nmaxSpawnDepth: 4\n")
-    deep = chats.create(principal=agent("x" * 36, depth=4), project=world.project).chat
+    deep = actions.create(principal=agent("x" * 36, depth=4), project=world.project).chat
     fired = world.fired().chat
 
     by_user, of_fired = fork(world, deep.id).chat, fork(world, fired).chat

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.storage.files import CannotWrite
+from config.storage.files import CannotWrite
 from tests.workspace.chats.world import USER, World
 from workspace.api import chatview
 from workspace.chats import forks, index, transcript
@@ -63,8 +63,9 @@ def test_a_turn_that_could_not_be_written_is_the_chats_last_until_one_could(worl
 
     endings.settle(lost.id, end, lambda turn: None)
 
-    def last() -> tuple[str, str]:
+    def last() -> tuple[str, str | None]:
         shown = chatview.view(index.get(world.project, chat))["lastTurn"]
+        assert shown
         return shown["status"], shown["reason"]
 
     assert last() == ("failed", endings.SENTENCES["storage_full"])

@@ -18,9 +18,8 @@ def reached(host: str, port: int = 443) -> dict[str, Any]:
     return {"host": host, "port": port, "refused": False}
 
 
-def of_chat(world: World, chat: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = chatview.view(index.get(world.project, chat))["hosts"]
-    return found
+def of_chat(world: World, chat: str) -> list[hosts.Host]:
+    return chatview.view(index.get(world.project, chat))["hosts"]
 
 
 def test_the_end_of_a_turn_tells_them_beside_its_outcome(world: World):
@@ -62,7 +61,7 @@ def test_a_fork_has_those_of_the_turns_it_copied(world: World):
     first = world.finish(chat, "One", hosts=[reached("a.org")])
     world.finish(chat, "Two", hosts=[reached("b.org")])
 
-    def fork(turn: str | None) -> list[dict[str, Any]]:
+    def fork(turn: str | None) -> list[hosts.Host]:
         made = forks.fork(principal=USER, project=world.project, session_id=chat, turn=turn)
         return of_chat(world, made.chat.id)
 

@@ -1,4 +1,4 @@
-"""The index of chats equals the files, whoever changed them and however."""
+"""The index of chats equals the files, whatever changed them and however."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from config.kernel.errors import NotFound
+from config.errors import NotFound
 from tests.workspace.chats.world import World
 from workspace.chats import files, index, transcript
 from workspace.models import Chat

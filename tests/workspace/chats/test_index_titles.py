@@ -1,4 +1,4 @@
-"""The automatic name of a chat: the words of its first prompt (workspace.md 3)."""
+"""The automatic name of a chat: the words of its first prompt."""
 
 from __future__ import annotations
 

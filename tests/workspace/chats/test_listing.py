@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from config.kernel.errors import Invalid
+from config.errors import Invalid
 from tests.workspace.chats.world import USER, World
-from workspace import projects
-from workspace.chats import chats, files, listing
+from workspace.chats import actions, files, listing
+from workspace.projects import store
 
 
 def aged(world: World, name: str, day: int) -> str:
@@ -39,7 +39,7 @@ def test_the_newest_comes_first(world: World):
 
 def test_archived_chats_are_left_out_and_counted(world: World):
     open_chat, archived = aged(world, "open", 1), aged(world, "old", 2)
-    chats.archive(principal=USER, project=world.project, session_id=archived, archived=True)
+    actions.archive(principal=USER, project=world.project, session_id=archived, archived=True)
 
     default = listing.listing([world.project])
     assert (names(default), default.matching, default.omitted) == (["open"], 1, 1)
@@ -85,8 +85,8 @@ def test_a_cursor_that_is_none_is_refused(world: World, before: str):
 def test_the_newest_of_all_projects_comes_first(world: World):
     aged(world, "in alpha", 1)
     world.write("name: Beta\n", slug="beta")
-    beta = projects.get("beta")
-    chats.create(principal=USER, project=beta, name="in beta")
+    beta = store.get("beta")
+    actions.create(principal=USER, project=beta, name="in beta")
 
     assert names(listing.listing([world.project, beta])) == ["in beta", "in alpha"]
     first = listing.listing([world.project, beta], limit=1)

@@ -11,7 +11,7 @@ import pytest
 from tests.service import Service, until
 from workspace.chats import transcript
 
-pytestmark = [pytest.mark.service, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.timeout(120)
 
 QUICK = '#!runbook\n```TodoWrite\n{"todos": []}\n```\nDone.\n'
 SLOW = "#!runbook\n```Bash\nsleep 600\n```\n"

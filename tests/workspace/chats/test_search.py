@@ -13,12 +13,13 @@ from django.db import connection
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from config.kernel.errors import Invalid
+from config.errors import Invalid
 from tests.workspace.chats.world import USER, World
-from workspace import projects, reindex
-from workspace.chats import chats, forks, index, messages, transcript, trash
+from workspace import reindex
+from workspace.chats import actions, forks, index, messages, transcript, trash
 from workspace.chats.search import folding, fts5, indexing, search, store, trigrams
 from workspace.models import Passage, Searched
+from workspace.projects import store as projects
 
 CODE = "Look at src/app/main.py: get_user_name() calls getUserName, see #42 and C++."
 
@@ -167,7 +168,7 @@ def test_what_grew_is_found_at_once_and_only_that_was_read(world: World, monkeyp
 def test_a_project_can_be_named(world: World):
     told(world, "needle")
     world.write("name: Beta\n", "beta")
-    beta = chats.create(principal=USER, project=projects.get("beta")).chat.id
+    beta = actions.create(principal=USER, project=projects.get("beta")).chat.id
     with transcript.Writer(str(world.folder / "beta" / ".chats" / f"{beta}.jsonl")) as writer:
         writer.append("user", "msg_1", text="needle", sender={"kind": "user", "id": "kim"})
 
@@ -194,7 +195,7 @@ def test_a_deleted_chat_is_not_found_until_it_is_back(world: World):
 def test_archived_chats_and_forks_are_found(world: World):
     chat = told(world, "needle")
     fork = forks.fork(principal=USER, project=world.project, session_id=chat).chat.id
-    chats.archive(principal=USER, project=world.project, session_id=chat, archived=True)
+    actions.archive(principal=USER, project=world.project, session_id=chat, archived=True)
 
     hits = {hit.found.chat: hit.found.archived for hit in look(world, "needle").hits}
 
@@ -215,7 +216,7 @@ def test_a_transcript_that_was_replaced_is_read_anew(world: World):
 
 
 def test_what_the_file_no_longer_says_is_left_out(world: World):
-    """Edited in place, which nobody is told of: the index finds it, the file decides."""
+    """Edited in place, of which no event tells: the index finds it, the file decides."""
     chat = told(world, "needle")
     assert found(world, "needle") == [chat]
     path = world.transcript(chat)

@@ -14,11 +14,11 @@ from typing import Any, cast
 
 import pytest
 
-from config.kernel.web import threads
+from config.web.http import threads
 from tests.service import until
 from tests.workspace.chats.world import HELLO, USER, World
 from workspace.chats import forks, live, transcript, trash
-from workspace.chats.chats import Started
+from workspace.chats.actions import Started
 from workspace.chats.streams import channel, watching
 from workspace.chats.streams.stream import ChatStream
 from workspace.chats.turns import queue

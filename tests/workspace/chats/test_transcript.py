@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.promises.rings import ring
 from workspace.chats import transcript
 
 TURN = "msg_01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -185,7 +186,7 @@ anything = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=ring(fast=40, slow=500), deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from(["text", "input"]), anything), min_size=1))
 def test_whatever_is_written_is_read_back(tmp_path_factory, written):
     path = str(tmp_path_factory.mktemp("chat") / "chat.jsonl")
@@ -196,7 +197,7 @@ def test_whatever_is_written_is_read_back(tmp_path_factory, written):
     assert [r["seq"] for r in records(path)] == list(range(1, len(kept) + 1))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=ring(fast=40, slow=500), deadline=None)
 @given(st.lists(st.integers(0, 30_000), max_size=30), st.binary(max_size=40), st.data())
 def test_reading_backwards_gives_the_same_lines(tmp_path_factory, sizes, tail, data):
     path = tmp_path_factory.mktemp("chat") / "chat.jsonl"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.db import connection, transaction
 
-from config.kernel.errors import Conflict, NotFound
+from config.errors import Conflict, NotFound
 from tests.workspace.chats.world import USER, World
-from workspace.chats import chats, files, forks, index, messages, trash, unread
+from workspace.chats import actions, files, forks, index, messages, trash, unread
 from workspace.chats.turns import queue
 from workspace.models import Chat, Turn
 
@@ -260,9 +260,9 @@ def test_a_resumed_chat_that_was_deleted_is_followed_by_a_new_one(world: World):
     delete(world, chat)
 
     with pytest.raises(NotFound), transaction.atomic():
-        chats.fire(
+        actions.fire(
             project=world.project, chat=chat, prompt="x",
-            firing=chats.Firing(trigger="t", origin="scheduled", sender={"kind": "trigger"}),
+            firing=actions.Firing(trigger="t", origin="scheduled", sender={"kind": "trigger"}),
         )  # fmt: skip
 
     assert not Turn.objects.filter(chat=chat).exists()

@@ -1,14 +1,14 @@
-"""What nobody has seen yet: kept in the record of the chat, counted by project."""
+"""What was not seen yet: kept in the record of the chat, counted by project."""
 
 from __future__ import annotations
 
 import pytest
 
-from config.kernel.errors import NotFound
+from config.errors import NotFound
 from tests.workspace.chats.world import World, agent
-from workspace import projects
-from workspace.chats import chats, forks, index, transcript, unread
+from workspace.chats import actions, forks, index, transcript, unread
 from workspace.models import Chat
+from workspace.projects import store
 
 USER = {"kind": "user", "id": "kim"}
 
@@ -116,10 +116,10 @@ def test_an_archived_chat_is_not_unread_and_tells_again_when_it_comes_back(world
     world.finish(chat, "One")
     user = agent(chat)
 
-    chats.archive(principal=user, project=world.project, session_id=chat, archived=True)
+    actions.archive(principal=user, project=world.project, session_id=chat, archived=True)
     assert not is_unread(world, chat)
 
-    chats.archive(principal=user, project=world.project, session_id=chat, archived=False)
+    actions.archive(principal=user, project=world.project, session_id=chat, archived=False)
     assert is_unread(world, chat)
 
 
@@ -138,8 +138,8 @@ def test_unread_chats_are_counted_by_project_and_read_all_at_once(world: World):
     for _ in range(2):
         world.finish(world.chat().chat.id, "One")
     world.write("name: Beta\n", "beta")
-    beta = projects.get("beta")
-    chats.create(principal=agent("x"), project=beta)
+    beta = store.get("beta")
+    actions.create(principal=agent("x"), project=beta)
 
     assert not any(row.unread for row in index.entries(beta))
     assert [row.unread for row in index.entries(world.project)] == [True, True]

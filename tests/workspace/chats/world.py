@@ -17,17 +17,16 @@ from django_q.brokers import get_broker
 from django_q.models import OrmQ
 from django_q.signing import SignedPackage
 
-from config.kernel.storage import homes
+from config.storage import homes
 from tests.service import until
-from workspace import projects
-from workspace.access import turns
 from workspace.access.principals import Agent, User
 from workspace.broker import WakingBroker
-from workspace.chats import chats, files, transcript
-from workspace.chats.chats import Firing, Started
-from workspace.chats.turns import queue, worker
+from workspace.chats import actions, files, transcript
+from workspace.chats.actions import Firing, Started
+from workspace.chats.turns import queue, tokens, worker
 from workspace.models import Run, Turn
-from workspace.project import Project
+from workspace.projects import store
+from workspace.projects.project import Project
 
 USER = User()
 HELLO = "#!runbook\n```Write file_path=hello.txt\nhello\n```\nWritten.\n"
@@ -49,23 +48,23 @@ class World:
 
     @property
     def project(self) -> Project:
-        return projects.get("alpha")
+        return store.get("alpha")
 
     def write(self, text: str, slug: str = "alpha") -> None:
         (self.folder / slug).mkdir(exist_ok=True)
         (self.folder / slug / "project.yaml").write_text(text)
 
     def chat(self, prompt: str | None = None, **values: Any) -> Started:
-        return chats.create(principal=USER, project=self.project, prompt=prompt, **values)
+        return actions.create(principal=USER, project=self.project, prompt=prompt, **values)
 
     def send(self, chat: str, prompt: str = HELLO) -> queue.Queued:
-        return chats.send(principal=USER, project=self.project, session_id=chat, prompt=prompt)
+        return actions.send(principal=USER, project=self.project, session_id=chat, prompt=prompt)
 
     def fired(self, prompt: str = HELLO, **values: Any) -> Turn:
         """The turn of a firing in a chat of its own."""
         by = firing(run=run_row(), **values)
-        chat = chats.open_for(by, project=self.project, prompt=prompt)
-        return chats.fire(project=self.project, chat=chat.id, prompt=prompt, firing=by).turn
+        chat = actions.open_for(by, project=self.project, prompt=prompt)
+        return actions.fire(project=self.project, chat=chat.id, prompt=prompt, firing=by).turn
 
     def transcript(self, chat: str) -> Path:
         return self.folder / "alpha" / ".chats" / f"{chat}.jsonl"
@@ -158,7 +157,7 @@ def delivered() -> list[str]:
 def agent(chat: str, *, depth: int = 0, limit: int = 3, client: str = "") -> Agent:
     return Agent(
         turn="msg_x", project="alpha", chat=chat, chat_name="Caller", depth=depth,
-        spawn_limit=limit, client=client, tools=None, plan=False, gates=turns.gates("alpha"),
+        spawn_limit=limit, client=client, tools=None, plan=False, gates=tokens.gates("alpha"),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.promises.rings import ring
 from workspace.engines import grammar
 from workspace.engines.grammar import NO_STEPS, Narration, Step, SyntaxFault, parse
 
@@ -170,7 +171,7 @@ def test_only_the_first_line_makes_a_runbook(prompt, expected):
     assert grammar.is_runbook(prompt) is expected
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=ring(fast=60, slow=1500), deadline=None)
 @given(
     st.lists(
         st.sampled_from(
@@ -191,7 +192,7 @@ def test_any_document_is_read_or_refused_with_a_line_of_it(lines):
         assert any(isinstance(part, Step) for part in parts)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=ring(fast=40, slow=1000), deadline=None)
 @given(st.text())
 def test_no_text_makes_the_parser_fail(text):
     with contextlib.suppress(SyntaxFault):

@@ -1,4 +1,4 @@
-"""What a model is told of a conversation that it does not know (engine.md 4.6)."""
+"""What a model gets of a conversation that it does not know."""
 
 from __future__ import annotations
 

@@ -10,13 +10,13 @@ from textwrap import indent
 
 import pytest
 
-from tests.workspace.turns import BASE, Running, World, kinds, only
+from tests.workspace.chats.turns.world import BASE, Running, World, kinds, only
 from workspace.engines import procs
 from workspace.engines.base import Job
 
 PLAY = """\
 import asyncio, os, subprocess, sys, time
-from workspace import turn
+from workspace.chats.turns import process
 from workspace.engines import looped, runbook
 from workspace.engines.base import End, Notice, State, Text, ToolResult, ToolUse
 
@@ -28,7 +28,7 @@ class Player:
 {body}
 
 runbook.ENGINE = Player()
-sys.exit(turn.main(sys.argv))
+sys.exit(process.main(sys.argv))
 """
 SPEAK = 'io.delta("b1", "text", "Half of "); io.delta("b1", "text", "it")\n'
 WAIT = "await asyncio.sleep(600)\n"

@@ -21,8 +21,8 @@ import pytest
 from tests import postgres as pg
 from tests.far import THERE, far
 from tests.network import SKIPPED, possible
+from tests.workspace.chats.turns.world import World, book, fence, only
 from tests.workspace.engines.test_sandbox import confined, inside
-from tests.workspace.turns import World, book, fence, only
 from workspace.engines.network import Network
 
 pytestmark = [inside, pytest.mark.skipif(not possible(), reason=SKIPPED)]

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.workspace.turns import World
+from tests.promises.rings import ring
+from tests.workspace.chats.turns.world import World
 from workspace.engines import catalogue, policy
 from workspace.engines.policy import ALLOW, Ask, Gate
 
@@ -48,7 +49,7 @@ def verdict(found: str | Ask) -> str:
     return "allow" if found == ALLOW else "deny"
 
 
-# Class of the tool -> what each mode says when nobody attends and no list names it.
+# Class of the tool -> what each mode says when no person attends and no list names it.
 TABLE = {
     "default": {"R": "allow", "E": "deny", "X": "deny", "N": "deny", "S": "deny", "P": "allow"},
     "acceptEdits": {
@@ -206,7 +207,7 @@ def test_a_file_of_that_name_deeper_down_is_an_ordinary_file(world):
     assert gate(world, mode="acceptEdits").decide("Write", args) == ALLOW
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=ring(fast=40, slow=750), deadline=None)
 @given(st.lists(st.sampled_from(["..", ".", "a", "link", "/", "", "etc", ".chats"]), max_size=8))
 def test_no_spelling_of_a_path_leads_out(tmp_path_factory, parts):
     root = tmp_path_factory.mktemp("world")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from config.kernel.process import table
-from tests.workspace.turns import BASE, until
+from config.process import table
+from tests.workspace.chats.turns.world import BASE, until
 from workspace import ids
 from workspace.engines import procs
 
@@ -124,7 +124,7 @@ def test_a_service_finds_only_its_own_turns(turn, tmp_path):
 def test_orphans_come_to_a_subreaper_and_are_reaped():
     code = (
         "import os, subprocess\n"
-        "from config.kernel.process import prctl, table\n"
+        "from config.process import prctl, table\n"
         "from workspace.engines import procs\n"
         "prctl.become_subreaper()\n"
         "left = 'setsid env -i sleep 600 &'\n"
@@ -154,7 +154,7 @@ def test_without_children_there_is_nothing_to_look_for(monkeypatch):
 def test_a_process_that_hides_its_memory_shows_no_environment_to_its_own_user():
     code = (
         "import ctypes, os\n"
-        "from config.kernel.process import prctl\n"
+        "from config.process import prctl\n"
         "if os.geteuid() == 0: os.setuid(65534)  # root reads everything\n"
         "def look():\n"
         "    try: open('/proc/self/environ').read(); print('open')\n"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.workspace.chats.turns.world import World, book, fence, kinds, only
 from tests.workspace.engines.manage import manage
-from tests.workspace.turns import World, book, fence, kinds, only
 
 TODAY = re.compile(r"20\d\d-\d\d-\d\d")
 

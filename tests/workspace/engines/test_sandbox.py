@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.workspace.turns import World, book, fence, kinds, only
+from tests.workspace.chats.turns.world import World, book, fence, kinds, only
 from workspace.engines import sandbox
 from workspace.engines.confinement import Confinement
 from workspace.engines.network import Network
@@ -196,7 +196,7 @@ def test_a_port_of_this_machine_is_reached_where_it_is_open(world, network, answ
 
 
 class Greeter:
-    """A server of this machine that says hello to whoever connects."""
+    """A server of this machine that says hello to each connection."""
 
     def __enter__(self) -> int:
         self.server = socket.create_server(("127.0.0.1", 0))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.workspace.turns import World
+from tests.workspace.chats.turns.world import World
 from workspace.engines import sandbox, select
 from workspace.engines.base import NAMES, Probe
 from workspace.engines.network import Network

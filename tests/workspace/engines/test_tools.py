@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.workspace.turns import Hands, World
+from tests.workspace.chats.turns.world import Hands, World
 from workspace.engines.tools import ToolError, opening, search
 
 

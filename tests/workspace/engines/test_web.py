@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.workspace.turns import Hands, World
+from tests.workspace.chats.turns.world import Hands, World
 from workspace.engines import tools
 from workspace.engines.network import Network
 from workspace.engines.tools import web

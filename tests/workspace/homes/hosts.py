@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from config.kernel.storage import homes
+from config.storage import homes
 from review import caches
 from tests.workspace.triggers.world import World
-from workspace import projects
 from workspace.chats import index
+from workspace.projects import store
 
 
 class Host(World):
@@ -37,8 +37,8 @@ class Host(World):
 
 
 def _forget() -> None:
-    projects.MIRROR.clear()
-    projects._elsewhere = (0.0, [])
+    store.MIRROR.clear()
+    store._elsewhere = (0.0, [])
     index._folders.clear()
     for forget in caches._forget:
         forget()

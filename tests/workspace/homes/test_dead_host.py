@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django_q.models import OrmQ
 
-from config.kernel.storage import homes
+from config.storage import homes
 from tests.workspace.chats import world as chats_world
 from tests.workspace.homes.hosts import Host
-from workspace.chats import chats, files, transcript
+from workspace.chats import actions, files, transcript
 from workspace.chats.turns import endings, recovery, worker
 from workspace.models import Run, Turn
 from workspace.triggers import following, retention, runs
@@ -26,9 +26,9 @@ def turn(alpha: Host) -> Turn:
         )
         by = chats_world.firing(run=run)
         project = alpha.project("notes")
-        chat = chats.open_for(by, project=project, prompt="go")
-        made = chats.fire(project=project, chat=chat.id, prompt="go", firing=by).turn
-        chats.send(principal=chats_world.USER, project=project, session_id=chat.id, prompt="next")
+        chat = actions.open_for(by, project=project, prompt="go")
+        made = actions.fire(project=project, chat=chat.id, prompt="go", firing=by).turn
+        actions.send(principal=chats_world.USER, project=project, session_id=chat.id, prompt="next")
         over = datetime.now(UTC) - timedelta(seconds=1)
         Turn.objects.filter(id=made.id).update(
             state="running", claim="dead-1-1-x", lease_until=over, started=over

@@ -10,14 +10,15 @@ import pytest
 from django.core.management import CommandError, call_command
 from django_q.models import OrmQ
 
-from config.kernel.process import nodes
-from config.kernel.storage import homes
+from config.process import nodes
+from config.storage import homes
 from dashboard.history import scope
 from dashboard.models import Slug
 from review import models as review
 from tests.workspace.homes.hosts import Host
 from tests.workspace.homes.test_scopes import lived, rows  # noqa: F401 - a fixture
-from workspace import models, projects
+from workspace import models
+from workspace.projects import store
 
 NODE = "beta0001"
 
@@ -44,7 +45,7 @@ def test_it_lists_what_others_have_and_deletes_all_of_it(alpha: Host, beta: Host
     OrmQ.objects.create(key=homes.queue("turns", alpha.home), payload="", lock=None)
     with beta.here():
         beta.write("name: Mine\n", "mine")
-        projects.get("mine")
+        store.get("mine")
         before = rows()
         assert re.search(
             rf"{alpha.home}  not heard of for a week  1 projects \(notes\), \d+ files", run()
@@ -61,12 +62,12 @@ def test_it_lists_what_others_have_and_deletes_all_of_it(alpha: Host, beta: Host
 
 def test_a_name_is_free_then(alpha: Host, beta: Host, lived: Any):  # noqa: F811
     with beta.here():
-        with pytest.raises(projects.Taken):
+        with pytest.raises(store.Taken):
             beta.write("name: Notes of beta\n", "notes")
 
         run(alpha.home)
 
-        assert projects.get("notes").name == "Notes of beta"
+        assert store.get("notes").name == "Notes of beta"
 
 
 @pytest.mark.parametrize("heard", ["id", "home"])

@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from config.kernel.errors import Conflict, NotFound
-from config.kernel.process import nodes
-from config.kernel.process.doctor import FAULT, OK
+from config.errors import Conflict, NotFound
+from config.process import nodes
+from config.process.doctor import FAULT, OK
 from tests.workspace.api.conftest import Api
 from tests.workspace.homes.hosts import Host
 from tests.workspace.triggers.world import USER
-from workspace import background, doctor, models, places, projects
-from workspace.operations import REGISTRY
+from workspace import doctor, models, places
+from workspace.background import watcher
+from workspace.mcp.catalogue import REGISTRY
+from workspace.projects import store
 from workspace.triggers.schedule import arming
 
 WHERE = "with another projects directory on the same database"
@@ -41,7 +43,7 @@ def both(alpha: Host, beta: Host) -> tuple[Host, Host]:
             (host.folder / host.folder.name).mkdir()
             (host.folder / host.folder.name / "project.yaml").write_text("name: Own\n")
             host.ticker()
-            background.reindex()
+            watcher.reindex()
     return alpha, beta
 
 
@@ -71,7 +73,7 @@ def test_the_second_is_shown_with_an_error_and_nothing_of_it_is_touched(both, ap
         alpha.clock.step(hours=1)
         ticker = alpha.ticker()
         ticker.step()
-        assert [one.slug for one in projects.all()] == ["alpha"]
+        assert [one.slug for one in store.all()] == ["alpha"]
         assert {place.terms for place in places.places()} & {"notes", "alpha"} == {"alpha"}
 
     assert (alpha.folder / "notes" / "project.yaml").read_bytes() == before
@@ -88,13 +90,13 @@ def test_it_has_the_name_as_soon_as_the_first_one_is_gone(both):
         assert models.TriggerState.objects.get().home == beta.home
         (beta.folder / "notes").rename(beta.folder / "renamed")
     with beta.here():
-        background.reindex()
+        watcher.reindex()
         beta.ticker()
     with alpha.here():
         ticker.clock.step(seconds=3)
         ticker.step()
 
-        assert projects.get("notes").name == "Notes of alpha"
+        assert store.get("notes").name == "Notes of alpha"
     homes_of = dict(models.TriggerState.objects.values_list("project", "home"))
     assert homes_of == {"notes": alpha.home, "renamed": beta.home}
 
@@ -105,8 +107,7 @@ def test_projects_of_other_homes_are_listed_with_the_host_they_live_on(both, api
     with alpha.here():
         listed = api.get("/api/projects").json()["elsewhere"]
         status, answer = told(api, "/api/projects/beta")
-        listing = REGISTRY.run("list_projects", USER)
-        rendered = REGISTRY["list_projects"].render(listing)
+        rendered = REGISTRY.run("list_projects", USER)
 
     own = {"slug": "beta", "name": "Own", "node": "beta", "url": "http://beta.example:8000"}
     assert listed == rendered["elsewhere"] == [own | {"alive": True}]
@@ -122,7 +123,8 @@ def test_a_caller_sees_of_other_homes_what_its_scope_reaches(both, monkeypatch):
     with alpha.here():
         found = REGISTRY.run("list_projects", USER)
 
-    assert ([one.slug for one in found.here], found.elsewhere) == (["alpha"], [])
+    assert [one["slug"] for one in found["projects"]] == ["alpha"]
+    assert "elsewhere" not in found
 
 
 @pytest.mark.parametrize(("fresh", "asked"), [(60.0, 1), (0.0, 2)])
@@ -130,9 +132,9 @@ def test_what_lives_elsewhere_is_asked_of_the_database_once_a_while(
     both, fresh: float, asked: int, monkeypatch, django_assert_num_queries
 ):
     alpha, _ = both
-    monkeypatch.setattr(projects, "FRESH_S", fresh)
+    monkeypatch.setattr(store, "FRESH_S", fresh)
     with alpha.here(), django_assert_num_queries(asked):
-        first, second = projects.elsewhere(), projects.elsewhere()
+        first, second = store.elsewhere(), store.elsewhere()
 
     assert [one.slug for one in first] == [one.slug for one in second] == ["beta", "notes"]
 
@@ -140,7 +142,7 @@ def test_what_lives_elsewhere_is_asked_of_the_database_once_a_while(
 def test_a_name_that_lives_elsewhere_is_not_given_again(both):
     alpha, _ = both
     with alpha.here(), pytest.raises(Conflict, match=f"already exists {WHERE}: beta"):
-        projects.create(principal=USER, name="Beta")
+        store.create(principal=USER, name="Beta")
     assert not (alpha.folder / "beta").exists()
 
 
@@ -170,11 +172,11 @@ def test_while_the_database_is_gone_a_missing_project_is_only_missing(both, monk
     def gone() -> Any:
         raise OperationalError("gone")
 
-    monkeypatch.setattr(projects, "others", gone)
+    monkeypatch.setattr(store, "others", gone)
     with alpha.here():
-        assert projects.elsewhere() == []
+        assert store.elsewhere() == []
         with pytest.raises(NotFound, match="Project not found: beta") as caught:
-            projects.get("beta")
+            store.get("beta")
         assert caught.value.code == "not_found"
 
 
@@ -182,18 +184,18 @@ def test_a_directory_that_goes_takes_no_row_of_another_home_along(both):
     alpha, beta = both
     with alpha.here():
         (alpha.folder / "notes").rename(alpha.folder / "renamed")
-        projects.MIRROR.refresh("notes")
+        store.MIRROR.refresh("notes")
 
     assert models.Project.objects.get(slug="notes").home == beta.home
 
 
 def test_of_two_that_write_the_same_name_at_once_the_first_has_it(both, monkeypatch):
     alpha, beta = both
-    told = projects.MIRROR._rows_as_told
+    told = store.MIRROR._rows_as_told
     answers: Iterator[Any] = iter([{}])  # what was there before the other one wrote
-    monkeypatch.setattr(projects.MIRROR, "_rows_as_told", lambda *keys: next(answers, told(*keys)))
-    with alpha.here(), pytest.raises(projects.Taken):
-        projects.get("notes")
+    monkeypatch.setattr(store.MIRROR, "_rows_as_told", lambda *keys: next(answers, told(*keys)))
+    with alpha.here(), pytest.raises(store.Taken):
+        store.get("notes")
 
     row = models.Project.objects.get(slug="notes")
     assert (row.home, row.data["name"]) == (beta.home, "Notes of beta")
@@ -201,5 +203,5 @@ def test_of_two_that_write_the_same_name_at_once_the_first_has_it(both, monkeypa
 
 def test_a_project_that_is_taken_is_not_armed(both):
     alpha, _ = both
-    with alpha.here(), pytest.raises(projects.Taken):
+    with alpha.here(), pytest.raises(store.Taken):
         arming.sync("notes", now=alpha.clock.now())

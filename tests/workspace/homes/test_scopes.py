@@ -9,12 +9,14 @@ import pytest
 from django.db import models as db
 from django_q.models import OrmQ
 
-from config.kernel.storage import homes
+from config.storage import homes
 from review import models as review
 from review.reindex import reindex as reindex_review
 from tests.workspace.homes.hosts import Host
-from workspace import background, models, projects
+from workspace import models
+from workspace.background import watcher
 from workspace.chats.turns import worker
+from workspace.projects import store
 from workspace.reindex import reindex
 from workspace.triggers import firing, retention, runs
 from workspace.triggers.schedule import claims
@@ -50,7 +52,7 @@ def lived(alpha: Host) -> dict[str, list[Any]]:
         (alpha.folder / "notes" / ".chats").mkdir()
         (alpha.folder / "notes" / ".chats" / f"{CHAT}.yaml").write_text("created: 2026-01-01\n")
         alpha.arm("notes")
-        background.reindex()
+        watcher.reindex()
         reindex_review()
         review.RepoRow.objects.create(key=f"{alpha.home}:notes/api", stamp="")
         common = {"project": "notes", "trigger": "every", "queued_at": OLD}
@@ -74,7 +76,7 @@ def test_scans_sweeps_and_pruning_of_another_home_leave_every_row(
         beta.clock.step(seconds=300)
         ticker.look(beta.clock.now())
         ticker.step()
-        background.reindex()
+        watcher.reindex()
         reindex()
         reindex_review()
         retention.prune()
@@ -117,10 +119,10 @@ def test_a_project_that_moves_to_another_directory_is_taken_over_with_its_grid(
 ):
     (alpha.folder / "notes").rename(beta.folder / "notes")
     with alpha.here():
-        background.reindex()
+        watcher.reindex()
     with beta.here():
         beta.ticker()
-        assert projects.get("notes").name == "Notes"
+        assert store.get("notes").name == "Notes"
 
     state = models.TriggerState.objects.get(name="every")
     assert (state.home, state.armed_at) == (beta.home, lived["TriggerState"][0]["armed_at"])
@@ -133,12 +135,12 @@ def test_rows_from_before_homes_are_adopted_by_who_sees_the_project(
         table._default_manager.update(home="")
     with beta.here():
         beta.ticker()
-        background.reindex()
+        watcher.reindex()
     assert models.TriggerState.objects.filter(home="").count() == 1
     OrmQ.objects.create(key="turns", payload="", lock=OLD)
     with alpha.here():
         alpha.ticker()
-        background.reindex()
+        watcher.reindex()
         reindex_review()
 
     for table in (models.Project, models.TriggerState, models.Run, models.Turn, review.FileRow):

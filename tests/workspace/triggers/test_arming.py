@@ -1,4 +1,4 @@
-"""Arming: what sets a grid, what keeps it, what takes it away (workspace.md 8.3)."""
+"""Arming: what sets a grid, what keeps it, what takes it away."""
 
 from __future__ import annotations
 

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 import yaml
 
-from config.kernel.errors import SvcError
+from config.errors import SvcError
 from tests.workspace.access.world import configure
 from tests.workspace.chats.world import agent as turn_of
 from tests.workspace.triggers.world import USER, World, hook
 from workspace.access.policy import Bounds, Scope
 from workspace.access.principals import Agent, Client
-from workspace.chats import chats
+from workspace.chats import actions
 from workspace.chats import files as chat_files
 from workspace.models import Run, Turn
-from workspace.triggers import events, firing, triggers
+from workspace.triggers import commands, events, firing, render
 
 pytestmark = pytest.mark.usefixtures("serving")
 
@@ -38,7 +38,7 @@ def entry(world: World, name: str = "t") -> dict[str, Any]:
 
 
 def store(world: World, principal: Any = CI, name: str = "t", **words: Any) -> dict[str, Any]:
-    triggers.set_trigger(world.project(), name, words, principal=principal)
+    commands.set_trigger(world.project(), name, words, principal=principal)
     return entry(world, name)
 
 
@@ -65,12 +65,12 @@ def by_client(limit: int = 2, *clients: Client) -> Agent:
 
 
 def fired(world: World, name: str = "t", principal: Any = USER) -> Turn:
-    started = triggers.run(world.project(), name, principal=principal)
+    started = commands.run(world.project(), name, principal=principal)
     return Turn.objects.get(run=started.run)
 
 
 def by_clock(world: World, name: str = "t") -> Run:
-    """One firing that nobody asked for."""
+    """One firing that no person asked for."""
     world.clock.moment = datetime.now(UTC)
     ticker = world.ticker()
     world.clock.step(hours=1)
@@ -158,7 +158,7 @@ def test_a_trigger_remembers_the_clients_that_wrote_it_or_switched_it_on(world):
 
 def test_a_person_who_saves_it_makes_it_their_own_and_who_only_switches_keeps_it(world):
     store(world, interval="1h", prompt="x")
-    shown = triggers.view(triggers.get(world.project(), "t"))
+    shown = render.trigger(commands.get(world.project(), "t"))
     record = {key: shown[key] for key in ("trigger", "run", "enabled", "clients")}
 
     world.put("t", record | {"enabled": True})
@@ -174,7 +174,7 @@ def test_a_trigger_whose_clients_cannot_be_read_is_never_armed(world, value: str
     write(world, "")
     world.write(world.text() + f"    clients: {value}\n")
 
-    _, entries = triggers.list_triggers(world.project())
+    _, entries = commands.list_triggers(world.project())
 
     assert [(one.name, one.error) for one in entries.invalid] == [
         ("t", 'clients: must be a list of names of management clients, e.g. ["ci"]')
@@ -206,10 +206,10 @@ def test_a_trigger_of_a_client_that_is_gone_or_left_the_project_starts_nothing(w
 
     for scopes in ({}, {"ci": Scope(("beta",), ("*",))}):
         configure(monkeypatch, **scopes)
-        with pytest.raises(triggers.NotStarted) as error:
-            triggers.run(world.project(), "t", principal=USER)
+        with pytest.raises(commands.NotStarted) as error:
+            commands.run(world.project(), "t", principal=USER)
         assert error.value.reason == told
-        assert f"clients: {told}" in triggers.get(world.project(), "t").warnings
+        assert f"clients: {told}" in commands.get(world.project(), "t").warnings
     assert by_clock(world, "t").status == "failed"
     assert not Turn.objects.exists()
 
@@ -217,9 +217,9 @@ def test_a_trigger_of_a_client_that_is_gone_or_left_the_project_starts_nothing(w
 def test_a_hook_of_an_archive_by_a_turn_of_a_client_is_held_as_the_turn_is(world):
     world.write("name: Alpha\nmaxSpawnDepth: 9\n")
     world.put("a", hook())
-    chat = chats.create(principal=USER, project=world.project(), name="Old").chat.id
+    chat = actions.create(principal=USER, project=world.project(), name="Old").chat.id
 
-    chats.archive(
+    actions.archive(
         principal=by_client(2, CI, OPS), project=world.project(), session_id=chat, archived=True,
         on_archive=events.chat_archived,
     )  # fmt: skip

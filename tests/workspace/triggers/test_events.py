@@ -1,4 +1,4 @@
-"""Hooks: what archiving a chat fires, and what stops a loop (workspace.md 8.5)."""
+"""Hooks: what archiving a chat fires, and what stops a loop."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.workspace.triggers.world import USER, hook
-from workspace.chats import chats
+from workspace.chats import actions
 from workspace.chats import files as chat_files
 from workspace.models import Run, Turn
-from workspace.triggers import events, firing, runs
+from workspace.triggers import events, firing, render, runs
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class TurnOf:
 
 
 def make_chat(world, principal=USER, name="Old work") -> str:
-    return chats.create(principal=principal, project=world.project(), name=name).chat.id
+    return actions.create(principal=principal, project=world.project(), name=name).chat.id
 
 
 def archive(world, chat: str, principal=USER) -> bool:
-    return chats.archive(
+    return actions.archive(
         principal=principal,
         project=world.project(),
         session_id=chat,
@@ -73,7 +73,7 @@ def test_every_enabled_hook_fires_as_its_own_run_with_the_event_in_front(world):
     assert (turn.tools, turn.event) == (
         [], {"name": "onArchive", "chat": chat, "project": "alpha"},
     )  # fmt: skip
-    assert runs.view(world.runs()[0])["event"] == {"type": "onArchive", "sessionId": chat}
+    assert render.run(world.runs()[0])["event"] == {"type": "onArchive", "sessionId": chat}
 
 
 def test_the_name_in_the_first_message_is_one_line_without_backticks(world):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from config.kernel.errors import Conflict, NotFound
+from config.errors import Conflict, NotFound
 from tests.workspace.triggers.world import USER, schedule
-from workspace.operations.triggers import remove_trigger
-from workspace.triggers import triggers
+from workspace.mcp.triggers import remove_trigger
+from workspace.triggers import commands
 from workspace.triggers.entries import files
 
 MIXED = """\
@@ -50,7 +50,7 @@ def test_an_invalid_entry_is_not_found_and_the_sentence_says_why(world):
     world.write(MIXED)
 
     with pytest.raises(NotFound) as error:
-        triggers.get(world.project(), "both")
+        commands.get(world.project(), "both")
 
     assert error.value.text == (
         "No such trigger: both (its entry in project.yaml line 7 is invalid: "
@@ -73,7 +73,7 @@ def test_put_replaces_an_invalid_entry_and_delete_removes_one(world):
     world.write(MIXED)
 
     assert world.put("both", schedule(interval="1h")).created
-    assert triggers.remove(world.project(), "nothing")
+    assert commands.remove(world.project(), "nothing")
 
     entries = files.read(world.project())
     assert [*entries.triggers] == ["good", "both"]
@@ -88,7 +88,7 @@ def test_a_write_keeps_comments_unknown_keys_and_crlf_and_the_missing_last_newli
     )
     (world.folder / "alpha" / "project.yaml").write_bytes(text.encode())
 
-    triggers.set_trigger(world.project(), "t", {"enabled": True})
+    commands.set_trigger(world.project(), "t", {"enabled": True})
 
     assert world.text() == text.replace("enabled: false", "enabled: true")
 
@@ -108,7 +108,7 @@ def test_an_edit_removes_known_keys_and_keeps_unknown_ones(world):
         """
     )
 
-    triggers.set_trigger(world.project(), "t", {"interval": "1h", "prompt_file": "a.md"})
+    commands.set_trigger(world.project(), "t", {"interval": "1h", "prompt_file": "a.md"})
 
     entry = world.project().data["triggers"]["t"]
     assert entry["trigger"] == {"type": "schedule", "zone": "Mars", "interval": "1h"}
@@ -125,7 +125,7 @@ def test_an_entry_behind_an_alias_is_refused_naming_the_line(world):
     before = world.text()
 
     with pytest.raises(Conflict) as error:
-        triggers.set_trigger(world.project(), "t", {"enabled": True})
+        commands.set_trigger(world.project(), "t", {"enabled": True})
 
     assert error.value.code == "conflict"
     assert "line 3" in error.value.text
@@ -191,10 +191,10 @@ def test_names_that_yaml_reads_as_numbers_are_names(world):
         "triggers:\n  7:\n    trigger: {type: schedule, interval: 1h}\n    run: {prompt: x}\n"
     )
 
-    assert triggers.get(world.project(), "7").trigger.name == "7"
+    assert commands.get(world.project(), "7").trigger.name == "7"
     assert not world.put("7", schedule(interval="2h")).created
-    assert triggers.get(world.project(), "7").trigger.when.when == "interval 2h"
-    assert triggers.remove(world.project(), "7")
+    assert commands.get(world.project(), "7").trigger.when.when == "interval 2h"
+    assert commands.remove(world.project(), "7")
     assert [*files.read(world.project()).triggers] == []
 
 
@@ -214,13 +214,13 @@ def test_removing_a_trigger_leaves_the_schedule_it_hid_and_says_so(world):
 
     gone = remove_trigger(USER, project="alpha", name="dup")
 
-    assert (gone.removed, gone.warnings) == (
+    assert (gone["removed"], gone["warnings"]) == (
         True, ["schedules.dup: this legacy schedule is used from now on, it is armed"],
     )  # fmt: skip
     legacy = BOTH[BOTH.index("schedules") :]
     assert world.text() == f"name: Alpha\ntriggers: {{}}\n{legacy}"
     gone = remove_trigger(USER, project="alpha", name="dup")
-    assert (gone.removed, gone.warnings) == (True, [])
+    assert (gone["removed"], gone.get("warnings")) == (True, None)
     assert world.text() == "name: Alpha\ntriggers: {}\n"
 
 
@@ -228,6 +228,6 @@ def test_an_emptied_map_of_schedules_stays_where_a_comment_stands_in_it(world):
     head = "name: Alpha\nschedules:\n  # mine\n"
     world.write(f"{head}  old: {{type: interval, interval: 1h, prompt: x}}\n")
 
-    assert triggers.remove(world.project(), "old")
+    assert commands.remove(world.project(), "old")
 
     assert world.text() == f"{head}  {{}}\n"

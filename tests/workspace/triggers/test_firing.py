@@ -8,23 +8,23 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from config.kernel.errors import Conflict, Unavailable
+from config.errors import Conflict, Unavailable
 from tests.workspace.triggers.world import USER, World, hook, schedule
 from workspace.chats import files as chat_files
 from workspace.chats import index
 from workspace.engines import select
 from workspace.engines.base import Probe
 from workspace.models import Run, Turn
-from workspace.triggers import firing, runs, triggers
+from workspace.triggers import commands, firing, runs
 from workspace.triggers.entries import files
 
 
 def run_now(world: World, name: str = "t") -> firing.Outcome:
-    return triggers.run(world.project(), name, principal=USER)
+    return commands.run(world.project(), name, principal=USER)
 
 
 def refused(world: World, name: str = "t") -> Run:
-    with pytest.raises(triggers.NotStarted) as error:
+    with pytest.raises(commands.NotStarted) as error:
         run_now(world, name)
     return runs.get(error.value.extra["runId"])
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from config.kernel.errors import Conflict
+from config.errors import Conflict
 from tests.workspace.triggers.world import World, schedule
-from workspace.triggers import pausing, triggers
+from workspace.triggers import commands, pausing
 from workspace.triggers.entries import files
 
 SAFE = """\
@@ -31,7 +31,7 @@ triggers:
 def test_a_merge_key_limits_the_tools_as_if_they_were_written_out(world):
     world.write(SAFE)
 
-    seen = triggers.get(world.project(), "merged")
+    seen = commands.get(world.project(), "merged")
 
     assert (seen.trigger.run.tools, seen.trigger.own_agent) == (("Read",), False)
     assert seen.trigger.run.max_turns == 5  # what the mapping says itself wins
@@ -46,7 +46,7 @@ def test_the_first_of_several_wins_and_what_they_mix_in_is_mixed_in_too(world):
         "    run: {prompt: x, <<: [*b, {maxTurns: 9, session: resume}]}\n"
     )
 
-    run = triggers.get(world.project(), "t").trigger.run
+    run = commands.get(world.project(), "t").trigger.run
     assert (run.tools, run.max_turns, run.model, run.session) == (("Grep",), 3, "runbook", "resume")
 
 
@@ -79,8 +79,8 @@ def test_legacy_schedules_and_whole_projects_are_mixed_too(world):
 
 HOW: dict[str, Callable[[World, str], object]] = {
     "put": lambda world, name: world.put(name, schedule(interval="3h")),
-    "remove": lambda world, name: triggers.remove(world.project(), name),
-    "convert": lambda world, name: triggers.convert(world.project(), name),
+    "remove": lambda world, name: commands.remove(world.project(), name),
+    "convert": lambda world, name: commands.convert(world.project(), name),
 }
 
 

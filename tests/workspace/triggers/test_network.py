@@ -8,12 +8,12 @@ import pytest
 
 from config.network import NetworkSetting
 from tests.workspace.triggers.world import USER, hook, schedule
-from workspace.chats import chats, forks
+from workspace.chats import actions, forks
 from workspace.chats.turns import jobs
 from workspace.engines import policy, sandbox, select
 from workspace.engines.sandbox import Sandbox
 from workspace.models import Turn
-from workspace.triggers import firing, triggers
+from workspace.triggers import commands, firing, render
 from workspace.triggers.entries import files
 
 BOOK = "#!runbook\n```Glob pattern=*\n```\n"
@@ -47,8 +47,8 @@ def test_the_word_is_stored_and_told_by_both_surfaces(world):
     saved = world.put("t", quiet())
 
     assert saved.seen.warnings == []
-    assert triggers.view(saved.seen)["run"]["network"] == "off"
-    assert triggers.flat(saved.seen)["network"] == "off"
+    assert render.trigger(saved.seen)["run"]["network"] == "off"
+    assert render.flat(saved.seen)["network"] == "off"
     assert 'network: "off"' in world.text()  # which every reader of YAML takes for text
 
 
@@ -64,8 +64,8 @@ def test_a_word_written_by_hand_without_quotes_is_no_boolean(world):
 def test_a_partial_edit_leaves_it_alone_and_null_clears_it(world):
     world.put("t", quiet())
 
-    kept = triggers.set_trigger(world.project(), "t", {"enabled": False}).seen
-    cleared = triggers.set_trigger(world.project(), "t", {"network": None}).seen
+    kept = commands.set_trigger(world.project(), "t", {"enabled": False}).seen
+    cleared = commands.set_trigger(world.project(), "t", {"network": None}).seen
 
     assert (kept.trigger.run.network, cleared.trigger.run.network) == ("off", None)
     assert "network" not in world.text()
@@ -86,7 +86,7 @@ def test_a_chat_it_goes_on_with_has_it_in_its_own_turns_alone(world):
     first = fire(world)
     Turn.objects.update(state="done")
     second = fire(world)
-    sent = chats.send(
+    sent = actions.send(
         principal=USER, project=world.project(), session_id=first.chat, prompt=BOOK
     ).turn
 

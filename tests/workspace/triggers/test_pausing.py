@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from config.kernel.errors import Conflict
+from config.errors import Conflict
 from tests.workspace.triggers.test_ticker import MINUTE, advance, end, entry, serve
 from tests.workspace.triggers.world import NOON, USER
-from workspace.chats import chats
-from workspace.triggers import events, pausing, triggers
+from workspace.chats import actions
+from workspace.triggers import commands, events, pausing, render
 
 LEGACY = "schedules:\n  old: {type: interval, interval: 1m, prompt: hi, enabled: true}\n"
 HOOK = "triggers:\n  h: {trigger: {type: event, on: onArchive}, run: {prompt: x}, enabled: true}\n"
@@ -64,9 +63,9 @@ def test_a_legacy_schedule_is_held_too(world, scope):
 def test_an_event_hook_is_held_and_its_run_says_why(world, scope):
     project = world.write(HOOK)
     hold(world, scope)
-    chat = chats.create(principal=USER, project=world.project()).chat.id
+    chat = actions.create(principal=USER, project=world.project()).chat.id
 
-    chats.archive(
+    actions.archive(
         principal=USER, project=project, session_id=chat, archived=True,
         on_archive=events.chat_archived,
     )  # fmt: skip
@@ -88,7 +87,7 @@ def test_a_project_that_is_over_fires_nothing_and_says_so(world, serving, status
     assert skipped.skips == 2
     assert runtime(world)["paused"] == {"by": "status", "since": None, "status": word}
     assert not hold(world, "project", paused=False)
-    assert triggers.run(world.project(), "t", principal=USER).run.session_id
+    assert commands.run(world.project(), "t", principal=USER).run.session_id
 
     world.write(f"status: active\n{before}")
     end(world.runs()[-1])
@@ -98,9 +97,9 @@ def test_a_project_that_is_over_fires_nothing_and_says_so(world, serving, status
 
 def test_a_hook_of_a_project_that_is_over_is_skipped_with_that_reason(world):
     project = world.write(f"status: done\n{HOOK}")
-    chat = chats.create(principal=USER, project=project).chat.id
+    chat = actions.create(principal=USER, project=project).chat.id
 
-    chats.archive(
+    actions.archive(
         principal=USER, project=project, session_id=chat, archived=True,
         on_archive=events.chat_archived,
     )  # fmt: skip
@@ -112,7 +111,7 @@ def test_run_now_still_runs(world, scope, serving):
     world.write("triggers:\n" + entry("t", run='prompt: "#!runbook\\n"'))
     hold(world, scope)
 
-    outcome = triggers.run(world.project(), "t", principal=USER)
+    outcome = commands.run(world.project(), "t", principal=USER)
 
     assert outcome.run.status in ("queued", "running")
     assert outcome.run.session_id
@@ -247,8 +246,8 @@ def test_a_broken_project_cannot_be_paused(world):
         hold(world, "project")
 
 
-def runtime(world) -> dict[str, Any]:
-    [found] = triggers.runtime(world.project(), pausing.of(world.project()))
+def runtime(world) -> render.Runtime:
+    [found] = render.runtimes(world.project(), pausing.of(world.project()))
     return found
 
 
@@ -262,9 +261,10 @@ def test_a_held_schedule_shows_no_next_time_and_its_own_again_afterwards(world, 
     held = runtime(world)
 
     assert (held["nextRunAt"], held["nextRuns"], held["enabled"]) == (None, [], True)
+    assert held["paused"]
     assert held["paused"]["by"] == scope
-    [seen] = triggers.list_triggers(world.project())[0]
-    assert triggers.flat(seen)["paused"]["by"] == scope
+    [seen] = commands.list_triggers(world.project())[0]
+    assert render.flat(seen)["paused"]["by"] == scope
     hold(world, scope, paused=False)
     assert runtime(world) == before
     assert before["nextRunAt"] == (NOON + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%S.000Z")

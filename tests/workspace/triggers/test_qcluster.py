@@ -15,8 +15,6 @@ import pytest
 
 from tests.service import Service, until
 
-pytestmark = pytest.mark.service
-
 PROJECT = """\
 name: Alpha
 triggers:
@@ -224,6 +222,6 @@ def turn_process(top: psutil.Process) -> psutil.Process | None:
     """The first turn that runs a command."""
     for one in top.children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
-            if "workspace.turn" in one.cmdline() and one.children():
+            if "workspace.chats.turns.process" in one.cmdline() and one.children():
                 return one
     return None

@@ -1,4 +1,4 @@
-"""The ticker: due firings, overlap, catch-up, isolation, hand edits (workspace.md 8.3, 8.4)."""
+"""The ticker: due firings, overlap, catch-up, isolation, hand edits."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import pytest
 from django.db import OperationalError
 from django_q.models import OrmQ
 
-from config.kernel.storage import homes
+from config.storage import homes
 from tests.workspace.triggers.world import NOON, schedule
 from workspace.models import Run, Turn
-from workspace.triggers import admission, firing, runs, triggers
+from workspace.triggers import admission, commands, firing, runs
 from workspace.triggers.entries import files
 from workspace.triggers.schedule import claims
 
@@ -57,14 +57,14 @@ def test_a_due_trigger_is_claimed_once_and_handed_to_the_workers(world):
 
 
 def test_enabling_fires_nothing_before_the_first_interval_is_over(world):
-    ticker = serve(world, entry("t", "interval: 1h"))
+    ticker = serve(world, entry("t", "interval: 5m"))
 
-    for _ in range(60 * 30 - 1):
+    for _ in range(5 * 30 - 1):
         advance(world, ticker, seconds=2)
     assert world.runs() == []
     advance(world, ticker, seconds=2)
 
-    assert told(world) == [("interval", "queued", 60)]
+    assert told(world) == [("interval", "queued", 5)]
 
 
 def test_the_grid_does_not_depend_on_how_long_turns_take(world):
@@ -181,7 +181,7 @@ def test_a_failing_schedule_begins_anew_when_it_is_switched_on_again(world):
 
 
 def warnings(world) -> list[str]:
-    return triggers.get(world.project(), "t").warnings
+    return commands.get(world.project(), "t").warnings
 
 
 def test_queue_lets_one_schedule_firing_wait_and_skips_the_rest(world):

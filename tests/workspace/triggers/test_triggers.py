@@ -6,24 +6,24 @@ from typing import Any
 
 import pytest
 
-from config.kernel.errors import Conflict, Invalid, NotFound, Stale, SvcError
+from config.errors import Conflict, Invalid, NotFound, Stale, SvcError
 from tests.workspace.access.world import configure
 from tests.workspace.triggers.world import World, hook, schedule
 from workspace.access.policy import Scope
 from workspace.engines import select
 from workspace.engines.base import Probe
 from workspace.models import Run, Turn
-from workspace.triggers import firing, runs, triggers
+from workspace.triggers import commands, firing, render, runs
 from workspace.triggers.entries import files
 
 
 def patch(world, name="t", **words: Any) -> dict[str, Any]:
-    return triggers.flat(triggers.set_trigger(world.project(), name, words).seen)
+    return render.flat(commands.set_trigger(world.project(), name, words).seen)
 
 
 def refused(world, name="t", **words: Any) -> str:
     with pytest.raises(SvcError) as error:
-        triggers.set_trigger(world.project(), name, words)
+        commands.set_trigger(world.project(), name, words)
     return error.value.text
 
 
@@ -34,12 +34,12 @@ def test_put_creates_disarmed_when_enabled_is_not_said(world):
     saved = world.put("t", body)
 
     assert saved.created
-    assert triggers.view(saved.seen)["enabled"] is False
-    assert triggers.view(saved.seen)["runtime"]["nextRunAt"] is None
+    assert render.trigger(saved.seen)["enabled"] is False
+    assert render.trigger(saved.seen)["runtime"]["nextRunAt"] is None
 
 
 def test_the_reply_that_arms_already_says_the_next_three_times(world):
-    view = triggers.view(world.put("t", schedule(interval="1h")).seen)
+    view = render.trigger(world.put("t", schedule(interval="1h")).seen)
 
     assert view["runtime"]["nextRunAt"] == view["runtime"]["nextRuns"][0]
     assert len(view["runtime"]["nextRuns"]) == 3
@@ -47,7 +47,7 @@ def test_the_reply_that_arms_already_says_the_next_three_times(world):
 
 
 def test_the_rest_shape_fills_defaults_and_omits_absent_optionals(world):
-    view = triggers.view(world.put("t", schedule(cron="0 9 * * *", enabled=False)).seen)
+    view = render.trigger(world.put("t", schedule(cron="0 9 * * *", enabled=False)).seen)
 
     assert view["trigger"] == {"type": "schedule", "cron": "0 9 * * *"}
     assert view["run"] == {"prompt": "Say hi", "session": "new", "tools": []}
@@ -74,7 +74,7 @@ def test_an_enabled_only_put_is_refused(world):
 
 
 def test_read_only_keys_sent_back_are_ignored_silently(world):
-    view = triggers.view(world.put("t", schedule(interval="1h", tools=["Read"])).seen)
+    view = render.trigger(world.put("t", schedule(interval="1h", tools=["Read"])).seen)
 
     again = world.put("t", view)
 
@@ -86,20 +86,20 @@ def test_a_trigger_changed_meanwhile_is_stale_but_not_by_another_trigger(world):
     tag = world.put("t", schedule(interval="1h")).seen.trigger.etag
     world.put("other", schedule(interval="1h"))
 
-    triggers.put(world.project(), "t", schedule(interval="2h"), if_match=tag)
+    commands.put(world.project(), "t", schedule(interval="2h"), if_match=tag)
     with pytest.raises(Stale):
-        triggers.put(world.project(), "t", schedule(interval="3h"), if_match=tag)
+        commands.put(world.project(), "t", schedule(interval="3h"), if_match=tag)
     with pytest.raises(Stale):
-        triggers.remove(world.project(), "t", if_match=tag)
+        commands.remove(world.project(), "t", if_match=tag)
 
 
 def test_removing_twice_says_so_and_is_no_error(world):
     world.put("t", schedule(interval="1h"))
 
-    assert triggers.remove(world.project(), "t")
-    assert not triggers.remove(world.project(), "t")
+    assert commands.remove(world.project(), "t")
+    assert not commands.remove(world.project(), "t")
     with pytest.raises(NotFound) as error:
-        triggers.get(world.project(), "t")
+        commands.get(world.project(), "t")
     assert error.value.text == "No such trigger: t"
 
 
@@ -201,7 +201,7 @@ def test_convert_moves_the_entry_its_prompt_file_and_keeps_the_grid(world):
     world.arm()
     armed = world.state("old")
 
-    view = triggers.view(triggers.convert(world.project(), "old"))
+    view = render.trigger(commands.convert(world.project(), "old"))
 
     assert view["trigger"] == {"type": "schedule", "interval": "1h"}
     assert (folder.parent / "triggers" / "a.md").read_text() == "From the file"
@@ -214,9 +214,9 @@ def test_convert_names_what_is_missing_or_in_the_way(world):
     world.put("t", schedule(interval="1h"))
 
     with pytest.raises(Conflict) as error:
-        triggers.convert(world.project(), "t")
+        commands.convert(world.project(), "t")
     with pytest.raises(NotFound):
-        triggers.convert(world.project(), "nope")
+        commands.convert(world.project(), "nope")
 
     assert error.value.code == "exists"
 
@@ -224,8 +224,8 @@ def test_convert_names_what_is_missing_or_in_the_way(world):
 def test_deleting_a_legacy_schedule_removes_it_by_name(world):
     world.write("schedules:\n  old: {type: interval, interval: 1h, prompt: x, enabled: true}\n")
 
-    assert triggers.remove(world.project(), "old")
-    assert triggers.runtime(world.project(), None) == []
+    assert commands.remove(world.project(), "old")
+    assert render.runtimes(world.project(), None) == []
 
 
 def test_runtime_lists_every_usable_trigger_from_the_database_alone(world, settings):
@@ -238,7 +238,7 @@ def test_runtime_lists_every_usable_trigger_from_the_database_alone(world, setti
     project = world.project()
     settings.PROJECTS_DIR = None  # whoever reads a file now fails
 
-    found = triggers.runtime(project, None)
+    found = render.runtimes(project, None)
 
     assert [(entry["name"], entry["type"], entry["scheduleStatus"]) for entry in found] == [
         ("a", "event", None), ("b", "schedule", "idle"), ("old", "schedule", "disabled"),
@@ -300,7 +300,7 @@ def test_a_client_is_not_told_of_a_mode_that_it_may_not_choose(world, monkeypatc
     world.write("name: Alpha\ntriggers:\n  t:\n    trigger: {type: schedule, interval: 1d}\n"
                 "    run: {prompt: x}\n    clients: [ci]\n")  # fmt: skip
 
-    [warning] = triggers.get(world.project(), "t").warnings
+    [warning] = commands.get(world.project(), "t").warnings
 
     assert warning == ASKED.format("acceptEdits", "Bash, WebFetch, WebSearch", NAME, "")
 
@@ -325,7 +325,7 @@ def test_runs_of_a_removed_trigger_stay_and_queued_ones_are_cancelled(world, ser
     world.put("t", schedule(interval="1h", enabled=False))
     queued = [_fire(world), firing.start(_fire(world).id).run]
 
-    triggers.remove(world.project(), "t")
+    commands.remove(world.project(), "t")
 
     for ended in (runs.get(run.id) for run in queued):
         assert (ended.status, ended.reason) == ("cancelled", "its trigger was removed")
@@ -337,7 +337,7 @@ def test_removing_a_trigger_leaves_the_turn_alone_that_began_meanwhile(world, se
     run = firing.start(_fire(world).id).run
     Turn.objects.update(state="running")  # claimed; its run has not been told yet
 
-    triggers.remove(world.project(), "t")
+    commands.remove(world.project(), "t")
 
     assert runs.get(run.id).status == "queued"
     assert (Turn.objects.get().state, Turn.objects.get().stop) == ("running", "")
@@ -405,7 +405,7 @@ def test_in_bypass_it_is_saved_and_so_is_a_runbook(world, loose):
 def test_what_is_in_the_file_by_then_warns_and_can_be_switched_off(world, monkeypatch, request):
     patch(world, interval="1h", prompt="x", model="acp:loose", enabled=True)
     request.getfixturevalue("loose")
-    seen = triggers.get(world.project(), "t")
+    seen = commands.get(world.project(), "t")
 
     text = UNASKED.partition(", e.g.")[0]
     assert f"run.permissionMode: {text}" in seen.warnings

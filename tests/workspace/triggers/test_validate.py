@@ -1,4 +1,4 @@
-"""Every row of the table of workspace.md 8.1: the exact sentence of each mistake."""
+"""Every field of a trigger: the exact sentence of each mistake."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.kernel.errors import Invalid
+from config.errors import Invalid
+from tests.promises.rings import ring
 from tests.workspace.triggers.world import schedule
 from workspace.triggers.entries import validate
 
@@ -239,7 +240,7 @@ fields = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=ring(fast=40, slow=600), deadline=None)
 @given(st.text(max_size=70), fields | json_values)
 def test_no_body_whatever_breaks_the_reader(name, body):
     trigger, findings = validate.read(name, body)

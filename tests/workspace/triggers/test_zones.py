@@ -1,4 +1,4 @@
-"""The zone of a cron: its own, the project's, the instance's; never one that nobody named."""
+"""The zone of a cron: its own, the project's, the instance's; never one that was not named."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from config.kernel.errors import Invalid
+from config.errors import Invalid
 from tests.workspace.triggers.world import NOON, World, schedule
-from workspace import projects
 from workspace.models import TriggerState
-from workspace.triggers import triggers
+from workspace.projects import store
+from workspace.triggers import commands, render
 from workspace.triggers.entries import files
 from workspace.triggers.schedule import clock
 
@@ -32,10 +32,10 @@ def written(world: World, *, project: str = "", own: str = "") -> None:
     world.arm()
 
 
-def told(world: World) -> tuple[str, str]:
+def told(world: World) -> tuple[str, str | None]:
     """When it fires next, in UTC, and the zone that is said beside it."""
-    entry = triggers.view(triggers.get(world.project(), "t"))["runtime"]
-    return entry["nextRunAt"][11:16], entry["timezone"]
+    entry = render.trigger(commands.get(world.project(), "t"))["runtime"]
+    return str(entry["nextRunAt"])[11:16], entry["timezone"]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_the_zone_of_an_interval_changes_nothing_and_is_warned_of(world):
     world.clock.step(minutes=1)
     world.put("t", schedule(interval="1h", timezone="Europe/Berlin"))
     assert (world.state("t").armed_at, world.state("t").when) == (before.armed_at, "interval 1h")
-    assert triggers.view(triggers.get(world.project(), "t"))["runtime"]["timezone"] == "UTC"
+    assert render.trigger(commands.get(world.project(), "t"))["runtime"]["timezone"] == "UTC"
 
 
 @pytest.mark.parametrize(("zone", "reason"), [
@@ -118,7 +118,7 @@ def test_a_wrong_name_is_refused_by_name_with_an_example(world, zone, reason):
     assert error.value.text.startswith(f"trigger.timezone: {reason}")
     assert error.value.text.endswith(', e.g. "Europe/Berlin"')
     with pytest.raises(Invalid) as error:
-        triggers.set_trigger(
+        commands.set_trigger(
             world.project(), "t", {"cron": "0 9 * * *", "prompt": "x", "timezone": zone}
         )
     assert error.value.text.startswith(f"timezone: {reason}")
@@ -169,21 +169,21 @@ def test_a_trigger_without_a_zone_is_refused_where_the_project_names_a_wrong_one
 
 
 def test_the_zone_of_a_project_is_set_like_its_other_keys(world):
-    project, _ = projects.update("alpha", {"timezone": "Asia/Tokyo"})
+    project, _ = store.update("alpha", {"timezone": "Asia/Tokyo"})
     assert (project.effective("timezone"), "timezone" in project.inherited) == ("Asia/Tokyo", False)
 
     with pytest.raises(Invalid) as error:
-        projects.update("alpha", {"timezone": "Tokio"})
+        store.update("alpha", {"timezone": "Tokio"})
     assert error.value.text.startswith('timezone: "Tokio" is not the name of a time zone')
     assert error.value.text.endswith(', e.g. "Europe/Berlin"')
 
-    project, _ = projects.update("alpha", {"timezone": None})
+    project, _ = store.update("alpha", {"timezone": None})
     assert (project.effective("timezone"), "timezone" in project.inherited) == ("UTC", True)
 
 
 def test_set_trigger_sets_keeps_clears_and_drops_the_zone(world):
     def words(**given: object) -> tuple[object, object]:
-        flat = triggers.flat(triggers.set_trigger(world.project(), "t", given).seen)
+        flat = render.flat(commands.set_trigger(world.project(), "t", given).seen)
         return flat["timezone"], flat["nextRunsTimezone"]
 
     assert words(cron="0 9 * * *", prompt="x", timezone="Asia/Tokyo") == ("Asia/Tokyo",) * 2
@@ -203,7 +203,7 @@ def test_a_legacy_schedule_takes_its_zone_along_when_it_is_converted(world):
     before = world.state("t")
     assert told(world) == ("00:00", "Asia/Tokyo")
 
-    triggers.convert(world.project(), "t")
+    commands.convert(world.project(), "t")
 
     assert told(world) == ("00:00", "Asia/Tokyo")
     assert world.state("t").armed_at == before.armed_at

@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from workspace import projects
 from workspace.access.principals import User
 from workspace.models import Run, TriggerState
-from workspace.project import Project
-from workspace.triggers import triggers
+from workspace.projects import store
+from workspace.projects.project import Project
+from workspace.triggers import commands
 from workspace.triggers.schedule import arming
 from workspace.triggers.schedule.clock import Clock
 from workspace.triggers.schedule.ticker import Ticker
@@ -48,16 +48,16 @@ class World:
         draft = self.folder / slug / "draft"
         draft.write_bytes(textwrap.dedent(text).encode())
         draft.replace(self.folder / slug / "project.yaml")
-        return projects.get(slug)
+        return store.get(slug)
 
     def text(self, slug: str = "alpha") -> str:
         return (self.folder / slug / "project.yaml").read_bytes().decode()
 
     def project(self, slug: str = "alpha") -> Project:
-        return projects.get(slug)
+        return store.get(slug)
 
-    def put(self, name: str, body: dict[str, Any], slug: str = "alpha") -> triggers.Saved:
-        return triggers.put(self.project(slug), name, body)
+    def put(self, name: str, body: dict[str, Any], slug: str = "alpha") -> commands.Saved:
+        return commands.put(self.project(slug), name, body)
 
     def arm(self, slug: str = "alpha") -> None:
         """Arm what the file says, at the stepped time."""

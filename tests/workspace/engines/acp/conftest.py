@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.workspace.turns import BASE, Running, World
+from tests.workspace.chats.turns.world import BASE, Running, World
 from workspace.engines import sandbox
 
 STUB = BASE / "tests" / "stubs" / "acp_agent.py"

@@ -1,4 +1,4 @@
-"""An ACP agent is wrapped whole: what the protocol cannot hold, the sandbox does (engine.md 11)."""
+"""An ACP agent is wrapped whole: what the protocol cannot hold, the sandbox does."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.workspace.chats.turns.world import kinds, only, until
 from tests.workspace.engines.acp.conftest import BWRAP, Agents
-from tests.workspace.turns import kinds, only, until
 from workspace.engines.acp import agents
 from workspace.engines.sandbox import Sandbox
 

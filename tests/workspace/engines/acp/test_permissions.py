@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.workspace.chats.turns.world import kinds, only
 from tests.workspace.engines.acp.conftest import BWRAP
-from tests.workspace.turns import kinds, only
 from workspace.engines.network import Network
 
 EDIT = {"kind": "edit", "title": "Edit a.txt"}

@@ -1,4 +1,4 @@
-"""The agent's session of a chat: found again, told of again, put into its mode (engine.md 4.6)."""
+"""The agent's session of a chat: found again, begun again, put into its mode."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from tests.workspace.chats.turns.world import only
 from tests.workspace.engines.acp.conftest import Agents
 from tests.workspace.engines.manage import TOKEN, manage
-from tests.workspace.turns import only
 from workspace.engines.acp import ENGINE, agents, offers
 
 

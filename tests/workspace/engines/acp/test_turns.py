@@ -1,4 +1,4 @@
-"""What an ACP agent says and does becomes the turn's records (engine.md 2, 10.3)."""
+"""What an ACP agent says and does becomes the turn's records."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.workspace.turns import kinds, only, pss_mb, until
+from tests.workspace.chats.turns.world import kinds, only, pss_mb, until
 from workspace.engines import procs
 from workspace.engines.acp import failures
 from workspace.engines.acp.calls import Call

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from tests.service import Service, until
-from tests.workspace.turns import BASE
+from tests.workspace.chats.turns.world import BASE
 from workspace.chats import transcript
 
-pytestmark = [pytest.mark.service, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 CHATS = "/api/projects/alpha/chats"
 KEY = "k-0123456789"
 

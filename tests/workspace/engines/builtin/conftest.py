@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.stubs import openai
+from tests.workspace.chats.turns.world import World
 from tests.workspace.engines.builtin.talk import Talk
-from tests.workspace.turns import World
 from workspace.engines.builtin import PACKAGES
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.stubs import anthropic, openai
-from tests.workspace.turns import Running, World, only
+from tests.workspace.chats.turns.world import Running, World, only
 from workspace.engines.builtin import servers
 
 KEY = "sk-dummy-0123456789abcdef"

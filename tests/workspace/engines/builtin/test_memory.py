@@ -1,4 +1,4 @@
-"""What a model remembers of its chat: turns before, forks, stops, crashes (engine.md 4.6)."""
+"""What a model remembers of its chat: turns before, forks, stops, crashes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import shutil
 import signal
 
 from tests.stubs.openai import text, use
+from tests.workspace.chats.turns.world import book, fence, kinds, only, until
 from tests.workspace.engines.builtin.talk import end, notices, of
-from tests.workspace.turns import book, fence, kinds, only, until
 from workspace import ids
 from workspace.chats import transcript
 from workspace.engines import procs

@@ -1,4 +1,4 @@
-"""Model servers: keys, failures, local ones, and what is never told to whom (engine.md 9, 10.2)."""
+"""Model servers: keys, failures, local ones, and what is never sent to which."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from tests.stubs import anthropic
 from tests.stubs.openai import text, thinking, use
+from tests.workspace.chats.turns.world import only
 from tests.workspace.engines.builtin.talk import KEY, Talk, end, notices, of, result
-from tests.workspace.turns import only
 from workspace.engines import sandbox
 from workspace.engines.builtin import ENGINE, servers
 from workspace.engines.network import Network

@@ -21,9 +21,9 @@ from tests.promises.test_t7_tools_are_limited import (
 )
 from tests.stubs import openai
 from tests.stubs.openai import Reply, text, use
+from tests.workspace.chats.turns.world import BASE, Running, only, until
 from tests.workspace.engines.builtin.talk import end, notices, of, result
 from tests.workspace.engines.manage import manage
-from tests.workspace.turns import BASE, Running, only, until
 from workspace.engines import catalogue
 
 FEW = [["Read", "Bash", "Task"], ["Write", "WebFetch", f"{SVC}create_chat"], ["TodoWrite"]]
@@ -130,11 +130,11 @@ def test_a_gate_that_raises_denies(talk, stub, world):
     broken = world.root / "broken.py"
     broken.write_text(
         "import sys\n"
-        "from workspace import turn\n"
+        "from workspace.chats.turns import process\n"
         "from workspace.engines import policy\n"
         "def decide(self, tool, args): raise KeyError('gate')\n"
         "policy.Gate.decide = decide\n"
-        "sys.exit(turn.main(sys.argv))\n"
+        "sys.exit(process.main(sys.argv))\n"
     )
     job = world.job("Go on", **talk.fields())
     child = subprocess.Popen(

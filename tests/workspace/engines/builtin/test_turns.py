@@ -1,12 +1,12 @@
-"""A turn of the builtin engine: what the model says and calls, as records (engine.md 10.2)."""
+"""A turn of the builtin engine: what the model says and calls, as records."""
 
 from __future__ import annotations
 
 import json
 
 from tests.stubs.openai import text, thinking, use
+from tests.workspace.chats.turns.world import kinds, only, until
 from tests.workspace.engines.builtin.talk import end, notices, of, result
-from tests.workspace.turns import kinds, only, until
 
 
 def test_a_reply_is_recorded_with_what_was_used(talk, stub):

@@ -17,12 +17,12 @@ from tests.service import Service
 from tests.service import until as within
 from tests.stubs import anthropic, openai
 from tests.stubs.openai import text, use
+from tests.workspace.chats.turns.world import pss_mb, until
 from tests.workspace.engines.builtin.talk import Talk, end, of
-from tests.workspace.turns import pss_mb, until
 from workspace.chats import transcript
 from workspace.engines import procs
 
-PSS_MB = 120  # engine.md 13, row 4
+PSS_MB = 120  # what a turn of the builtin engine may have of its own
 ROUNDS = ring(fast=3, slow=100)
 CHATS = "/api/projects/alpha/chats"
 
@@ -89,7 +89,6 @@ def alpha(tmp_path: Path, stub: openai.Stub) -> Iterator[Service]:
         yield service
 
 
-@pytest.mark.service
 @pytest.mark.timeout(180)
 def test_a_service_with_a_local_server_answers_plain_messages(alpha, stub):
     """Chosen by itself, pinned, with the service's own tools as it lists them."""

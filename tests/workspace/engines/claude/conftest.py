@@ -13,13 +13,18 @@ from typing import Any
 import pytest
 
 from tests.stubs import anthropic
-from tests.workspace.turns import BASE, Running, World
+from tests.workspace.chats.turns.world import BASE, Running, World
 from workspace import ids
 from workspace.engines.base import Job
 
 KEY = "sk-ant-stub-0123456789"
 AWAY = "claude-agent-sdk is not installed: requirements-claude.txt"
-PATCHED = "import sys\nfrom workspace import turn\n{patch}\nsys.exit(turn.main(sys.argv))\n"
+PATCHED = """\
+import sys
+from workspace.chats.turns import process
+{patch}
+sys.exit(process.main(sys.argv))
+"""
 Record = dict[str, Any]
 
 

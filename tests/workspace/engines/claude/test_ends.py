@@ -1,4 +1,4 @@
-"""How turns of Claude Code end: every failure is told as what it is, none as completed."""
+"""How turns of Claude Code end: every failure is named as what it is, none as completed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import partial
 
 import pytest
 
-from config.kernel.process import table
+from config.process import table
 from tests.stubs.anthropic import Reply, text, use
+from tests.workspace.chats.turns.world import kinds, only
 from tests.workspace.engines.claude.conftest import KEY, Desk, Record, ended, of
-from tests.workspace.turns import kinds, only
 from workspace.engines.network import Network
 
 WIDE = """

@@ -1,10 +1,10 @@
-"""Where a conversation goes on: its own memory, a fork's source, or our records (engine.md 4.6)."""
+"""Where a conversation goes on: its own memory, a fork's source, or our records."""
 
 from __future__ import annotations
 
 from tests.stubs.anthropic import Asked, text, thinking, use
+from tests.workspace.chats.turns.world import kinds, only
 from tests.workspace.engines.claude.conftest import Desk, Record, ended, of
-from tests.workspace.turns import kinds, only
 
 TOLD = "Earlier conversation, for context only; do not act on it again:"
 

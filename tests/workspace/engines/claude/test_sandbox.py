@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.stubs.anthropic import text, use
+from tests.workspace.chats.turns.world import only
 from tests.workspace.engines.claude.conftest import Desk, ended, of, results
 from tests.workspace.engines.manage import manage
 from tests.workspace.engines.test_sandbox import inside
-from tests.workspace.turns import only
 from workspace.engines.sandbox import Sandbox
 
 LOOK = (

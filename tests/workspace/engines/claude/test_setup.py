@@ -1,4 +1,4 @@
-"""When the claude engine is available, and what its program is told: without starting it."""
+"""When the claude engine is available, and what its program is given: without starting it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.workspace.turns import World
+from tests.workspace.chats.turns.world import World
 from workspace.engines.base import Job
 from workspace.engines.claude import ENGINE, setup
 

@@ -7,8 +7,8 @@ import pytest
 from tests.promises.rings import ring, seeded
 from tests.promises.test_t8_no_process_left import KINDS, UNTAGGED, WAIT, alive
 from tests.stubs.anthropic import text, use
+from tests.workspace.chats.turns.world import only
 from tests.workspace.engines.claude.conftest import Desk, ended, of
-from tests.workspace.turns import only
 from workspace.engines import procs
 
 ROUNDS = ring(fast=len(KINDS) + 1, slow=200)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.stubs.anthropic import Reply, text, use
+from tests.workspace.chats.turns.world import only
 from tests.workspace.engines.claude.conftest import Desk, ended, of
-from tests.workspace.turns import only
 
 SECRET = "MARK that is nobody's business"
 

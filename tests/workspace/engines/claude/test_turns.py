@@ -6,11 +6,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from config.kernel.process import table
+from config.process import table
 from tests.stubs.anthropic import text, thinking, use
+from tests.workspace.chats.turns.world import Running, kinds, only
 from tests.workspace.engines.claude.conftest import KEY, Desk, ended, of
 from tests.workspace.engines.manage import TOKEN, manage
-from tests.workspace.turns import Running, kinds, only
 
 ASK: dict[str, Any] = {"mode": "default", "attended": True, "tools": None}
 

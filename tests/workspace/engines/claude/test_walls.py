@@ -12,9 +12,9 @@ import pytest
 from tests.promises.rings import SLOW
 from tests.promises.test_t7_tools_are_limited import CLASSES, MODES, NOTEBOOK, SVC, allowed_to_model
 from tests.stubs.anthropic import Asked, Block, Reply, text, use
+from tests.workspace.chats.turns.world import only
 from tests.workspace.engines.claude.conftest import Desk, Record, ended, of, results
 from tests.workspace.engines.manage import manage
-from tests.workspace.turns import only
 
 Tools = list[str] | None
 ALONE = [[tool] for tool in CLASSES]

@@ -1,11 +1,11 @@
-"""What a turn of Claude Code costs in memory (engine.md 13, row 4)."""
+"""What a turn of Claude Code costs in memory."""
 
 from __future__ import annotations
 
-from config.kernel.process import table, tree
+from config.process import table, tree
 from tests.stubs.anthropic import text, use
+from tests.workspace.chats.turns.world import pss_mb
 from tests.workspace.engines.claude.conftest import Desk, of
-from tests.workspace.turns import pss_mb
 
 TURN_MB, PROGRAM_MB = 90, 260
 

@@ -1,1 +1,1 @@
-"""The same turns on every engine (engine.md 10.4): one module of rows, one driver per engine."""
+"""The same turns on every engine: one module of rows, one driver per engine."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.stubs import anthropic, openai
-from tests.workspace.turns import BASE, Running, World, fence
+from tests.workspace.chats.turns.world import BASE, Running, World, fence
 from workspace import ids
 from workspace.engines.catalogue import SVC
 
@@ -45,7 +45,7 @@ class Driver:
     name = ""
     package: str | None = None  # what has to be installed
     failure = ("error", "auth_failed")  # how a turn ends whose other side refuses it
-    remembers = True  # it has a model, which is told what was said before
+    remembers = True  # it has a model, which gets what was said before
     streams = True  # its text is said bit by bit
 
     def __init__(self, root: Path) -> None:

@@ -1,5 +1,7 @@
-"""What holds on every engine (engine.md 10.4). A row that an engine's flags deny (9.4) asserts its
-refusal instead, or says why there is nothing to assert.
+"""What holds on every engine.
+
+A row that an engine's flags deny asserts its refusal instead, or says why there is nothing to
+assert.
 """
 
 from __future__ import annotations
@@ -10,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from tests.workspace.chats.turns.world import only, until
 from tests.workspace.engines.conformance.drivers import ALL, Driver, Say, Use, driving
 from tests.workspace.engines.manage import manage
-from tests.workspace.turns import only, until
 from workspace.engines import procs, select
 
 READ_CHAT = "mcp__svc_manage__read_chat"

@@ -1,4 +1,4 @@
-"""When the curator works, what it is told, and what becomes of its answer (workspace.md 8.6)."""
+"""When the curator works, what it is given, and what becomes of its answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.workspace.chats.world import World
 from workspace.chats import files, transcript
 from workspace.chats.turns import endings
 from workspace.models import Run, Turn
-from workspace.triggers import following, pausing, runs, triggers
+from workspace.triggers import commands, following, pausing, render, runs
 from workspace.triggers.curator import passes
 
 ON = "name: Alpha\ncuration: {enabled: true}\n"
@@ -59,7 +59,7 @@ class Curated(World):
     def customise(self, name: str = "mine", **run: Any) -> None:
         body = {"trigger": {"type": "event", "on": "afterTurn"},
                 "run": {"prompt": "Write in French."} | run, "enabled": True}  # fmt: skip
-        triggers.put(self.project, name, body)
+        commands.put(self.project, name, body)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_user_turn_begins_a_pass_without_tools_in_an_archived_chat_of_its_own(
     assert (pass_turn.tools, pass_turn.mode, pass_turn.spawn_limit) == ([], "default", 0)
     assert pass_turn.chat == run.session_id != turn.chat
     assert files.read(world.project, run.session_id).archived is True
-    assert runs.view(run)["trigger"] is None
+    assert render.run(run)["trigger"] is None
 
 
 def test_it_is_told_what_happened_and_what_the_documents_say(world):
@@ -352,7 +352,7 @@ def test_a_start_that_was_lost_is_interrupted_and_the_next_turn_begins_another(w
 
 
 def test_a_pass_fires_no_hook_of_the_archive(world):
-    triggers.put(world.project, "tidy", {
+    commands.put(world.project, "tidy", {
         "trigger": {"type": "event", "on": "onArchive"}, "run": {"prompt": "Tidy"}, "enabled": True,
     })  # fmt: skip
     world.user_turn()

@@ -14,7 +14,6 @@ from tests.stubs import openai
 from tests.stubs.openai import text
 
 pytestmark = [
-    pytest.mark.service,
     pytest.mark.timeout(180),
     pytest.mark.skipif(
         not util.find_spec("pydantic_ai"),

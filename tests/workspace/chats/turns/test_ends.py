@@ -1,0 +1,148 @@
+"""Ends of turns that a person meets: a full disk, a late answer, no engine, an early stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from django.db import connections
+
+from config.errors import Conflict
+from tests.workspace.chats.world import FORK, World, ended, serve, sleeps
+from workspace.chats.turns import jobs, queue, worker
+from workspace.engines import procs
+from workspace.models import Turn
+
+
+def test_a_turn_whose_disk_is_full_fails_in_the_queue_and_the_next_one_heals_the_chat(
+    world: World, small_disk: Path
+):
+    long = "x" * 5000
+    chat = world.chat().chat.id
+    full = world.send(chat, "#!runbook\n" + f"{long}\n```Bash\ntrue\n```\n" * 9).turn
+
+    done = world.run(full.id)
+
+    assert (done.state, done.reason) == (
+        "failed", "the transcript could not be written: the disk is full or read-only",
+    )  # fmt: skip
+    assert "turn_end" not in [record["type"] for record in world.records(chat)]
+    subprocess.run(["mount", "-o", "remount,size=1m", str(small_disk)], check=True)
+    assert world.run(world.send(chat).turn.id).state == "done"
+    records = world.records(chat)
+    assert [record["seq"] for record in records] == list(range(1, len(records) + 1))
+
+
+def test_an_answer_after_the_turn_ran_out_of_time_is_not_pending(world: World, monkeypatch):
+    job_for = jobs.job_for
+    monkeypatch.setattr(
+        jobs, "job_for", lambda turn, **more: job_for(turn, **more)._replace(turn_seconds=1)
+    )
+    world.write("name: Alpha\npermissionMode: default\n")
+    chat = world.chat().chat.id
+    turn = world.send(chat, "#!runbook\n```Bash\ntouch ran\n```\n").turn
+
+    assert world.run(turn.id).state == "failed"
+
+    asked = world.records(chat, "permission")[0]
+    assert asked["state"] == "asked"
+    assert world.records(chat, "turn_end")[0]["status"] == "timeout"
+    with pytest.raises(Conflict) as late:
+        queue.answer(project=world.project, chat=chat, call=asked["call"], allow=True)
+    assert late.value.code == "not_pending"
+    assert not (world.folder / "alpha" / "ran").exists()
+
+
+def test_a_stop_at_the_claim_leaves_no_process_and_no_step_done(world: World):
+    chat = world.chat().chat.id
+    turn = world.send(chat, "#!runbook\n```Bash\nsleep 5; touch ran; sleep 60\n```\n").turn
+    process = world.work(turn.id)
+    world.until_state(turn.id, "running")
+
+    assert queue.stop(project=world.project, chat=chat)
+
+    assert world.states(chat) == ["stopped"]
+    ended(process)
+    assert turn.id not in procs.tagged(str(jobs.run_root()))
+    assert not (world.folder / "alpha" / "ran").exists()
+    kinds = [record["type"] for record in world.records(chat)]
+    assert (kinds[:2], kinds[-1]) == (["turn_start", "user"], "turn_end")
+
+
+def test_a_second_delivery_of_a_turn_whose_worker_is_lost_kills_what_it_left_and_settles_it(
+    world: World,
+):
+    chat = world.chat().chat.id
+    turn = world.send(chat, sleeps()).turn
+    assert worker.claim(turn.id, "digest") is not None
+    Turn.objects.filter(id=turn.id).update(lease_until=None)
+    tagged = {procs.TAG: turn.id, "TMPDIR": str(jobs.run_dir(turn.id) / "tmp")}
+    left = subprocess.Popen(["sleep", "60"], env=os.environ | tagged, start_new_session=True)
+
+    settled = world.run(turn.id)
+
+    assert left.wait(10) == -signal.SIGKILL
+    assert (settled.state, settled.token_hash) == ("interrupted", "")
+    assert [record["reason"] for record in world.records(chat, "turn_end")] == ["worker_lost"]
+
+
+def test_text_waits_for_an_engine_while_the_projects_runbooks_run(world: World):
+    chat = world.chat().chat.id
+    words = world.send(chat, "Say hello\n").turn
+    assert world.run(words.id).state == "failed"
+    assert world.records(chat, "turn_end")[0]["status"] == "needs_engine"
+
+    fired = world.fired()
+    assert world.run(fired.id).state == "done"
+
+    world.write("name: Alpha\npermissionMode: bypassPermissions\nengine: runbook\n")
+    again = world.send(chat, "Say hello\n\n```Bash\ntouch ran\n```\n").turn
+    assert world.run(again.id).state == "done"
+    assert (world.folder / "alpha" / "ran").exists()
+
+
+def test_an_empty_list_of_tools_reaches_the_engine_as_an_empty_list(world: World):
+    event = {"name": "onArchive", "chat": "c", "project": "alpha"}
+    row = world.fired("#!runbook\n```Glob pattern=*\n```\n", tools=[], event=event)
+
+    assert jobs.job_for(Turn.objects.get(id=row.id)).tools == []
+    assert world.run(row.id).state == "failed"
+
+    assert world.records(row.chat, "turn_start")[0]["tools"] == []
+    assert world.records(row.chat, "tool_result")[0]["text"] == "No such tool available: Glob"
+
+
+def test_twenty_messages_at_once_to_an_idle_chat_run_one_after_the_other_on_two_workers(
+    world: World,
+):
+    chat = world.chat().chat.id
+    places: list[int] = []
+    slow = "#!runbook\n```Bash\nuntil test -e go; do sleep 0.01; done\n```\n"
+    everything_sent = FORK.Event()
+    workers = [world._fork(serve, everything_sent) for _ in range(2)]
+
+    def send() -> None:
+        places.append(world.send(chat, slow).position)
+        connections.close_all()
+
+    senders = [threading.Thread(target=send) for _ in range(20)]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.join(30)
+    assert sorted(places) == list(range(20))
+    assert world.states(chat).count("running") <= 1
+
+    (world.folder / "alpha" / "go").touch()
+    everything_sent.set()
+    for one in workers:
+        ended(one)
+
+    assert world.states(chat) == ["done"] * 20
+    turns = list(Turn.objects.filter(chat=chat).order_by("id").values_list("id", flat=True))
+    said = [(r["type"], r["turn"]) for r in world.records(chat) if r["type"].startswith("turn_")]
+    assert said == [(kind, turn) for turn in turns for kind in ("turn_start", "turn_end")]

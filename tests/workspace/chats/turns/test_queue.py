@@ -1,0 +1,263 @@
+"""The queue of a chat: order, places, holding and letting go, bounds."""
+
+from __future__ import annotations
+
+import pytest
+
+from config.errors import Conflict, Invalid, NotFound
+from tests.workspace.chats.world import (
+    FAILS,
+    HELLO,
+    USER,
+    World,
+    delivered,
+    firing,
+    run_row,
+    sleeps,
+)
+from workspace import ids
+from workspace.chats import actions, files, forks, transcript
+from workspace.chats.turns import queue
+from workspace.models import Turn
+
+
+def test_the_first_message_starts_and_is_handed_to_the_cluster(world: World):
+    started = world.chat(HELLO)
+
+    assert (started.state, started.position) == ("started", 0)
+    assert started.turn is not None
+    assert delivered() == [started.turn.id]
+
+
+def test_a_chat_without_a_prompt_has_no_turn(world: World):
+    started = world.chat()
+
+    assert (started.turn, started.state) == (None, "")
+    assert delivered() == []
+
+
+def test_later_messages_take_their_places_behind(world: World):
+    chat = world.chat(HELLO).chat.id
+
+    places = [world.send(chat) for _ in range(3)]
+
+    assert [(place.state, place.position) for place in places] == [
+        ("queued", 1),
+        ("queued", 2),
+        ("queued", 3),
+    ]
+    assert len(delivered()) == 1
+
+
+def test_a_chat_waits_for_a_slot_when_as_many_chats_run_as_may(world: World, settings):
+    for _ in range(settings.SVC.running_turns):
+        assert world.chat(HELLO).state == "started"
+
+    started = world.chat(HELLO)
+
+    assert (started.state, started.position) == ("queued", 1)
+
+
+def test_the_51st_waiting_message_is_refused(world: World):
+    chat = world.chat().chat.id
+    for _ in range(50):
+        world.send(chat)
+
+    with pytest.raises(Conflict, match="Queue full: 50 messages already wait in this chat") as told:
+        world.send(chat)
+
+    assert told.value.code == "queue_full"
+
+
+@pytest.mark.parametrize("prompt", ["", "  \n", "a\0b", "x" * 100_001])
+def test_a_prompt_that_is_none_is_refused(world: World, prompt: str):
+    with pytest.raises(Invalid, match="prompt"):
+        world.chat(prompt)
+
+
+def test_lone_surrogates_become_replacement_characters(world: World):
+    started = world.chat("a\ud800b")
+
+    assert started.turn is not None
+    assert Turn.objects.get(id=started.turn.id).prompt == "a\ufffdb"
+
+
+def test_order_holds_when_the_clock_is_set_back(world: World, monkeypatch):
+    chat = world.chat(HELLO).chat.id
+    monkeypatch.setattr(ids, "turn_id", lambda: "msg_00000000000000000000000000")
+
+    late = [world.send(chat).turn.id for _ in range(2)]
+
+    assert sorted(late) == late
+    assert [row.id for row in queue.active_rows(chat)][1:] == late
+
+
+def test_a_failed_turn_holds_what_waits_and_a_new_message_lets_it_go(world: World):
+    first = world.chat(FAILS)
+    assert first.turn is not None
+    chat = first.chat.id
+    world.send(chat)
+
+    world.run(first.turn.id)
+
+    assert world.states(chat) == ["failed", "held"]
+    assert "the turn before it" in str(queue.view(queue.active_rows(chat))[0]["reason"])
+    world.send(chat)
+    assert world.states(chat) == ["failed", "queued", "queued"]
+    assert delivered()[-1] == queue.active_rows(chat)[0].id
+
+
+def test_resume_lets_held_messages_go_in_their_order(world: World):
+    first = world.chat(FAILS)
+    assert first.turn is not None
+    chat = first.chat.id
+    waiting = [world.send(chat).turn.id for _ in range(2)]
+    world.run(first.turn.id)
+
+    resumed = queue.resume(project=world.project, chat=chat)
+
+    assert resumed == 2
+    assert [row.id for row in queue.active_rows(chat)] == waiting
+    world.cluster()
+    assert world.states(chat) == ["failed", "done", "done"]
+
+
+def test_rows_made_by_a_firing_are_never_held(world: World):
+    first = world.chat(FAILS)
+    assert first.turn is not None
+    chat = first.chat.id
+    world.send(chat)
+    actions.fire(project=world.project, chat=chat, prompt=HELLO, firing=firing(run=run_row()))
+
+    world.run(first.turn.id)
+
+    assert world.states(chat) == ["failed", "held", "queued"]
+
+
+def test_a_waiting_message_can_be_taken_out_and_a_running_one_not(world: World):
+    started = world.chat(HELLO)
+    assert started.turn is not None
+    chat = started.chat.id
+    waiting = world.send(chat).turn.id
+    Turn.objects.filter(id=started.turn.id).update(state="running")
+    told: list[Turn] = []
+
+    queue.remove(project=world.project, chat=chat, message=waiting, on_change=told.append)
+
+    assert world.states(chat) == ["running", "deleted"]
+    assert [turn.state for turn in told] == ["deleted"]
+    with pytest.raises(Conflict) as refused:
+        queue.remove(project=world.project, chat=chat, message=started.turn.id)
+    assert refused.value.code == "not_queued"
+    for unknown in (waiting, "msg_nope", "../../etc/passwd"):
+        with pytest.raises(NotFound):
+            queue.remove(project=world.project, chat=chat, message=unknown)
+
+
+def test_stop_ends_the_running_turn_and_holds_the_queue(world: World):
+    started = world.chat(sleeps())
+    assert started.turn is not None
+    chat = started.chat.id
+    world.send(chat)
+    process = world.work(started.turn.id)
+    world.until_record(chat, "tool_use")
+
+    stopped = queue.stop(project=world.project, chat=chat)
+
+    assert stopped
+    assert world.states(chat) == ["stopped", "held"]
+    assert world.records(chat, "turn_end")[0]["status"] == "stopped"
+    process.join(10)
+
+
+def test_stop_on_a_chat_that_still_starts_leaves_its_message_in_the_chat(world: World):
+    started = world.chat(sleeps())
+    assert started.turn is not None
+    told: list[Turn] = []
+
+    stopped = queue.stop(project=world.project, chat=started.chat.id, on_change=told.append)
+
+    assert stopped
+    assert world.states(started.chat.id) == ["stopped"]
+    assert [turn.state for turn in told] == ["stopped"]
+    kinds = [record["type"] for record in world.records(started.chat.id)]
+    assert kinds == ["turn_start", "user", "turn_end"]
+    assert world.run(started.turn.id).state == "stopped"  # the late delivery does nothing
+
+
+def test_stop_with_nothing_to_stop_says_so(world: World):
+    chat = world.chat().chat.id
+
+    assert queue.stop(project=world.project, chat=chat) is False
+
+
+def test_answers_reach_only_a_question_that_is_open(world: World):
+    world.write("name: Alpha\npermissionMode: default\n")
+    started = world.chat("#!runbook\n```Bash\necho asked\n```\n")
+    assert started.turn is not None
+    chat = started.chat.id
+    process = world.work(started.turn.id)
+    world.until_record(chat, "permission")
+    call = world.records(chat, "permission")[0]["call"]
+    with pytest.raises(NotFound):
+        queue.answer(project=world.project, chat=chat, call="call_99", allow=True)
+
+    queue.answer(project=world.project, chat=chat, call=call, allow=True)
+
+    with pytest.raises(Conflict) as late:
+        queue.answer(project=world.project, chat=chat, call=call, allow=False)
+    assert late.value.code == "not_pending"
+    process.join(30)
+    assert world.states(chat) == ["done"]
+    assert world.records(chat, "tool_result")[0]["text"].startswith("asked")
+
+
+def test_a_question_that_a_lost_turn_left_open_is_not_answered_for_the_next_turn(world: World):
+    asks = "#!runbook\n```Bash\ntouch ran\n```\n"
+    world.write("name: Alpha\npermissionMode: default\n")
+    started = world.chat(asks)
+    assert started.turn is not None
+    chat, lost = started.chat.id, started.turn.id
+    with transcript.Writer(str(world.transcript(chat))) as writer:
+        writer.append("turn_start", lost, engine="runbook")
+        writer.append("user", lost, text=asks, sender={"kind": "user", "id": "anonymous"})
+        writer.append("permission", lost, call="call_1", tool="Bash", input={}, state="asked")
+        writer.append("turn_end", lost, status="interrupted", reason="worker_lost", text=None)
+    Turn.objects.filter(id=lost).update(state="interrupted")
+    following = world.send(chat, asks).turn
+    process = world.work(following.id)
+    world.until_state(following.id, "running")
+
+    with pytest.raises(Conflict) as stale:
+        queue.answer(project=world.project, chat=chat, call="call_1", allow=True)
+
+    assert stale.value.code == "not_pending"
+    assert Turn.objects.get(id=following.id).answers == []
+    assert queue.stop(project=world.project, chat=chat)
+    process.join(10)
+
+
+def test_calls_of_two_turns_of_a_chat_have_different_names(world: World):
+    started = world.chat(HELLO)
+    assert started.turn is not None
+    world.run(started.turn.id)
+    world.run(world.send(started.chat.id, HELLO).turn.id)
+
+    calls = [record["call"] for record in world.records(started.chat.id, "tool_use")]
+
+    assert len(set(calls)) == 2
+
+
+@pytest.mark.parametrize("record", ["v: 9\nname: future\n", "v: [\n"])
+def test_a_chat_whose_record_is_not_understood_takes_no_message_and_is_not_forked(
+    world: World, record: str
+):
+    chat = world.chat().chat.id
+    files.record_path(world.project, chat).write_text(record)
+
+    with pytest.raises(Conflict):
+        world.send(chat)
+    with pytest.raises(Conflict):
+        forks.fork(principal=USER, project=world.project, session_id=chat)
+
+    assert world.states(chat) == []
