@@ -196,7 +196,7 @@ def test_settings_say_what_is_inherited_and_a_save_can_be_undone(
     page.get_by_label("Summary").fill("Mine")
     file.write_text(file.read_text() + "model: haiku\n")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("The file changed meanwhile")).to_be_visible()
+    expect(page.get_by_text("The file has changed since")).to_be_visible()
     page.get_by_role("button", name="Take the new state of the file").click()
     expect(page.get_by_label("Summary")).to_have_value("Mine")
     expect(page.get_by_label("Model", exact=True)).to_have_value("haiku")

@@ -210,7 +210,7 @@ def listener() -> Iterator[socket.socket]:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen(16)
-        server.settimeout(5)
+        server.settimeout(60)
         yield server
 
 
@@ -254,13 +254,13 @@ def plainly_fetches(partial: Repo, listener: socket.socket, hostile: Hostile) ->
         if partial.git("config", "remote.origin.url").startswith("git:"):
             listener.accept()[0].close()
             listener.setblocking(False)
-            process.wait(10)
+            process.wait(60)
             with contextlib.suppress(BlockingIOError):
                 while True:
                     listener.accept()[0].close()
-            listener.settimeout(5)
+            listener.settimeout(60)
             return True
-        process.wait(10)
+        process.wait(60)
         ran = hostile.ran()
         for mark in hostile.marks.iterdir():
             mark.unlink()

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from tests.service import until
 from tests.workspace.chats.conftest import world  # noqa: F401 - a fixture
@@ -61,6 +63,30 @@ def test_runs_are_told_when_they_begin_change_and_end(ledger: Ledger, told: Told
 
     event = ("run", {"project": "alpha", "id": "run_1"})
     assert told == [event] * 3 + [("run", {"project": "beta", "id": "run_2"})]
+
+
+def test_a_database_that_is_being_made_again_is_back_when_every_migration_ran(
+    world: World,  # noqa: F811
+    told: Told,
+):
+    healed: list[str] = []
+    ledger = Ledger(lambda *_: None, healed=lambda: healed.append("healed"))
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE workspace_run RENAME TO workspace_run_away")
+    try:
+        ledger.look()
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE workspace_run_away RENAME TO workspace_run")
+    newest = MigrationRecorder.Migration.objects.filter(app="workspace").latest("id")
+    newest.delete()
+    ledger.look()
+    assert healed == []
+
+    newest.save(force_insert=True)
+    ledger.look()
+    ledger.look()
+    assert healed == ["healed"]
 
 
 def test_only_paths_that_mean_something_are_told(world: World, settings):  # noqa: F811

@@ -10,9 +10,10 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.db import DatabaseError, connections
+from django.db import DatabaseError, connection, connections
 
 from config.process import wakeup
+from config.storage import database
 from workspace.chats.turns.delivery import CHANGES
 from workspace.models import Run, Turn
 
@@ -57,6 +58,8 @@ class Ledger:
     def look(self, *, silent: bool = False) -> None:
         """Compare with the last look; `silent` only remembers."""
         try:
+            if self._failed and database.state_of(connection).pending:
+                return  # it is being made again: tables may lack columns still
             turns, runs = self._read()
         except DatabaseError as error:
             if not self._failed:
