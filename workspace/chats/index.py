@@ -321,6 +321,7 @@ def _count(row: Chat, record: dict[str, Any]) -> None:
             "finishedAt": record.get("ts"),
         }
         row.usage = _added(row.usage, record.get("usage"))
+    if kind in ("turn_end", "turn_wait"):
         row.hosts = hosts.joined(row.hosts or [], hosts.of(record)) or None
 
 

@@ -100,6 +100,7 @@ class End(NamedTuple):
     turns: int | None = None  # None = unknown, never guessed
     usage: Args | None = None
     cost: float | None = None
+    after: float | None = None  # rate_limited: seconds the provider asks for; inf = for good
 
 
 Event = Text | Thinking | ToolUse | ToolResult | Notice | State | Messages | End
@@ -112,7 +113,9 @@ class Job(NamedTuple):
     message, and `refusal` is the reason (needs_engine). `svc` is {url, token, ops} or None,
     `event` is {name, chat, project} or None. `engine_ref` is what this engine said in `State` at an
     earlier turn of the chat, `fork_source` {sessionId, at, offset, seq}. `engine_cfg` is made by
-    select.engine_cfg. Keys and the bearer exist only here.
+    select.engine_cfg. `retry` is {times, seconds, try, since, turns, usage, cost, ms} or None: how
+    long a rate limit is waited out, the number of this try, and what those before it used. Keys and
+    the bearer exist only here.
     """
 
     turn: str
@@ -149,6 +152,17 @@ class Job(NamedTuple):
     sandbox: Sandbox = Sandbox()
     network: Network = Network()
     engine_cfg: Mapping[str, Any] = MappingProxyType({})
+    retry: Args | None = None
+
+    @property
+    def attempt(self) -> int:
+        """The number of this try, from 1."""
+        return int((self.retry or {}).get("try") or 1)
+
+    @property
+    def replied(self) -> int:
+        """Replies that the tries before this one took of `max_turns`."""
+        return int((self.retry or {}).get("turns") or 0)
 
     def to_json(self) -> bytes:
         """One line, as it is written to the turn process."""
@@ -218,7 +232,7 @@ class TurnIO(Protocol):
         ...
 
     def earlier(self) -> Iterator[Args]:
-        """Records of the chat before this turn, the newest first."""
+        """Records of the chat before this try of the turn, the newest first."""
         ...
 
 

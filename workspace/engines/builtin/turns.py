@@ -23,7 +23,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.usage import RunUsage
 
-from workspace.engines import history
+from workspace.engines import again, history
 from workspace.engines.base import Args, End, Event, Job, Notice, Text, ToolResult, ToolUse, TurnIO
 from workspace.engines.builtin import memory, models, servers, toolbox
 from workspace.engines.builtin.blocks import Blocks
@@ -68,7 +68,7 @@ class Turn:
 
     def __init__(self, job: Job, io: TurnIO, server: str, name: str) -> None:
         self.job, self.io, self.server, self.name = job, io, server, name
-        self.replies = self.calls = 0
+        self.replies, self.calls = job.replied, 0
         self.usage = RunUsage()
         self.blocks = Blocks(io)
         self.settings = models.settings(job.engine_cfg)
@@ -90,8 +90,9 @@ class Turn:
             end = End("error", "api_error", str(error))
         except exceptions.AgentRunError as error:
             end = models.failure(error)
+            self.replies -= end.reason == "rate_limited"  # none came: the next try may have it
         usage, cost = models.reported(self.usage)
-        yield end._replace(turns=self.replies, usage=usage, cost=cost)
+        yield end._replace(turns=self.replies - self.job.replied, usage=usage, cost=cost)
 
     async def _perform(self) -> Events:
         self.tools, notices = await toolbox.opened(self.job, self.io)
@@ -100,6 +101,11 @@ class Turn:
         for notice in notices:
             yield notice
         messages = memory.recall(self.io.earlier())
+        if messages and self._asked_before():
+            async with aclosing(self._again(messages)) as events:
+                async for event in events:
+                    yield event
+            return
         if messages:
             async with aclosing(self._continue(messages)) as events:
                 async for event in events:
@@ -110,6 +116,17 @@ class Turn:
         async with aclosing(self._begin(anew=messages is None)) as events:
             async for event in events:
                 yield event
+
+    def _asked_before(self) -> bool:
+        """Whether an earlier try of this turn put its message to the model."""
+        newest = next((one for one in self.io.earlier() if one["type"] == "engine"), None)
+        return newest is not None and newest["turn"] == self.job.turn
+
+    def _again(self, messages: list[ModelMessage]) -> Events:
+        """Where the try before was refused: the same request once more, with nothing said anew."""
+        if isinstance(messages[-1], ModelRequest):
+            return self._talk(messages)
+        return self._say(again.GO_ON, messages)
 
     async def _continue(self, messages: list[ModelMessage]) -> Events:
         """With what the model remembers; in words when that is more than it can take."""
@@ -127,7 +144,8 @@ class Turn:
 
     def _begin(self, *, anew: bool) -> Events:
         """With nothing but our own records of the chat."""
-        told = (history.preamble(self.io.earlier()), self.job.message)
+        earlier = again.earlier(self.job, self.io)
+        told = (history.preamble(earlier), again.message(self.job, self.io))
         return self._say("\n\n".join(filter(None, told)), [], anew=anew)
 
     async def _say(self, words: str, messages: list[ModelMessage], *, anew: bool = False) -> Events:
@@ -219,7 +237,9 @@ class Turn:
     ) -> Events:
         """One call of a tool and its answer."""
         self.calls += 1
-        call = f"call_{self.job.turn[-8:].lower()}_{self.calls}"  # unique in the whole chat
+        attempt = f"{self.job.attempt}_" if self.job.attempt > 1 else ""
+        # Unique in the whole chat.
+        call = f"call_{self.job.turn[-8:].lower()}_{attempt}{self.calls}"
         args, wrong = toolbox.arguments(part)
         yield ToolUse(part.tool_name, call, args, task)
         began = time.monotonic()

@@ -11,6 +11,7 @@ import { Calls, folded } from "./calls.js";
 import { clock } from "./clock.js";
 import { outcome } from "./outcome.js";
 import { senderOf } from "./senders.js";
+import { waited, waits } from "./waits.js";
 
 const LONGEST = 200_000; // characters drawn as Markdown; more is shown as it is
 const TALL = 24; // lines of a message before it is folded
@@ -24,6 +25,7 @@ export class Turn {
   said = "";
   asks = new Map();
   started = null;
+  wait = null;
   last = false;
 
   constructor(id, acts) {
@@ -98,11 +100,18 @@ export class Turn {
     const busy = this.open && !this.end;
     this.answer.toggleAttribute("aria-busy", busy);
     const ended = this.end && this.end.state !== "completed";
-    const look = stateOf(this.end ? this.end.state : "running");
-    const waits = busy && this.asks.size > 0; // nothing runs while it waits: its clock rests
-    const goes = busy && !waits && this.started && clock(this.started);
+    const look = stateOf(this.end ? this.end.state : this.wait ? "waiting" : "running");
+    const asks = busy && this.asks.size > 0; // nothing runs while it waits: its clock rests
+    const goes = busy && !asks && !this.wait && this.started && clock(this.started);
+    const doing = this.wait
+      ? "waits for its model's provider"
+      : asks
+        ? "waits for your answer"
+        : this.writing
+          ? "writing"
+          : "working";
     const facts = [
-      busy && (waits ? "waits for your answer" : this.writing ? "writing" : "working"),
+      busy && doing,
       ended && look.word.toLowerCase(),
       [this.engine, this.model].filter(Boolean).join(" "),
       !busy && took(this.started, this.end?.timestamp),
@@ -187,6 +196,13 @@ export class Turn {
 
   state(data) {
     this.body();
+    this.waited();
+    if (data.state === "waiting") {
+      this.wait = { data, node: waits(data, this.acts.retry) };
+      this.put(this.wait.node);
+      this.head();
+      return;
+    }
     if (data.state === "started") {
       this.open = true;
       this.started = data.timestamp;
@@ -198,6 +214,12 @@ export class Turn {
     this.end = data;
     this.settle();
     this.finish();
+  }
+
+  /** It waits no longer. */
+  waited() {
+    this.wait?.node.replaceWith(waited(this.wait.data));
+    this.wait = null;
   }
 
   /** What was written and not finished stays as it is; unanswered questions go. */
