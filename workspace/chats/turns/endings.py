@@ -161,7 +161,8 @@ def close(turn: Turn, end: Mapping[str, Any]) -> Mapping[str, Any]:
 def _waits(turn: Turn, last: transcript.Record, end: Mapping[str, Any]) -> bool:
     """Whether the try that ended put the turn aside; one that a person stopped waits no more."""
     tried = (turn.retry or {}).get("try") or 1
-    return last["type"] == "turn_wait" and end["status"] != "stopped" and last["try"] > tried
+    waits = last["type"] == "turn_wait" and end["status"] != "stopped"
+    return waits and int(last["try"]) > tried
 
 
 def _unknown(turn: Turn) -> dict[str, Any]:

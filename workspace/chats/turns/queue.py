@@ -175,19 +175,19 @@ def view(turns: list[Turn]) -> list[QueueRow]:
     for turn in turns:
         begun = turn.state in BUSY
         waiting += not begun
-        shown.append(
-            {
-                "id": turn.id,
-                "state": turn.state,
-                "position": 0 if begun else waiting,
-                "prompt": turn.prompt,
-                "model": turn.model or None,
-                "sender": turn.sender,
-                "createdAt": timestamp(turn.created),
-                "reason": turn.reason or None,
-                **({"waiting": retries.view(turn)} if turn.state == "waiting" else {}),
-            }
-        )
+        row: QueueRow = {
+            "id": turn.id,
+            "state": turn.state,
+            "position": 0 if begun else waiting,
+            "prompt": turn.prompt,
+            "model": turn.model or None,
+            "sender": turn.sender,
+            "createdAt": timestamp(turn.created),
+            "reason": turn.reason or None,
+        }
+        if turn.state == "waiting":
+            row["waiting"] = retries.view(turn)
+        shown.append(row)
     return shown
 
 

@@ -24,9 +24,21 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.usage import RunUsage
 
 from workspace.engines import again, history
-from workspace.engines.base import Args, End, Event, Job, Notice, Text, ToolResult, ToolUse, TurnIO
-from workspace.engines.builtin import memory, models, servers, toolbox
+from workspace.engines.base import (
+    Args,
+    End,
+    Event,
+    Job,
+    Notice,
+    State,
+    Text,
+    ToolResult,
+    ToolUse,
+    TurnIO,
+)
+from workspace.engines.builtin import compaction, memory, models, servers, toolbox
 from workspace.engines.builtin.blocks import Blocks
+from workspace.engines.builtin.fitting import TRIES, Fitting, TooBig, overflows
 from workspace.engines.tools import Output
 
 Events = AsyncGenerator[Event, None]
@@ -72,6 +84,7 @@ class Turn:
         self.usage = RunUsage()
         self.blocks = Blocks(io)
         self.settings = models.settings(job.engine_cfg)
+        self.fitting = Fitting(job, f"{server}:{name}", self.settings, self.usage)
 
     async def events(self) -> Events:
         """From the message to the End, which says what was used whatever happened."""
@@ -81,6 +94,7 @@ class Turn:
                 models.opened(self.server, self.name, self.job.engine_cfg) as self.model,
                 aclosing(self._perform()) as performance,
             ):
+                self.fitting.model = self.model
                 async for event in performance:
                     yield event
         except Spent:
@@ -90,7 +104,8 @@ class Turn:
             end = End("error", "api_error", str(error))
         except exceptions.AgentRunError as error:
             end = models.failure(error)
-            self.replies -= end.reason == "rate_limited"  # none came: the next try may have it
+            if self.job.retry and end.reason == "rate_limited":
+                self.replies -= 1  # none came: the next try may have it
         usage, cost = models.reported(self.usage)
         yield end._replace(turns=self.replies - self.job.replied, usage=usage, cost=cost)
 
@@ -107,7 +122,7 @@ class Turn:
                     yield event
             return
         if messages:
-            async with aclosing(self._continue(messages)) as events:
+            async with aclosing(self._say(self.job.message, messages)) as events:
                 async for event in events:
                     yield event
             return
@@ -127,20 +142,6 @@ class Turn:
         if isinstance(messages[-1], ModelRequest):
             return self._talk(messages)
         return self._say(again.GO_ON, messages)
-
-    async def _continue(self, messages: list[ModelMessage]) -> Events:
-        """With what the model remembers; in words when that is more than it can take."""
-        try:
-            async with aclosing(self._say(self.job.message, messages)) as events:
-                async for event in events:
-                    yield event
-        except exceptions.ModelContextWindowExceededError:
-            if self.replies > 1:  # it had begun to work
-                raise
-            yield Notice("warn", "engine_state_lost", memory.TOO_LONG)
-            async with aclosing(self._begin(anew=True)) as events:
-                async for event in events:
-                    yield event
 
     def _begin(self, *, anew: bool) -> Events:
         """With nothing but our own records of the chat."""
@@ -188,16 +189,9 @@ class Turn:
         if self.replies >= self.job.max_turns:
             raise Spent
         self.replies += 1
-        for left in reversed(range(models.RETRIES + 1)):
-            try:
-                async with aclosing(self._ask(messages, task)) as blocks:
-                    async for block in blocks:
-                        yield block
-                break
-            except Broken as broken:
-                if broken.told or not left:
-                    raise Failed(BROKEN) from broken
-                self.blocks.again()
+        async with aclosing(self._answer_that_fits(messages, task)) as answer:
+            async for event in answer:
+                yield event
         response = self.response
         self.usage.incr(response.usage)
         if response.tool_calls or (response.text or "").strip():
@@ -206,6 +200,46 @@ class Turn:
                 yield memory.kept(response)
         if response.finish_reason in CUT:
             raise Failed(CUT[response.finish_reason])
+
+    async def _answer_that_fits(self, messages: list[ModelMessage], task: str | None) -> Events:
+        """The conversation is made shorter before it is too long, and when it proves to be."""
+        offered = self.tools.definitions(nested=task is not None)
+        error: exceptions.AgentRunError | None = None
+        for left in reversed(range(TRIES)):
+            refused, keep = error is not None, task is None
+            try:
+                folding = self.fitting.fold(messages, offered, refused=refused, keep=keep)
+                async with aclosing(folding) as events:
+                    async for event in events:
+                        yield event
+                async with aclosing(self._unbroken(messages, task)) as blocks:
+                    async for block in blocks:
+                        yield block
+                return
+            except TooBig as big:
+                left_out = compaction.without(messages, self.job.message)
+                for event in memory.kept_anew(left_out) if str(big) and keep else []:
+                    yield event
+                raise Failed(str(big)) if str(big) or error is None else error from None
+            except exceptions.AgentRunError as refusal:
+                if not left or not overflows(refusal):
+                    raise
+                error = refusal
+            self.fitting.learn(error, self.fitting.plain(messages, offered))
+            yield State({**(self.job.engine_ref or {}), **self.fitting.state()})
+
+    async def _unbroken(self, messages: list[ModelMessage], task: str | None) -> Events:
+        """One answer, asked for again while its connection breaks before anything was told."""
+        for left in reversed(range(models.RETRIES + 1)):
+            try:
+                async with aclosing(self._ask(messages, task)) as blocks:
+                    async for block in blocks:
+                        yield block
+                return
+            except Broken as broken:
+                if broken.told or not left:
+                    raise Failed(BROKEN) from broken
+                self.blocks.again()
 
     async def _ask(self, messages: list[ModelMessage], task: str | None) -> Events:
         """One request; its whole response is `response` then. Broken when only a part came."""
