@@ -4,10 +4,10 @@ The script is {"can": {...}, "prompts": [[step, ...], ...]}. The n-th prompt of 
 n-th list, the last one again when there are no more. Sessions are files below `$HOME/.acp-stub`,
 so a session outlives its process; `log.jsonl` beside them holds every request it was sent.
 
-can: load, resume, http (true/false), auth ([method ids] it wants one of before a session), modes
-([ids]), models ([ids]), version (of the protocol), mute (never answers initialize). `options` true:
-the modes are a configuration option; `listed` true: the models are the session's own list; `wary`:
-the mode that it refuses to be put into.
+can: load, resume, http, image (true/false), auth ([method ids] it wants one of before a session),
+modes ([ids]), models ([ids]), version (of the protocol), mute (never answers initialize).
+`options` true: the modes are a configuration option; `listed` true: the models are the session's
+own list; `wary`: the mode that it refuses to be put into.
 A step is one of
   {"say": text}  {"think": text}  {"plan": [[content, status], ...]}  {"raw": line on stdout}
   {"tool": {"kind", "title", "path"?, "input"?, "own"?, "diff"?}, "ask"?: true, "stubborn"?: true,
@@ -107,6 +107,7 @@ class Agent:
             agent_capabilities=schema.AgentCapabilities(
                 load_session=bool(can.get("load")),
                 mcp_capabilities=schema.McpCapabilities(http=bool(can.get("http"))),
+                prompt_capabilities=schema.PromptCapabilities(image=bool(can.get("image"))),
                 session_capabilities=schema.SessionCapabilities(
                     resume=schema.SessionResumeCapabilities() if can.get("resume") else None
                 ),
@@ -192,8 +193,9 @@ class Agent:
         self.cancelled.set()
 
     async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> schema.PromptResponse:
-        text = "\n".join(block.text for block in prompt)
-        self.log("prompt", session=session_id, text=text)
+        text = "\n".join(block.text for block in prompt if block.type == "text")
+        pictures = [(one.mime_type, one.data) for one in prompt if one.type == "image"]
+        self.log("prompt", session=session_id, text=text, pictures=pictures)
         told = self._known(session_id)
         self.history(session_id).write_text(json.dumps([*told, text]))
         stop = "end_turn"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from config.errors import Invalid, NotFound, Problem, TooLarge, UnsupportedMedia, printable
 from config.storage import files, paths
+from workspace.engines.message.pictures import SIGNATURES as IMAGES
 from workspace.projects import store
 from workspace.projects.project import Project
 
@@ -26,13 +27,9 @@ STEM_MAX, HASH_LENGTH = 60, 12
 NAME = re.compile(r"[^/\\\x00-\x1f]{1,200}-[0-9a-f]{12}\.[a-z0-9]{1,8}")
 SUFFIX = re.compile(r"[a-z0-9]{1,8}")
 TEXT = "text/plain"
-SIGNATURES = (
-    ("image/png", "png", re.compile(rb"\x89PNG\r\n\x1a\n")),
-    ("image/jpeg", "jpg", re.compile(rb"\xff\xd8\xff")),
-    ("image/gif", "gif", re.compile(rb"GIF8[79]a")),
-    ("image/webp", "webp", re.compile(rb"RIFF.{4}WEBP", re.DOTALL)),
-    ("application/pdf", "pdf", re.compile(rb"%PDF-")),
-)
+SIGNATURES = (*IMAGES, ("application/pdf", "pdf", re.compile(rb"%PDF-")))
+HEAD = "Attached files:\n"
+PICTURE = re.compile(rf"- {re.escape(FOLDER)}/(\S[^\n]*) \(image/[a-z]+, [0-9]+ bytes\)")
 REFUSED = "the file is neither an image (PNG, JPEG, GIF, WebP) nor a PDF nor text in UTF-8"
 
 
@@ -136,7 +133,14 @@ def named(*, project: Project, prompt: str, attached: Sequence[str]) -> str:
         raise Invalid([Problem("attachments", f"holds {len(attached)} files, at most {MOST}")])
     lines = [_line(project, path) for path in dict.fromkeys(attached)]
     head = f"{prompt.rstrip()}\n\n" if prompt.strip() else ""
-    return f"{head}Attached files:\n" + "\n".join(lines) if lines else prompt
+    return f"{head}{HEAD}" + "\n".join(lines) if lines else prompt
+
+
+def pictures(*, project: Project, prompt: str) -> list[str]:
+    """Where the images lie that stand at the end of a prompt, as `named` wrote them there."""
+    listed = prompt.rpartition(HEAD)[2] if HEAD in prompt else ""
+    names = [found[1] for line in listed.splitlines() if (found := PICTURE.fullmatch(line))]
+    return [str(_folder(project) / name) for name in names if NAME.fullmatch(name)][:MOST]
 
 
 def _line(project: Project, path: str) -> str:

@@ -114,8 +114,8 @@ class Job(NamedTuple):
     `event` is {name, chat, project} or None. `engine_ref` is what this engine said in `State` at an
     earlier turn of the chat, `fork_source` {sessionId, at, offset, seq}. `engine_cfg` is made by
     select.engine_cfg. `retry` is {times, seconds, try, since, turns, usage, cost, ms} or None: how
-    long a rate limit is waited out, the number of this try, and what those before it used. Keys and
-    the bearer exist only here.
+    long a rate limit is waited out, the number of this try, and what those before it used. `images`
+    are files that the message names. Keys and the bearer exist only here.
     """
 
     turn: str
@@ -153,6 +153,7 @@ class Job(NamedTuple):
     network: Network = Network()
     engine_cfg: Mapping[str, Any] = MappingProxyType({})
     retry: Args | None = None
+    images: tuple[str, ...] = ()
 
     @property
     def attempt(self) -> int:
@@ -182,6 +183,7 @@ class Job(NamedTuple):
             fields["sandbox"] = Sandbox.from_json(fields["sandbox"])
             fields["network"] = Network.from_json(fields["network"])
             fields["secrets"] = tuple(fields["secrets"])
+            fields["images"] = tuple(fields["images"])
             return cls(**fields)
         except (TypeError, KeyError, UnicodeDecodeError) as error:
             raise ValueError(f"unreadable job: {error}") from None

@@ -22,7 +22,7 @@ from config.mcp.operations import Registry
 from config.storage import opening
 from workspace.access import reach
 from workspace.access.clients import management
-from workspace.chats import files
+from workspace.chats import attachments, files
 from workspace.chats.files import ChatRecord
 from workspace.chats.turns import tokens
 from workspace.chats.turns.running import NEEDS_ENGINE
@@ -115,6 +115,7 @@ def job_for(
         network=reach.network(project.network, turn.network),
         engine_cfg=cfg,
         retry=_retry(turn),
+        images=tuple(attachments.pictures(project=project, prompt=turn.prompt)),
     )
 
 

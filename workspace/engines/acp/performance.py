@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+from base64 import b64encode
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 
-from workspace.engines import again, history
+from workspace.engines import history
 from workspace.engines.acp import agents, failures
 from workspace.engines.acp.calls import UNKNOWN_END, Call, Calls, text_of
 from workspace.engines.acp.client import Client, Question
@@ -25,6 +26,7 @@ from workspace.engines.base import (
     TurnIO,
 )
 from workspace.engines.light_typing import Any
+from workspace.engines.message import again, pictures
 from workspace.engines.proxy import gateway
 
 LINE_BYTES = 2**24
@@ -43,6 +45,8 @@ class Performance:
         self.errors = b""
         self.block: Text | Thinking | None = None
         self.blocks = 0
+        self.shown: list[pictures.Picture] = []
+        self.answer: Any = None
         self.cost: float | None = None  # of the whole session, as the agent last said
 
     async def events(self) -> AsyncGenerator[Event, None]:
@@ -124,6 +128,38 @@ class Performance:
             yield event
         self.io.on_stop(lambda: connection.cancel(session_id=session.id))
         self.client.listening = True
+        for event in self._see(agent, session):
+            yield event
+        answer = None
+        while answer is None:
+            self.answer = None
+            async with aclosing(self._asked(agent, connection, session)) as events:
+                async for event in events:
+                    yield event
+            answer = self.answer
+        for event in [*self._flush(), *(call.result(UNKNOWN_END) for call in self.calls.open())]:
+            yield event
+        if self.cost is not None:
+            yield State(session.state | {"cost": self.cost})
+        yield failures.answered(answer, self._spent(session))
+
+    def _see(self, agent: agents.Agent, session: Session) -> Iterator[Event]:
+        """The pictures of the message, and what has to be said about them."""
+        if not self.job.images or again.begun(self.job, self.io):
+            return
+        if not session.sees:
+            yield Notice("warn", pictures.UNSEEN, pictures.unseen(f"The agent {agent.name}"))
+            return
+        self.shown, others = pictures.shown(self.job.images)
+        if others:
+            yield Notice("warn", pictures.LEFT_OUT, pictures.too_much(others))
+
+    async def _asked(
+        self, agent: agents.Agent, connection: Any, session: Session
+    ) -> AsyncGenerator[Event, None]:
+        """One prompt to its `answer`; none where it is to be asked again without its pictures."""
+        from acp import RequestError
+
         asked = asyncio.ensure_future(connection.prompt(session.id, self._prompt(session)))
         asked.add_done_callback(lambda _: self.client.queue.put_nowait(OVER))
         try:
@@ -132,24 +168,25 @@ class Performance:
                     yield event
                 if isinstance(item, Question):
                     item.call.set_result(self.calls.merge(item.tool_call))
-            answer = await asked
+            self.answer = await asked
+        except RequestError as error:
+            if not self.shown or self.blocks or not pictures.refused(f"{error} {error.data}"):
+                raise
+            self.shown = []
+            yield Notice("warn", pictures.UNSEEN, pictures.unseen(f"The agent {agent.name}"))
         finally:
             asked.cancel()
-        for event in [*self._flush(), *(call.result(UNKNOWN_END) for call in self.calls.open())]:
-            yield event
-        if self.cost is not None:
-            yield State(session.state | {"cost": self.cost})
-        yield failures.answered(answer, self._spent(session))
 
     def _prompt(self, session: Session) -> list[Any]:
         """The message; before it, for a session that knows nothing, where it is and what was."""
-        from acp import text_block
+        from acp import image_block, text_block
 
         texts = [again.message(self.job, self.io)]
         if session.fresh:
             told = history.preamble(again.earlier(self.job, self.io))
             texts = [self.job.instructions, told, *texts]
-        return [text_block(text) for text in texts if text]
+        seen = [image_block(b64encode(one.data).decode(), one.type) for one in self.shown]
+        return [*(text_block(text) for text in texts if text), *seen]
 
     def _spent(self, session: Session) -> float | None:
         """What this turn cost: the agent tells what the session has cost so far."""

@@ -28,6 +28,7 @@ class Session:
     fresh: bool
     state: Args
     offers: Offers = field(default_factory=Offers)
+    sees: bool = False  # the agent takes pictures in a prompt
     events: list[Event] = field(default_factory=list)
 
 
@@ -49,6 +50,7 @@ async def open_session(agent: Agent, connection: Any, job: Job) -> Session:
     session = await _known(agent, connection, job, can, servers)
     fresh = await _begun(agent, connection, job, servers) if session.fresh else session
     fresh.events = [*session.events, *fresh.events]
+    fresh.sees = bool(can.prompt_capabilities and can.prompt_capabilities.image)
     if fresh.fresh and job.svc and not servers:
         text = f"The agent {agent.name} takes no HTTP server: it has no svc_manage tools."
         fresh.events.append(Notice("warn", "svc_manage_unavailable", text))

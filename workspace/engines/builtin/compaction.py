@@ -41,7 +41,7 @@ class Folded(NamedTuple):
     """What stands in the place of all messages, and how many went into its summary."""
 
     messages: list[ModelMessage]
-    count: int = 0
+    number: int = 0
     summary: bool = False
 
 
@@ -153,7 +153,7 @@ def joined(
     told = UserPromptPart("\n\n".join(words))
     if isinstance(tail[0], ModelRequest):
         opening = replace(tail.pop(0), metadata=memory.ANEW)
-        opening = replace(opening, parts=[told, *opening.parts])
+        opening = _with(opening, [told, *opening.parts])
     else:
         last = next(one for one in reversed(messages) if isinstance(one, ModelRequest))
         opening = ModelRequest([told], instructions=last.instructions, metadata=memory.ANEW)
@@ -176,7 +176,7 @@ def shortened(messages: list[ModelMessage], room: int, message: str) -> list[Mod
             break
         parts: list[Any] = [*found[place].parts]
         parts[number] = _cut(parts[number], max(SHORT // 2, large // 2), message)
-        found[place] = replace(found[place], parts=parts)
+        found[place] = _with(found[place], parts)
     return found
 
 
@@ -185,18 +185,20 @@ def without(messages: Sequence[ModelMessage], message: str) -> list[ModelMessage
     could not be made to fit with it either."""
     found: list[ModelMessage] = []
     for one in messages:
-        parts: list[Any] = [
-            replace(part, content=_first(message, SHORT) + LEFT_OUT) if _is(part, message) else part
-            for part in one.parts
-        ]
-        found.append(replace(one, parts=parts))
-    first = found[0]
-    return [replace(first, metadata=memory.ANEW), *found[1:]]
+        begun = UserPromptPart(_first(message, SHORT) + LEFT_OUT)
+        parts: list[Any] = [begun if _is(part, message) else part for part in one.parts]
+        found.append(_with(one, parts))
+    return [replace(found[0], metadata=memory.ANEW), *found[1:]]
 
 
 def _is(part: Any, message: str) -> bool:
     text = part.content if isinstance(part, UserPromptPart) else None
+    text = text[0] if isinstance(text, list) else text
     return isinstance(text, str) and text.endswith(message)
+
+
+def _with(message: Any, parts: list[Any]) -> Any:
+    return replace(message, parts=parts)
 
 
 def _can_be_cut(part: Any, message: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncGenerator, Mapping
+from typing import TypeGuard
 
 from pydantic_ai import exceptions
 from pydantic_ai.direct import model_request_stream
@@ -46,10 +47,12 @@ class TooBig(Exception):
     """The conversation cannot be made to fit; the text is a sentence for the chat."""
 
 
-def overflows(error: exceptions.AgentRunError) -> bool:
+def overflows(error: Exception) -> TypeGuard[exceptions.AgentRunError]:
     """Whether a server refused a request for its length; not every one has the same word for it."""
     if isinstance(error, exceptions.ModelContextWindowExceededError):
         return True
+    if not isinstance(error, exceptions.ModelAPIError):
+        return False
     status = getattr(error, "status_code", None)
     known = isinstance(error, exceptions.ModelRateLimitError | exceptions.ModelQuotaExceededError)
     return status in (400, 413, 422, 500) and not known and bool(_TOO_LONG.search(error.message))
@@ -103,7 +106,7 @@ class Fitting:
         why = self._why(room)
         if (refused and after >= plain) or (after > limit and why):
             raise TooBig(why)
-        if not found.count and after >= plain:
+        if not found.number and after >= plain:
             return
         messages[:] = found.messages
         if keep:
@@ -158,10 +161,10 @@ class Fitting:
             f"The conversation had grown to about {before:,} tokens; {self.word} takes about "
             f"{limit:,}"
         )
-        if not found.count:
+        if not found.number:
             return f"{grew}. Its longest parts were cut for it; this chat shows all of them."
         how = "folded into a summary" if found.summary else "left out: it gave no summary of them"
-        return f"{grew}. Its first {found.count} messages were {how}. This chat shows all of them."
+        return f"{grew}. Its first {found.number} messages were {how}. This chat shows all of them."
 
     def state(self) -> Mapping[str, Any]:
         return {"limits": self.learned} if self.learned else {}

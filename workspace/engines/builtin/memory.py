@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from pydantic import ValidationError
 from pydantic_ai.messages import (
+    ImageUrl,
     ModelMessage,
     ModelMessagesTypeAdapter,
     ModelRequest,
@@ -45,7 +46,9 @@ def kept_anew(messages: list[ModelMessage]) -> list[Messages]:
     ]
 
 
-def prompt(text: str, instructions: str, *, anew: bool = False) -> ModelRequest:
+def prompt(
+    text: str | list[str | ImageUrl], instructions: str, *, anew: bool = False
+) -> ModelRequest:
     """What the user says; `anew` as ANEW."""
     metadata = ANEW if anew else None
     return ModelRequest([UserPromptPart(text)], instructions=instructions, metadata=metadata)

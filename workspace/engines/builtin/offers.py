@@ -35,7 +35,7 @@ _REFUSED = {"run_in_background"}  # an argument that the gate denies in every en
 
 DESCRIPTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "Read": (
-        f"Read a text file as numbered lines. {_PATHS}",
+        f"Read a text file as numbered lines, or see a picture (PNG, JPEG, GIF, WebP). {_PATHS}",
         {"offset": "first line, from 1", "limit": "how many lines (2000)"},
     ),
     "Glob": (

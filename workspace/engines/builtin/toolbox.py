@@ -15,6 +15,7 @@ from pydantic_ai.tools import ToolDefinition
 from workspace.engines import catalogue, policy, svc_client, tools
 from workspace.engines.base import Args, Job, Notice, TurnIO
 from workspace.engines.builtin import offers
+from workspace.engines.tools.files import NO_TEXT
 
 CHARACTERS = 100_000  # of one answer: more would fill a model's memory, and no record holds it
 SECONDS, BASH_MS = 60.0, 120_000
@@ -59,7 +60,11 @@ class Toolbox:
             is_error, text = await self.io.svc(name.removeprefix(catalogue.SVC), args, SECONDS)
             return _bounded(tools.Output(text, is_error, int(is_error)))
         seconds = args.get("timeout", BASH_MS) / 1000 if name == "Bash" else SECONDS
-        return _bounded(tools.run(name, args, self.io, self.settings, seconds))
+        output = tools.run(name, args, self.io, self.settings, seconds)
+        if name == "Read" and output.is_error and output.text == NO_TEXT:
+            asked = {"file_path": args["file_path"], tools.PICTURE: True}
+            output = tools.run(name, asked, self.io, self.settings, seconds)
+        return _bounded(output)
 
 
 async def opened(job: Job, io: TurnIO) -> tuple[Toolbox, list[Notice]]:

@@ -23,7 +23,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.usage import RunUsage
 
-from workspace.engines import again, history
+from workspace.engines import history
 from workspace.engines.base import (
     Args,
     End,
@@ -39,6 +39,8 @@ from workspace.engines.base import (
 from workspace.engines.builtin import compaction, memory, models, servers, toolbox
 from workspace.engines.builtin.blocks import Blocks
 from workspace.engines.builtin.fitting import TRIES, Fitting, TooBig, overflows
+from workspace.engines.builtin.seeing import Seeing
+from workspace.engines.message import again
 from workspace.engines.tools import Output
 
 Events = AsyncGenerator[Event, None]
@@ -84,6 +86,7 @@ class Turn:
         self.usage = RunUsage()
         self.blocks = Blocks(io)
         self.settings = models.settings(job.engine_cfg)
+        self.seeing = Seeing(job, f"{server}:{name}")
         self.fitting = Fitting(job, f"{server}:{name}", self.settings, self.usage)
 
     async def events(self) -> Events:
@@ -150,7 +153,10 @@ class Turn:
         return self._say("\n\n".join(filter(None, told)), [], anew=anew)
 
     async def _say(self, words: str, messages: list[ModelMessage], *, anew: bool = False) -> Events:
-        prompt = memory.prompt(words, self.job.instructions, anew=anew)
+        said, notices = self.seeing.prompt(words)
+        for notice in notices:
+            yield notice
+        prompt = memory.prompt(said, self.job.instructions, anew=anew)
         memory.append(messages, prompt)
         yield memory.kept(prompt)
         async with aclosing(self._talk(messages)) as events:
@@ -205,7 +211,7 @@ class Turn:
         """The conversation is made shorter before it is too long, and when it proves to be."""
         offered = self.tools.definitions(nested=task is not None)
         error: exceptions.AgentRunError | None = None
-        for left in reversed(range(TRIES)):
+        for left in reversed(range(TRIES + 1)):
             refused, keep = error is not None, task is None
             try:
                 folding = self.fitting.fold(messages, offered, refused=refused, keep=keep)
@@ -221,12 +227,21 @@ class Turn:
                 for event in memory.kept_anew(left_out) if str(big) and keep else []:
                     yield event
                 raise Failed(str(big)) if str(big) or error is None else error from None
-            except exceptions.AgentRunError as refusal:
-                if not left or not overflows(refusal):
+            except (exceptions.AgentRunError, exceptions.UserError) as refusal:
+                blind = self.seeing.refused(refusal)
+                if blind and left:
+                    error = None
+                elif left and overflows(refusal):
+                    error = refusal
+                else:
                     raise
-                error = refusal
-            self.fitting.learn(error, self.fitting.plain(messages, offered))
-            yield State({**(self.job.engine_ref or {}), **self.fitting.state()})
+            if error is None:
+                self.seeing.blind = True
+                yield self.seeing.unseen()
+            else:
+                self.fitting.learn(error, self.fitting.plain(messages, offered))
+            known = {**self.fitting.state(), **self.seeing.state()}
+            yield State({**(self.job.engine_ref or {}), **known})
 
     async def _unbroken(self, messages: list[ModelMessage], task: str | None) -> Events:
         """One answer, asked for again while its connection breaks before anything was told."""
@@ -248,7 +263,7 @@ class Turn:
         try:
             async with model_request_stream(
                 self.model,
-                messages,
+                self.seeing.shown(messages),
                 model_settings=self.settings,
                 model_request_parameters=ModelRequestParameters(function_tools=offered),
             ) as stream:
@@ -309,9 +324,10 @@ class Turn:
         return [memory.prompt(args["prompt"], f"{self.job.instructions}\n{SUBAGENT}".strip())]
 
     def _answer(self, part: ToolCallPart, output: Output) -> ModelRequest:
+        seen = part.tool_name == "Read"
         returned = ToolReturnPart(
             part.tool_name,
-            output.text or "(no output)",
+            self.seeing.answer(output) if seen else output.text or "(no output)",
             part.tool_call_id,
             outcome="failed" if output.is_error else "success",
         )

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from glob import escape
 from pathlib import Path
 
-from workspace.engines import again, history
+from workspace.engines import history
 from workspace.engines.base import Job, TurnIO
 from workspace.engines.light_typing import Any, NamedTuple
+from workspace.engines.message import again
 
 LOST = (
     "Claude no longer has its own memory of this conversation; it was given the messages as text."

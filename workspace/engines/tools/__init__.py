@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 INSIDE = frozenset({"Bash", "Read", "Write", "Edit", "Glob", "Grep", "NotebookEdit"})
 
 
+PICTURE = "as a picture"  # of Read: what the builtin engine adds, and no model can
+
+
 class ToolError(Exception):
     """The tool's answer is this text, as an error."""
 
@@ -80,6 +83,8 @@ def _run(
         case "Read" | "Write" | "Edit":
             from workspace.engines.tools import files
 
+            if args.get(PICTURE):
+                return files.picture(args, place, settings.cwd)
             return Output(files.TOOLS[tool](args, place, settings.cwd))
         case "Glob" | "Grep":
             from workspace.engines.tools import search

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 
 from workspace.engines.light_typing import IO, TYPE_CHECKING, Any
-from workspace.engines.tools import Place, ToolError, opening
+from workspace.engines.tools import Output, Place, ToolError, opening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 LINE_CHARACTERS, LINES = 2000, 2000
+NO_TEXT = "not a text file"
 _LONGEST = LINE_CHARACTERS * 4
 
 
@@ -22,7 +23,7 @@ def read(args: Mapping[str, Any], place: Place, cwd: str) -> str:
     try:
         with opening.reading(path, place, cwd) as fd, os.fdopen(os.dup(fd), "rb") as file:
             if b"\0" in file.read(8192):
-                raise ToolError("not a text file")
+                raise ToolError(NO_TEXT)
             file.seek(0)
             for number, line in enumerate(_lines(file), 1):
                 if number >= stop:
@@ -33,6 +34,26 @@ def read(args: Mapping[str, Any], place: Place, cwd: str) -> str:
     except FileNotFoundError:
         raise ToolError(f"file not found: {path}") from None
     return "\n".join(shown)
+
+
+def picture(args: Mapping[str, Any], place: Place, cwd: str) -> Output:
+    """An image as a model is shown it; its bytes are the bare output, in base64."""
+    import base64
+
+    from workspace.engines.message import pictures
+
+    path = args["file_path"]
+    with opening.reading(path, place, cwd) as fd:
+        size = os.fstat(fd).st_size
+        if size > pictures.BYTES:
+            raise ToolError(f"{NO_TEXT}, and too large to be shown: {size} bytes")
+        with os.fdopen(os.dup(fd), "rb") as file:
+            data = file.read(pictures.BYTES)
+    kind = pictures.kind(data)
+    if kind is None:
+        raise ToolError(NO_TEXT)
+    text = f"[picture: {kind}, {len(data)} bytes]"
+    return Output(text, raw=base64.b64encode(data).decode())
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ from typing import Any
 from tests.workspace.chats.turns.world import only
 from tests.workspace.engines.acp.conftest import Agents
 from workspace import ids
-from workspace.engines import again
+from workspace.engines.message import again
 
 RETRY = {"times": 3, "seconds": 600}
 

@@ -8,7 +8,7 @@ from tests.stubs.anthropic import Asked, text, use
 from tests.workspace.chats.turns.world import only
 from tests.workspace.engines.claude.conftest import Desk, Record, ended, of
 from workspace import ids
-from workspace.engines import again
+from workspace.engines.message import again
 
 RETRY = {"times": 3, "seconds": 600}
 REFUSALS = 3  # requests that Claude Code makes by itself before it gives up

@@ -1,0 +1,74 @@
+"""Pictures that a model is shown: what counts as one, how large, and how many at a time.
+
+The bytes alone decide what a file is. A picture that cannot be shown is named, never a failure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from config.storage import opening
+from workspace.engines.light_typing import NamedTuple
+
+MOST, BYTES, ALL_BYTES = 20, 5 * 1024 * 1024, 20 * 1024 * 1024
+SIGNATURES = (
+    ("image/png", "png", re.compile(rb"\x89PNG\r\n\x1a\n")),
+    ("image/jpeg", "jpg", re.compile(rb"\xff\xd8\xff")),
+    ("image/gif", "gif", re.compile(rb"GIF8[79]a")),
+    ("image/webp", "webp", re.compile(rb"RIFF.{4}WEBP", re.DOTALL)),
+)
+UNSEEN, LEFT_OUT = "pictures_unseen", "pictures_left_out"
+_ABOUT_THEM = re.compile(r"image|vision|picture|multi-?modal|mmproj", re.IGNORECASE)
+
+
+class Picture(NamedTuple):
+    path: str
+    type: str
+    data: bytes
+
+
+def kind(data: bytes) -> str | None:
+    """Which image these bytes are; None for anything else."""
+    return next((name for name, _, signature in SIGNATURES if signature.match(data)), None)
+
+
+def read(path: str) -> Picture | None:
+    """A picture that can be shown, of a folder that no link leads out of."""
+    try:
+        data = opening.contents(path, limit=BYTES, within=Path(path).parent)
+    except OSError:
+        return None
+    found = kind(data)
+    return Picture(path, found, data) if found else None
+
+
+def shown(paths: Sequence[str]) -> tuple[list[Picture], list[str]]:
+    """Those that fit into one message, and the names of the others."""
+    found: list[Picture] = []
+    others = [Path(path).name for path in paths[MOST:]]
+    left = ALL_BYTES
+    for path in paths[:MOST]:
+        picture = read(path)
+        if picture is None or len(picture.data) > left:
+            others.append(Path(path).name)
+            continue
+        left -= len(picture.data)
+        found.append(picture)
+    return found, others
+
+
+def too_much(names: Sequence[str]) -> str:
+    """For the chat: which were not shown."""
+    most = f"up to {BYTES // 1024**2} MiB, {MOST} and {ALL_BYTES // 1024**2} MiB of them together"
+    return f"Not shown to the model, which is told where they lie: {', '.join(names)} ({most})."
+
+
+def unseen(who: str) -> str:
+    return f"{who} takes no pictures; it is told where they lie."
+
+
+def refused(text: str) -> bool:
+    """Whether an error of a server that was sent pictures is about these."""
+    return bool(_ABOUT_THEM.search(text))
