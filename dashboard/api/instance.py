@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from config import __version__, jsonio
 from config.web import answers
-from config.web.places import BadgeList, PlaceList, PlaceQuery, badges, found
+from config.web.palette import BadgeList, DestinationList, DestinationQuery, badges, found
 from dashboard.api.base import ViewSet, documented, known, tagged, unchanged
 from dashboard.daemon import Views, read
 from dashboard.daemon.views import State
@@ -51,7 +51,7 @@ class InstanceViewSet(ViewSet):
         """This node and the others on its PostgreSQL and Redis; `heard` while the Redis answers."""
         return Response(nodes.list_nodes())
 
-    @documented(PlaceList, query=PlaceQuery)
+    @documented(DestinationList, query=DestinationQuery)
     def places(self, request: Request) -> Response:
         """Where one can go in all parts, by name; best first."""
         return Response(found(request))

@@ -6,8 +6,8 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from dashboard.api.base import known, unchanged
-from dashboard.pictures.icons import Icon
-from dashboard.pictures.thumbs import Picture
+from dashboard.rendering.icons import Icon
+from dashboard.rendering.thumbs import Picture
 
 HEADERS = {"Cache-Control": "no-cache", "Cross-Origin-Resource-Policy": "same-site"}
 

@@ -61,7 +61,7 @@ Shown = tuple[Sighting, str, bool, Observed]  # a listener and what its record w
 
 @dataclass(slots=True, eq=False)
 class Views:
-    now: state.State
+    now: state.DaemonState
     _observed: dict[str, Shown] = field(default_factory=dict)
 
     def app(self, slug: str, config: records.WithConfig) -> records.App | None:

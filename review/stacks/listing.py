@@ -48,7 +48,7 @@ class ProjectItem(TypedDict):
 class ProjectList(TypedDict):
     projectsDir: str
     home: str
-    examples: examples.State
+    examples: examples.ReviewState
     projects: list[ProjectItem]
 
 

@@ -167,7 +167,7 @@ PROMISES = (
         "G9",
         "probes and icon fetches cannot be turned inward and never hang",
         "6 attacks, a turning name, the service itself: refused or timed out",
-        "dashboard/pictures/reach.py",
+        "dashboard/rendering/reach.py",
     ),
     Promise(
         "G10",

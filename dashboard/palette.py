@@ -1,0 +1,28 @@
+"""What the palette finds of the dashboard, and how many apps need attention: from memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from config.web.palette import Destination, Waiting
+from dashboard.daemon import Views, read
+
+
+def destinations() -> Iterator[Destination]:
+    """The page, its apps, and the bookmarks at their own addresses."""
+    names, groups = read(Views.names), read(Views.groups)
+    yield Destination("Apps", "part", "/")
+    for slug, name, url in names:
+        address = url.partition("://")[2].rstrip("/") if url else ""
+        yield Destination(name, "app", f"/#app={quote(slug, safe='')}", address, slug)
+    for group in groups:
+        for link in group["links"]:
+            if link["url"].startswith(("http://", "https://")):
+                hint = f"Bookmark in {group['name']}"
+                yield Destination(link["name"], "bookmark", link["url"], hint, link["url"])
+
+
+def waiting() -> Waiting:
+    count = read(Views.attention)
+    return Waiting(count, "app needs attention" if count == 1 else "apps need attention")
