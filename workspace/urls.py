@@ -15,6 +15,7 @@ from workspace.api.chats import ChatViewSet
 from workspace.api.instance import InstanceViewSet
 from workspace.api.projects import CloneViewSet, ProjectViewSet
 from workspace.api.runs import RunViewSet
+from workspace.api.sessions import SessionViewSet
 from workspace.api.triggers import TriggerViewSet
 
 READ = ["get", "head"]
@@ -26,6 +27,7 @@ instance = InstanceViewSet.as_view
 project = ProjectViewSet.as_view
 clone = CloneViewSet.as_view
 chat = ChatViewSet.as_view
+session = SessionViewSet.as_view
 attachment = AttachmentViewSet.as_view
 trigger = TriggerViewSet.as_view
 run = RunViewSet.as_view
@@ -54,6 +56,9 @@ api = [
     path(f"{CHAT}/restore", chat({"post": "restore"})),
     path(f"{P}/attachments", attachment({"post": "create"})),
     path(f"{P}/attachments/<str:name>", attachment({"get": "retrieve"})),
+    path(f"{P}/sessions", session({"get": "list"})),
+    path(f"{P}/sessions/<str:session_id>", session({"get": "retrieve"})),
+    path(f"{P}/sessions/<str:session_id>/continue", session({"post": "proceed"})),
     path(f"{P}/trash", chat({"get": "trash"})),
     path(f"{CHAT}/messages", chat({"get": "messages", "post": "send"})),
     path(f"{CHAT}/stop", chat({"post": "stop"})),

@@ -50,7 +50,7 @@ export class Calls {
         ? now(running)
         : [
             h("span", { class: "tiny quiet cut names" }, names(list)),
-            h("span", { class: "tiny quiet push" }, span(took)),
+            took > 0 && h("span", { class: "tiny quiet push" }, span(took)),
           ],
     );
   }
