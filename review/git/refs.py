@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from config.git import command
+from config.git.command import GitError
 from config.storage import opening
 from review import caches
-from review.git import command, underway
-from review.git.command import GitError
+from review.git import underway
 from review.git.repository import LONGEST, Repository, refuse_odd
 from review.git.underway import MARKS, REBASES, Underway
 
