@@ -44,17 +44,9 @@ def record_of(project: Project, chat: str, turn: str) -> Record:
     return record
 
 
-def undo(project: Project, chat: str, turn: str) -> Done:
-    """Take the edits of a turn back. NotFound, Conflict while it runs, Unavailable."""
-    return _turned(project, chat, turn, "undo")
-
-
-def redo(project: Project, chat: str, turn: str) -> Done:
-    """Give again what an undo took back."""
-    return _turned(project, chat, turn, "redo")
-
-
-def _turned(project: Project, chat: str, turn: str, way: Way) -> Done:
+def turned(project: Project, chat: str, turn: str, way: Way) -> Done:
+    """Take the edits of a turn back, or give again what was. NotFound, Unavailable, Conflict
+    while it runs and for a redo of what was not undone."""
     root = record_of(project, chat, turn).root
     if Turn.objects.filter(id=turn, state="running").exists():
         raise Conflict("This turn is still running; stop it first", code="busy")

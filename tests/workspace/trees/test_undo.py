@@ -226,7 +226,7 @@ def test_what_is_not_kept_or_of_another_project_is_not_found(desk: Desk):
     turn = desk.at_work().ends()
     for chat, name in ((turn.row.chat, turn.row.id), (turn.row.chat, "../x"), ("x", turn.row.id)):
         with pytest.raises(NotFound):
-            undo.undo(desk.project, chat, name)
+            undo.turned(desk.project, chat, name, "undo")
 
 
 def test_edits_that_were_not_undone_cannot_be_given_again(desk: Desk):
