@@ -331,6 +331,9 @@ class Options:
     audit_days: int = option(
         readers.whole(1), 30, "Days an audit row is kept", key="retention.auditDays"
     )
+    checkpoint_days: int = option(
+        readers.whole(0), 30, "Days edits can be undone", key="retention.checkpointDays"
+    )
     network: NetworkSetting = option(
         readers.network, NetworkSetting(), "What turns may reach", key="engines.network"
     )

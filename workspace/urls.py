@@ -12,6 +12,7 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSpli
 from workspace import pages
 from workspace.api.attachments import AttachmentViewSet
 from workspace.api.chats import ChatViewSet
+from workspace.api.edits import EditViewSet
 from workspace.api.instance import InstanceViewSet
 from workspace.api.projects import CloneViewSet, ProjectViewSet
 from workspace.api.runs import RunViewSet
@@ -21,6 +22,7 @@ from workspace.api.triggers import TriggerViewSet
 READ = ["get", "head"]
 P = "api/projects/<str:slug>"
 CHAT = f"{P}/chats/<str:session_id>"
+TURN = f"{CHAT}/turns/<str:turn>"
 TRIGGER = f"{P}/triggers/<str:name>"
 
 instance = InstanceViewSet.as_view
@@ -28,6 +30,7 @@ project = ProjectViewSet.as_view
 clone = CloneViewSet.as_view
 chat = ChatViewSet.as_view
 session = SessionViewSet.as_view
+edit = EditViewSet.as_view
 attachment = AttachmentViewSet.as_view
 trigger = TriggerViewSet.as_view
 run = RunViewSet.as_view
@@ -68,6 +71,10 @@ api = [
     path(f"{CHAT}/read", chat({"post": "read"})),
     path(f"{CHAT}/fork", chat({"post": "fork"})),
     path(f"{CHAT}/permissions/<str:call>", chat({"post": "permit"})),
+    path(f"{CHAT}/edits", edit({"get": "list"})),
+    path(f"{TURN}/edits", edit({"get": "retrieve"})),
+    path(f"{TURN}/undo", edit({"post": "undo"})),
+    path(f"{TURN}/redo", edit({"post": "redo"})),
     path(f"{P}/triggers", trigger({"get": "list"})),
     path(f"{P}/triggers/runtime", trigger({"get": "runtime", "put": "reserved"})),
     path(TRIGGER, trigger({"get": "retrieve", "put": "update", "delete": "destroy"})),

@@ -13,11 +13,11 @@ from typing import TypedDict
 from django.conf import settings
 from django.db import OperationalError
 
+from config.git.command import GitError
 from config.storage import homes
 from review import caches, files, projects
 from review.examples import installing as examples
 from review.git import repository
-from review.git.command import GitError
 from review.git.log import history as commits
 from review.models import RepoRow
 from review.projects import Project, RepoEntry

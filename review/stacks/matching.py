@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from config.git.command import GitError
 from review.git import ancestry, family, patches
-from review.git.command import GitError
 from review.git.commits import Commit
 from review.git.log import history
 from review.git.patches import Patch

@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from config.git.command import GitError
 from review import files
 from review.files import times
-from review.git.command import GitError
 from review.git.log import history
 from review.threads import document, joining, schema
 from review.threads.carry import lineage

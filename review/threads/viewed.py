@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from config.errors import Invalid
+from config.git.command import GitError
 from review.files import times
-from review.git.command import GitError
 from review.git.commits import Commit, shown_path
 from review.git.diffs import diff
 from review.git.log import history

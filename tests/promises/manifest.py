@@ -161,7 +161,7 @@ PROMISES = (
         "G8",
         "git is driven safely",
         "13 hooks, 26 settings, 7 aliases, hostile names: 0 commands run",
-        "review/git/command.py",
+        "config/git/command.py",
     ),
     Promise(
         "G9",

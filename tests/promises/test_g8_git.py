@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from config.git.command import GitError
 from review.git import ancestry, objects, patches, ranges, refs
-from review.git.command import GitError
 from review.git.diffs import diff
 from review.git.log import history
 from review.git.repository import Repository, open_repository

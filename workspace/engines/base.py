@@ -112,7 +112,8 @@ class Job(NamedTuple):
     message, and `refusal` is the reason (needs_engine). `svc` is {url, token, ops} or None,
     `event` is {name, chat, project} or None. `engine_ref` is what this engine said in `State` at an
     earlier turn of the chat, `fork_source` {sessionId, at, offset, seq}. `engine_cfg` is made by
-    select.engine_cfg. Keys and the bearer exist only here.
+    select.engine_cfg. `keep` says where to note what file tools do (workspace/trees/touched.py),
+    `notices` (level, code, text) are said first. Keys and the bearer exist only here.
     """
 
     turn: str
@@ -149,6 +150,8 @@ class Job(NamedTuple):
     sandbox: Sandbox = Sandbox()
     network: Network = Network()
     engine_cfg: Mapping[str, Any] = MappingProxyType({})
+    keep: Args | None = None
+    notices: tuple[tuple[str, str, str], ...] = ()
 
     def to_json(self) -> bytes:
         """One line, as it is written to the turn process."""

@@ -16,6 +16,7 @@ import { exportOf, forkOf, items, renameHere } from "./chat/actions.js";
 import { drawFacts } from "./chat/facts.js";
 import { chatList } from "./chat/list.js";
 import { queue } from "./chat/queue.js";
+import { Edits } from "./chat/undo.js";
 import { Transcript } from "./chat/transcript.js";
 import { composer } from "./composer.js";
 
@@ -68,8 +69,10 @@ class ChatPage {
       again: (prompt) => this.idle().then(() => post(`${route}/messages`, { prompt })),
       edit: (prompt) => this.write.write(prompt),
       fork: (turn) => forkOf({ project: slug, sessionId: id }, turn),
+      edits: (turn) => this.edits.of(turn),
       asked: ({ tool }) => this.say(`${tool} asks to run. A allows it once, D denies it.`),
     });
+    this.edits = new Edits(route, () => this.transcript.edited());
     this.write = composer({
       key: id,
       project: slug,
@@ -105,6 +108,7 @@ class ChatPage {
     const rest = late(this.transcript.top, "text");
     const [from] = await Promise.all([this.transcript.open(), this.reload()]).finally(rest);
     this.follow(from);
+    this.look();
     this.seen();
     await this.jump();
   }
@@ -118,6 +122,7 @@ class ChatPage {
       state: (data) => {
         Object.assign(this.state, data);
         this.transcript.running(data.turn);
+        if (!data.running) this.look();
         if (!data.running) for (const go of this.rests.splice(0)) go();
         this.draw();
       },
@@ -134,6 +139,11 @@ class ChatPage {
     const end = follow(`${route}/events`, handlers, { after: from });
     const renamed = ({ sessionId }) => sessionId === id && this.reload().catch(() => {});
     follow("/api/events", { chat: renamed });
+  }
+
+  /** What turns changed is known once they are settled. */
+  look() {
+    this.edits.load().catch(() => {}); // the next turn asks again
   }
 
   /** A message sent before the failed turn is settled would be held with all that wait. */

@@ -162,6 +162,11 @@ export class Transcript {
     for (const [id, shown] of this.turns) if (shown.open && id !== turn?.id) shown.settle();
   }
 
+  /** What the turns changed is known anew. */
+  edited() {
+    for (const turn of this.turns.values()) turn.edited();
+  }
+
   /** Why messages are held, in words. */
   whyHeld() {
     const ended = [...this.turns.values()].reverse().find((turn) => turn.end);

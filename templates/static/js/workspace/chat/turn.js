@@ -23,6 +23,7 @@ export class Turn {
   prompt = "";
   said = "";
   asks = new Map();
+  edits = null;
   started = null;
   last = false;
 
@@ -215,6 +216,7 @@ export class Turn {
     this.outcome?.remove();
     this.outcome = outcome(this, this.acts);
     if (this.outcome) this.foot.before(this.outcome);
+    this.edited();
     const fork = (event) => attempt(event, () => this.acts.fork(this.id));
     fill(
       this.foot,
@@ -222,6 +224,15 @@ export class Turn {
         button("Copy", { icon: "copy", kind: "ghost s", onclick: () => copy(this.said, "Copied") }),
       button("Fork from here", { icon: "fork", kind: "ghost s", onclick: fork }),
     );
+  }
+
+  /** What it changed in the working directory, as far as that is known by now. */
+  edited() {
+    const line = this.end && this.acts.edits?.(this.id);
+    if (line === this.edits) return;
+    this.edits?.remove();
+    this.edits = line;
+    if (line) this.foot.before(line);
   }
 
   /** Only the last turn of a chat is offered to be run again. */
