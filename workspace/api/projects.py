@@ -21,7 +21,8 @@ from config.web import rest
 from workspace import models
 from workspace.access import reach
 from workspace.api.answers import Warned, documented, principal
-from workspace.chats import unread
+from workspace.chats import spent, unread
+from workspace.chats.spent import Spent
 from workspace.projects import cloning, project, store
 from workspace.projects.project import CHANGELOG, OVERVIEW
 from workspace.projects.schema import KEYS, STATUSES, PermissionMode, Status
@@ -103,6 +104,8 @@ class Effective(Warned):
     curation: dict[str, Any]
     repo: str
     turnEnv: list[str]
+    instructions: str
+    readInstructions: bool
     network: Annotated[Any, "as project.yaml has it, else the instance's word"]
     timezone: str
     error: NotRequired[str]
@@ -146,6 +149,7 @@ class ProjectPage(TypedDict):
     project: Project
     overview: str | None
     changelog: str | None
+    spent: Spent
 
 
 class AllRead(TypedDict):
@@ -226,6 +230,7 @@ class ProjectViewSet(rest.ViewSet):
             project=view(found, count(slug)),
             overview=store.document_text(found, OVERVIEW),
             changelog=store.document_text(found, CHANGELOG),
+            spent=_spent(slug),
         )
         return rest.tagged(answer, found.etag)
 
@@ -309,6 +314,19 @@ def _changed(found: project.Project, spoken: datetime | None) -> datetime:
 def count(slug: str | None = None) -> Tallies:
     """What there is of each kind by project, from the database alone; nothing while it is gone."""
     return database.unless_gone(lambda: _counted(slug), _nothing)
+
+
+def _spent(slug: str) -> Spent:
+    """What the chats of a project used, by their index rows."""
+    chats = models.Chat.objects.filter(project=slug).order_by()
+    rows: list[tuple[Any, float | None]] = database.unless_gone(
+        lambda: list(chats.values_list("usage", "cost")), list
+    )
+    usage: dict[str, Any] | None = None
+    cost: float | None = None
+    for one, price in rows:
+        usage, cost = spent.added(usage, one), spent.summed(cost, price)
+    return {"usage": spent.shown(usage), "cost": cost}
 
 
 def _nothing() -> Tallies:

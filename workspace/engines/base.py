@@ -8,7 +8,15 @@ most of what it costs (promise S5). Nothing here knows Django, files or settings
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 
@@ -22,6 +30,8 @@ if TYPE_CHECKING:
 Args = dict[str, Any]
 AGAIN = "again"  # the kind of a delta: what was streamed of this block until now does not count
 NAMES = ("runbook", "claude", "builtin", "acp")
+# Files of a working directory that hold instructions for agents, in the order they are told.
+INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md")
 
 
 class EngineError(Exception):
@@ -79,6 +89,16 @@ class Notice(NamedTuple):
     text: str
 
 
+class Answered(NamedTuple):
+    """Which model replied last, as it says itself, and how full that left its context.
+
+    `context` {used, limit} in tokens; None, as `limit` within it, where nobody said it.
+    """
+
+    model: str | None = None
+    context: Args | None = None
+
+
 class State(NamedTuple):
     """What `Job.engine_ref` holds at the next turn of the chat; never served over HTTP."""
 
@@ -102,7 +122,7 @@ class End(NamedTuple):
     cost: float | None = None
 
 
-Event = Text | Thinking | ToolUse | ToolResult | Notice | State | Messages | End
+Event = Text | Thinking | ToolUse | ToolResult | Notice | Answered | State | Messages | End
 
 
 class Job(NamedTuple):
@@ -113,7 +133,8 @@ class Job(NamedTuple):
     `event` is {name, chat, project} or None. `engine_ref` is what this engine said in `State` at an
     earlier turn of the chat, `fork_source` {sessionId, at, offset, seq}. `engine_cfg` is made by
     select.engine_cfg. `keep` says where to note what file tools do (workspace/trees/touched.py),
-    `notices` (level, code, text) are said first. Keys and the bearer exist only here.
+    `notices` (level, code, text) are said first. `told` are the places of `instructions`, for the
+    record alone; None where there is nobody to tell. Keys and the bearer exist only here.
     """
 
     turn: str
@@ -143,6 +164,7 @@ class Job(NamedTuple):
     attended: bool = False
     may_spawn: bool = False
     instructions: str = ""
+    told: list[Args] | None = None
     engine_ref: Args | None = None
     fork_source: Args | None = None
     svc: Args | None = None
@@ -245,6 +267,10 @@ class Engine(Protocol):
 
     def preflight(self, job: Job) -> str | None:
         """One sentence refuses the job before anything is started."""
+        ...
+
+    def reads(self, model: str | None, cfg: Mapping[str, Any]) -> Collection[str]:
+        """Those of INSTRUCTIONS that it reads by itself, so that nobody has to tell it."""
         ...
 
     def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]: ...

@@ -55,6 +55,21 @@ def line(least: int = 0, most: int = 200) -> Callable[[Any], str]:
     return read
 
 
+def prose(most: int) -> Callable[[Any], str]:
+    """Several lines of text."""
+
+    def read(value: Any) -> str:
+        if not isinstance(value, str):
+            raise Unfit("must be text")
+        told = value.replace("\r\n", "\n")
+        odd = any(unicodedata.category(c) == "Cc" and c not in "\n\t" for c in told)
+        if odd or len(told) > most:
+            raise Unfit(f"must be text of at most {most} characters, without control characters")
+        return told
+
+    return read
+
+
 def one_of(*words: str, fold: bool = False) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         word = value.strip().lower() if fold and isinstance(value, str) else value
@@ -194,6 +209,8 @@ KEYS: dict[str, Key] = {
         Key("curation", curation, None),
         Key("repo", line(0, 2000), immutable=True),
         Key("turnEnv", variable_names, ()),
+        Key("instructions", prose(20_000)),
+        Key("readInstructions", boolean, True),
         Key("network", network, None, example='"off"'),
         Key("timezone", timezone, None, example=zones.EXAMPLE),
     )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast, get_ar
 
 from config.logs import timestamp
 from workspace import models
-from workspace.chats.messages import Usage
+from workspace.chats.spent import Usage
 from workspace.projects.project import Project
 from workspace.triggers import board, pausing
 from workspace.triggers.board import Board

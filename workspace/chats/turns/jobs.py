@@ -24,7 +24,7 @@ from workspace.access import reach
 from workspace.access.clients import management
 from workspace.chats import files
 from workspace.chats.files import ChatRecord
-from workspace.chats.turns import tokens
+from workspace.chats.turns import instructions, tokens
 from workspace.chats.turns.running import NEEDS_ENGINE
 from workspace.engines import keys, procs, select
 from workspace.engines.base import Job
@@ -78,6 +78,7 @@ def job_for(
     if pin:
         _pin(project, record, choice)
     cfg = select.engine_cfg(choice.engine)
+    told = _told(project, choice, cfg)
     return Job(
         turn=turn.id,
         chat=turn.chat,
@@ -105,7 +106,8 @@ def job_for(
         ask_seconds=settings.SVC.ask_seconds,
         attended=turn.sender.get("kind") == "user",
         may_spawn=turn.spawn_limit > 0,
-        instructions=_instructions(project, record),
+        instructions="\n\n".join(filter(None, (_where(project, record), told.text))),
+        told=[{**place} for place in told.places] if choice.engine != "runbook" else None,
         engine_ref=record.engine_ref.get(choice.engine or ""),
         fork_source=dict(record.forked_from) if record.forked_from else None,
         svc=_svc(token, registry),
@@ -128,7 +130,16 @@ def _trigger_name(turn: Turn, record: ChatRecord) -> str | None:
     return record.trigger or None
 
 
-def _instructions(project: Project, record: ChatRecord) -> str:
+def _told(
+    project: Project, choice: select.Choice, cfg: Mapping[str, Any]
+) -> instructions.Instructions:
+    """What the project tells the engine; nothing where no model is asked."""
+    if choice.engine in (None, "runbook"):
+        return instructions.Instructions("", [])
+    return instructions.read(project, select.ENGINES[choice.engine].reads(choice.model, cfg))
+
+
+def _where(project: Project, record: ChatRecord) -> str:
     """What every engine is given about where it is."""
     lines = [
         f'You work in the project "{project.name}" ({project.slug}), chat {record.id}.',

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from workspace.chats import transcript
 from workspace.engines import catalogue
 from workspace.engines.base import (
+    Answered,
     Args,
     End,
     Event,
@@ -55,6 +56,7 @@ class Recorder:
         self.writer, self.job = writer, job
         self.open: dict[str, float] = {}  # call -> when it was asked for
         self.questions: dict[str, Args] = {}  # call -> the permission record without an answer
+        self.answered = Answered()
         self.ended = False
         self._began = time.monotonic()
 
@@ -74,6 +76,7 @@ class Recorder:
             trigger=job.trigger,
             client_id=job.client,
             sandbox=job.sandbox.mode,
+            **_given({"instructions": job.told}),
         )
         self._append("user", text=job.message, sender=job.sender)
 
@@ -99,6 +102,11 @@ class Recorder:
                 self._result(event)
             case Notice():
                 self.notice(event.level, event.code, event.text)
+            case Answered():
+                context = {**event.context, "engine": self.job.engine} if event.context else None
+                self.answered = Answered(
+                    event.model or self.answered.model, context or self.answered.context
+                )
             case State():
                 self._append("engine", engine=self.job.engine, state=event.data)
             case Messages():
@@ -139,6 +147,7 @@ class Recorder:
             turns=end.turns,
             usage=end.usage,
             cost=end.cost,
+            **_given(self.answered._asdict()),
             ms=round((time.monotonic() - self._began) * 1000),
             **({"hosts": list(hosts)} if hosts else {}),
         )

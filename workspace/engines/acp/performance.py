@@ -11,8 +11,9 @@ from workspace.engines import history
 from workspace.engines.acp import agents, failures
 from workspace.engines.acp.calls import UNKNOWN_END, Call, Calls, text_of
 from workspace.engines.acp.client import Client, Question
-from workspace.engines.acp.sessions import Session, open_session
+from workspace.engines.acp.sessions import Session, news, open_session
 from workspace.engines.base import (
+    Answered,
     End,
     EngineError,
     Event,
@@ -120,11 +121,17 @@ class Performance:
 
     async def _turn(self, agent: agents.Agent, connection: Any) -> AsyncGenerator[Event, None]:
         session = await open_session(agent, connection, self.job)
-        for event in session.events:
+        since = history.Since() if session.fresh else history.since(self.job, self.io.earlier())
+        changed = news(session, self.job)
+        for event in [*session.events, *changed, *since.notices(self.job)]:
             yield event
+        if session.model:
+            yield Answered(f"{agent.name}:{session.model}")
         self.io.on_stop(lambda: connection.cancel(session_id=session.id))
         self.client.listening = True
-        asked = asyncio.ensure_future(connection.prompt(session.id, self._prompt(session)))
+        asked = asyncio.ensure_future(
+            connection.prompt(session.id, self._prompt(session, since, changed))
+        )
         asked.add_done_callback(lambda _: self.client.queue.put_nowait(OVER))
         try:
             while (item := await self.client.queue.get()) is not OVER:
@@ -141,11 +148,12 @@ class Performance:
             yield State(session.state | {"cost": self.cost})
         yield failures.answered(answer, self._spent(session))
 
-    def _prompt(self, session: Session) -> list[Any]:
-        """The message; before it, for a session that knows nothing, where it is and what was."""
+    def _prompt(self, session: Session, since: history.Since, changed: list[Event]) -> list[Any]:
+        """The message; before it, for a session that knows nothing, where it is and what was, for
+        another what is new: other instructions, and what others did meanwhile."""
         from acp import text_block
 
-        texts = [self.job.message]
+        texts = [self.job.instructions if changed else "", since.text, self.job.message]
         if session.fresh:
             texts = [self.job.instructions, history.preamble(self.io.earlier()), *texts]
         return [text_block(text) for text in texts if text]
@@ -176,8 +184,11 @@ class Performance:
                 use = self.calls.plan(item.entries)
                 yield use
                 yield ToolResult(use.call, False, "", 0)
-            case "usage_update" if item.cost and item.cost.currency == "USD":
-                self.cost = item.cost.amount
+            case "usage_update":
+                if item.cost and item.cost.currency == "USD":
+                    self.cost = item.cost.amount
+                if item.used:
+                    yield Answered(context={"used": item.used, "limit": item.size or None})
 
     def _add(self, kind: type[Text | Thinking], word: str, update: Any) -> Iterator[Event]:
         """One more piece of text; a block ends where something else begins."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from workspace.engines.proxy import gateway
 VERSION = 1
 AUTH_REQUIRED = -32000
 SHOWN = 20
+INSTRUCTIONS = "instructions"  # of a state: which ones the session was told
 
 
 @dataclass
@@ -28,6 +30,7 @@ class Session:
     fresh: bool
     state: Args
     offers: Offers = field(default_factory=Offers)
+    model: str = ""  # that answers, where the agent says it
     events: list[Event] = field(default_factory=list)
 
 
@@ -57,6 +60,19 @@ async def open_session(agent: Agent, connection: Any, job: Job) -> Session:
     await _give_model(fresh, agent, connection, job)
     fresh.events += _who_decides(fresh, agent, job)
     return fresh
+
+
+def fingerprint(instructions: str) -> str:
+    return hashlib.sha256(instructions.encode()).hexdigest()[:16]
+
+
+def news(session: Session, job: Job) -> list[Event]:
+    """The state to keep when the instructions are not those that an earlier turn was told."""
+    told = fingerprint(job.instructions)
+    if session.fresh or not job.instructions or session.state.get(INSTRUCTIONS) == told:
+        return []
+    session.state[INSTRUCTIONS] = told
+    return [State(session.state)]
 
 
 def _who_decides(session: Session, agent: Agent, job: Job) -> list[Event]:
@@ -131,6 +147,7 @@ async def _begun(agent: Agent, connection: Any, job: Job, servers: list[Any]) ->
     answer = await _ask(agent, connection, "session/new", _place(agent, job, servers))
     session = str(answer["sessionId"])
     state = {"agent": agent.name, "session": session, "cost": 0.0}
+    state |= {INSTRUCTIONS: fingerprint(job.instructions)} if job.instructions else {}
     return Session(session, True, state, offers.read(answer))
 
 
@@ -167,6 +184,7 @@ async def _give_model(session: Session, agent: Agent, connection: Any, job: Job)
     """The model the message names; another one is never used in its place."""
     model = (job.model or "").partition(":")[2]
     offer = session.offers.models
+    session.model = model or offer.current
     if not model or model == offer.current:
         return
     if model not in offer.values:

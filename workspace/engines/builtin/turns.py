@@ -24,7 +24,18 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.usage import RunUsage
 
 from workspace.engines import history
-from workspace.engines.base import Args, End, Event, Job, Notice, Text, ToolResult, ToolUse, TurnIO
+from workspace.engines.base import (
+    Answered,
+    Args,
+    End,
+    Event,
+    Job,
+    Notice,
+    Text,
+    ToolResult,
+    ToolUse,
+    TurnIO,
+)
 from workspace.engines.builtin import memory, models, servers, toolbox
 from workspace.engines.builtin.blocks import Blocks
 from workspace.engines.tools import Output
@@ -101,7 +112,11 @@ class Turn:
             yield notice
         messages = memory.recall(self.io.earlier())
         if messages:
-            async with aclosing(self._continue(messages)) as events:
+            since = history.since(self.job, self.io.earlier(), told="messages")
+            for notice in since.notices(self.job):
+                yield notice
+            words = since.before(self.job.message)
+            async with aclosing(self._continue(words, messages)) as events:
                 async for event in events:
                     yield event
             return
@@ -111,10 +126,10 @@ class Turn:
             async for event in events:
                 yield event
 
-    async def _continue(self, messages: list[ModelMessage]) -> Events:
+    async def _continue(self, words: str, messages: list[ModelMessage]) -> Events:
         """With what the model remembers; in words when that is more than it can take."""
         try:
-            async with aclosing(self._say(self.job.message, messages)) as events:
+            async with aclosing(self._say(words, messages)) as events:
                 async for event in events:
                     yield event
         except exceptions.ModelContextWindowExceededError:
@@ -182,12 +197,21 @@ class Turn:
                 self.blocks.again()
         response = self.response
         self.usage.incr(response.usage)
+        if task is None:
+            yield self._replied(response)
         if response.tool_calls or (response.text or "").strip():
             memory.append(messages, response)
             if task is None:
                 yield memory.kept(response)
         if response.finish_reason in CUT:
             raise Failed(CUT[response.finish_reason])
+
+    def _replied(self, response: ModelResponse) -> Answered:
+        """Which model it was by the server's own word, and what its context holds by now."""
+        used = response.usage.input_tokens + response.usage.output_tokens
+        limit = servers.context_tokens(self.server, self.job.engine_cfg)
+        model = f"{self.server}:{response.model_name or self.name}"
+        return Answered(model, {"used": used, "limit": limit} if used else None)
 
     async def _ask(self, messages: list[ModelMessage], task: str | None) -> Events:
         """One request; its whole response is `response` then. Broken when only a part came."""

@@ -60,6 +60,8 @@ class Attempt:
 
         if self.start.lost:
             yield Notice("warn", "engine_state_lost", memory.LOST)
+        for notice in self.start.since.notices(self.job):
+            yield notice
         options = setup.options(self.job, self.io, self.place, self.start, self.gate)
         options.stderr = self._complain
         try:

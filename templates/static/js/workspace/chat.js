@@ -118,6 +118,7 @@ class ChatPage {
       open: () => this.transcript.restart(),
       line: (data) => this.line(data),
       delta: (data) => this.transcript.delta(data),
+      thinking: (data) => this.transcript.thinking(data),
       calls: (data) => this.transcript.calls(data),
       state: (data) => {
         Object.assign(this.state, data);
@@ -153,6 +154,7 @@ class ChatPage {
 
   line(data) {
     this.transcript.line(data);
+    if (data.toolCall?.name === "TodoWrite") this.draw();
     if (data.type === "turn")
       this.reload().then(
         () => this.seen(),
@@ -183,6 +185,7 @@ class ChatPage {
     document.getElementById("archived").hidden = !chat.archived;
     drawFacts(side, chat, {
       files: this.transcript.changes(),
+      todos: this.transcript.todos(),
       whole: this.transcript.next === null,
       acts: {
         fork: (event) => attempt(event, () => forkOf(chat)),

@@ -6,6 +6,7 @@ import { key } from "../kit/keys.js";
 import { action } from "../kit/palette.js";
 import { page, problem } from "../kit/parts.js";
 import { onChange, where } from "../kit/shell.js";
+import { facts } from "./chat/spent.js";
 import { composer } from "./composer.js";
 import { tabs } from "./parts.js";
 import { pause } from "./pausing.js";
@@ -40,7 +41,7 @@ const toggle = (event) =>
   });
 
 async function load() {
-  const [{ project, overview, changelog }, listing, { runs: last }] = await Promise.all([
+  const [{ project, overview, changelog, spent }, listing, { runs: last }] = await Promise.all([
     get(P(slug)),
     get(P(slug, "triggers")),
     get(`${P(slug, "runs")}?limit=5`),
@@ -49,7 +50,8 @@ async function load() {
   state.paused = listing.paused;
   const one = (place, item, build) => keep(place, [item], () => "one", build);
   const { name, summary, status } = project;
-  one(head, { name, summary, status, review: state.review }, header);
+  const used = facts(spent).join(" · ");
+  one(head, { name, summary, status, review: state.review, used }, header);
   one(nav, project.counts, (counts) => tabs(slug, "Overview", counts));
   drawNotices(project);
   triggers.update(listing);
@@ -57,11 +59,17 @@ async function load() {
   one(notes, { overview, changelog, slug }, documents);
 }
 
-const header = ({ name, summary, status, review }) =>
+const header = ({ name, summary, status, review, used }) =>
   h(
     "header",
     { class: "pagehead" },
-    h("div", {}, h("h1", {}, name), h("p", {}, summary || "No summary yet.")),
+    h(
+      "div",
+      {},
+      h("h1", {}, name),
+      h("p", {}, summary || "No summary yet."),
+      used && h("p", { class: "tiny quiet" }, `Its chats used ${used}.`),
+    ),
     h(
       "div",
       { class: "line wrap" },

@@ -17,12 +17,15 @@ const READERS = {
   maxTurns: Number,
   maxSpawnDepth: Number,
   hooksMcpEnabled: (value) => value === "true",
+  readInstructions: (value) => value === "true",
 };
 let etag = null;
 let shownProject = null;
 
 const text = (id, value) =>
   h("input", { class: "input", id: `f-${id}`, name: id, value: value ?? "" });
+const area = (id, value) =>
+  h("textarea", { class: "input", id: `f-${id}`, name: id, rows: "5" }, value ?? "");
 const choice = (id, value, options) =>
   h(
     "select",
@@ -182,25 +185,40 @@ function draw(project) {
       may("Model", "model", offering(asWritten("model", text), known.models)),
       may("Engine", "engine", offering(asWritten("engine", text), known.engines)),
     ),
+    field(
+      "Instructions",
+      area("instructions", own(project, "instructions")),
+      "What agents are told in this project, as text.",
+    ),
     h(
       "div",
       { class: "two" },
+      may(
+        "Tell agents AGENTS.md and CLAUDE.md",
+        "readInstructions",
+        inheriting("readInstructions", ["true", "false"]),
+        "As text, to the engines that do not read them by themselves.",
+      ),
       may("Turn limit", "maxTurns", asWritten("maxTurns", number)),
+    ),
+    h(
+      "div",
+      { class: "two" },
       may(
         "Levels of chats started by chats",
         "maxSpawnDepth",
         asWritten("maxSpawnDepth", number),
         "0: a chat starts no other chat.",
       ),
-    ),
-    h(
-      "div",
-      { class: "two" },
       may(
         "Agents may edit triggers",
         "hooksMcpEnabled",
         inheriting("hooksMcpEnabled", ["true", "false"]),
       ),
+    ),
+    h(
+      "div",
+      { class: "two" },
       may("Network of turns", "network", inheriting("network", NETWORKS)),
       may("Time zone of schedules", "timezone", asWritten("timezone", text)),
     ),

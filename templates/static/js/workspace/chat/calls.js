@@ -119,7 +119,7 @@ function numbered({ output, input }) {
 
 const block = (label, ...content) => h("pre", { tabindex: "0", "aria-label": label }, ...content);
 
-function turner() {
+export function turner() {
   const svg = icon("right");
   svg.classList.add("turn");
   return svg;

@@ -11,6 +11,9 @@ import { Calls, folded } from "./calls.js";
 import { clock } from "./clock.js";
 import { outcome } from "./outcome.js";
 import { senderOf } from "./senders.js";
+import { facts as spent } from "./spent.js";
+import { Pondering, thought } from "./thinking.js";
+import { Todos, todosOf } from "./todos.js";
 
 const LONGEST = 200_000; // characters drawn as Markdown; more is shown as it is
 const TALL = 24; // lines of a message before it is folded
@@ -38,10 +41,12 @@ export class Turn {
     this.lines.push(data);
     if (data.type === "turn") this.state(data);
     else if (data.type === "permission") this.permission(data);
+    else if (data.type === "thinking") this.thought(data);
     else if (data.role === "user") this.question(data);
     else if (data.role === "tool") this.tool(data);
     else if (data.role === "notice") this.notice(data);
     else this.say(data);
+    this.moment = data.timestamp;
   }
 
   question({ content, sender, timestamp, offset }) {
@@ -103,10 +108,11 @@ export class Turn {
     const waits = busy && this.asks.size > 0; // nothing runs while it waits: its clock rests
     const goes = busy && !waits && this.started && clock(this.started);
     const facts = [
-      busy && (waits ? "waits for your answer" : this.writing ? "writing" : "working"),
+      busy && (waits ? "waits for your answer" : this.doing()),
       ended && look.word.toLowerCase(),
       [this.engine, this.model].filter(Boolean).join(" "),
       !busy && took(this.started, this.end?.timestamp),
+      ...spent(this.end ?? {}),
     ].filter(Boolean);
     fill(
       this.origin,
@@ -117,9 +123,13 @@ export class Turn {
     );
   }
 
+  doing() {
+    return this.writing ? "writing" : this.pondering ? "thinking" : "working";
+  }
+
   put(node) {
     this.body();
-    (this.writing ?? this.foot).before(node);
+    (this.pondering?.node ?? this.writing ?? this.foot).before(node);
     return node;
   }
 
@@ -130,6 +140,33 @@ export class Turn {
     this.said = content;
     const node = this.put(drawn(content, true));
     node.dataset.at = offset;
+  }
+
+  /** Thinking that is over, in the place of what was shown of it while it came. */
+  thought(data) {
+    this.calls = null;
+    this.rest();
+    this.put(thought(data, seconds(this.moment, data.timestamp)));
+    this.head();
+  }
+
+  /** Thinking as it comes. */
+  think(text, again) {
+    this.open = true;
+    this.body();
+    if (!this.pondering) {
+      this.calls = null;
+      this.pondering = new Pondering();
+      (this.writing ?? this.foot).before(this.pondering.node);
+      this.head();
+    }
+    this.pondering.add(text, this.fresh || again);
+    this.fresh = false;
+  }
+
+  rest() {
+    this.pondering?.node.remove();
+    this.pondering = null;
   }
 
   /** Part of an answer that is still being written, `again` after what was streamed of it did not
@@ -153,8 +190,22 @@ export class Turn {
   }
 
   tool({ toolCall, offset }) {
+    const todos = todosOf(toolCall);
+    if (todos) {
+      this.plan(todos, offset);
+      return;
+    }
     const change = this.group().add(toolCall, offset);
     if (change) this.changes.push(change);
+  }
+
+  plan(todos, offset) {
+    if (!this.todos) {
+      this.calls = null;
+      this.todos = new Todos();
+      this.put(this.todos.node);
+    }
+    this.todos.update(todos, offset);
   }
 
   /** The calls since the last text; new ones when there are none. */
@@ -167,8 +218,9 @@ export class Turn {
   }
 
   /** The calls that run now, all of them. */
-  run(running) {
+  run(all) {
     const before = this.busy;
+    const running = all.filter(({ name }) => name !== "TodoWrite"); // drawn when it is written
     this.busy = running.length ? this.group() : null;
     this.busy?.run(running);
     if (!before || before === this.busy) return;
@@ -197,6 +249,7 @@ export class Turn {
       return;
     }
     this.end = data;
+    this.model = data.model ?? this.model;
     this.settle();
     this.finish();
   }
@@ -205,6 +258,7 @@ export class Turn {
   settle() {
     this.open = false;
     this.writing?.querySelector(".caret")?.remove();
+    this.rest();
     this.run([]);
     for (const ask of this.asks.values()) ask.remove();
     this.asks.clear();
@@ -282,5 +336,6 @@ function lastBlock(node) {
   return lastBlock(last) ?? last;
 }
 
-const took = (from, to) =>
-  from && to ? span((new Date(to).getTime() - new Date(from).getTime()) / 1000) : "";
+const seconds = (from, to) =>
+  from && to ? (new Date(to).getTime() - new Date(from).getTime()) / 1000 : 0;
+const took = (from, to) => (from && to ? span(seconds(from, to)) : "");
