@@ -12,9 +12,11 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSpli
 from workspace import pages
 from workspace.api.attachments import AttachmentViewSet
 from workspace.api.chats import ChatViewSet
+from workspace.api.clones import CloneViewSet
 from workspace.api.instance import InstanceViewSet
-from workspace.api.projects import CloneViewSet, ProjectViewSet
+from workspace.api.projects import ProjectViewSet
 from workspace.api.runs import RunViewSet
+from workspace.api.trash import TrashViewSet
 from workspace.api.triggers import TriggerViewSet
 
 READ = ["get", "head"]
@@ -27,6 +29,7 @@ project = ProjectViewSet.as_view
 clone = CloneViewSet.as_view
 chat = ChatViewSet.as_view
 attachment = AttachmentViewSet.as_view
+trash = TrashViewSet.as_view
 trigger = TriggerViewSet.as_view
 run = RunViewSet.as_view
 
@@ -46,7 +49,9 @@ api = [
     path("api/clones", clone({"get": "list"})),
     path("api/clones/<str:slug>", clone({"delete": "destroy"})),
     path("api/projects", project({"get": "list", "post": "create"})),
-    path(P, project({"get": "retrieve", "patch": "partial_update"})),
+    path("api/trash", trash({"get": "list"})),
+    path(P, project({"get": "retrieve", "patch": "partial_update", "delete": "destroy"})),
+    path(f"{P}/restore", trash({"post": "restore"})),
     path(f"{P}/read", project({"post": "read"})),
     path(f"{P}/chats", chat({"get": "list", "post": "create"})),
     path(CHAT, chat({"get": "retrieve", "patch": "partial_update", "delete": "destroy"})),

@@ -21,11 +21,11 @@ from config.logs import timestamp
 from config.network import NetworkSetting
 from config.storage import database
 from config.web import rest
-from workspace import models
+from workspace import models, trash
 from workspace.access import reach
 from workspace.api.answers import Warned, documented, principal
 from workspace.chats import unread
-from workspace.projects import cloning, folders, project, store
+from workspace.projects import folders, project, store
 from workspace.projects.project import CHANGELOG, OVERVIEW
 from workspace.projects.schema import KEYS, STATUSES, PermissionMode, Status
 from workspace.triggers import pausing, render
@@ -167,47 +167,11 @@ class AllRead(TypedDict):
     changed: int
 
 
-class Clone(TypedDict):
-    slug: str
-    name: str
-    step: Annotated[str | None, "what git does: Receiving objects, …"]
-    percent: Annotated[int | None, "of that step"]
-    startedAt: str
-
-
-class CloneList(TypedDict):
-    clones: list[Clone]
-
-
-class CloneStopped(TypedDict):
+class DeletedProject(TypedDict):
     ok: bool
     slug: str
-
-
-@extend_schema(tags=["projects"])
-class CloneViewSet(rest.ViewSet):
-    """`/api/clones`: projects in the making (workspace/projects/cloning.py)."""
-
-    @documented(CloneList)
-    def list(self, request: Request) -> Response:
-        """Repositories that are being cloned, and how far they are."""
-        rows: list[Clone] = [
-            {
-                "slug": one.slug,
-                "name": one.name,
-                "step": one.step or None,
-                "percent": one.percent,
-                "startedAt": timestamp(one.began),
-            }
-            for one in cloning.running()
-        ]
-        return Response(CloneList(clones=rows))
-
-    @documented(CloneStopped, errors=(404,))
-    def destroy(self, request: Request, slug: str) -> Response:
-        """Stop the clone that makes this project; nothing of it stays."""
-        cloning.stop(slug)
-        return Response(CloneStopped(ok=True, slug=slug))
+    name: str
+    deletedAt: str
 
 
 @extend_schema(tags=["projects"])
@@ -251,6 +215,15 @@ class ProjectViewSet(rest.ViewSet):
         changed, warnings = store.update(slug, rest.body(request), if_match=tag)
         answer = OneProject(project=view(changed, count(slug)))
         return rest.tagged(rest.warned(answer, warnings), changed.etag)
+
+    @documented(DeletedProject, errors=(404, 409))
+    def destroy(self, request: Request, slug: str) -> Response:
+        """Move the project to the trash with all its files; never while turns run or wait in it.
+
+        A directory of yours that it works in is not touched."""
+        gone = trash.delete(slug)
+        deleted = timestamp(gone.deleted)
+        return Response(DeletedProject(ok=True, slug=slug, name=gone.name, deletedAt=deleted))
 
     @documented(AllRead, errors=(404, 409))
     def read(self, request: Request, slug: str) -> Response:

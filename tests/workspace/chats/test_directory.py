@@ -188,8 +188,8 @@ def test_what_is_ours_is_written_beside_the_project_alone(world: World, notes: P
 
     attachments.add(project=world.project, name="shot.png", data=SHOT)
     chat = world.chat("#!runbook\nhi").chat.id
+    place(world, notes.parent)
     with pytest.raises(Conflict, match="cannot work"):
-        place(world, notes.parent)
         jobs.job_for(Turn.objects.get(chat=chat))
 
     assert listing(notes) == before

@@ -174,7 +174,7 @@ def test_a_project_of_a_directory_keeps_its_files_in_the_projects_directory(note
 
 @pytest.mark.parametrize("path", ["~", "/", "notes", "~/nowhere", "~/co\nde", "~/.svc/projects"])
 def test_a_path_that_is_refused_makes_nothing(notes: Path, settings, path: str):
-    with pytest.raises(Invalid, match="^path: "):
+    with pytest.raises(Invalid, match=r"^path: "):
         make(path=path)
 
     assert [*settings.PROJECTS_DIR.iterdir()] == []
