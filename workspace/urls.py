@@ -13,6 +13,7 @@ from workspace import pages
 from workspace.api.attachments import AttachmentViewSet
 from workspace.api.chats import ChatViewSet
 from workspace.api.clones import CloneViewSet
+from workspace.api.folders import FolderViewSet
 from workspace.api.instance import InstanceViewSet
 from workspace.api.projects import ProjectViewSet
 from workspace.api.runs import RunViewSet
@@ -46,12 +47,14 @@ api = [
     path("api/unread", instance({"get": "unread"})),
     path("api/read", instance({"post": "read"})),
     path("api/demo", instance({"post": "demo"})),
+    path("api/folders", FolderViewSet.as_view({"get": "list"})),
     path("api/clones", clone({"get": "list"})),
     path("api/clones/<str:slug>", clone({"delete": "destroy"})),
     path("api/projects", project({"get": "list", "post": "create"})),
     path("api/trash", trash({"get": "list"})),
     path(P, project({"get": "retrieve", "patch": "partial_update", "delete": "destroy"})),
     path(f"{P}/restore", trash({"post": "restore"})),
+    path(f"{P}/around", project({"get": "around"})),
     path(f"{P}/read", project({"post": "read"})),
     path(f"{P}/chats", chat({"get": "list", "post": "create"})),
     path(CHAT, chat({"get": "retrieve", "patch": "partial_update", "delete": "destroy"})),

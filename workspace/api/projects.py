@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from config.logs import timestamp
 from config.network import NetworkSetting
 from config.storage import database
-from config.web import rest
+from config.web import places, rest
 from workspace import models, trash
 from workspace.access import reach
 from workspace.api.answers import Warned, documented, principal
@@ -215,6 +215,12 @@ class ProjectViewSet(rest.ViewSet):
         changed, warnings = store.update(slug, rest.body(request), if_match=tag)
         answer = OneProject(project=view(changed, count(slug)))
         return rest.tagged(rest.warned(answer, warnings), changed.etag)
+
+    @documented(places.PlaceList, errors=(404,))
+    def around(self, request: Request, slug: str) -> Response:
+        """What the other parts have of the directory it works in: stacks, and running apps."""
+        at = store.working_dir(store.get(slug).slug)
+        return Response({"places": places.around(request, at.resolve()) if at else []})
 
     @documented(DeletedProject, errors=(404, 409))
     def destroy(self, request: Request, slug: str) -> Response:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import pwd
 import stat as stat_bits
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from django.conf import settings
 from config.errors import Problem
 from workspace.projects import schema
 
+Identity = tuple[int, int]  # device, inode
 KEY = "path"
 SYSTEM = ("/proc", "/sys", "/dev", "/run")  # with all that is in them
 SHARED = ("/tmp", "/var/tmp")  # noqa: S108 - of every program; a directory in them is as good as any
@@ -58,7 +59,7 @@ class Place:
         return f"{KEY}: {self.problem}" if self.problem else ""
 
 
-def of(data: Mapping[str, Any]) -> Place | None:
+def of(data: Mapping[str, Any], wall: Wall | None = None) -> Place | None:
     """The place that a project.yaml names by `path`; None when it names none."""
     if not named(data):
         return None
@@ -71,7 +72,7 @@ def of(data: Mapping[str, Any]) -> Place | None:
     if data.get("repo"):
         return Place(shown, BOTH, apart=True)
     try:
-        return Place(check(text), apart=True)
+        return Place(check(text, wall), apart=True)
     except schema.Unfit as error:
         return Place(shown, str(error), gone=isinstance(error, Gone), apart=True)
 
@@ -91,12 +92,12 @@ def problems(values: Mapping[str, Any]) -> list[Problem]:
     return []
 
 
-def check(text: str) -> Path:
+def check(text: str, wall: Wall | None = None) -> Path:
     """The real directory that a written path leads to. Unfit with the reason, Gone where nothing
-    is."""
+    is. `wall`: where many are looked at together."""
     try:
         real = _expanded(text).resolve()
-        if refused := _forbidden(real):
+        if refused := (wall or Wall.now()).refusal(real):
             raise schema.Unfit(refused)
         if not stat_bits.S_ISDIR(real.stat().st_mode):
             raise schema.Unfit(NO_FOLDER)
@@ -113,46 +114,66 @@ def check(text: str) -> Path:
     return real
 
 
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """What no project may work in or around, as it is on the disk now. Directories are told by what
+    they are: names have other spellings where case does not count, and a mount gives one two."""
+
+    home: Identity | None
+    ours: frozenset[Identity]  # the data and the projects directory
+    around_ours: frozenset[Identity]  # they, and all they lie in
+    around_home: frozenset[Identity]
+
+    @classmethod
+    def now(cls) -> Wall:
+        own = [Path(path).resolve() for path in (settings.DATA_DIR, settings.PROJECTS_DIR)]
+        home = Path.home().resolve()
+        return cls(
+            _identity(home),
+            ours=frozenset(found for path in own if (found := _identity(path))),
+            around_ours=frozenset(one for path in own for one in _levels(path)),
+            around_home=frozenset(_levels(home)),
+        )
+
+    def refusal(self, real: Path) -> str:
+        """Why no project may work there, whatever is there; "" when it may."""
+        if real == Path("/"):
+            return ROOT
+        levels, here = _levels(real), _identity(real)
+        if not self.ours.isdisjoint(levels):
+            return OURS
+        if here and here in (self.home, _home_of_owner(real)):
+            return A_HOME
+        if here in self.around_ours:
+            return HOLDS_OURS
+        if here in self.around_home:
+            return HOLDS_HOME
+        if any(real.is_relative_to(folder) for folder in SYSTEM):
+            return OF_SYSTEM
+        return OF_ALL if str(real) in SHARED else ""
+
+
 def _expanded(text: str) -> Path:
     return Path.home() / text[1:].lstrip("/") if text.startswith("~") else Path(text)
 
 
-def _forbidden(real: Path) -> str:
-    """Why no project may work there, whatever is there; "" when it may."""
-    if real == Path("/"):
-        return ROOT
-    own = (settings.DATA_DIR, settings.PROJECTS_DIR)
-    if any(_holds(folder, real) for folder in own):
-        return OURS
-    if any(real == home for home in _homes(real)):
-        return A_HOME
-    if any(_holds(real, folder) for folder in own):
-        return HOLDS_OURS
-    if _holds(real, Path.home()):
-        return HOLDS_HOME
-    if any(real.is_relative_to(folder) for folder in SYSTEM):
-        return OF_SYSTEM
-    return OF_ALL if str(real) in SHARED else ""
-
-
-def _holds(outer: Path, inner: Path) -> bool:
-    """Whether `inner` is `outer` or lies in it, by what they are: names have other spellings where
-    case does not count, and a mount gives one directory two."""
+def _identity(path: str | Path) -> Identity | None:
     with suppress(OSError):
-        there = outer.stat()
-        return any(os.path.samestat(there, found) for found in _levels(inner.resolve()))
-    return False
+        found = os.stat(path)  # noqa: PTH116 - of hundreds at once
+        return found.st_dev, found.st_ino
+    return None
 
 
-def _levels(path: Path) -> Iterable[os.stat_result]:
-    for level in (path, *path.parents):
-        with suppress(OSError):
-            yield level.stat()
+def _levels(real: Path) -> list[Identity]:
+    """Of the directory and of all it lies in."""
+    level, found = str(real), [_identity(real)]
+    while (level := os.path.dirname(level)) != "/":  # noqa: PTH120 - as above
+        found.append(_identity(level))
+    return [one for one in (*found, _identity("/")) if one]
 
 
-def _homes(real: Path) -> list[Path]:
-    """Homes that this directory could be: ours, and that of the user it belongs to."""
-    found = [Path.home().resolve()]
+def _home_of_owner(real: Path) -> Identity | None:
+    """A home belongs to its user."""
     with suppress(OSError, KeyError):
-        found.append(Path(pwd.getpwuid(real.stat().st_uid).pw_dir).resolve())
-    return found
+        return _identity(pwd.getpwuid(real.stat().st_uid).pw_dir)
+    return None

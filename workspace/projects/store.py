@@ -90,8 +90,10 @@ def workable(project: Project) -> Path:
 def working_at() -> dict[Path, list[str]]:
     """The projects that `path` leads to each directory; two may share one."""
     found: dict[Path, list[str]] = {}
+    wall = folders.Wall.now()
     for project in all():
-        if folders.named(project.data) and not (place := project.place).problem:
+        place = folders.of(project.data, wall)
+        if place and not place.problem:
             found.setdefault(place.dir, []).append(project.slug)
     return found
 

@@ -12,6 +12,7 @@ import pytest
 from config.errors import Conflict, Invalid
 from workspace.access.principals import User
 from workspace.projects import folders, schema, store
+from workspace.projects.project import Project
 
 USER = User()
 
@@ -75,7 +76,7 @@ def test_what_is_no_whole_path_on_one_line_is_refused(home: Path, written: objec
     assert place is not None
     assert place.problem.startswith("must be ")
     with pytest.raises(Conflict, match=r"This project cannot work: path: must be"):
-        store.workable(store.Project("x", home, data={"path": written}))
+        store.workable(Project("x", home, data={"path": written}))
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.workspace.triggers.test_ticker import advance, entry
+from workspace.models import Turn
 from workspace.projects import folders, store
 from workspace.triggers import firing, pausing, render
+from workspace.triggers.entries import files
 
 
 @pytest.fixture
@@ -55,7 +57,7 @@ def test_run_now_in_a_directory_that_is_gone_fails_with_the_reason(world, notes:
     project = world.write(f"path: {notes}\ntriggers:\n{entry('t')}")
     world.arm()
     notes.rmdir()
-    trigger = firing.files.read(project).find("t")
+    trigger = files.read(project).find("t")
 
     run = firing.fire(project=project, trigger=trigger, cause="manual", actor={"kind": "user"})
     outcome = firing.start(run.id)
@@ -70,11 +72,11 @@ def test_a_prompt_file_is_read_beside_the_project_and_not_in_the_directory(world
         (place / ".svc" / "triggers" / "a.md").write_text(text)
     project = world.write(f"path: {notes}\ntriggers:\n{entry('t', run='promptFile: a.md')}")
     world.arm()
-    trigger = firing.files.read(project).find("t")
+    trigger = files.read(project).find("t")
 
     run = firing.fire(project=project, trigger=trigger, cause="manual", actor={"kind": "user"})
     firing.start(run.id)
 
-    (turn,) = firing.Turn.objects.all()
+    (turn,) = Turn.objects.all()
     assert (turn.prompt, turn.run_id) == ("ours", run.id)
     assert store.get("alpha").working_dir == notes
