@@ -1,14 +1,16 @@
-"""What the palette finds of the workspace, and how much is unread: from the index alone."""
+"""What the palette finds of the workspace, and how much is unread: from the index alone; and the
+directories of other programs' sessions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
-from config.web.palette import Destination, Waiting
+from config.web.palette import Destination, Folder, Waiting
 from workspace.chats import unread
 from workspace.models import Chat, Project, TriggerState
-from workspace.projects import store
+from workspace.projects import sessions, store
 
 CHATS = 3000  # the newest ones
 PAGES = (
@@ -37,6 +39,12 @@ def destinations() -> Iterator[Destination]:
 def waiting() -> Waiting:
     count = sum(unread.counts().values())
     return Waiting(count, "unread chat" if count == 1 else "unread chats")
+
+
+def folders() -> Iterator[Folder]:
+    """Where other agents of this user had sessions, the last first."""
+    yield from (Folder(path, "claude") for path in sessions.claude())
+    yield from (Folder(path, "codex") for path in sessions.codex())
 
 
 def _projects() -> dict[str, str]:

@@ -12,11 +12,14 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSpli
 from workspace import pages
 from workspace.api.attachments import AttachmentViewSet
 from workspace.api.chats import ChatViewSet
+from workspace.api.clones import CloneViewSet
 from workspace.api.edits import EditViewSet
+from workspace.api.folders import FolderViewSet
 from workspace.api.instance import InstanceViewSet
-from workspace.api.projects import CloneViewSet, ProjectViewSet
+from workspace.api.projects import ProjectViewSet
 from workspace.api.runs import RunViewSet
 from workspace.api.sessions import SessionViewSet
+from workspace.api.trash import TrashViewSet
 from workspace.api.triggers import TriggerViewSet
 
 READ = ["get", "head"]
@@ -32,6 +35,7 @@ chat = ChatViewSet.as_view
 session = SessionViewSet.as_view
 edit = EditViewSet.as_view
 attachment = AttachmentViewSet.as_view
+trash = TrashViewSet.as_view
 trigger = TriggerViewSet.as_view
 run = RunViewSet.as_view
 
@@ -48,10 +52,14 @@ api = [
     path("api/unread", instance({"get": "unread"})),
     path("api/read", instance({"post": "read"})),
     path("api/demo", instance({"post": "demo"})),
+    path("api/folders", FolderViewSet.as_view({"get": "list"})),
     path("api/clones", clone({"get": "list"})),
     path("api/clones/<str:slug>", clone({"delete": "destroy"})),
     path("api/projects", project({"get": "list", "post": "create"})),
-    path(P, project({"get": "retrieve", "patch": "partial_update"})),
+    path("api/trash", trash({"get": "list"})),
+    path(P, project({"get": "retrieve", "patch": "partial_update", "delete": "destroy"})),
+    path(f"{P}/restore", trash({"post": "restore"})),
+    path(f"{P}/around", project({"get": "around"})),
     path(f"{P}/read", project({"post": "read"})),
     path(f"{P}/chats", chat({"get": "list", "post": "create"})),
     path(CHAT, chat({"get": "retrieve", "patch": "partial_update", "delete": "destroy"})),

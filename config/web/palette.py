@@ -2,7 +2,8 @@
 
 A part names a module in its AppConfig (`surface`, `palette`) with `destinations()`, the more
 important ones first, and `waiting()`. Both read indexes alone: no process, no file that is not
-known.
+known. It may have `folders()`, directories of this machine that it knows of, and `around(folder)`,
+destinations that are about what lies in a directory; by these two the parts find each other.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from django.apps import apps
@@ -55,6 +57,14 @@ class Waiting:
     label: str
 
 
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A directory that a part knows of, and in what way: a word of its own."""
+
+    path: str
+    source: str
+
+
 class DestinationQuery(s.Serializer[Any]):
     q = rest.Text(max_length=Q_MAX, required=False, allow_blank=True, help_text="words of a name")
 
@@ -89,17 +99,16 @@ def found(request: Request) -> dict[str, Any]:
     q = rest.query(request, DestinationQuery).get("q", "")
     scope = getattr(request._request, "scope", {})
     offered = [(part, place) for part in _open(request) for place in _destinations(part)]
+    return {"places": [_shape(scope, part, place) for part, place in ranked(offered, q)]}
+
+
+def _shape(scope: surfaces.Scope, part: str, place: Destination) -> dict[str, Any]:
     return {
-        "places": [
-            {
-                "label": place.label,
-                "kind": place.kind,
-                "part": part,
-                "url": _url(scope, part, place.path),
-                "hint": place.hint,
-            }
-            for part, place in ranked(offered, q)
-        ]
+        "label": place.label,
+        "kind": place.kind,
+        "part": part,
+        "url": _url(scope, part, place.path),
+        "hint": place.hint,
     }
 
 
@@ -112,6 +121,18 @@ def badges(request: Request) -> dict[str, Any]:
             if (waiting := _waiting(part)) is not None
         ]
     }
+
+
+def folders(request: Request) -> list[Folder]:
+    """Directories that the parts know of, those of the part asked first."""
+    return [one for part in _open(request) for one in _offered(part, "folders")]
+
+
+def around(request: Request, folder: Path) -> list[dict[str, Any]]:
+    """What each part has that lies in this directory, as places."""
+    scope = getattr(request._request, "scope", {})
+    found = [(part, one) for part in _open(request) for one in _offered(part, "around", folder)]
+    return [_shape(scope, part, place) for part, place in found]
 
 
 def ranked(offered: Iterable[tuple[str, Destination]], q: str) -> list[tuple[str, Destination]]:
@@ -203,12 +224,18 @@ def _providers() -> Mapping[str, Any]:
 
 
 def _destinations(part: str) -> list[Destination]:
+    return _offered(part, "destinations")
+
+
+def _offered(part: str, what: str, *about: Any) -> list[Any]:
+    """What a part's module tells under this name, nothing where it has no such function."""
+    tell = getattr(_providers()[part], what, lambda *_: ())
     try:
-        return list(_providers()[part].destinations())
+        return list(tell(*about))
     except Unavailable:  # it is still starting: nothing is wrong
         return []
     except Exception:
-        log.exception("the destinations of a part are left out", extra={"part": part})
+        log.exception("the %s of a part are left out", what, extra={"part": part})
         return []
 
 

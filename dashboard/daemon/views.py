@@ -76,6 +76,16 @@ class Views:
         """Slug, name and address of every app, cheaper than their records."""
         return [records.named(app) for app in self.now.census.apps.values()]
 
+    def folders(self) -> list[tuple[str, str, str, str]]:
+        """Slug, name and directory of every app that has one, with its port and state in words."""
+        found = []
+        for app in self.now.census.apps.values():
+            if (cwd := records.cwd(app)).startswith("/"):
+                slug, name, _ = records.named(app)
+                state = self._health(app).state.value
+                found.append((slug, name, cwd, f":{app.port} {state}" if app.port else state))
+        return found
+
     def attention(self) -> int:
         """How many apps are down, degraded, or run unexpectedly."""
         apps = self.now.census.apps.values()

@@ -238,6 +238,14 @@ def named(app: apps.App) -> tuple[str, str, str | None]:
     return app.slug, masks.text(app.name), _shown(app.url)
 
 
+def cwd(app: apps.App) -> str:
+    """Where it runs, else where it is started; "" when neither is known, or in a container."""
+    identity = app.sighting.identity if app.sighting else None
+    if identity is not None:
+        return "" if identity.container else identity.cwd
+    return (app.file.service.cwd or "") if app.file and app.file.service else ""
+
+
 def needs_attention(app: apps.App, record: Record) -> bool:
     """Whether it stands in the first group of the page: what is not claimed is no alarm."""
     return app.declared and (record.state in _WRONG or _unexpected(app, record))

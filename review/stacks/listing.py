@@ -92,6 +92,18 @@ def titles(found: Iterable[Project]) -> Iterator[tuple[Project, str, str, str]]:
                 yield project, entry.name, sha, title
 
 
+def stacks(project: Project, entry: RepoEntry) -> list[tuple[str, str]]:
+    """Title and size of each stack as the repo was last read; the repo itself where it was not."""
+    known = repos.remembered(project, entry)
+    if known is None or not known.stacks:
+        return [(entry.name, project.title)]
+    return [(one.title or entry.name, _sized(len(one.commits))) for one in known.stacks]
+
+
+def _sized(commits: int) -> str:
+    return "1 commit" if commits == 1 else f"{commits} commits"
+
+
 def _titles(found: Repo) -> list[tuple[str, str]]:
     return [(item.commit.sha, item.title) for item in found.items]
 

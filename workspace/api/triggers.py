@@ -124,7 +124,7 @@ class TriggerViewSet(rest.ViewSet):
             "triggerTypes": [*catalogue.TRIGGER_TYPES],
             "permissionModes": [*PERMISSION_MODES],
             "networks": [*MODES],
-            "promptFiles": prompts.names(project.working_dir, PROMPT_FOLDER),
+            "promptFiles": prompts.names(project.own_dir, PROMPT_FOLDER),
             "timezone": project.effective("timezone"),
         }
         return Response(answer)

@@ -131,7 +131,8 @@ class Job(NamedTuple):
     `tools` None = all, a list = exactly those, [] = none. `engine` None = no engine can run this
     message, and `refusal` is the reason (needs_engine). `svc` is {url, token, ops} or None,
     `event` is {name, chat, project} or None. `engine_ref` is what this engine said in `State` at an
-    earlier turn of the chat, `fork_source` {sessionId, at, offset, seq}. `engine_cfg` is made by
+    earlier turn of the chat, `fork_source` {sessionId, at, offset, seq}. `attachments_dir` is read
+    from a `cwd` that is the user's own directory, and "" elsewhere. `engine_cfg` is made by
     select.engine_cfg. `keep` says where to note what file tools do (workspace/trees/touched.py),
     `notices` (level, code, text) are said first. `told` are the places of `instructions`, for the
     record alone; None where there is nobody to tell. Keys and the bearer exist only here.
@@ -169,6 +170,7 @@ class Job(NamedTuple):
     fork_source: Args | None = None
     svc: Args | None = None
     secrets: tuple[str, ...] = ()
+    attachments_dir: str = ""
     sandbox: Sandbox = Sandbox()
     network: Network = Network()
     engine_cfg: Mapping[str, Any] = MappingProxyType({})

@@ -138,6 +138,14 @@ def relative_paths(value: Any) -> list[str]:
     return paths
 
 
+def folder(value: Any) -> str:
+    """A directory as it is written; whether agents may work there is for folders.py to say."""
+    text = line(1, 4096)(value)
+    if not (text == "~" or text.startswith(("/", "~/"))):
+        raise Unfit("must be a whole path, from / or ~/ on; no variable in it is read")
+    return text
+
+
 def variable_names(value: Any) -> list[str]:
     """Names for `turnEnv`; what would carry a secret of the service is never passed on."""
     names = lines(value)
@@ -208,6 +216,7 @@ KEYS: dict[str, Key] = {
         Key("hooksMcpEnabled", boolean, None),
         Key("curation", curation, None),
         Key("repo", line(0, 2000), immutable=True),
+        Key("path", folder, example='"~/code/notes"'),
         Key("turnEnv", variable_names, ()),
         Key("instructions", prose(20_000)),
         Key("readInstructions", boolean, True),

@@ -18,11 +18,12 @@ from typing import Any
 
 from django.conf import settings
 
+from config.errors import Conflict
 from config.mcp.operations import Registry
-from config.storage import opening
+from config.storage import opening, paths
 from workspace.access import reach
 from workspace.access.clients import management
-from workspace.chats import files
+from workspace.chats import attachments, files
 from workspace.chats.files import ChatRecord
 from workspace.chats.turns import instructions, tokens
 from workspace.chats.turns.running import NEEDS_ENGINE
@@ -52,7 +53,10 @@ class Surroundings:
 
 def refusal(turn: Turn) -> str | None:
     """Why nothing can run a waiting turn as things stand, or the model that its chat is to keep."""
-    job = job_for(turn, pin=False)
+    try:
+        job = job_for(turn, pin=False)
+    except Conflict as error:
+        return error.text
     if job.engine is None:
         return NEEDS_ENGINE.format(reason=job.refusal)
     if found := select.preflight(job):
@@ -83,7 +87,7 @@ def job_for(
         turn=turn.id,
         chat=turn.chat,
         project=turn.project,
-        cwd=str(project.working_dir),
+        cwd=str(store.workable(project)),
         chats_dir=str(project.chats_dir),
         run_dir=str(run_dir(turn.id)),
         worker_pid=os.getpid(),
@@ -112,10 +116,18 @@ def job_for(
         fork_source=dict(record.forked_from) if record.forked_from else None,
         svc=_svc(token, registry),
         secrets=tuple(filter(None, (token, *keys.secrets(cfg.get("keys", {}))))),
+        attachments_dir=_attachments(project),
         sandbox=select.confinement(),
         network=reach.network(project.network, turn.network),
         engine_cfg=cfg,
     )
+
+
+def _attachments(project: Project) -> str:
+    """Where a turn reads attachments that do not lie where it works; no link leads there."""
+    if not project.place.apart:
+        return ""
+    return str(paths.inside(project.dir, attachments.FOLDER))
 
 
 def _pin(project: Project, record: ChatRecord, choice: select.Choice) -> None:

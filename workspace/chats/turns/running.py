@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from workspace.trees.touched import Touched
 
 NEEDS_ENGINE = "No engine can run this message: {reason}."
+MOVED = "The working directory leads elsewhere than a moment ago; send the message again."
 SILENT = End("error", "engine_crashed", "The engine ended without a word.")
 
 
@@ -98,6 +99,8 @@ class Turn:
         if job.sandbox.mode == "unavailable":
             text = f"The sandbox is unavailable: {job.sandbox.reason}."
             return End("error", "sandbox_unavailable", text)
+        if job.attachments_dir and self.confinement.paths.root != job.cwd:
+            return End("error", "refused", MOVED)
         refusal = engine.preflight(job)
         if refusal:
             return End("error", "refused", refusal)

@@ -39,7 +39,7 @@ def problem(project: Project, trigger: Trigger) -> Problem | None:
     if trigger.curates or isinstance(trigger.when, Webhook):
         return None
     try:
-        prompt = prompts.read(trigger, project.working_dir)
+        prompt = prompts.read(trigger, project.own_dir)
     except prompts.BadPrompt:
         return None
     found = select.never(_draft(project, trigger, prompt))
@@ -49,7 +49,7 @@ def problem(project: Project, trigger: Trigger) -> Problem | None:
 def warnings(project: Project, trigger: Trigger, entries: TriggerSet) -> list[str]:
     """What a person should know about a trigger that was saved all the same."""
     found = [*trigger.warnings]
-    if not prompts.exists(trigger, project.working_dir):
+    if not prompts.exists(trigger, project.own_dir):
         found.append(
             f"run.promptFile: {trigger.prompt_folder}/{trigger.run.prompt_file} is not there yet"
         )
@@ -78,7 +78,7 @@ def _denied(project: Project, trigger: Trigger) -> str | None:
     """What a turn with all the tools of the project may not use, since no person can be asked. Plan
     was chosen to have it so."""
     try:
-        prompt = prompts.read(trigger, project.working_dir)
+        prompt = prompts.read(trigger, project.own_dir)
     except prompts.BadPrompt:
         return None
     if not trigger.own_agent or _mode(project, trigger) == "plan":

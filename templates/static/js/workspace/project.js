@@ -15,6 +15,7 @@ import { documents } from "./project/documents.js";
 import { runsCard, triggersCard } from "./project/triggers.js";
 import { pausedBanner } from "./triggers/head.js";
 
+const RESUMED = new Set(["project", "instance"]); // what a press resumes; the rest is mended
 const slug = where.project;
 const state = { paused: null, review: "" }; // `review`: where it is under review, if it is
 const head = h("div");
@@ -36,7 +37,7 @@ async function start({ prompt, model, attachments }) {
 const toggle = (event) =>
   pause(event, {
     slug: state.paused?.by === "instance" ? "" : slug,
-    on: !state.paused || state.paused.by === "status",
+    on: !state.paused || !RESUMED.has(state.paused.by),
     after: load,
   });
 
@@ -83,11 +84,15 @@ function drawNotices({ error, warnings = [], paused, counts }) {
   const items = [
     error && { kind: "error", text: error },
     ...warnings.map((text) => ({ kind: "warning", text })),
-    paused && (paused.by !== "status" || counts.triggers > 0) && { kind: "paused", paused },
+    holds(paused, counts) && { kind: "paused", paused },
   ].filter(Boolean);
   keep(notices, items, (item) => item.text ?? item.kind, notice);
   if (focused && !notices.contains(document.activeElement)) triggers.focus();
 }
+
+/** Whether a banner says what holds the triggers; of a folder that is gone a warning says it. */
+const holds = (paused, counts) =>
+  paused && paused.by !== "folder" && (paused.by !== "status" || counts.triggers > 0);
 
 function notice(item) {
   if (item.kind === "paused") return pausedBanner(item.paused, toggle);
