@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 
 from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from workspace.engines.mcp.server import Server
 from workspace.engines.network import Network
 from workspace.engines.sandbox import Sandbox
 
@@ -112,7 +113,8 @@ class Job(NamedTuple):
     message, and `refusal` is the reason (needs_engine). `svc` is {url, token, ops} or None,
     `event` is {name, chat, project} or None. `engine_ref` is what this engine said in `State` at an
     earlier turn of the chat, `fork_source` {sessionId, at, offset, seq}. `engine_cfg` is made by
-    select.engine_cfg. Keys and the bearer exist only here.
+    select.engine_cfg. Keys and the bearer exist only here. `servers` are the MCP servers that
+    people gave to the project, `servers_seen` the file that remembers what became of each.
     """
 
     turn: str
@@ -149,6 +151,8 @@ class Job(NamedTuple):
     sandbox: Sandbox = Sandbox()
     network: Network = Network()
     engine_cfg: Mapping[str, Any] = MappingProxyType({})
+    servers: tuple[Server, ...] = ()
+    servers_seen: str = ""
 
     def to_json(self) -> bytes:
         """One line, as it is written to the turn process."""
@@ -157,6 +161,7 @@ class Job(NamedTuple):
             "sandbox": self.sandbox._asdict(),
             "network": self.network._asdict(),
             "engine_cfg": dict(self.engine_cfg),
+            "servers": [server.to_json() for server in self.servers],
         }
         return json.dumps(fields, separators=(",", ":")).encode() + b"\n"
 
@@ -168,6 +173,7 @@ class Job(NamedTuple):
             fields["sandbox"] = Sandbox.from_json(fields["sandbox"])
             fields["network"] = Network.from_json(fields["network"])
             fields["secrets"] = tuple(fields["secrets"])
+            fields["servers"] = tuple(map(Server.from_json, fields["servers"]))
             return cls(**fields)
         except (TypeError, KeyError, UnicodeDecodeError) as error:
             raise ValueError(f"unreadable job: {error}") from None
@@ -198,6 +204,10 @@ class TurnIO(Protocol):
 
     def runner(self, tool: str, args: Args) -> Runner | None:
         """The sandbox that a call acts in, None for one that acts in this process."""
+        ...
+
+    def count(self, host: str, port: int, refused: bool) -> None:
+        """A host that was reached for the turn from outside the sandbox, or refused."""
         ...
 
     def delta(self, block: str, kind: str, text: str) -> None:
