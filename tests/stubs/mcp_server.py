@@ -31,7 +31,7 @@ ODD = ("a b", "a_b", "", "x" * 90)
 def listed(ways: list[str]) -> list[dict[str, Any]]:
     found = {name: (text, schema) for name, (text, schema) in TOOLS.items()}
     if "odd" in ways:
-        found |= {name: ("y" * 9000 + "\x1b[2J", ANY) for name in ODD}
+        found |= dict.fromkeys(ODD, ("y" * 9000 + "\x1b[2J", ANY))
     return [
         {"name": name, "description": text, "inputSchema": schema}
         for name, (text, schema) in found.items()

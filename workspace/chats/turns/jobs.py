@@ -20,8 +20,7 @@ from django.conf import settings
 
 from config.mcp.operations import Registry
 from config.storage import opening
-from workspace.access import reach
-from workspace.access.clients import management
+from workspace.access import reach, variables
 from workspace.chats import files
 from workspace.chats.files import ChatRecord
 from workspace.chats.turns import tokens
@@ -31,10 +30,9 @@ from workspace.engines.base import Job
 from workspace.models import Turn
 from workspace.projects import store
 from workspace.projects.project import Project
+from workspace.servers import offered
 
 PASSED = ("PATH", "LANG", "LC_ALL", "TZ", "USER")
-NEVER = ("SVC_", "DJANGO_", "ANTHROPIC_", "OPENAI_", "CLAUDE_")
-NEVER_EXACT = {"DATABASE_URL"}
 NOBODY = ("svc agent", "agent@localhost")
 
 
@@ -78,6 +76,8 @@ def job_for(
     if pin:
         _pin(project, record, choice)
     cfg = select.engine_cfg(choice.engine)
+    given = offered.of_turn(project)
+    hidden = (token, *keys.secrets(cfg.get("keys", {})), *offered.secrets(given))
     return Job(
         turn=turn.id,
         chat=turn.chat,
@@ -109,10 +109,12 @@ def job_for(
         engine_ref=record.engine_ref.get(choice.engine or ""),
         fork_source=dict(record.forked_from) if record.forked_from else None,
         svc=_svc(token, registry),
-        secrets=tuple(filter(None, (token, *keys.secrets(cfg.get("keys", {}))))),
+        secrets=tuple(filter(None, hidden)),
         sandbox=select.confinement(),
         network=reach.network(project.network, turn.network),
         engine_cfg=cfg,
+        servers=given,
+        servers_seen=str(offered.seen_path(turn.project)),
     )
 
 
@@ -193,14 +195,7 @@ def surroundings(turn: Turn) -> Surroundings:
 
 def _chosen(project: Project) -> dict[str, str]:
     """Variables the project asks for by name (`turnEnv`), never one that holds a secret of ours."""
-    api = management()
-    refs = [client.ref for client in api.clients] + [client.ref for client in api.dropped]
-    secret = NEVER_EXACT | {ref.removeprefix("env:") for ref in refs}
-    return {
-        name: os.environ[name]
-        for name in project.effective("turnEnv")
-        if name in os.environ and not name.startswith(NEVER) and name not in secret
-    }
+    return variables.passed(project.effective("turnEnv"))
 
 
 @cache

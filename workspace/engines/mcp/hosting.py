@@ -35,6 +35,13 @@ class Servers:
             self.tools[tool.name] = tool
             self._links[tool.name] = link
 
+    def by_server(self) -> dict[str, list[Tool]]:
+        """The tools of each server that has any, by its name."""
+        found: dict[str, list[Tool]] = {}
+        for name, tool in self.tools.items():
+            found.setdefault(self._links[name].server.name, []).append(tool)
+        return found
+
     async def call(self, name: str, args: Args) -> Output:
         """One allowed call."""
         if name not in self.tools:

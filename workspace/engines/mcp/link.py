@@ -113,10 +113,10 @@ class Link:
         return self._program.streams()
 
     async def _list(self, session: ClientSession) -> None:
-        listed, cursor = [], None
+        listed: list[tuple[str, str, Any]] = []
+        cursor: str | None = None
         for _ in range(PAGES):
-            params = PaginatedRequestParams(cursor=cursor) if cursor else None
-            page = await session.list_tools(params=params)
+            page = await session.list_tools(params=PaginatedRequestParams(cursor=cursor))
             listed += [(one.name, one.description or "", one.input_schema) for one in page.tools]
             cursor = page.next_cursor
             if not cursor:

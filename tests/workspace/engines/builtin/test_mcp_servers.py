@@ -4,33 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.stubs.openai import text, use
-from tests.workspace.chats.turns.world import BASE, until
+from tests.workspace.chats.turns.world import until
 from tests.workspace.engines.builtin.talk import end, of, result
-from workspace.engines import sandbox
-from workspace.engines.mcp.server import Server
+from tests.workspace.engines.tool_servers import BWRAP, NOTE, marks, mine, said
 from workspace.engines.sandbox import Sandbox
-
-STUB = BASE / "tests" / "stubs" / "mcp_server.py"
-NOTE = "mcp__mine__note"
-BWRAP = sandbox.probe("auto", hide=(), scratch="/tmp")
-
-
-def mine(*ways: str, name: str = "mine", **more: object) -> Server:
-    return Server(name, (sys.executable, str(STUB), *ways), ours=True)._replace(**more)
-
-
-def marks(world) -> tuple[int, list[str]]:
-    """How often a server was started, and the tools that were called."""
-    started, called = world.project / "started", world.project / "called"
-    times = len(started.read_text().split()) if started.exists() else 0
-    return times, called.read_text().split() if called.exists() else []
 
 
 def test_a_tool_of_a_server_is_offered_and_answers(talk, stub, world):
@@ -42,7 +25,7 @@ def test_a_tool_of_a_server_is_offered_and_answers(talk, stub, world):
     assert stub.asked[0].schemas[NOTE]["required"] == ["text"]
     assert result(records) == (False, "noted this")
     assert of(records, "tool_use")[0]["target"] == '{"text": "this"}'
-    assert marks(world) == (1, ["note"])
+    assert marks(world.project) == (1, ["note"])
     assert end(records) == ("ok", None)
 
 
@@ -84,7 +67,7 @@ def test_a_call_that_hangs_ends_at_its_time_and_the_next_one_works(talk, stub):
 def test_stop_ends_a_call_that_hangs_and_the_server(talk, stub, world):
     stub.say(use("mcp__mine__hang", {}))
     running = talk.start(servers=(mine(),))
-    until(lambda: marks(world)[1], lambda called: called == ["hang"])
+    until(lambda: marks(world.project)[1], lambda called: called == ["hang"])
 
     running.stop()
 
@@ -105,7 +88,7 @@ def test_no_process_of_a_server_outlives_its_turn(talk, stub, world, mode, kille
 
     running = talk.start(servers=(mine(),), sandbox=Sandbox(mode))
     if killed:
-        until(lambda: marks(world)[1], lambda called: called == ["leave", "hang"])
+        until(lambda: marks(world.project)[1], lambda called: called == ["leave", "hang"])
         assert running.child.pid
         inside = tagged(running.job.turn)
         assert inside
@@ -166,12 +149,6 @@ def test_what_became_of_each_server_is_remembered(talk, stub, world):
     kept = json.loads(seen.read_text())
     assert kept["bad"]["error"] == "the licence has run out"
     assert (kept["mine"]["error"], kept["mine"]["tools"][0]) == (None, "note")
-
-
-def said(records) -> list[str]:
-    """What the chat says of servers."""
-    codes = ("mcp_server_unavailable", "tool_unavailable")
-    return [one["text"] for one in of(records, "notice") if one["code"] in codes]
 
 
 def tagged(turn: str) -> list[int]:
