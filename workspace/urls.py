@@ -15,6 +15,7 @@ from workspace.api.chats import ChatViewSet
 from workspace.api.instance import InstanceViewSet
 from workspace.api.projects import CloneViewSet, ProjectViewSet
 from workspace.api.runs import RunViewSet
+from workspace.api.servers import ServerViewSet
 from workspace.api.triggers import TriggerViewSet
 
 READ = ["get", "head"]
@@ -29,6 +30,7 @@ chat = ChatViewSet.as_view
 attachment = AttachmentViewSet.as_view
 trigger = TriggerViewSet.as_view
 run = RunViewSet.as_view
+server = ServerViewSet.as_view
 
 api = [
     path("api/health", instance({"get": "health"})),
@@ -48,6 +50,8 @@ api = [
     path("api/projects", project({"get": "list", "post": "create"})),
     path(P, project({"get": "retrieve", "patch": "partial_update"})),
     path(f"{P}/read", project({"post": "read"})),
+    path(f"{P}/servers", server({"get": "list"})),
+    path(f"{P}/servers/use", server({"post": "use", "delete": "stop"})),
     path(f"{P}/chats", chat({"get": "list", "post": "create"})),
     path(CHAT, chat({"get": "retrieve", "patch": "partial_update", "delete": "destroy"})),
     path(f"{CHAT}/export", chat({"get": "export"})),

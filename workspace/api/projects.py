@@ -52,6 +52,11 @@ class ProjectPatch(s.Serializer[Any]):
         allow_null=True,
         help_text="off, guarded, host, or {mode, hostPorts, allow, deny}",
     )
+    mcpServers = s.JSONField(
+        required=False,
+        allow_null=True,
+        help_text="{name: {command, args, env} or {url, headers}}, as project.yaml has it",
+    )
     timezone = s.CharField(required=False, allow_null=True)
 
 
@@ -103,6 +108,7 @@ class Effective(Warned):
     curation: dict[str, Any]
     repo: str
     turnEnv: list[str]
+    mcpServers: Annotated[dict[str, Any], "those of project.yaml that can be used"]
     network: Annotated[Any, "as project.yaml has it, else the instance's word"]
     timezone: str
     error: NotRequired[str]

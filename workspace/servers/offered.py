@@ -106,6 +106,12 @@ def unknown(project: Project, tools: Mapping[str, str] | list[str]) -> list[str]
     ]
 
 
+def grantable(project: Project) -> dict[str, str]:
+    """The entry of a tool list that grants all of a server -> what stands behind it."""
+    used = [server for row in listing(project).rows if row.state == USED and (server := row.server)]
+    return {f"{server.prefix}*": f"MCP server: {shown(server)[:200]}" for server in used}
+
+
 def of_instance() -> list[str]:
     """What in the instance's own setting has no effect."""
     return servers.sentences(servers.read(settings.SVC.mcp_servers)[1])
