@@ -18,6 +18,7 @@ from workspace.api.folders import FolderViewSet
 from workspace.api.instance import InstanceViewSet
 from workspace.api.projects import ProjectViewSet
 from workspace.api.runs import RunViewSet
+from workspace.api.servers import ServerViewSet
 from workspace.api.sessions import SessionViewSet
 from workspace.api.trash import TrashViewSet
 from workspace.api.triggers import TriggerViewSet
@@ -38,6 +39,7 @@ attachment = AttachmentViewSet.as_view
 trash = TrashViewSet.as_view
 trigger = TriggerViewSet.as_view
 run = RunViewSet.as_view
+server = ServerViewSet.as_view
 
 api = [
     path("api/health", instance({"get": "health"})),
@@ -61,6 +63,8 @@ api = [
     path(f"{P}/restore", trash({"post": "restore"})),
     path(f"{P}/around", project({"get": "around"})),
     path(f"{P}/read", project({"post": "read"})),
+    path(f"{P}/servers", server({"get": "list"})),
+    path(f"{P}/servers/use", server({"post": "use", "delete": "stop"})),
     path(f"{P}/chats", chat({"get": "list", "post": "create"})),
     path(CHAT, chat({"get": "retrieve", "patch": "partial_update", "delete": "destroy"})),
     path(f"{CHAT}/export", chat({"get": "export"})),

@@ -62,6 +62,11 @@ class ProjectPatch(s.Serializer[Any]):
         allow_null=True,
         help_text="off, guarded, host, or {mode, hostPorts, allow, deny}",
     )
+    mcpServers = s.JSONField(
+        required=False,
+        allow_null=True,
+        help_text="{name: {command, args, env} or {url, headers}}, as project.yaml has it",
+    )
     timezone = s.CharField(required=False, allow_null=True)
     path = s.CharField(required=False, allow_null=True)
 
@@ -117,6 +122,7 @@ class Effective(Warned):
     turnEnv: list[str]
     instructions: str
     readInstructions: bool
+    mcpServers: Annotated[dict[str, Any], "those of project.yaml that can be used"]
     network: Annotated[Any, "as project.yaml has it, else the instance's word"]
     timezone: str
     error: NotRequired[str]

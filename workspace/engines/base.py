@@ -21,6 +21,7 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 
 from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from workspace.engines.mcp.server import Server
 from workspace.engines.network import Network
 from workspace.engines.sandbox import Sandbox
 
@@ -136,6 +137,8 @@ class Job(NamedTuple):
     select.engine_cfg. `keep` says where to note what file tools do (workspace/trees/touched.py),
     `notices` (level, code, text) are said first. `told` are the places of `instructions`, for the
     record alone; None where there is nobody to tell. Keys and the bearer exist only here.
+    `servers` are the MCP servers that people gave to the project, `servers_seen` the file that
+    remembers what became of each.
     """
 
     turn: str
@@ -176,6 +179,8 @@ class Job(NamedTuple):
     engine_cfg: Mapping[str, Any] = MappingProxyType({})
     keep: Args | None = None
     notices: tuple[tuple[str, str, str], ...] = ()
+    servers: tuple[Server, ...] = ()
+    servers_seen: str = ""
 
     def to_json(self) -> bytes:
         """One line, as it is written to the turn process."""
@@ -184,6 +189,7 @@ class Job(NamedTuple):
             "sandbox": self.sandbox._asdict(),
             "network": self.network._asdict(),
             "engine_cfg": dict(self.engine_cfg),
+            "servers": [server.to_json() for server in self.servers],
         }
         return json.dumps(fields, separators=(",", ":")).encode() + b"\n"
 
@@ -195,6 +201,7 @@ class Job(NamedTuple):
             fields["sandbox"] = Sandbox.from_json(fields["sandbox"])
             fields["network"] = Network.from_json(fields["network"])
             fields["secrets"] = tuple(fields["secrets"])
+            fields["servers"] = tuple(map(Server.from_json, fields["servers"]))
             return cls(**fields)
         except (TypeError, KeyError, UnicodeDecodeError) as error:
             raise ValueError(f"unreadable job: {error}") from None
@@ -225,6 +232,10 @@ class TurnIO(Protocol):
 
     def runner(self, tool: str, args: Args) -> Runner | None:
         """The sandbox that a call acts in, None for one that acts in this process."""
+        ...
+
+    def count(self, host: str, port: int, refused: bool) -> None:
+        """A host that was reached for the turn from outside the sandbox, or refused."""
         ...
 
     def delta(self, block: str, kind: str, text: str) -> None:

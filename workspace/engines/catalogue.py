@@ -5,6 +5,8 @@ One table for the gate, the runbook grammar and the tools themselves; it runs no
 
 from __future__ import annotations
 
+import json
+
 from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -130,6 +132,8 @@ def target(name: str, args: Mapping[str, Any]) -> str:
     """One line of at most 120 characters that names what a call is about."""
     if name.startswith(SVC):
         return name[len(SVC) :]
+    if name.startswith("mcp__"):
+        return json.dumps(args, ensure_ascii=False, default=str)[:120] if args else ""
     tool = TOOLS.get(name)
     key = (tool.shown or tool.path or "") if tool else ""
     lines = str(args.get(key, "")).strip().splitlines()

@@ -126,10 +126,11 @@ class Confinement:
             return ""
         self._doors += 1
         door = gateway.Door(self.job.run_dir, f"door-{self._doors}")
-        door.open(network, needs, self.job.svc, self._count)
+        door.open(network, needs, self.job.svc, self.count)
         return door.path
 
-    def _count(self, host: str, port: int, refused: bool) -> None:
+    def count(self, host: str, port: int, refused: bool) -> None:
+        """Keep a host with the turn, once."""
         if len(self.reached) < HOSTS:
             self.reached[host, port, refused] = None
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.conf import settings
 
-from config import zones
+from config import servers, zones
 from config.network import NetworkSetting
 from config.storage import yamlio
 from workspace.access import reach
@@ -82,6 +82,8 @@ class Project:
         value = self.written(key)
         if key == "curation":
             return _curation_defaults() | (value or {})
+        if key == "mcpServers":
+            return {name: one.plain() for name, one in servers.read(self.data.get(key))[0].items()}
         if key == "network":
             return self.network.plain() or reach.mode()
         if key == "timezone" and value is None:
@@ -115,6 +117,8 @@ class Project:
                 found += [self.place.refusal] if self.place.problem else []
             elif key == "network" and value is not None:
                 found += reach.warnings(value)
+            elif key == "mcpServers":
+                found += servers.sentences(servers.read(value)[1])
             elif key in schema.KEYS and value is not None and self.written(key) is None:
                 holds = "no cron fires by it" if key == "timezone" else "the default holds"
                 found.append(f"{key}: not usable, {holds}")

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from config import network as networks
+from config import servers as tool_servers
 from config import zones
 from config.errors import Invalid
 
@@ -186,6 +187,14 @@ def network(value: Any) -> str | dict[str, Any] | None:
         raise Unfit(str(error)) from None
 
 
+def servers(value: Any) -> dict[str, Any]:
+    """MCP servers for agents as they are written to the file; all of them must be usable."""
+    found, bad = tool_servers.read(value)
+    for name, reason in bad.items():
+        raise Unfit(f"{name}: {reason}" if name else reason)
+    return {name: one.plain() for name, one in found.items()}
+
+
 def timezone(value: Any) -> str:
     try:
         return zones.named(line(1)(value)).key
@@ -221,6 +230,7 @@ KEYS: dict[str, Key] = {
         Key("instructions", prose(20_000)),
         Key("readInstructions", boolean, True),
         Key("network", network, None, example='"off"'),
+        Key("mcpServers", servers, None, example='{"mine": {"command": "my-server"}}'),
         Key("timezone", timezone, None, example=zones.EXAMPLE),
     )
 }

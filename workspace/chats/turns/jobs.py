@@ -21,8 +21,7 @@ from django.conf import settings
 from config.errors import Conflict
 from config.mcp.operations import Registry
 from config.storage import opening, paths
-from workspace.access import reach
-from workspace.access.clients import management
+from workspace.access import reach, variables
 from workspace.chats import attachments, files
 from workspace.chats.files import ChatRecord
 from workspace.chats.turns import instructions, tokens
@@ -32,10 +31,9 @@ from workspace.engines.base import Job
 from workspace.models import Turn
 from workspace.projects import store
 from workspace.projects.project import Project
+from workspace.servers import offered
 
 PASSED = ("PATH", "LANG", "LC_ALL", "TZ", "USER")
-NEVER = ("SVC_", "DJANGO_", "ANTHROPIC_", "OPENAI_", "CLAUDE_")
-NEVER_EXACT = {"DATABASE_URL"}
 NOBODY = ("svc agent", "agent@localhost")
 
 
@@ -83,6 +81,8 @@ def job_for(
         _pin(project, record, choice)
     cfg = select.engine_cfg(choice.engine)
     told = _told(project, choice, cfg)
+    given = offered.of_turn(project)
+    hidden = (token, *keys.secrets(cfg.get("keys", {})), *offered.secrets(given))
     return Job(
         turn=turn.id,
         chat=turn.chat,
@@ -115,11 +115,13 @@ def job_for(
         engine_ref=record.engine_ref.get(choice.engine or ""),
         fork_source=dict(record.forked_from) if record.forked_from else None,
         svc=_svc(token, registry),
-        secrets=tuple(filter(None, (token, *keys.secrets(cfg.get("keys", {}))))),
+        secrets=tuple(filter(None, hidden)),
         attachments_dir=_attachments(project),
         sandbox=select.confinement(),
         network=reach.network(project.network, turn.network),
         engine_cfg=cfg,
+        servers=given,
+        servers_seen=str(offered.seen_path(turn.project)),
     )
 
 
@@ -216,14 +218,7 @@ def surroundings(turn: Turn) -> Surroundings:
 
 def _chosen(project: Project) -> dict[str, str]:
     """Variables the project asks for by name (`turnEnv`), never one that holds a secret of ours."""
-    api = management()
-    refs = [client.ref for client in api.clients] + [client.ref for client in api.dropped]
-    secret = NEVER_EXACT | {ref.removeprefix("env:") for ref in refs}
-    return {
-        name: os.environ[name]
-        for name in project.effective("turnEnv")
-        if name in os.environ and not name.startswith(NEVER) and name not in secret
-    }
+    return variables.passed(project.effective("turnEnv"))
 
 
 @cache

@@ -195,6 +195,9 @@ class Turn:
     def runner(self, tool: str, args: Args) -> Runner | None:
         return self.confinement.runner(tool, args)
 
+    def count(self, host: str, port: int, refused: bool) -> None:
+        self.confinement.count(host, port, refused)
+
     def delta(self, block: str, kind: str, text: str) -> None:
         self.live.add(block, kind, text)
 

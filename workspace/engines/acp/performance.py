@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 
 from workspace.engines import history
-from workspace.engines.acp import agents, failures
+from workspace.engines.acp import agents, failures, servers
 from workspace.engines.acp.calls import UNKNOWN_END, Call, Calls, text_of
 from workspace.engines.acp.client import Client, Question
 from workspace.engines.acp.sessions import Session, news, open_session
@@ -56,7 +56,7 @@ class Performance:
             self.client,  # type: ignore[arg-type] # the rest of the protocol is not offered
             *self.io.wrap(
                 agents.argv(agent),
-                needed=agents.needed(agent),
+                needed=[*agents.needed(agent), *servers.needed(self.job)],
                 endpoints=self._endpoints(agent),
             ),
             env=self._environment(agent),

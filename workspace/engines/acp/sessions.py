@@ -12,9 +12,9 @@ import config
 from workspace.engines.acp import offers
 from workspace.engines.acp.agents import Agent
 from workspace.engines.acp.offers import Offer, Offers
+from workspace.engines.acp.servers import given, service
 from workspace.engines.base import Args, EngineError, Event, Job, Notice, State
 from workspace.engines.light_typing import Any
-from workspace.engines.proxy import gateway
 
 VERSION = 1
 AUTH_REQUIRED = -32000
@@ -48,11 +48,13 @@ async def open_session(agent: Agent, connection: Any, job: Job) -> Session:
     if agent.login:
         await _answer("authenticate", agent, connection.authenticate(method_id=agent.login))
     can = greeted.agent_capabilities or schema.AgentCapabilities()
-    servers = _servers(can, job)
+    own = service(can, job)
+    theirs, told = given(agent, can, job)
+    servers = [*own, *theirs]
     session = await _known(agent, connection, job, can, servers)
     fresh = await _begun(agent, connection, job, servers) if session.fresh else session
-    fresh.events = [*session.events, *fresh.events]
-    if fresh.fresh and job.svc and not servers:
+    fresh.events = [*session.events, *fresh.events, *told]
+    if fresh.fresh and job.svc and not own:
         text = f"The agent {agent.name} takes no HTTP server: it has no svc_manage tools."
         fresh.events.append(Notice("warn", "svc_manage_unavailable", text))
     offers.remember(agent.name, job.engine_cfg.get("data"), fresh.offers)
@@ -105,20 +107,6 @@ async def _ask(agent: Agent, connection: Any, method: str, params: Any) -> Args:
     """The answer as it was written: agents offer more in it than the library's types know."""
     answer = await _answer(method, agent, connection._conn.send_request(method, params))
     return answer if isinstance(answer, dict) else {}
-
-
-def _servers(can: Any, job: Job) -> list[Any]:
-    """The service's own tools, for an agent that can call them."""
-    from acp import schema
-
-    if not job.svc or not (can.mcp_capabilities and can.mcp_capabilities.http):
-        return []
-    bearer = schema.HttpHeader(name="Authorization", value=f"Bearer {job.svc['token']}")
-    return [
-        schema.HttpMcpServer(
-            type="http", name="svc_manage", url=gateway.tools_url(job), headers=[bearer]
-        )
-    ]  # fmt: skip
 
 
 async def _known(agent: Agent, connection: Any, job: Job, can: Any, servers: list[Any]) -> Session:

@@ -38,6 +38,7 @@ from workspace.engines.base import (
 )
 from workspace.engines.builtin import memory, models, servers, toolbox
 from workspace.engines.builtin.blocks import Blocks
+from workspace.engines.mcp import hosting
 from workspace.engines.tools import Output
 
 Events = AsyncGenerator[Event, None]
@@ -74,6 +75,7 @@ class Turn:
     """One turn: its budget and its usage are shared with the tasks inside it."""
 
     model: Model
+    servers: hosting.Servers
     tools: toolbox.Toolbox
     response: ModelResponse  # the last whole one
 
@@ -90,6 +92,7 @@ class Turn:
         try:
             async with (
                 models.opened(self.server, self.name, self.job.engine_cfg) as self.model,
+                hosting.opened(self.job, self.io) as self.servers,
                 aclosing(self._perform()) as performance,
             ):
                 async for event in performance:
@@ -105,7 +108,7 @@ class Turn:
         yield end._replace(turns=self.replies, usage=usage, cost=cost)
 
     async def _perform(self) -> Events:
-        self.tools, notices = await toolbox.opened(self.job, self.io)
+        self.tools, notices = await toolbox.opened(self.job, self.io, self.servers)
         if self._truncates():
             notices.append(Notice("warn", "local_context", LOCAL_CONTEXT))
         for notice in notices:

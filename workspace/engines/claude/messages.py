@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from workspace.engines import catalogue, policy
 from workspace.engines.base import (
@@ -26,6 +26,7 @@ from workspace.engines.base import (
 from workspace.engines.claude import setup
 from workspace.engines.claude.memory import Start
 from workspace.engines.light_typing import TYPE_CHECKING, Any
+from workspace.engines.mcp.server import owner
 
 if TYPE_CHECKING:
     from claude_agent_sdk import AssistantMessage, ResultMessage, ToolResultBlock
@@ -58,9 +59,9 @@ def named(tool: str) -> str:
 class Messages:
     """The messages of one process of Claude Code."""
 
-    def __init__(self, job: Job, io: TurnIO, start: Start) -> None:
+    def __init__(self, job: Job, io: TurnIO, start: Start, theirs: Iterable[str] = ()) -> None:
         self.job, self.io, self.start = job, io, start
-        self.offered = {*setup.tools(job), *setup.operations(job)}
+        self.offered = {*setup.tools(job), *setup.operations(job), *theirs}
         self.session = ""
         self.results: list[ResultMessage] = []
         self._replies: set[str] = set()
@@ -114,8 +115,11 @@ class Messages:
         return [
             name
             for name in dict.fromkeys(self.job.tools or [])
-            if name not in there and name not in withheld and not name.startswith(policy.SERVER)
+            if name not in there and name not in withheld and not self._of_server(name)
         ]
+
+    def _of_server(self, name: str) -> bool:
+        return name.startswith(policy.SERVER) or owner(name, self.job.servers) is not None
 
     def _delta(self, event: Mapping[str, Any]) -> None:
         if event.get("type") == "message_start":  # perhaps of what it asks for once more

@@ -12,6 +12,7 @@ from workspace.engines import grammar, policy, select
 from workspace.engines.base import Job
 from workspace.projects.project import Project
 from workspace.projects.schema import capped
+from workspace.servers import offered
 from workspace.triggers.entries import prompts
 from workspace.triggers.entries.files import TriggerSet
 from workspace.triggers.entries.schema import MAX_TURNS, Trigger, Webhook
@@ -57,6 +58,7 @@ def warnings(project: Project, trigger: Trigger, entries: TriggerSet) -> list[st
         found.append(f'run.model: "{trigger.run.model}" cannot run now: {reason}')
     if gone := outside(project, trigger):
         found.append(f"clients: {gone}")
+    found += offered.unknown(project, list(trigger.run.tools))
     if never := problem(project, trigger):
         found.append(f"{never.field}: {never.reason}")
     elif refused := refusal(project, trigger, trigger.run.prompt or ""):

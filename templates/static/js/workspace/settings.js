@@ -5,6 +5,7 @@ import { fill, h, icon } from "../kit/dom.js";
 import { key } from "../kit/keys.js";
 import { page, problem } from "../kit/parts.js";
 import { tabs } from "./parts.js";
+import { servers } from "./project/servers.js";
 import { where } from "../kit/shell.js";
 import { attempt, toast } from "../kit/toast.js";
 
@@ -266,7 +267,7 @@ function draw(project) {
     h(
       "div",
       { class: "with-aside spaced facts-last" },
-      form,
+      h("div", { class: "stack apart" }, form, servers(slug)),
       h(
         "aside",
         { class: "aside", "aria-label": "In project.yaml" },
