@@ -15,6 +15,7 @@ from typing import Any
 from config import readers, unknown
 from config.network import NetworkSetting
 from config.readers import OptionError, refusal
+from config.retry import RetrySetting
 from config.storage import opening, yamlio
 
 __all__ = ["OPTIONS", "Option", "OptionError", "Options", "load"]
@@ -337,6 +338,9 @@ class Options:
     )
     network: NetworkSetting = option(
         readers.network, NetworkSetting(), "What turns may reach", key="engines.network"
+    )
+    retry: RetrySetting = option(
+        readers.retry, RetrySetting(), "How a rate limit is waited out", key="engines.retry"
     )
     engines: Mapping[str, Any] = option(readers.mapping, {}, "Per-engine settings", key="engines")
     mcp_servers: Any = option(

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 from config import zones
 from config.network import BadNetwork, NetworkSetting, read
+from config.retry import BadRetry, RetrySetting
+from config.retry import read as read_retry
 from config.web.hosts import host_of
 
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
@@ -221,6 +223,14 @@ def network(name: str, value: object) -> NetworkSetting:
     try:
         return read(value)
     except BadNetwork as error:
+        raise OptionError(f"{name}: {error}") from None
+
+
+def retry(name: str, value: object) -> RetrySetting:
+    """How long turns wait for a provider that takes no more requests."""
+    try:
+        return read_retry(value)
+    except BadRetry as error:
         raise OptionError(f"{name}: {error}") from None
 
 

@@ -51,7 +51,7 @@ def measure() -> Iterator[Metric]:
 
 def _turns() -> dict[str, float]:
     """Every state, zeros too: a series that comes and goes cannot be alerted on."""
-    known = dict.fromkeys(("running", *queue.WAITING, *runs.ENDED), 0.0)
+    known = dict.fromkeys((*queue.BUSY, *queue.WAITING, *runs.ENDED), 0.0)
     rows = Turn.objects.order_by().values_list("state").annotate(count=Count("*"))
     return known | dict(rows)
 

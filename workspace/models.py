@@ -201,6 +201,9 @@ class Turn(models.Model):
     token_hash = models.CharField(max_length=64, blank=True, db_index=True)
     home = _home()
     unclosed = models.BooleanField(default=False)  # ended where its transcript is out of reach
+    # Of one that waits for its provider: when it is tried again, and {tries, of, since, reason}.
+    retry_at = models.DateTimeField(null=True)
+    retry = models.JSONField(null=True)
 
     class Meta:
         ordering = ("id",)
@@ -209,6 +212,9 @@ class Turn(models.Model):
             models.Index(fields=["chat", "state", "id"]),
             models.Index(fields=["project", "state"]),
             models.Index(fields=["id"], condition=Q(unclosed=True), name="unclosed_turns"),
+            models.Index(
+                fields=["retry_at"], condition=Q(retry_at__isnull=False), name="waiting_turns"
+            ),
         )
         constraints = (
             models.UniqueConstraint(

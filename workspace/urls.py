@@ -77,6 +77,7 @@ api = [
     path(f"{P}/trash", chat({"get": "trash"})),
     path(f"{CHAT}/messages", chat({"get": "messages", "post": "send"})),
     path(f"{CHAT}/stop", chat({"post": "stop"})),
+    path(f"{CHAT}/retry", chat({"post": "retry"})),
     path(f"{CHAT}/queue/resume", chat({"post": "resume"})),
     path(f"{CHAT}/queue/<str:message>", chat({"delete": "withdraw"})),
     path(f"{CHAT}/archive", chat({"post": "archive"})),

@@ -13,7 +13,8 @@ A step is one of
   {"tool": {"kind", "title", "path"?, "input"?, "own"?, "diff"?}, "ask"?: true, "stubborn"?: true,
    "then"?: step}
   {"write": [path, content]}  {"run": command}  {"env": name}  {"echo": true}  {"usage": [in, out]}
-  {"cost": usd}  {"manage": [operation, arguments]}  {"fail": [code, message]}  {"crash": stderr}
+  {"cost": usd}  {"manage": [operation, arguments]}  {"fail": [code, message, data?]}
+  {"crash": stderr}
   {"hang": true}  {"deaf": true}  {"stop": reason}
 `ask` asks for permission and does `then` only if it is given (`stubborn`: anyway). `hang` waits for
 cancel, `deaf` does not listen to it either.
@@ -210,8 +211,8 @@ class Agent:
         match step:
             case {"tool": tool}:
                 await self._tool(session, tool, step, text)
-            case {"fail": [code, message]}:
-                raise acp.RequestError(code, message)
+            case {"fail": [code, message, *data]}:
+                raise acp.RequestError(code, message, *data)
             case {"crash": words}:
                 os.write(2, words.encode())
                 os._exit(3)

@@ -137,6 +137,10 @@ class Stopped(Done):
     stopped: bool
 
 
+class Retried(Done):
+    retried: bool
+
+
 class Resumed(Done):
     resumed: int
 

@@ -29,7 +29,7 @@ from workspace.chats import (
     unread,
 )
 from workspace.chats.messages import Message
-from workspace.chats.turns import queue
+from workspace.chats.turns import queue, retries
 from workspace.projects import store
 from workspace.triggers import events, following
 
@@ -158,6 +158,12 @@ class ChatViewSet(rest.ViewSet):
         project = store.get(slug)
         stopped = queue.stop(project=project, chat=session_id, on_change=following.follow)
         return Response(bodies.Stopped(ok=True, stopped=stopped))
+
+    @documented(bodies.Retried, errors=(404,))
+    def retry(self, request: Request, slug: str, session_id: str) -> Response:
+        """Try a turn that waits for its model's provider again now; false when none waits."""
+        retried = retries.try_now(project=store.get(slug), chat=session_id)
+        return Response(bodies.Retried(ok=True, retried=retried))
 
     @documented(bodies.Resumed, errors=(404,))
     def resume(self, request: Request, slug: str, session_id: str) -> Response:

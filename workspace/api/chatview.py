@@ -17,12 +17,14 @@ from workspace import models
 from workspace.chats import spent
 from workspace.chats.hosts import Host
 from workspace.chats.spent import Context, Usage
+from workspace.chats.turns import retries
 from workspace.chats.turns.endings import SENTENCES
 from workspace.chats.turns.instructions import Told
+from workspace.chats.turns.queue import BUSY, WAITING
 from workspace.triggers.entries.schema import agent_name
 
-LIVE = Q(state__in=("running", "queued", "held"))
-STATES = ("running", "queued", "held", "failed")  # of both
+LIVE = Q(state__in=(*BUSY, *WAITING))
+STATES = (*BUSY, *WAITING, "failed")  # of both
 UNWRITTEN = Q(state="failed", reason=SENTENCES["storage_full"])
 FIRED = (
     "chat",
@@ -82,6 +84,7 @@ class Chat(TypedDict):
     held: int
     unread: bool
     turn: RunningTurn | None
+    waiting: Annotated[retries.Waiting | None, "for the provider of its model; `running` then too"]
     lastTurn: LastTurn | None
     provenance: Provenance
     client: str | None
@@ -137,7 +140,7 @@ def _firings(ids: set[str]) -> list[models.Turn]:
 
 def _view(row: models.Chat, turns: list[models.Turn], firing: models.Turn | None) -> Chat:
     states = [turn.state for turn in turns]
-    running = next((turn for turn in turns if turn.state == "running"), None)
+    running = next((turn for turn in turns if turn.state in BUSY), None)
     record = row.record
     shown: Chat = {
         "sessionId": row.id,
@@ -152,6 +155,7 @@ def _view(row: models.Chat, turns: list[models.Turn], firing: models.Turn | None
         "held": states.count("held"),
         "unread": row.unread,
         "turn": _turn(running) if running else None,
+        "waiting": retries.of(turns),
         "lastTurn": _last_turn(row, turns),
         "provenance": _provenance(record),
         "client": row.client or None,

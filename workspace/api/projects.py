@@ -26,6 +26,7 @@ from workspace.access import reach
 from workspace.api.answers import Warned, documented, principal
 from workspace.chats import spent, unread
 from workspace.chats.spent import Spent
+from workspace.chats.turns.queue import BUSY
 from workspace.projects import folders, project, store
 from workspace.projects.project import CHANGELOG, OVERVIEW
 from workspace.projects.schema import KEYS, STATUSES, PermissionMode, Status
@@ -367,7 +368,7 @@ def _counted(slug: str | None) -> Tallies:
     counted = {
         "chats": chats.filter(archived=False),
         "archived": chats.filter(archived=True),
-        "running": turns.filter(state="running"),
+        "running": turns.filter(state__in=BUSY),
         "waiting": turns.filter(state="queued"),
         "triggers": states,
         "armed": armed,

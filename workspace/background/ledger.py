@@ -20,7 +20,7 @@ from workspace.models import Run, Turn
 log = logging.getLogger(__name__)
 
 LOOK_S = 2.0
-LIVE_TURNS = ("running", "queued", "held")
+LIVE_TURNS = ("running", "waiting", "queued", "held")
 LIVE_RUNS = ("running", "queued")
 
 Publish = Callable[[str, Mapping[str, Any]], object]
@@ -36,7 +36,7 @@ class Ledger:
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ledger", daemon=True)
         self._turns: dict[str, tuple[str, str, str]] = {}
-        self._runs: dict[str, tuple[str, str]] = {}
+        self._runs: dict[str, tuple[str, str, str]] = {}
         self._last_run = ""
 
     def start(self) -> None:
@@ -81,14 +81,14 @@ class Ledger:
             for key, project in sorted(changed):
                 self._publish("run", {"project": project, "id": key})
 
-    def _read(self) -> tuple[dict[str, tuple[str, str, str]], dict[str, tuple[str, str]]]:
+    def _read(self) -> tuple[dict[str, tuple[str, str, str]], dict[str, tuple[str, str, str]]]:
         turns = Turn.objects.filter(state__in=LIVE_TURNS).order_by()
         live = Run.objects.filter(status__in=LIVE_RUNS).order_by()
         fresh = Run.objects.filter(id__gt=self._last_run).order_by("-id")[:500]
-        columns = ("id", "project", "status")
+        columns = ("id", "project", "status", "reason")
         runs = [*live.values_list(*columns), *fresh.values_list(*columns)]
         rows = turns.values_list("id", "project", "chat", "state")
         return (
             {key: (project, chat, state) for key, project, chat, state in rows},
-            {key: (project, status) for key, project, status in runs},
+            {key: (project, status, reason) for key, project, status, reason in runs},
         )

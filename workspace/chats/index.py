@@ -327,6 +327,7 @@ def _count(row: Chat, record: dict[str, Any]) -> None:
         row.context = record["context"] if spent.context(record) else row.context
         row.usage = spent.added(row.usage, record.get("usage"))
         row.cost = spent.summed(row.cost, spent.cost(record))
+    if kind in ("turn_end", "turn_wait"):
         row.hosts = hosts.joined(row.hosts or [], hosts.of(record)) or None
 
 

@@ -70,7 +70,7 @@ class Viewer:
                 return self._message(offset, record)
             case "thinking":
                 return _thinking_line(offset, record)
-            case "turn_start" | "turn_end":
+            case "turn_start" | "turn_end" | "turn_wait":
                 return _turn_line(offset, record)
             case "permission":
                 return _permission_line(offset, record)
@@ -140,7 +140,11 @@ def _turn_line(offset: int, record: Record) -> Shown:
     }
     if record["type"] == "turn_start":
         model = {"engine": record.get("engine"), "model": record.get("model")}
-        return shown | {"state": "started"} | model
+        again = {"try": record["try"]} if "try" in record else {}
+        return shown | {"state": "started"} | model | again
+    if record["type"] == "turn_wait":
+        again = {key: record.get(key) for key in ("try", "of", "until")}
+        return shown | {"state": "waiting", "reason": sentence(record) or None} | again
     reached = hosts.of(record)
     return shown | {
         "state": TURN_STATES.get(str(record.get("status")), "failed"),

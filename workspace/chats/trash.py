@@ -92,7 +92,8 @@ def _refuse_busy(session_id: str) -> None:
     if not states:
         return
     waiting = states.count("queued")
-    now = "A turn is running" if "running" in states else f"Messages ({waiting}) wait to run"
+    runs = {*queue.BUSY} & {*states}
+    now = "A turn is running" if runs else f"Messages ({waiting}) wait to run"
     raise Conflict(f"{now} in this chat; stop it first, then delete it.", code="busy")
 
 

@@ -121,6 +121,7 @@ class End(NamedTuple):
     turns: int | None = None  # None = unknown, never guessed
     usage: Args | None = None
     cost: float | None = None
+    after: float | None = None  # rate_limited: seconds the provider asks for; inf = for good
 
 
 Event = Text | Thinking | ToolUse | ToolResult | Notice | Answered | State | Messages | End
@@ -136,9 +137,10 @@ class Job(NamedTuple):
     from a `cwd` that is the user's own directory, and "" elsewhere. `engine_cfg` is made by
     select.engine_cfg. `keep` says where to note what file tools do (workspace/trees/touched.py),
     `notices` (level, code, text) are said first. `told` are the places of `instructions`, for the
-    record alone; None where there is nobody to tell. Keys and the bearer exist only here.
-    `servers` are the MCP servers that people gave to the project, `servers_seen` the file that
-    remembers what became of each.
+    record alone; None where there is nobody to tell. `servers` are the MCP servers that people gave
+    to the project, `servers_seen` the file that remembers what became of each. `retry` is {times,
+    seconds, try, since, turns, usage, cost, ms} or None: how long a rate limit is waited out, the
+    number of this try, and what those before it used. Keys and the bearer exist only here.
     """
 
     turn: str
@@ -181,6 +183,17 @@ class Job(NamedTuple):
     notices: tuple[tuple[str, str, str], ...] = ()
     servers: tuple[Server, ...] = ()
     servers_seen: str = ""
+    retry: Args | None = None
+
+    @property
+    def attempt(self) -> int:
+        """The number of this try, from 1."""
+        return int((self.retry or {}).get("try") or 1)
+
+    @property
+    def replied(self) -> int:
+        """Replies that the tries before this one took of `max_turns`."""
+        return int((self.retry or {}).get("turns") or 0)
 
     def to_json(self) -> bytes:
         """One line, as it is written to the turn process."""
@@ -256,7 +269,7 @@ class TurnIO(Protocol):
         ...
 
     def earlier(self) -> Iterator[Args]:
-        """Records of the chat before this turn, the newest first."""
+        """Records of the chat before this try of the turn, the newest first."""
         ...
 
 

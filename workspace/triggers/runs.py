@@ -12,7 +12,7 @@ from django_q.tasks import async_task
 
 from config.errors import NotFound, printable
 from config.storage import database, homes, ranges
-from workspace.chats.turns import endings, queue
+from workspace.chats.turns import endings, queue, retries
 from workspace.chats.turns.delivery import OnChange
 from workspace.models import Run, TriggerState, Turn
 
@@ -93,7 +93,10 @@ def follow(turn: Turn, *, problem: str = "") -> None:
     """Bring the run of a turn to the turn's state. Called at every change of a turn's row.
 
     `problem`: why a turn that completed is a failed run all the same."""
-    if turn.run_id is not None and turn.state in STATUS:
+    if turn.run_id is not None and turn.state == "waiting":
+        going = Run.objects.filter(id=turn.run_id, status__in=ACTIVE)
+        going.update(status="running", started_at=turn.started, reason=retries.said(turn))
+    elif turn.run_id is not None and turn.state in STATUS:
         _mirror(turn, problem)
     if turn.state in ENDED:
         _release_events(turn.chat)
@@ -101,8 +104,8 @@ def follow(turn: Turn, *, problem: str = "") -> None:
 
 def _mirror(turn: Turn, problem: str) -> None:
     if turn.state == "running":
-        begun = Run.objects.filter(id=turn.run_id, status="queued")
-        begun.update(status="running", started_at=turn.started)
+        begun = Run.objects.filter(id=turn.run_id, status__in=ACTIVE)
+        begun.update(status="running", started_at=turn.started, reason="")
         return
     status = "failed" if problem else STATUS[turn.state]
     reason = problem or _reason(turn, status)

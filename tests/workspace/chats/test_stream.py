@@ -114,7 +114,8 @@ async def test_the_first_line_asks_for_two_seconds_and_state_follows(world: Worl
     async with reading(chat) as client:
         assert client.body.startswith(b"retry: 2000\n")
         (state,) = client.named("state")
-        assert state.data == {"running": False, "queued": 0, "held": 0, "turn": None}
+        rest = {"running": False, "queued": 0, "held": 0, "turn": None, "waiting": None}
+        assert state.data == rest
 
 
 async def test_after_zero_gives_the_whole_transcript(world: World, chat: str):

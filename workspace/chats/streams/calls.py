@@ -21,7 +21,7 @@ class RunningCalls:
     def note(self, record: Record) -> None:
         call = str(record.get("call"))
         match record["type"]:
-            case "turn_start" | "turn_end":
+            case "turn_start" | "turn_end" | "turn_wait":
                 self._uses, self._asked = {}, set()
             case "tool_use":
                 self._uses[call] = {

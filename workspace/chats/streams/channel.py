@@ -18,12 +18,13 @@ from config.web.events import Client, encode
 from workspace.chats import live, transcript
 from workspace.chats.messages import Viewer
 from workspace.chats.streams.calls import RunningCalls
-from workspace.chats.turns import queue
+from workspace.chats.turns import queue, retries
 from workspace.engines.base import AGAIN
 from workspace.models import Turn
 
 BATCH_BYTES = 256 * 1024
 LIVE = {"text": "delta", "thinking": "thinking"}  # kind of a delta -> the event that tells it
+OVER = ("turn_end", "turn_wait")  # of a try: what was streamed of it is over
 NOTED = {"type", "turn", "block", "call", "tool", "target", "ts", "state"}  # no text, no input
 
 
@@ -70,7 +71,7 @@ class Channel:
         records: list[transcript.Record] = []
         for _, record in transcript.backwards(self.path, self.position):
             records.append({key: record[key] for key in NOTED & record.keys()})
-            if record["type"] in ("turn_start", "turn_end"):
+            if record["type"] in ("turn_start", *OVER):
                 break
         for record in reversed(records):
             self._note(record)
@@ -127,7 +128,7 @@ class Channel:
             case "turn_start":
                 self.turn, self.told, self.partial = str(record.get("turn")), set(), {}
                 self.live_offset = 0
-            case "turn_end":
+            case "turn_end" | "turn_wait":
                 self.turn, self.told, self.partial = "", set(), {}
                 self.live_offset = 0
             case "assistant" | "thinking":
@@ -237,12 +238,13 @@ def read_lines(
 def queue_events(turns: Iterable[Turn]) -> tuple[bytes, bytes]:
     """The `state` and the `queue` event of these rows of one chat."""
     rows = list(turns)
-    running = next((turn for turn in rows if turn.state == "running"), None)
+    running = next((turn for turn in rows if turn.state in queue.BUSY), None)
     state = {
         "running": running is not None,
         "queued": sum(turn.state == "queued" for turn in rows),
         "held": sum(turn.state == "held" for turn in rows),
         "turn": _turn(running) if running else None,
+        "waiting": retries.of(rows),
     }
     return encode("state", state), encode("queue", {"queue": queue.view(rows)})
 

@@ -107,7 +107,7 @@ class Watch:
 def look_at_queues(channels: list[Channel]) -> None:
     """One query for all chats with open streams."""
     rows: dict[str, list[Turn]] = {channel.chat: [] for channel in channels}
-    wanted = Turn.objects.filter(chat__in=list(rows), state__in=("running", *queue.WAITING))
+    wanted = Turn.objects.filter(chat__in=list(rows), state__in=(*queue.BUSY, *queue.WAITING))
     try:
         for turn in wanted.order_by("id"):
             rows[turn.chat].append(turn)

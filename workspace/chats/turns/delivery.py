@@ -17,6 +17,7 @@ from workspace.models import Turn
 
 QUEUE = "turns"
 CHANGES = "changes"  # the bell of the threads that tell clients that a queue changed
+TICKER = "ticker"  # the bell of what knows the next time at which something is due
 OnChange = Callable[[Turn], None]
 
 
@@ -30,13 +31,13 @@ def announce() -> None:
 
 
 def deliver(chat: str, *, again: bool = False) -> None:
-    """Hand over the chat's first queued row, unless a turn of it runs.
+    """Hand over the chat's first queued row, unless a turn of it runs or waits for its provider.
 
     A row on its way is handed over only `again` by an end: its delivery may have met the turn
     that just ended, and was spent on it.
     """
     rows = Turn.objects.filter(chat=chat)
-    if rows.filter(state="running").exists():
+    if rows.filter(state__in=("running", "waiting")).exists():
         return
     first = rows.filter(state="queued").order_by("id").only("id", "home", "delivered").first()
     if first is not None and (again or first.delivered is None):

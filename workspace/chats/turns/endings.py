@@ -16,6 +16,7 @@ from django.db import transaction
 from config.errors import SvcError
 from config.storage import homes
 from workspace.chats import files, live, transcript
+from workspace.chats.turns import retries
 from workspace.chats.turns.delivery import OnChange, announce, deliver
 from workspace.chats.turns.recorder import UNANSWERED
 from workspace.models import Turn
@@ -90,15 +91,17 @@ def tell(on_change: OnChange, turn: Turn) -> None:
 
 
 def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text: str = "") -> bool:
-    """End a turn whose process is gone. False when another writer holds the chat.
+    """End a turn whose process is gone, or put it aside. False when another writer holds the chat.
 
-    What the transcript says of the end goes before `status`. A host that cannot reach it ends the
-    row alone: the next one that can does the rest (`complete`).
+    What the transcript says of the end goes before `status`, but not before a person's stop. A host
+    that cannot reach it ends the row alone: the next one that can does the rest (`complete`).
     """
     turn = Turn.objects.filter(id=turn_id, state="running").first()
     if turn is None:
         return False
     end: Mapping[str, Any] = {"status": status, "reason": reason, "text": text or None}
+    if turn.stop == "user":
+        end = {"status": "stopped", "reason": "user", "text": None}
     try:
         end = close(turn, end)
     except transcript.Busy:
@@ -106,7 +109,12 @@ def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text
     except (transcript.StorageError, SvcError) as error:
         log.warning("transcript not closed: %s", error, extra={"turn": turn_id})
         return settle(turn_id, end, on_change, unclosed=not homes.is_mine(turn.home))
-    return settle(turn_id, end, on_change)
+    if end.get("type") != "turn_wait":
+        return settle(turn_id, end, on_change)
+    if waiting := retries.put_aside(turn_id, end):
+        tell(on_change, waiting)
+        return True
+    return recover(turn_id, status=status, reason=reason, on_change=on_change, text=text)
 
 
 def complete(turn: Turn, on_change: OnChange) -> bool:
@@ -130,10 +138,11 @@ def complete(turn: Turn, on_change: OnChange) -> bool:
 
 
 def close(turn: Turn, end: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Append what the turn's records lack; the turn_end that holds. Raises transcript.Busy."""
+    """Append what the turn's records lack; the turn_end that holds, or the turn_wait. Raises
+    transcript.Busy."""
     path = transcript_of(turn)
     _, last = next(transcript.backwards(path), (0, {}))
-    if last.get("turn") == turn.id and last["type"] == "turn_end":
+    if last.get("turn") == turn.id and (last["type"] == "turn_end" or _waits(turn, last, end)):
         return last
     with transcript.Writer(path) as writer:
         there = {record["type"]: record for record in records_of(path, turn.id)}
@@ -146,13 +155,28 @@ def close(turn: Turn, end: Mapping[str, Any]) -> Mapping[str, Any]:
         _keep_unfinished(writer, turn)
         if end["status"] != "stopped":
             writer.append("notice", turn.id, **_notice(end))
-        missing = {"text": None, "turns": 0, "usage": None, "cost": None, "ms": _elapsed_ms(turn)}
-        return writer.append("turn_end", turn.id, **(missing | dict(end)))
+        return writer.append("turn_end", turn.id, **(_unknown(turn) | dict(end)))
+
+
+def _waits(turn: Turn, last: transcript.Record, end: Mapping[str, Any]) -> bool:
+    """Whether the try that ended put the turn aside; one that a person stopped waits no more."""
+    tried = (turn.retry or {}).get("try") or 1
+    waits = last["type"] == "turn_wait" and end["status"] != "stopped"
+    return waits and int(last["try"]) > tried
+
+
+def _unknown(turn: Turn) -> dict[str, Any]:
+    """What an end says that its process did not write: what earlier tries used is known."""
+    before = turn.retry or {}
+    known = {"turns": 0, "usage": None, "cost": None} | {
+        key: before[key] for key in ("turns", "usage", "cost") if before.get(key) is not None
+    }
+    return {"text": None, **known, "ms": _elapsed_ms(turn)}
 
 
 def _keep_unfinished(writer: transcript.Writer, turn: Turn) -> None:
     """What was streamed and is no record yet, and the questions that can no longer be answered."""
-    records = records_of(writer.path, turn.id)
+    records = _of_last_try(records_of(writer.path, turn.id))
     told = {record.get("block") for record in records}
     for block, kind, text in live.unfinished(f"{writer.path.removesuffix('jsonl')}live", turn.id):
         if block not in told and kind in STREAMED:
@@ -162,6 +186,12 @@ def _keep_unfinished(writer: transcript.Writer, turn: Turn) -> None:
         if question.get("state") == "asked":
             said = {key: question.get(key) for key in ("tool", "input")}
             writer.append("permission", turn.id, call=call, **said, **UNANSWERED)
+
+
+def _of_last_try(records: list[transcript.Record]) -> list[transcript.Record]:
+    """The names of blocks begin anew with each try."""
+    begun = [place for place, record in enumerate(records) if record["type"] == "turn_start"]
+    return records[begun[-1] :] if begun else records
 
 
 def remember(turn: Turn, engine: str) -> None:

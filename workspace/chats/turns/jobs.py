@@ -35,6 +35,7 @@ from workspace.servers import offered
 
 PASSED = ("PATH", "LANG", "LC_ALL", "TZ", "USER")
 NOBODY = ("svc agent", "agent@localhost")
+TRY_S = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def job_for(
         tools=turn.tools,
         mode=turn.mode,
         max_turns=turn.max_turns,
-        turn_seconds=settings.SVC.turn_seconds,
+        turn_seconds=_seconds_left(turn),
         ask_seconds=settings.SVC.ask_seconds,
         attended=turn.sender.get("kind") == "user",
         may_spawn=turn.spawn_limit > 0,
@@ -122,6 +123,7 @@ def job_for(
         engine_cfg=cfg,
         servers=given,
         servers_seen=str(offered.seen_path(turn.project)),
+        retry=_retry(turn),
     )
 
 
@@ -164,6 +166,19 @@ def _where(project: Project, record: ChatRecord) -> str:
     return "\n".join(lines)
 
 
+def _retry(turn: Turn) -> dict[str, Any]:
+    """How a rate limit is waited out, and what earlier tries of this turn left."""
+    setting, before = settings.SVC.retry, turn.retry or {}
+    known = {key: before.get(key) for key in ("try", "since", "turns", "usage", "cost", "ms")}
+    return {"times": setting.times, "seconds": setting.seconds, **known}
+
+
+def _seconds_left(turn: Turn) -> int:
+    """The longest turn, without the time that earlier tries took; a try gets a minute at least."""
+    most: int = settings.SVC.turn_seconds
+    return max(min(most, TRY_S), most - int((turn.retry or {}).get("ms") or 0) // 1000)
+
+
 def _svc(token: str, registry: Registry | None) -> dict[str, Any] | None:
     """The service's own tools, as far as this turn may use them."""
     agent = tokens.caller(token) if token and registry is not None else None
@@ -201,6 +216,7 @@ def surroundings(turn: Turn) -> Surroundings:
     scratch = run_dir(turn.id)
     home = Path(settings.DATA_DIR) / "home" / turn.project
     log = Path(settings.DATA_DIR) / "logs" / "turns" / f"{turn.id}.log"
+    shutil.rmtree(scratch, ignore_errors=True)  # of an earlier try whose worker was lost
     for folder in (scratch, scratch / "tmp", home, log.parent):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     environ = {name: os.environ[name] for name in PASSED if name in os.environ}

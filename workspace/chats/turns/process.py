@@ -42,6 +42,7 @@ def main(argv: list[str]) -> int:
 
 def _run(job: Job, control: Control, confinement: Confinement) -> int:
     from workspace.chats import transcript
+    from workspace.chats.turns import waiting
     from workspace.chats.turns.recorder import Recorder
     from workspace.chats.turns.running import Log, Turn
 
@@ -50,7 +51,7 @@ def _run(job: Job, control: Control, confinement: Confinement) -> int:
     path = os.path.join(job.chats_dir, f"{job.chat}.jsonl")
     try:
         with transcript.Writer(path) as writer:
-            if transcript.has_turn(path, job.turn):
+            if not waiting.fits(path, job):
                 return KNOWN
             Turn(job, control, Recorder(writer, job), confinement).run()
     except transcript.Busy:

@@ -21,7 +21,7 @@ from config.logs import timestamp
 from config.storage import database, homes
 from workspace import ids
 from workspace.chats import files, transcript
-from workspace.chats.turns import endings
+from workspace.chats.turns import endings, retries
 from workspace.chats.turns.delivery import OnChange, announce, deliver, ignore
 from workspace.chats.turns.endings import tell
 from workspace.models import Run, Turn
@@ -30,7 +30,8 @@ from workspace.projects.project import Project
 from workspace.projects.schema import capped
 
 WAITING = ("queued", "held")
-ACTIVE = ("queued", "running")
+BUSY = ("running", "waiting")  # a turn that has begun: nothing of its chat runs before its end
+ACTIVE = ("queued", *BUSY)
 RELEASED: dict[str, Any] = {"state": "queued", "reason": "", "delivered": None}
 MOST_WAITING = 50
 PROMPT_MAX = 100_000
@@ -123,7 +124,7 @@ def _insert(turn: Turn) -> Queued:
     turn.id = _behind(rows.order_by("-id").values_list("id", flat=True).first())
     turn.save(force_insert=True)
     transaction.on_commit(lambda: _begin(turn.chat))
-    front_runs = "running" in ahead or _slot_free(turn.chat)
+    front_runs = bool({*BUSY} & {*ahead}) or _slot_free(turn.chat)
     position = len(ahead) + (0 if front_runs else 1)
     return Queued(turn, "queued" if position else "started", position)
 
@@ -142,18 +143,18 @@ def _behind(last: str | None) -> str:
 def _slot_free(chat: str) -> bool:
     """Whether this host runs fewer chats than it may, as if it ran all of its home; this one is not
     counted."""
-    others = Turn.objects.filter(homes.mine(), state__in=ACTIVE).exclude(chat=chat)
+    others = Turn.objects.filter(homes.mine(), state__in=("queued", "running")).exclude(chat=chat)
     return others.values("chat").distinct().count() < settings.SVC.running_turns
 
 
 def rows(*, project: Project, chat: str) -> list[Turn]:
-    """Running and waiting rows of one chat, in order."""
+    """What runs or waits in one chat, in order."""
     files.read(project, chat)
     return active_rows(chat)
 
 
 def active_rows(chat: str) -> list[Turn]:
-    return list(Turn.objects.filter(chat=chat, state__in=("running", *WAITING)).order_by("id"))
+    return list(Turn.objects.filter(chat=chat, state__in=(*BUSY, *WAITING)).order_by("id"))
 
 
 class QueueRow(TypedDict):
@@ -165,26 +166,29 @@ class QueueRow(TypedDict):
     sender: dict[str, Any]
     createdAt: str
     reason: NotRequired[str | None]
+    waiting: NotRequired[retries.Waiting]
 
 
 def view(turns: list[Turn]) -> list[QueueRow]:
-    """Queue rows as REST and the stream show them; the running one has position 0."""
+    """Queue rows as REST and the stream show them; the one that has begun has position 0."""
     waiting = 0
     shown: list[QueueRow] = []
     for turn in turns:
-        waiting += turn.state != "running"
-        shown.append(
-            {
-                "id": turn.id,
-                "state": turn.state,
-                "position": 0 if turn.state == "running" else waiting,
-                "prompt": turn.prompt,
-                "model": turn.model or None,
-                "sender": turn.sender,
-                "createdAt": timestamp(turn.created),
-                "reason": turn.reason or None,
-            }
-        )
+        begun = turn.state in BUSY
+        waiting += not begun
+        row: QueueRow = {
+            "id": turn.id,
+            "state": turn.state,
+            "position": 0 if begun else waiting,
+            "prompt": turn.prompt,
+            "model": turn.model or None,
+            "sender": turn.sender,
+            "createdAt": timestamp(turn.created),
+            "reason": turn.reason or None,
+        }
+        if turn.state == "waiting":
+            row["waiting"] = retries.view(turn)
+        shown.append(row)
     return shown
 
 
@@ -200,15 +204,16 @@ def remove(*, project: Project, chat: str, message: str, on_change: OnChange = i
 
 def cancel(turn: Turn, *, on_change: OnChange = ignore) -> bool:
     """End one turn, waiting or running; False when it had ended already."""
-    if withdraw(turn, on_change=on_change):
+    if withdraw(turn, on_change=on_change) or _stop_unstarted(turn.id, on_change):
         return True
     running = Turn.objects.filter(id=turn.id, state="running")
     return running.update(stop="user") == 1 and _ended(turn.id)
 
 
 def withdraw(turn: Turn, *, on_change: OnChange) -> bool:
-    """Take a waiting row out of the queue: one conditional update decides the race with a claim."""
-    waiting = Turn.objects.filter(id=turn.id, state__in=WAITING)
+    """Take a row that has not begun out of the queue: one conditional update decides the race with
+    a claim."""
+    waiting = Turn.objects.filter(id=turn.id, state__in=WAITING, retry__isnull=True)
     if not waiting.update(state="deleted", reason="user", finished=datetime.now(UTC)):
         return False
     turn.refresh_from_db()
@@ -231,14 +236,22 @@ def stop(*, project: Project, chat: str, on_change: OnChange = ignore) -> bool:
     """End the chat's running or starting turn and hold the queue; False when nothing ran."""
     files.read(project, chat)
     active = [row for row in active_rows(chat) if row.state in ACTIVE]
-    turn = min(active, key=lambda row: (row.state != "running", row.id), default=None)
+    turn = min(active, key=lambda row: (row.state not in BUSY, row.id), default=None)
     if turn is None:
         return False
-    if Turn.objects.filter(id=turn.id, state="queued").update(state="running", stop="user"):
-        endings.recover(turn.id, status="stopped", reason="user", on_change=on_change)
+    if _stop_unstarted(turn.id, on_change):
         return True
     Turn.objects.filter(id=turn.id, state="running").update(stop="user")
     return _ended(turn.id)
+
+
+def _stop_unstarted(turn_id: str, on_change: OnChange) -> bool:
+    """End a turn that no worker has, or that waits for its provider."""
+    at_rest = Turn.objects.filter(id=turn_id, state__in=("queued", "waiting"))
+    if not at_rest.update(state="running", stop="user"):
+        return False
+    endings.recover(turn_id, status="stopped", reason="user", on_change=on_change)
+    return True
 
 
 def _ended(turn_id: str) -> bool:

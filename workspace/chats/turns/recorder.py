@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from workspace.chats import transcript
+from workspace.chats.turns import waiting
 from workspace.engines import catalogue
 from workspace.engines.base import (
     Answered,
@@ -61,8 +62,10 @@ class Recorder:
         self._began = time.monotonic()
 
     def begin(self) -> None:
-        """turn_start and user: from here on the message is in the chat."""
+        """turn_start and user: from here on the message is in the chat. A further try finds it
+        there."""
         job = self.job
+        known = job.attempt > 1 and transcript.has_turn(self.writer.path, job.turn)
         self._append(
             "turn_start",
             engine=job.engine,
@@ -77,8 +80,10 @@ class Recorder:
             client_id=job.client,
             sandbox=job.sandbox.mode,
             **_given({"instructions": job.told}),
+            **({"try": job.attempt} if job.attempt > 1 else {}),
         )
-        self._append("user", text=job.message, sender=job.sender)
+        if not known:
+            self._append("user", text=job.message, sender=job.sender)
 
     def take(self, event: Event) -> None:
         """One event of the engine, as its record."""
@@ -126,31 +131,44 @@ class Recorder:
         self._append("permission", **question, state=state, by=by, reason=reason)
 
     def finish(self, end: End, hosts: Sequence[Args] = ()) -> None:
-        """Close what is open, say why a turn failed, write turn_end; once. `hosts`: {host, port,
-        refused} of each that commands reached or were refused."""
+        """Close what is open, say why a turn failed, write turn_end, or turn_wait when it is tried
+        again; once. `hosts`: {host, port, refused} of each that commands reached or were refused.
+        """
         if self.ended:
             return
         for question in self.questions.values():
             self._append("permission", **question, **UNANSWERED)
         for call, began in list(self.open.items()):
             self.take(ToolResult(call, True, "stopped", round((time.monotonic() - began) * 1000)))
+        wait = waiting.decided(self.job, end, time.time())
+        end = waiting.summed(end if wait else waiting.given_up(self.job, end), self.job.retry)
         text = None if end.text is None else scrubbed(end.text, self.job.secrets)
         level = _LEVELS.get(end.status, "error")
-        if level and text:
+        if level and text and wait is None:
             self.notice(level, end.reason or end.status, text)
         self.ended = True
         self._append(
-            "turn_end",
-            status=end.status,
+            "turn_wait" if wait else "turn_end",
+            status="waiting" if wait else end.status,
             reason=end.reason,
             text=text,
             turns=end.turns,
             usage=end.usage,
             cost=end.cost,
             **_given(self.answered._asdict()),
-            ms=round((time.monotonic() - self._began) * 1000),
+            ms=round((time.monotonic() - self._began) * 1000) + _spent(self.job),
+            **(self._next(wait) if wait else {}),
             **({"hosts": list(hosts)} if hosts else {}),
         )
+
+    def _next(self, wait: waiting.Wait) -> Args:
+        since = (self.job.retry or {}).get("since") or round(time.time(), 3)
+        return {
+            "try": wait.number,
+            "of": wait.of,
+            "until": waiting.stamp(wait.at),
+            "since": since,
+        }
 
     def _result(self, event: ToolResult) -> None:
         self._append(
@@ -164,6 +182,11 @@ class Recorder:
 
     def _append(self, kind: str, **fields: Any) -> None:
         self.writer.append(kind, self.job.turn, **fields)
+
+
+def _spent(job: Job) -> int:
+    """Milliseconds that the tries before this one took."""
+    return int((job.retry or {}).get("ms") or 0)
 
 
 def _given(fields: dict[str, Any]) -> dict[str, Any]:

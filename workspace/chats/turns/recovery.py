@@ -163,7 +163,7 @@ def redeliver() -> None:
     waiting = (
         Turn.objects.filter(homes.mine(), state="queued")
         .filter(Q(delivered=None) | Q(delivered__lt=late))
-        .exclude(Exists(chat.filter(state="running")))
+        .exclude(Exists(chat.filter(state__in=("running", "waiting"))))
         .exclude(Exists(chat.filter(state="queued", id__lt=OuterRef("id"))))
     )
     for turn in waiting.only("id", "home"):

@@ -63,6 +63,7 @@ class Turn:
         self.confinement = confinement
         self.touched = _touched(job)
         self.live = live.Appender(recorder.writer.path.removesuffix("jsonl") + "live", job.turn)
+        self.before = recorder.writer.end  # what stands there was before this try
 
     def run(self) -> None:
         """From turn_start to turn_end; the transcript failing is the only way out without one."""
@@ -216,10 +217,9 @@ class Turn:
         """Nothing is said: an engine without a loop has no child that listens."""
 
     def earlier(self) -> Iterator[Args]:
-        """Records before this turn's own, which come last in the file, across forks too."""
-        for _, record in transcript.backwards(self.recorder.writer.path):
-            if record.get("turn") != self.job.turn:
-                yield record
+        """Records before this try's own, which come last in the file, across forks too."""
+        for _, record in transcript.backwards(self.recorder.writer.path, self.before):
+            yield record
 
     def denial(self, path: str, *, write: bool) -> str | None:
         return self.confinement.denial(path, write=write)

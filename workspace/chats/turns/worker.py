@@ -74,7 +74,7 @@ def claim(turn_id: str, token_hash: str) -> Turn | None:
             if turn is None or _someone_before(turn):
                 return None
             turn.state, turn.claim = "running", recovery.new_claim()
-            turn.token_hash, turn.started = token_hash, now
+            turn.token_hash, turn.started = token_hash, turn.started or now
             turn.lease_until = now + timedelta(seconds=LEASE_S)
             claimed = Turn.objects.filter(id=turn_id, state="queued").update(
                 state=turn.state,
@@ -89,8 +89,8 @@ def claim(turn_id: str, token_hash: str) -> Turn | None:
 
 
 def _someone_before(turn: Turn) -> bool:
-    """An earlier message, or a turn whose end has to be written first."""
-    waiting = Q(state="queued", id__lt=turn.id)
+    """An earlier message, or a turn that waits or whose end has to be written first."""
+    waiting = Q(state="queued", id__lt=turn.id) | Q(state="waiting")
     return Turn.objects.filter(waiting | Q(unclosed=True), chat=turn.chat).exists()
 
 

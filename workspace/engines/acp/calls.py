@@ -137,8 +137,8 @@ class Call:
 class Calls:
     """The calls of one turn, by the agent's ids; ours are unique in the whole chat."""
 
-    def __init__(self, turn: str) -> None:
-        self._prefix = f"call_{turn[-8:].lower()}"
+    def __init__(self, turn: str, attempt: int = 1) -> None:
+        self._prefix = f"call_{turn[-8:].lower()}" + (f"_{attempt}" if attempt > 1 else "")
         self._calls: dict[str, Call] = {}
         self._plans = 0
 

@@ -43,11 +43,20 @@ def refused(agent: str, error: Any) -> End:
     told = str(error) if error.data is None else f"{error} {_details(error.data)}"
     text = f"The agent {agent} answered: {told[:STDERR_TEXT]}"
     if error.code in _RATE or (error.code not in _AUTH and _RATE_WORDS.search(told)):
-        return End("error", "rate_limited", text)
+        return End("error", "rate_limited", text, after=_after(error.data))
     if error.code in _AUTH or _AUTH_WORDS.search(told):
         hint = f"Set engines.acp.agents.{agent}.env or login, or log the agent in."
         return End("error", "auth_failed", f"{text}. {hint}")
     return End("error", "api_error", text)
+
+
+def _after(data: Any) -> float | None:
+    """How long the agent says to wait, in seconds: a custom of some, no part of the protocol."""
+    for key in ("retryAfter", "retry_after", "retryAfterSeconds"):
+        value = data.get(key) if isinstance(data, dict) else None
+        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+            return float(value)
+    return None
 
 
 def _details(data: Any) -> str:

@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 
-from workspace.engines import history
+from workspace.engines import again, history
 from workspace.engines.acp import agents, failures, servers
 from workspace.engines.acp.calls import UNKNOWN_END, Call, Calls, text_of
 from workspace.engines.acp.client import Client, Question
@@ -40,7 +40,7 @@ class Performance:
     def __init__(self, job: Job, io: TurnIO) -> None:
         self.job, self.io = job, io
         self.client = Client(job.cwd, io)
-        self.calls = Calls(job.turn)
+        self.calls = Calls(job.turn, job.attempt)
         self.errors = b""
         self.block: Text | Thinking | None = None
         self.blocks = 0
@@ -153,9 +153,14 @@ class Performance:
         another what is new: other instructions, and what others did meanwhile."""
         from acp import text_block
 
-        texts = [self.job.instructions if changed else "", since.text, self.job.message]
+        texts = [
+            self.job.instructions if changed else "",
+            since.text,
+            again.message(self.job, self.io),
+        ]
         if session.fresh:
-            texts = [self.job.instructions, history.preamble(self.io.earlier()), *texts]
+            told = history.preamble(again.earlier(self.job, self.io))
+            texts = [self.job.instructions, told, *texts]
         return [text_block(text) for text in texts if text]
 
     def _spent(self, session: Session) -> float | None:

@@ -26,9 +26,8 @@ from workspace.engines.base import Messages
 from workspace.engines.light_typing import Any
 
 STATE_LOST = "The model's own record of this conversation cannot be read; it was told in words."
-TOO_LONG = (
-    "The conversation is longer than the model can take; it was told its newest part in words."
-)
+ANEW = {"anew": True}  # nothing that was kept before this message is remembered any more
+RECORD = 900_000  # characters of one record; more would be cut and lost
 
 
 def kept(message: ModelMessage) -> Messages:
@@ -39,9 +38,19 @@ def kept(message: ModelMessage) -> Messages:
     return Messages(ModelMessagesTypeAdapter.dump_python([message], mode="json", exclude_none=True))
 
 
+def kept_anew(messages: list[ModelMessage]) -> list[Messages]:
+    """The events that keep these messages in place of all that were kept before: one, as long as a
+    record holds them."""
+    if len(ModelMessagesTypeAdapter.dump_json(messages)) > RECORD:
+        return [kept(message) for message in messages]
+    return [
+        Messages(ModelMessagesTypeAdapter.dump_python(messages, mode="json", exclude_none=True))
+    ]
+
+
 def prompt(text: str, instructions: str, *, anew: bool = False) -> ModelRequest:
-    """What the user says. `anew`: nothing that was kept before it is remembered any more."""
-    metadata = {"anew": True} if anew else None
+    """What the user says; `anew` as ANEW."""
+    metadata = ANEW if anew else None
     return ModelRequest([UserPromptPart(text)], instructions=instructions, metadata=metadata)
 
 

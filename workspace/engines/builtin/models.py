@@ -20,6 +20,7 @@ from workspace.engines.builtin import servers
 from workspace.engines.light_typing import Any
 
 RETRIES = 2
+SHORT_S = 2  # seconds that a library may wait by itself
 URLS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
 SHORTER = "Begin a new chat, fork an earlier turn, or choose a model with a longer context."
 _CHARACTERS = 500
@@ -32,8 +33,17 @@ async def opened(server: str, name: str, cfg: Mapping[str, Any]) -> AsyncIterato
     The client takes nothing from the environment: a proxy that a project passes on (turnEnv) is
     for its commands, not for the conversation and its key.
     """
-    async with httpx2.AsyncClient(trust_env=False) as client:
+    hooks = {"response": [_give_back]}
+    async with httpx2.AsyncClient(trust_env=False, event_hooks=hooks) as client:
         yield _model(server, name, cfg, client)
+
+
+async def _give_back(response: httpx2.Response) -> None:
+    """A wait of more than a moment is the queue's: a library would sleep in the turn's process."""
+    asked = response.headers.get("retry-after", "")
+    soon = not asked or (asked.isdecimal() and int(asked) <= SHORT_S)
+    if response.status_code in (429, 529) and not soon:
+        response.headers["x-should-retry"] = "false"
 
 
 def _model(server: str, name: str, cfg: Mapping[str, Any], client: httpx2.AsyncClient) -> Model:
@@ -90,7 +100,7 @@ def failure(error: exceptions.AgentRunError) -> End:
             | exceptions.ModelOverloadedError()
         ):
             text = f"The model's provider takes no more requests now: {said}"
-            return End("error", "rate_limited", text)
+            return End("error", "rate_limited", text, after=_after(error))
         case exceptions.ModelContextWindowExceededError():
             text = f"This chat is longer than the model can take: {said}. {SHORTER}"
             return End("error", "api_error", text)
@@ -99,6 +109,14 @@ def failure(error: exceptions.AgentRunError) -> End:
         case exceptions.ModelConnectionError():
             return End("error", "api_error", f"The model's server cannot be reached: {said}")
     return End("error", "api_error", f"The model cannot answer: {said}")
+
+
+def _after(error: exceptions.AgentRunError) -> float | None:
+    """How long the provider asks to wait; a quota that is used up is not waited for."""
+    if isinstance(error, exceptions.ModelQuotaExceededError):
+        return float("inf")
+    after: float | None = getattr(error, "retry_after", None)
+    return after
 
 
 def _said(error: exceptions.AgentRunError) -> str:

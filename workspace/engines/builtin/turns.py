@@ -23,7 +23,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.usage import RunUsage
 
-from workspace.engines import history
+from workspace.engines import again, history
 from workspace.engines.base import (
     Answered,
     Args,
@@ -31,13 +31,15 @@ from workspace.engines.base import (
     Event,
     Job,
     Notice,
+    State,
     Text,
     ToolResult,
     ToolUse,
     TurnIO,
 )
-from workspace.engines.builtin import memory, models, servers, toolbox
+from workspace.engines.builtin import compaction, memory, models, servers, toolbox
 from workspace.engines.builtin.blocks import Blocks
+from workspace.engines.builtin.fitting import TRIES, Fitting, TooBig, overflows
 from workspace.engines.mcp import hosting
 from workspace.engines.tools import Output
 
@@ -81,10 +83,11 @@ class Turn:
 
     def __init__(self, job: Job, io: TurnIO, server: str, name: str) -> None:
         self.job, self.io, self.server, self.name = job, io, server, name
-        self.replies = self.calls = 0
+        self.replies, self.calls = job.replied, 0
         self.usage = RunUsage()
         self.blocks = Blocks(io)
         self.settings = models.settings(job.engine_cfg)
+        self.fitting = Fitting(job, f"{server}:{name}", self.settings, self.usage)
 
     async def events(self) -> Events:
         """From the message to the End, which says what was used whatever happened."""
@@ -95,6 +98,7 @@ class Turn:
                 hosting.opened(self.job, self.io) as self.servers,
                 aclosing(self._perform()) as performance,
             ):
+                self.fitting.model = self.model
                 async for event in performance:
                     yield event
         except Spent:
@@ -104,8 +108,10 @@ class Turn:
             end = End("error", "api_error", str(error))
         except exceptions.AgentRunError as error:
             end = models.failure(error)
+            if self.job.retry and end.reason == "rate_limited":
+                self.replies -= 1  # none came: the next try may have it
         usage, cost = models.reported(self.usage)
-        yield end._replace(turns=self.replies, usage=usage, cost=cost)
+        yield end._replace(turns=self.replies - self.job.replied, usage=usage, cost=cost)
 
     async def _perform(self) -> Events:
         self.tools, notices = await toolbox.opened(self.job, self.io, self.servers)
@@ -114,12 +120,16 @@ class Turn:
         for notice in notices:
             yield notice
         messages = memory.recall(self.io.earlier())
+        if messages and self._asked_before():
+            async with aclosing(self._again(messages)) as events:
+                async for event in events:
+                    yield event
+            return
         if messages:
             since = history.since(self.job, self.io.earlier(), told="messages")
             for notice in since.notices(self.job):
                 yield notice
-            words = since.before(self.job.message)
-            async with aclosing(self._continue(words, messages)) as events:
+            async with aclosing(self._say(since.before(self.job.message), messages)) as events:
                 async for event in events:
                     yield event
             return
@@ -129,23 +139,21 @@ class Turn:
             async for event in events:
                 yield event
 
-    async def _continue(self, words: str, messages: list[ModelMessage]) -> Events:
-        """With what the model remembers; in words when that is more than it can take."""
-        try:
-            async with aclosing(self._say(words, messages)) as events:
-                async for event in events:
-                    yield event
-        except exceptions.ModelContextWindowExceededError:
-            if self.replies > 1:  # it had begun to work
-                raise
-            yield Notice("warn", "engine_state_lost", memory.TOO_LONG)
-            async with aclosing(self._begin(anew=True)) as events:
-                async for event in events:
-                    yield event
+    def _asked_before(self) -> bool:
+        """Whether an earlier try of this turn put its message to the model."""
+        newest = next((one for one in self.io.earlier() if one["type"] == "engine"), None)
+        return newest is not None and newest["turn"] == self.job.turn
+
+    def _again(self, messages: list[ModelMessage]) -> Events:
+        """Where the try before was refused: the same request once more, with nothing said anew."""
+        if isinstance(messages[-1], ModelRequest):
+            return self._talk(messages)
+        return self._say(again.GO_ON, messages)
 
     def _begin(self, *, anew: bool) -> Events:
         """With nothing but our own records of the chat."""
-        told = (history.preamble(self.io.earlier()), self.job.message)
+        earlier = again.earlier(self.job, self.io)
+        told = (history.preamble(earlier), again.message(self.job, self.io))
         return self._say("\n\n".join(filter(None, told)), [], anew=anew)
 
     async def _say(self, words: str, messages: list[ModelMessage], *, anew: bool = False) -> Events:
@@ -188,16 +196,9 @@ class Turn:
         if self.replies >= self.job.max_turns:
             raise Spent
         self.replies += 1
-        for left in reversed(range(models.RETRIES + 1)):
-            try:
-                async with aclosing(self._ask(messages, task)) as blocks:
-                    async for block in blocks:
-                        yield block
-                break
-            except Broken as broken:
-                if broken.told or not left:
-                    raise Failed(BROKEN) from broken
-                self.blocks.again()
+        async with aclosing(self._answer_that_fits(messages, task)) as answer:
+            async for event in answer:
+                yield event
         response = self.response
         self.usage.incr(response.usage)
         if task is None:
@@ -212,9 +213,48 @@ class Turn:
     def _replied(self, response: ModelResponse) -> Answered:
         """Which model it was by the server's own word, and what its context holds by now."""
         used = response.usage.input_tokens + response.usage.output_tokens
-        limit = servers.context_tokens(self.server, self.job.engine_cfg)
         model = f"{self.server}:{response.model_name or self.name}"
-        return Answered(model, {"used": used, "limit": limit} if used else None)
+        return Answered(model, {"used": used, "limit": self.fitting.limit} if used else None)
+
+    async def _answer_that_fits(self, messages: list[ModelMessage], task: str | None) -> Events:
+        """The conversation is made shorter before it is too long, and when it proves to be."""
+        offered = self.tools.definitions(nested=task is not None)
+        error: exceptions.AgentRunError | None = None
+        for left in reversed(range(TRIES)):
+            refused, keep = error is not None, task is None
+            try:
+                folding = self.fitting.fold(messages, offered, refused=refused, keep=keep)
+                async with aclosing(folding) as events:
+                    async for event in events:
+                        yield event
+                async with aclosing(self._unbroken(messages, task)) as blocks:
+                    async for block in blocks:
+                        yield block
+                return
+            except TooBig as big:
+                left_out = compaction.without(messages, self.job.message)
+                for event in memory.kept_anew(left_out) if str(big) and keep else []:
+                    yield event
+                raise Failed(str(big)) if str(big) or error is None else error from None
+            except exceptions.AgentRunError as refusal:
+                if not left or not overflows(refusal):
+                    raise
+                error = refusal
+            self.fitting.learn(error, self.fitting.plain(messages, offered))
+            yield State({**(self.job.engine_ref or {}), **self.fitting.state()})
+
+    async def _unbroken(self, messages: list[ModelMessage], task: str | None) -> Events:
+        """One answer, asked for again while its connection breaks before anything was told."""
+        for left in reversed(range(models.RETRIES + 1)):
+            try:
+                async with aclosing(self._ask(messages, task)) as blocks:
+                    async for block in blocks:
+                        yield block
+                return
+            except Broken as broken:
+                if broken.told or not left:
+                    raise Failed(BROKEN) from broken
+                self.blocks.again()
 
     async def _ask(self, messages: list[ModelMessage], task: str | None) -> Events:
         """One request; its whole response is `response` then. Broken when only a part came."""
@@ -246,7 +286,9 @@ class Turn:
     ) -> Events:
         """One call of a tool and its answer."""
         self.calls += 1
-        call = f"call_{self.job.turn[-8:].lower()}_{self.calls}"  # unique in the whole chat
+        attempt = f"{self.job.attempt}_" if self.job.attempt > 1 else ""
+        # Unique in the whole chat.
+        call = f"call_{self.job.turn[-8:].lower()}_{attempt}{self.calls}"
         args, wrong = toolbox.arguments(part)
         yield ToolUse(part.tool_name, call, args, task)
         began = time.monotonic()

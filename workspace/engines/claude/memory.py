@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from glob import escape
 from pathlib import Path
 
-from workspace.engines import history
+from workspace.engines import again, history
 from workspace.engines.base import Job, TurnIO
 from workspace.engines.light_typing import Any, NamedTuple
 
@@ -49,7 +49,7 @@ def choose(job: Job, io: TurnIO, store: Path) -> Start:
     own = known if mine and known else job.chat
     path = _file(store, own)
     since = history.since(job, io.earlier())
-    message = since.before(job.message)
+    message = since.before(again.message(job, io))
     if path:
         return Start(message, resume=own, before=_sums(path), state=state, since=since)
     path = _file(store, known) if known and not mine else None
@@ -61,8 +61,8 @@ def choose(job: Job, io: TurnIO, store: Path) -> Start:
 
 def replay(job: Job, io: TurnIO, store: Path, *, lost: bool) -> Start:
     """A new conversation that begins with the earlier one as text."""
-    told = history.preamble(io.earlier())
-    prompt = f"{told}\n\n{job.message}" if told else job.message
+    told, message = history.preamble(again.earlier(job, io)), again.message(job, io)
+    prompt = f"{told}\n\n{message}" if told else message
     free = _file(store, job.chat) is None
     return Start(prompt, job.chat if free else str(uuid.uuid4()), lost=lost)
 

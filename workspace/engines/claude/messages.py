@@ -211,7 +211,8 @@ class Messages:
             return End("error", "engine_crashed", text, turns, usage, cost)
         if last.subtype == "error_max_turns" or last.terminal_reason == "max_turns":
             text = f"The turn stopped after {self.job.max_turns} replies, the most it may take."
-            return End("max_turns", "max_turns", text, self.job.max_turns, usage, cost)
+            bound = max(1, self.job.max_turns - self.job.replied)
+            return End("max_turns", "max_turns", text, bound, usage, cost)
         if last.is_error or last.terminal_reason not in (None, "completed"):
             errors = [text for text in last.errors or [] if not text.startswith(DIAGNOSTIC)]
             if not last.result and not errors and last.errors:

@@ -223,7 +223,7 @@ def options(
         resume=start.resume,
         fork_session=start.resume is not None and start.session is not None,
         resume_session_at=start.at,
-        max_turns=max(1, job.max_turns),
+        max_turns=max(1, job.max_turns - job.replied),
         model=job.model,
         system_prompt={"type": "preset", "preset": "claude_code", "append": job.instructions},
         settings=_SETTINGS,

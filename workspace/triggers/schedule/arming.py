@@ -16,6 +16,7 @@ from django.db import transaction
 from config.errors import NotFound
 from config.process import wakeup
 from config.storage import database, homes
+from workspace.chats.turns import delivery
 from workspace.models import InvalidEntry, TriggerState
 from workspace.projects import store
 from workspace.projects.project import Project
@@ -27,7 +28,7 @@ from workspace.triggers.schedule import clock
 
 log = logging.getLogger(__name__)
 
-BELL = "ticker"
+BELL = delivery.TICKER
 _COLUMNS = (
     "legacy", "type", "enabled", "when", "armed_at", "next_at", "catch_up", "last_error",
     "agent_name", "home",

@@ -1,4 +1,5 @@
-"""The precise ticker: sleeps until the next due trigger, claims it, hands it to the workers.
+"""The precise ticker: sleeps until the next due trigger, claims it, hands it to the workers; turns
+that wait for their model's provider likewise.
 
 Looks at the files of all projects at least every LOOK seconds, so that hand edits are armed in
 time; an edit through the API rings its bell. Any number of tickers may run.
@@ -16,7 +17,7 @@ from django.db import OperationalError, transaction
 from django.db.models import Min
 
 from config.storage import files, homes
-from workspace.chats.turns import recovery
+from workspace.chats.turns import recovery, retries
 from workspace.models import InvalidEntry, Run, TriggerState
 from workspace.projects import store
 from workspace.projects.project import FILE, default_zone
@@ -84,6 +85,7 @@ class Ticker:
         if abs(now - self.looked) >= LOOK:
             self.look(now)
         self.claim(self.clock.now())
+        retries.release_due(self.clock.now())
         if abs(now - self.chored) >= CHORES:
             self.chores(now)
         due = self._next_step(now)
@@ -93,7 +95,7 @@ class Ticker:
     def _next_step(self, now: datetime) -> datetime:
         armed = TriggerState.objects.filter(homes.mine(), enabled=True, next_at__isnull=False)
         due: datetime | None = armed.aggregate(due=Min("next_at"))["due"]
-        return min(due or now + LOOK, now + LOOK)
+        return min(due or now + LOOK, retries.next_at() or now + LOOK, now + LOOK)
 
     def look(self, now: datetime) -> None:
         """Arm the projects whose file changed since the last look, each by itself."""

@@ -68,6 +68,7 @@ class ChatPage {
         post(`${route}/permissions/${encodeURIComponent(asked)}`, { allow }),
       again: (prompt) => this.idle().then(() => post(`${route}/messages`, { prompt })),
       edit: (prompt) => this.write.write(prompt),
+      retry: () => post(`${route}/retry`),
       fork: (turn) => forkOf({ project: slug, sessionId: id }, turn),
       edits: (turn) => this.edits.of(turn),
       asked: ({ tool }) => this.say(`${tool} asks to run. A allows it once, D denies it.`),
@@ -171,7 +172,7 @@ class ChatPage {
   }
 
   draw() {
-    const { running, queued, rows, chat } = this.state;
+    const { running, queued, waiting, rows, chat } = this.state;
     const asked = lines.querySelector(".ask") !== null;
     const ahead = (running ? 1 : 0) + queued;
     this.stop.hidden = !running;
@@ -181,7 +182,8 @@ class ChatPage {
       ahead ? `Write a message. ${plural(ahead, "turn")} will run before it.` : "Write a message.",
     );
     if (!chat) return;
-    document.title = `${asked ? "Asks: " : running ? "Runs: " : ""}${chat.name} · Workspace`;
+    const now = asked ? "Asks: " : waiting ? "Waits: " : running ? "Runs: " : "";
+    document.title = `${now}${chat.name} · Workspace`;
     document.getElementById("archived").hidden = !chat.archived;
     drawFacts(side, chat, {
       files: this.transcript.changes(),

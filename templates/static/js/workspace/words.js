@@ -2,6 +2,7 @@
 
 const STATES = {
   running: { shape: "starting", tone: "starting", word: "Running" },
+  waiting: { shape: "queued", tone: "degraded", word: "Waits" },
   queued: { shape: "queued", tone: "stopped", word: "Waiting" },
   held: { shape: "paused", tone: "degraded", word: "Held" },
   completed: { shape: "done", tone: "up", word: "Completed" },
@@ -22,6 +23,7 @@ const STATES = {
 export const stateOf = (name) => STATES[name] ?? { ...STATES.reserved, word: name };
 
 export function chatState(chat) {
+  if (chat.waiting) return STATES.waiting;
   if (chat.running) return STATES.running;
   if (chat.held) return STATES.held;
   if (chat.queued) return STATES.queued;

@@ -142,28 +142,6 @@ def test_messages_that_cannot_be_read_any_more_are_told_in_words_with_a_notice(t
     assert [said for _, said in stub.asked[2].messages] == [words, "Plum.", "Sure?"]
 
 
-def test_a_conversation_too_long_for_the_model_goes_on_in_words(talk, stub, world):
-    stub.say(text("Noted."))
-    talk.run("The word is plum.")
-    stub.fail(400, message="This model's maximum context length is 12 tokens.")
-    stub.say(text("Plum."))
-    records = talk.run("Which word?")
-
-    assert "engine_state_lost" in notices(records)
-    assert end(records) == ("ok", None)
-    ((_, words),) = stub.asked[2].messages
-    assert words.endswith("assistant: Noted.\n\nWhich word?")
-    stub.say(text("Yes."))
-    talk.run("Sure?")
-    assert [said for _, said in stub.asked[3].messages] == [words, "Plum.", "Sure?"]
-
-    stub.fail(400, times=2, message="This model's maximum context length is 12 tokens.")
-    records = talk.run("Still?")
-    assert end(records) == ("error", "api_error")
-    assert records[-1]["text"].startswith("This chat is longer than the model can take: This model")
-    assert "fork an earlier turn" in records[-1]["text"]
-
-
 def test_a_message_longer_than_a_record_does_not_lose_the_chat(talk, stub, world):
     stub.say(text("Long."))
     talk.run("x" * 1_100_000)

@@ -14,6 +14,7 @@ import { senderOf } from "./senders.js";
 import { facts as spent } from "./spent.js";
 import { Pondering, thought } from "./thinking.js";
 import { Todos, todosOf } from "./todos.js";
+import { waited, waits } from "./waits.js";
 
 const LONGEST = 200_000; // characters drawn as Markdown; more is shown as it is
 const TALL = 24; // lines of a message before it is folded
@@ -28,6 +29,7 @@ export class Turn {
   asks = new Map();
   edits = null;
   started = null;
+  wait = null;
   last = false;
 
   constructor(id, acts) {
@@ -104,11 +106,11 @@ export class Turn {
     const busy = this.open && !this.end;
     this.answer.toggleAttribute("aria-busy", busy);
     const ended = this.end && this.end.state !== "completed";
-    const look = stateOf(this.end ? this.end.state : "running");
-    const waits = busy && this.asks.size > 0; // nothing runs while it waits: its clock rests
-    const goes = busy && !waits && this.started && clock(this.started);
+    const look = stateOf(this.end ? this.end.state : this.wait ? "waiting" : "running");
+    const asks = busy && this.asks.size > 0; // nothing runs while it waits: its clock rests
+    const goes = busy && !asks && !this.wait && this.started && clock(this.started);
     const facts = [
-      busy && (waits ? "waits for your answer" : this.doing()),
+      busy && this.doing(asks),
       ended && look.word.toLowerCase(),
       [this.engine, this.model].filter(Boolean).join(" "),
       !busy && took(this.started, this.end?.timestamp),
@@ -123,7 +125,10 @@ export class Turn {
     );
   }
 
-  doing() {
+  /** What it does just now, in a word. `asks`: a question of it is open. */
+  doing(asks) {
+    if (this.wait) return "waits for its model's provider";
+    if (asks) return "waits for your answer";
     return this.writing ? "writing" : this.pondering ? "thinking" : "working";
   }
 
@@ -240,6 +245,13 @@ export class Turn {
 
   state(data) {
     this.body();
+    this.waited();
+    if (data.state === "waiting") {
+      this.wait = { data, node: waits(data, this.acts.retry) };
+      this.put(this.wait.node);
+      this.head();
+      return;
+    }
     if (data.state === "started") {
       this.open = true;
       this.started = data.timestamp;
@@ -252,6 +264,12 @@ export class Turn {
     this.model = data.model ?? this.model;
     this.settle();
     this.finish();
+  }
+
+  /** It waits no longer. */
+  waited() {
+    this.wait?.node.replaceWith(waited(this.wait.data));
+    this.wait = null;
   }
 
   /** What was written and not finished stays as it is; unanswered questions go. */

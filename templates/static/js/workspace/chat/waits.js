@@ -1,0 +1,43 @@
+// A turn that its model's provider refused for now: until when it waits, and what to do meanwhile.
+
+import { button, h, icon } from "../../kit/dom.js";
+import { attempt } from "../../kit/toast.js";
+import { absolute } from "../../kit/words.js";
+import { countdown } from "./clock.js";
+
+/** The banner of a turn that waits; `retry` tries it now. */
+export function waits({ reason, until, try: number, of }, retry) {
+  return h(
+    "div",
+    { class: "banner outcome warn waits" },
+    icon("clock"),
+    h(
+      "div",
+      {},
+      h("b", {}, "Waits"),
+      `: ${ended(reason ?? "")} `,
+      h("span", { title: absolute(until) }, `Try ${number} of ${of} `, countdown(until), "."),
+    ),
+    h(
+      "span",
+      { class: "line wrap" },
+      button("Try now", {
+        icon: "restart",
+        kind: "s",
+        onclick: (event) => attempt(event, retry),
+      }),
+    ),
+  );
+}
+
+/** What stays of it once the next try began. */
+export function waited({ try: number, of }) {
+  return h(
+    "p",
+    { class: "says small notice" },
+    icon("clock"),
+    h("span", {}, `The provider took no more requests for a while: try ${number} of ${of}.`),
+  );
+}
+
+const ended = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);

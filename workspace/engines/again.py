@@ -1,0 +1,39 @@
+"""What a further try of a turn says, when its model's provider refused the one before.
+
+Where something was done already the engine goes on from there and is not given the message anew:
+its tools have run. Where nothing was, the message is sent as if for the first time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workspace.engines.base import Args, Job, TurnIO
+
+GO_ON = (
+    "The provider of this model refused requests for a while and takes them again. Go on with your "
+    "work on the last message where it was interrupted; what is done already is not to be repeated."
+)
+DONE = ("assistant", "tool_use")
+
+
+def begun(job: Job, io: TurnIO) -> bool:
+    """Whether an earlier try of this turn said or did anything."""
+    if job.attempt == 1:
+        return False
+    for record in io.earlier():
+        if record["turn"] != job.turn:
+            return False
+        if record["type"] in DONE:
+            return True
+    return False
+
+
+def message(job: Job, io: TurnIO) -> str:
+    return GO_ON if begun(job, io) else job.message
+
+
+def earlier(job: Job, io: TurnIO) -> Iterator[Args]:
+    """The records that an engine without a memory of its own is told of, the newest first."""
+    whole = begun(job, io)
+    return (record for record in io.earlier() if whole or record["turn"] != job.turn)

@@ -1,0 +1,167 @@
+"""How much a turn's model takes, and its conversation kept within that: before it is asked, and
+smaller again when its server refuses the length.
+
+A limit is what the settings say, or what a refusal taught. That is kept with the chat, so that no
+later turn tries a size that failed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncGenerator, Mapping
+
+from pydantic_ai import exceptions
+from pydantic_ai.direct import model_request_stream
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, UserPromptPart
+from pydantic_ai.models import Model
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.usage import RunUsage
+
+from workspace.engines.base import Event, Job, Notice
+from workspace.engines.builtin import compaction, memory, servers
+from workspace.engines.light_typing import Any
+
+TRIES = 4  # sizes that one request is tried with
+LESS = 0.9  # of a size that was refused
+LEAST = 256  # a number that is smaller is no limit of a model
+_LIMIT = re.compile(
+    r"(?:maximum|context (?:length|size|window)|n_ctx)\D{0,40}?(\d[\d,]{2,})|> ?(\d+)"
+)
+_NUMBER = re.compile(r"\d[\d,]{2,}")
+_TOO_LONG = re.compile(
+    r"context (?:length|size|window)|context_length|prompt is too long|too many tokens|n_ctx|"
+    r"exceed_context|reduce the length|input is too long",
+    re.IGNORECASE,
+)
+TOO_BIG = (
+    "This message alone is longer than {word} can take: it has about {size} tokens, and about "
+    "{room} fit. Send it in parts, or as a file that is read in pieces, or choose a model with a "
+    "longer context."
+)
+
+
+class TooBig(Exception):
+    """The conversation cannot be made to fit; the text is a sentence for the chat."""
+
+
+def overflows(error: exceptions.AgentRunError) -> bool:
+    """Whether a server refused a request for its length; not every one has the same word for it."""
+    if isinstance(error, exceptions.ModelContextWindowExceededError):
+        return True
+    status = getattr(error, "status_code", None)
+    known = isinstance(error, exceptions.ModelRateLimitError | exceptions.ModelQuotaExceededError)
+    return status in (400, 413, 422, 500) and not known and bool(_TOO_LONG.search(error.message))
+
+
+class Fitting:
+    """The room of one model in one turn."""
+
+    model: Model
+
+    def __init__(self, job: Job, word: str, settings: ModelSettings, usage: RunUsage) -> None:
+        self.job, self.word, self.settings, self.usage = job, word, settings, usage
+        server, _, name = word.partition(":")
+        self.configured = servers.context_tokens(job.engine_cfg, server, name)
+        self.learned: dict[str, int] = dict((job.engine_ref or {}).get("limits") or {})
+
+    @property
+    def limit(self) -> int | None:
+        known = [one for one in (self.configured, self.learned.get(self.word)) if one]
+        return min(known, default=None)
+
+    def learn(self, error: exceptions.AgentRunError, tried: int) -> None:
+        """From a refusal, in our own measure: this size is never tried again."""
+        text = error.message
+        numbers = [int(found.replace(",", "")) for found in _NUMBER.findall(text)]
+        named = _LIMIT.search(text)
+        limit = int((named[1] or named[2]).replace(",", "")) if named else 0
+        theirs = max(numbers, default=0)
+        found = int(tried * LESS)
+        if limit >= LEAST:
+            found = min(found, int(limit * tried / theirs) if theirs > limit else limit)
+        self.learned[self.word] = max(1, min(found, self.limit or found))
+
+    async def fold(
+        self,
+        messages: list[ModelMessage],
+        offered: list[ToolDefinition],
+        *,
+        refused: bool,
+        keep: bool,
+    ) -> AsyncGenerator[Event, None]:
+        """Make the messages, in place, as short as the model needs them. `keep`: for later turns
+        too, and said. Raises TooBig."""
+        fixed = self._fixed(messages, offered)
+        before, limit = compaction.size(messages, fixed), self.limit
+        if limit is None or (before <= limit * compaction.FULL and not refused):
+            return
+        room = max(limit - fixed, limit // 4)
+        found = await self._shorter(messages, room, refused=refused)
+        after, plain = compaction.size(found.messages, fixed), self.plain(messages, offered)
+        why = self._why(room)
+        if (refused and after >= plain) or (after > limit and why):
+            raise TooBig(why)
+        if not found.count and after >= plain:
+            return
+        messages[:] = found.messages
+        if keep:
+            for event in memory.kept_anew(messages):
+                yield event
+            yield Notice("info", "compacted", self._said(before, limit, found))
+
+    def plain(self, messages: list[ModelMessage], offered: list[ToolDefinition]) -> int:
+        """The size by our own measure alone."""
+        return compaction.size(compaction.unreported(messages), self._fixed(messages, offered))
+
+    def _fixed(self, messages: list[ModelMessage], offered: list[ToolDefinition]) -> int:
+        shown = [(one.name, one.description, one.parameters_json_schema) for one in offered]
+        told = next((one.instructions for one in messages if isinstance(one, ModelRequest)), "")
+        return compaction.bytes_of(json.dumps(shown) + (told or "")) // compaction.BYTES
+
+    async def _shorter(
+        self, messages: list[ModelMessage], room: int, *, refused: bool
+    ) -> compaction.Folded:
+        cut = compaction.edge(messages, int(room * compaction.KEPT))
+        worth = refused or compaction.size(messages[:cut]) > room * compaction.SUMMARY
+        if not cut or not worth:
+            return compaction.Folded(compaction.shortened(messages, room, self.job.message))
+        try:
+            summary = await compaction.summarised(messages[:cut], room, self._ask)
+        except (exceptions.ModelRateLimitError, exceptions.ModelOverloadedError):
+            raise  # the turn waits, and folds then
+        except exceptions.AgentRunError:
+            summary = ""
+        return compaction.joined(messages, cut, summary, room, self.job.message)
+
+    async def _ask(self, prompt: str) -> str:
+        """One answer of the model, without tools and without what was said."""
+        request: list[ModelMessage] = [ModelRequest([UserPromptPart(prompt)])]
+        async with model_request_stream(
+            self.model, request, model_settings=self.settings
+        ) as stream:
+            async for _ in stream:
+                pass
+            response: ModelResponse = stream.get()
+        self.usage.incr(response.usage)
+        return response.text or ""
+
+    def _why(self, room: int) -> str:
+        size = compaction.bytes_of(self.job.message) // compaction.BYTES
+        if size * 2 < room:
+            return ""
+        return TOO_BIG.format(word=self.word, size=f"{size:,}", room=f"{room:,}")
+
+    def _said(self, before: int, limit: int, found: compaction.Folded) -> str:
+        grew = (
+            f"The conversation had grown to about {before:,} tokens; {self.word} takes about "
+            f"{limit:,}"
+        )
+        if not found.count:
+            return f"{grew}. Its longest parts were cut for it; this chat shows all of them."
+        how = "folded into a summary" if found.summary else "left out: it gave no summary of them"
+        return f"{grew}. Its first {found.count} messages were {how}. This chat shows all of them."
+
+    def state(self) -> Mapping[str, Any]:
+        return {"limits": self.learned} if self.learned else {}
