@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspace', '0007_network'),
+        ('workspace', '0008_spent'),
     ]
 
     operations = [
