@@ -89,7 +89,9 @@ def restore(slug: str) -> Project:
         entry.rmdir()
     _sync(target.parent, _folder())
     arming.sync(slug, now=datetime.now(UTC))
-    return store.get(slug)
+    back = store.get(slug)
+    index.rescan(back)  # counts are of the index alone
+    return back
 
 
 def listing() -> list[Deleted]:

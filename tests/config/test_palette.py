@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -117,6 +118,28 @@ def ask(url: str, q: str, **headers: str) -> list[dict[str, Any]]:
     answer.raise_for_status()
     found: list[dict[str, Any]] = answer.json()["places"]
     return found
+
+
+def test_a_project_finds_the_stacks_and_apps_of_its_folder_and_its_folder_is_known(served):
+    listed = served.http.get("/review/api/projects/ledgerline").json()
+    folder = str(Path(listed["repos"][0]["path"]).expanduser())
+    service = {"command": "true", "cwd": f"{folder}/"}
+    app = {"name": "Till", "port": 4199, "service": service}
+    served.http.put("/dashboard/api/apps/till", json=app).raise_for_status()
+    body = {"name": "Till work", "path": folder}
+    served.http.post("/api/projects", json=body).raise_for_status()
+
+    around = served.http.get("/api/projects/till-work/around").json()["places"]
+    known = served.http.get("/api/folders").json()["folders"]
+
+    assert [(one["label"], one["part"], one["url"]) for one in around] == [
+        ("app", "review", "/review/p/ledgerline"),
+        ("Till", "dashboard", "/dashboard/#app=till"),
+    ]
+    assert around[0]["hint"] == "1 commit"
+    (mine,) = [one for one in known if one["project"] == "till-work"]
+    assert (mine["sources"], mine["repository"]) == (["review", "apps"], True)
+    served.http.delete("/api/projects/till-work").raise_for_status()
 
 
 def test_a_place_of_every_kind_is_found_by_its_name(served):

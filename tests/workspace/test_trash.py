@@ -60,7 +60,7 @@ def test_a_deleted_project_is_nowhere_and_comes_back_byte_for_byte(chats: Chats,
     for name in ("reviews/r", "assets", "checkout/.git"):
         (folder / "alpha" / name).mkdir(parents=True)
         (folder / "alpha" / name / "file").write_bytes(name.encode())
-    row = index.get(chats.project, chat)
+    (row,) = index.entries(chats.project)
     before = listing(folder / "alpha")
 
     gone = trash.delete("alpha")
@@ -75,6 +75,7 @@ def test_a_deleted_project_is_nowhere_and_comes_back_byte_for_byte(chats: Chats,
     back = trash.restore("alpha")
 
     assert listing(folder / "alpha") == before
+    assert (Chat.objects.count(), unread.counts()) == (1, {"alpha": 1})
     again = index.get(back, chat)
     assert (again.name, again.unread, again.updated) == (row.name, row.unread, row.updated)
     assert trash.listing() == []

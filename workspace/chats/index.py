@@ -141,6 +141,7 @@ def _look(project: Project, folder: _Folder) -> None:
         fd = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         _forget(folder, set(folder.entries))
+        folder.stamp = (0, 0)  # it may come back as it was
         return
     try:
         found = os.fstat(fd)

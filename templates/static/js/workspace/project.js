@@ -10,6 +10,7 @@ import { facts } from "./chat/spent.js";
 import { composer } from "./composer.js";
 import { tabs } from "./parts.js";
 import { pause } from "./pausing.js";
+import { aroundCard } from "./project/around.js";
 import { projectChats } from "./project/chats.js";
 import { documents } from "./project/documents.js";
 import { runsCard, triggersCard } from "./project/triggers.js";
@@ -26,6 +27,7 @@ const write = composer({ key: `new:${slug}`, project: slug, send: start, label: 
 const chats = projectChats(slug);
 const triggers = triggersCard(slug, (event) => toggle(event));
 const runs = runsCard(slug);
+const around = aroundCard(slug);
 
 async function start({ prompt, model, attachments }) {
   const asked = { prompt, ...(model && { model }), ...(attachments && { attachments }) };
@@ -57,6 +59,7 @@ async function load() {
   drawNotices(project);
   triggers.update(listing);
   runs.update(last);
+  around.load(project).catch(() => {}); // the page does without it
   one(notes, { overview, changelog, slug }, documents);
 }
 
@@ -130,7 +133,13 @@ shown.then(() =>
       "div",
       { class: "with-aside project" },
       h("div", { class: "stack parts" }, write.node, chats.node, notes),
-      h("aside", { class: "aside", "aria-label": "Triggers and runs" }, triggers.node, runs.node),
+      h(
+        "aside",
+        { class: "aside", "aria-label": "Triggers and runs" },
+        triggers.node,
+        around.node,
+        runs.node,
+      ),
     ),
   ),
 );

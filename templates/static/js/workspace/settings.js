@@ -5,6 +5,7 @@ import { fill, h, icon } from "../kit/dom.js";
 import { key } from "../kit/keys.js";
 import { page, problem } from "../kit/parts.js";
 import { tabs } from "./parts.js";
+import { deletion } from "./project/deletion.js";
 import { servers } from "./project/servers.js";
 import { where } from "../kit/shell.js";
 import { attempt, toast } from "../kit/toast.js";
@@ -133,6 +134,15 @@ function offering(input, words) {
   return [input, list];
 }
 
+const FOLDER_HINT =
+  "A path from / or ~/ on. Agents work there as it is; nothing of svc is written into it. Empty: the project's own folder.";
+
+function folderOf(project) {
+  const input = text("path", project.path);
+  input.classList.add("mono");
+  return input;
+}
+
 /** A path that is broken between its folders. */
 const path = (text) =>
   h(
@@ -223,6 +233,7 @@ function draw(project) {
       may("Network of turns", "network", inheriting("network", NETWORKS)),
       may("Time zone of schedules", "timezone", asWritten("timezone", text)),
     ),
+    !project.repoBacked && field("Works in a folder of yours", folderOf(project), FOLDER_HINT),
     h(
       "div",
       { class: "line wrap" },
@@ -237,7 +248,7 @@ function draw(project) {
   );
   const facts = [
     ["Folder", path(project.dir)],
-    ["Works in", path(project.workingDir)],
+    ["Works in", [path(project.workingDir), project.workingDirProblem && " (cannot be used)"]],
     ["Repository", project.repo || "none"],
     ["Curator", project.curation?.enabled ? "on" : "off"],
     ["Network", reach(project.effectiveNetwork)],
@@ -267,7 +278,7 @@ function draw(project) {
     h(
       "div",
       { class: "with-aside spaced facts-last" },
-      h("div", { class: "stack apart" }, form, servers(slug)),
+      h("div", { class: "stack apart" }, form, servers(slug), deletion(project)),
       h(
         "aside",
         { class: "aside", "aria-label": "In project.yaml" },

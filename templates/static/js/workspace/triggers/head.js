@@ -145,7 +145,11 @@ export function pausedBanner({ by, since, status }, resume) {
       "div",
       { class: "banner warn" },
       icon("alert"),
-      h("div", {}, "The folder that this project works in cannot be used; nothing fires until it can."),
+      h(
+        "div",
+        {},
+        "The folder that this project works in cannot be used; nothing fires until it can.",
+      ),
     );
   const whose =
     by === "instance" ? "All triggers are paused" : "The triggers of this project are paused";
