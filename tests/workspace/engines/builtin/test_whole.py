@@ -99,8 +99,10 @@ def test_a_service_with_a_local_server_answers_plain_messages(alpha, stub):
         True,
         ["local:plum"],
     )
+    (alpha.projects / "alpha/AGENTS.md").write_text("Always say mango.\n")
+    alpha.http.patch("/api/projects/alpha", json={"instructions": "Be brief.\nUse make."})
     stub.say(use("mcp__svc_manage__list_chats"))
-    stub.say(text("One chat, this one."))
+    stub.say(text("One chat, this one."), input_tokens=40, output_tokens=2)
 
     answer = alpha.http.post(CHATS, json={"prompt": "How many chats are there?"})
     assert answer.status_code == 201, answer.text
@@ -118,6 +120,12 @@ def test_a_service_with_a_local_server_answers_plain_messages(alpha, stub):
     assert (told["is_error"], chat in told["text"]) == (False, True)
     schema = stub.asked[0].schemas["mcp__svc_manage__create_chat"]
     assert schema["required"] == ["prompt"]
-    assert alpha.http.get(f"{CHATS}/{chat}").json()["chat"]["engine"] == "builtin"
+    assert "Be brief.\nUse make." in stub.asked[0].system
+    assert "Always say mango." in stub.asked[0].system
+    row = alpha.http.get(f"{CHATS}/{chat}").json()["chat"]
+    assert row["engine"] == "builtin"
+    assert [place["name"] for place in row["instructions"]] == ["project.yaml", "AGENTS.md"]
+    assert row["lastTurn"]["model"] == "local:plum"
+    assert (row["cost"], row["context"]) == (None, {"used": 42, "limit": None})
     refused = alpha.http.post(CHATS, json={"prompt": "x", "model": "local:pear"})
     assert (refused.status_code, "local:plum" in refused.text) == (400, True)

@@ -112,7 +112,7 @@ export class Turn {
     const facts = [
       busy && this.doing(asks),
       ended && look.word.toLowerCase(),
-      [this.engine, this.model].filter(Boolean).join(" "),
+      who(this.engine, this.model),
       !busy && took(this.started, this.end?.timestamp),
       ...spent(this.end ?? {}),
     ].filter(Boolean);
@@ -354,6 +354,9 @@ function lastBlock(node) {
   return lastBlock(last) ?? last;
 }
 
+/** "builtin local:m"; "claude-opus-5-5", which says it twice otherwise. */
+const who = (engine, model) =>
+  (model?.startsWith(`${engine}-`) ? [model] : [engine, model]).filter(Boolean).join(" ");
 const seconds = (from, to) =>
   from && to ? (new Date(to).getTime() - new Date(from).getTime()) / 1000 : 0;
 const took = (from, to) => (from && to ? span(seconds(from, to)) : "");
