@@ -5,8 +5,6 @@ One table for the gate, the runbook grammar and the tools themselves; it runs no
 
 from __future__ import annotations
 
-import json
-
 from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -133,6 +131,8 @@ def target(name: str, args: Mapping[str, Any]) -> str:
     if name.startswith(SVC):
         return name[len(SVC) :]
     if name.startswith("mcp__"):
+        import json  # which the inside of a sandbox does without
+
         return json.dumps(args, ensure_ascii=False, default=str)[:120] if args else ""
     tool = TOOLS.get(name)
     key = (tool.shown or tool.path or "") if tool else ""

@@ -28,6 +28,7 @@ from workspace.chats.turns import instructions, tokens
 from workspace.chats.turns.running import NEEDS_ENGINE
 from workspace.engines import keys, procs, select
 from workspace.engines.base import Job
+from workspace.engines.mcp.server import Server
 from workspace.models import Turn
 from workspace.projects import store
 from workspace.projects.project import Project
@@ -80,10 +81,8 @@ def job_for(
     )
     if pin:
         _pin(project, record, choice)
-    cfg = select.engine_cfg(choice.engine)
+    cfg, given = select.engine_cfg(choice.engine), offered.of_turn(project)
     told = _told(project, choice, cfg)
-    given = offered.of_turn(project)
-    hidden = (token, *keys.secrets(cfg.get("keys", {})), *offered.secrets(given))
     return Job(
         turn=turn.id,
         chat=turn.chat,
@@ -116,7 +115,7 @@ def job_for(
         engine_ref=record.engine_ref.get(choice.engine or ""),
         fork_source=dict(record.forked_from) if record.forked_from else None,
         svc=_svc(token, registry),
-        secrets=tuple(filter(None, hidden)),
+        secrets=_secrets(token, cfg, given),
         attachments_dir=_attachments(project),
         sandbox=select.confinement(),
         network=reach.network(project.network, turn.network),
@@ -138,6 +137,11 @@ def _pin(project: Project, record: ChatRecord, choice: select.Choice) -> None:
     """The chat stays with the first engine that was named for it."""
     if choice.pins and (record.engine, record.model) != (choice.engine, choice.model or ""):
         files.update(project, record.id, engine=choice.engine, model=choice.model)
+
+
+def _secrets(token: str, cfg: Mapping[str, Any], given: tuple[Server, ...]) -> tuple[str, ...]:
+    """What no log, notice or error of the turn may show."""
+    return tuple(filter(None, (token, *keys.secrets(cfg.get("keys", {})), *offered.secrets(given))))
 
 
 def _trigger_name(turn: Turn, record: ChatRecord) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -12,7 +13,10 @@ import pytest
 from tests.stubs.openai import text, use
 from tests.workspace.chats.turns.world import until
 from tests.workspace.engines.builtin.talk import end, of, result
+from tests.workspace.engines.manage import manage
 from tests.workspace.engines.tool_servers import BWRAP, NOTE, marks, mine, said
+from workspace.engines.mcp.server import Server
+from workspace.engines.network import Network
 from workspace.engines.sandbox import Sandbox
 
 
@@ -64,6 +68,25 @@ def test_a_call_that_hangs_ends_at_its_time_and_the_next_one_works(talk, stub):
     assert end(records) == ("ok", None)
 
 
+def test_a_person_who_attends_is_asked_about_a_call(talk, stub, world):
+    stub.say(use(NOTE, {"text": "one"}), use(NOTE, {"text": "two"}))
+    stub.say(text("ok"))
+    running = talk.start(servers=(mine(),), mode="acceptEdits", attended=True)
+    for number, allow in ((1, False), (2, True)):
+        found = running.until(lambda seen, n=number: len(asked(seen)) == n)
+        running.send({"type": "answer", "call": asked(found)[-1]["call"], "allow": allow})
+
+    assert running.end()[0] == 0
+
+    texts = [record["text"] for record in of(world.records(), "tool_result")]
+    assert texts == [f"{NOTE} was denied by the user", "noted two"]
+    assert marks(world.project) == (1, ["note"])
+
+
+def asked(records) -> list[dict[str, Any]]:
+    return [record for record in of(records, "permission") if record["state"] == "asked"]
+
+
 def test_stop_ends_a_call_that_hangs_and_the_server(talk, stub, world):
     stub.say(use("mcp__mine__hang", {}))
     running = talk.start(servers=(mine(),))
@@ -76,13 +99,13 @@ def test_stop_ends_a_call_that_hangs_and_the_server(talk, stub, world):
     assert not alive(world)
 
 
-@pytest.mark.parametrize("killed", [False, True], ids=["ended", "kill -9"])
-@pytest.mark.parametrize("mode", ["off", "bwrap"])
+# Killed without a sandbox it is found by its tag: tests/workspace/chats/turns/test_worker.py.
+@pytest.mark.parametrize(
+    ("mode", "killed"), [("off", False), ("bwrap", False), ("bwrap", True)], ids=str
+)
 def test_no_process_of_a_server_outlives_its_turn(talk, stub, world, mode, killed):
     if mode == "bwrap" and BWRAP.mode != "bwrap":
         pytest.skip("bubblewrap does not work here")
-    if mode == "off" and killed:
-        pytest.skip("without a sandbox the worker kills by the turn's tag (test_worker.py)")
     stub.say(use("mcp__mine__leave", {}))
     stub.say(*([use("mcp__mine__hang", {})] if killed else [text("ok")]))
 
@@ -138,6 +161,44 @@ def test_variables_in_a_servers_own_file_are_those_of_the_turn(talk, stub, world
     assert result(records) == (False, f"{world.home}/of it")
     told = said(records)[0]
     assert "needs the variable SECRET_OF_THE_SERVICE, which turns here do not have" in told
+
+
+@pytest.mark.parametrize(
+    ("way", "reason"),
+    [
+        ("closed", "127.0.0.1:{port} is on this machine: open it with network.hostPorts: [{port}]"),
+        ("own", "127.0.0.1:{port} is this service: no turn reaches it"),
+        ("denied", "127.0.0.1 is denied by network.deny"),
+        ("open", None),
+    ],
+)
+def test_a_server_at_a_url_is_reached_as_far_as_the_network_allows(talk, stub, way, reason):
+    with manage({"ask": "told"}) as (svc, calls):
+        port = int(svc["url"].split(":")[2].split("/")[0])
+        far = Server("far", url=svc["url"], headers={"Authorization": f"Bearer {svc['token']}"})
+        ports = () if way == "closed" else (port,)
+        own, deny = ((port,), ()) if way == "own" else ((), ("127.0.0.0/8",))
+        deny = deny if way == "denied" else ()
+        stub.say(use("mcp__far__ask", {"given": "x"}))
+        stub.say(text("ok"))
+
+        records = talk.run(
+            servers=(far,),
+            network=Network(ports=ports, deny=deny, own=own),
+            secrets=(svc["token"],),
+        )
+
+    heard = [call for call in calls if call[0] != "GET"]  # others look at every port
+    if reason is None:
+        assert result(records) == (False, "told")
+        assert heard == [("ask", {"given": "x"})]
+        assert said(records) == []
+    else:
+        left_out = f"The MCP server far was left out: {reason.format(port=port)}."
+        assert said(records) == [left_out]
+        assert heard == []
+    hosts = [{"host": "127.0.0.1", "port": port, "refused": reason is not None}]
+    assert records[-1]["hosts"] == hosts
 
 
 def test_what_became_of_each_server_is_remembered(talk, stub, world):

@@ -17,13 +17,14 @@ const ASKING = {
 function look({ state, reason, lastError }) {
   if (state === "asks") return { ...stateOf("held"), word: "Not used yet" };
   if (state === "off") return { ...stateOf("disabled"), word: "Off" };
-  if (reason || lastError) return { ...stateOf("failed"), word: "Did not start" };
+  if (reason) return { ...stateOf("failed"), word: "Cannot start" };
+  if (lastError) return { ...stateOf("failed"), word: "Did not start" };
   return { ...stateOf("completed"), word: "Used" };
 }
 
 function row(server) {
   const shown = look(server);
-  const why = server.reason ?? server.lastError;
+  const why = server.state === "asks" ? null : (server.reason ?? server.lastError);
   const given = [
     ...server.env.map(({ name, value }) => (value === null ? name : `${name}=${value}`)),
     ...server.headers.map((name) => `${name}: …`),
@@ -75,8 +76,16 @@ function consent(file, act) {
       "div",
       { class: "stack tight" },
       h("p", {}, ASKING[file.state]),
-      h("p", { class: "small" }, "They run in the sandbox of a turn, as commands of an agent do."),
-      button("Use these servers", { kind: "s", onclick: (event) => act(event, true) }),
+      h(
+        "p",
+        { class: "small" },
+        "They run as commands of an agent do, within the walls of a turn.",
+      ),
+      h(
+        "div",
+        {},
+        button("Use these servers", { kind: "s", onclick: (event) => act(event, true) }),
+      ),
     ),
   );
 }
