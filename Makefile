@@ -16,13 +16,16 @@ run: $(VENV)/.base
 # What `run` needs, and nothing started: after an upgrade, for a service manager, in an image.
 install: $(VENV)/.base
 
+# Each worker takes whole files, in the order of tests/starts.py: the long ones first.
+WORKERS := --dist loadfile --no-loadscope-reorder -n
+
 # The tests that start no process, which tests/starts.py finds; UNITS=2 of them at a time.
 UNITS ?= 2
 unit: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(UNITS) --dist loadfile -m "not process" $(ARGS)
+	$(BIN)/python -m pytest $(WORKERS) $(UNITS) -m "not process" $(ARGS)
 
 # JOBS=2 runs two files of tests at a time; each worker has a data directory and ports of its own.
-JOBBED = $(if $(JOBS),-n $(JOBS) --dist loadfile)
+JOBBED = $(if $(JOBS),$(WORKERS) $(JOBS))
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(JOBBED) $(ARGS)

@@ -1,7 +1,8 @@
 """Every setting of the service: environment beats file beats default, read once.
 
 A value outside its set stops the start with one line and exit code 2; nothing falls back to a
-weaker default. `managementApi` is kept raw here: its problems never stop the start.
+weaker default. `managementApi` and `mcpServers` are kept raw here: their problems never stop the
+start.
 """
 
 from __future__ import annotations
@@ -332,6 +333,9 @@ class Options:
     audit_days: int = option(
         readers.whole(1), 30, "Days an audit row is kept", key="retention.auditDays"
     )
+    checkpoint_days: int = option(
+        readers.whole(0), 30, "Days edits can be undone", key="retention.checkpointDays"
+    )
     network: NetworkSetting = option(
         readers.network, NetworkSetting(), "What turns may reach", key="engines.network"
     )
@@ -339,6 +343,9 @@ class Options:
         readers.retry, RetrySetting(), "How a rate limit is waited out", key="engines.retry"
     )
     engines: Mapping[str, Any] = option(readers.mapping, {}, "Per-engine settings", key="engines")
+    mcp_servers: Any = option(
+        lambda _name, value: value, {}, "Servers of tools for agents", key="mcpServers"
+    )
     tools: Mapping[str, Any] = option(readers.mapping, {}, "Per-tool settings", key="tools")
     management_api: Any = option(
         lambda _name, value: value, {}, "The /mcp endpoint", key="managementApi"

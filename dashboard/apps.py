@@ -6,4 +6,4 @@ from django.apps import AppConfig
 class DashboardConfig(AppConfig):
     name = "dashboard"
     surface = "dashboard"
-    places = "dashboard.places"  # config.web.places
+    palette = "dashboard.palette"  # config.web.palette

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from config.process.doctor import HINT, Finding
 from dashboard.listeners import portable, scan
-from dashboard.pictures import svg
+from dashboard.rendering import svg
 from dashboard.services import rotation
 
 LOGS = (

@@ -6,4 +6,4 @@ from django.apps import AppConfig
 class ReviewConfig(AppConfig):
     name = "review"
     surface = "review"
-    places = "review.places"  # config.web.places
+    palette = "review.palette"  # config.web.palette

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from config.errors import SvcError
+from config.git.command import GitError
 from config.storage.files import CannotWrite
-from review.git.command import GitError
 
 
 def sentence(error: Exception) -> Exception:

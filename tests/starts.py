@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import gc
 import itertools
 import multiprocessing
 import os
@@ -20,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import partial
 from multiprocessing.context import BaseContext
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -76,6 +78,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         asked = {"db", "transactional_db"} & set(vars(item)["fixturenames"])
         if asked or item.get_closest_marker("django_db"):
             item.add_marker("database")
+    _long_ones_first(items)
+
+
+def _long_ones_first(items: list[pytest.Item]) -> None:
+    """Files that start processes before those that do not, each file whole and in its place.
+
+    Two workers then part at a short file, and not at a browser that one of them still drives.
+    """
+    starting = {item.path for item in items if item.get_closest_marker("process")}
+    places: dict[Path, int] = {}
+    for item in items:
+        places.setdefault(item.path, len(places))
+    items.sort(key=lambda item: (item.path not in starting, places[item.path]))
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays: a search for garbage need not look at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _roots(item: pytest.Item) -> list[Any]:

@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from statistics import median
 
@@ -22,10 +23,16 @@ FILES = sorted(
 )
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
 def functions(path: Path) -> list[tuple[str, int]]:
     """Name and length in lines of every function, its docstring not counted."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             body = node.body[1:] if ast.get_docstring(node) else node.body
             lines = (node.end_lineno or 0) - body[0].lineno + 2 if body else 1
@@ -54,7 +61,7 @@ def test_every_module_says_what_it_is_for():
     silent = [
         str(path.relative_to(ROOT))
         for path in FILES
-        if path.stat().st_size and not ast.get_docstring(ast.parse(path.read_text()))
+        if path.stat().st_size and not ast.get_docstring(parsed(path))
     ]
     assert silent == []
 

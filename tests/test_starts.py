@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from review.git import command
+from config.git import command
 from tests import starts
 from tests.review.repos import Repo
 from tests.service import ROOT, Service, stores, until

@@ -6,4 +6,4 @@ from django.apps import AppConfig
 class WorkspaceConfig(AppConfig):
     name = "workspace"
     surface = "main"
-    places = "workspace.places"  # config.web.places
+    palette = "workspace.palette"  # config.web.palette

@@ -10,6 +10,7 @@ from workspace.access import audit, clients, reach
 from workspace.engines import select
 from workspace.engines.claude import setup
 from workspace.projects import store
+from workspace.servers import offered
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ class Agents:
     def start(self) -> None:
         key_seen = setup.key_warning(select.engine_cfg("claude"))
         network = [*store.unguarded(), *reach.of_instance()]
-        for text in filter(None, [*select.warnings(), *network, key_seen]):
+        for text in filter(None, [*select.warnings(), *network, *offered.of_instance(), key_seen]):
             log.warning(text)
         if os.geteuid() == 0:
             log.warning(

@@ -88,7 +88,7 @@ def make(principal: User | System) -> Project:
     summary = "A small package to try chats and triggers on"
     project = store.create(principal=principal, name="Demo", slug=SLUG, summary=summary)
     for name, text in FILES.items():
-        (project.working_dir / name).write_text(text, encoding="utf-8")
+        (project.own_dir / name).write_text(text, encoding="utf-8")
     commands.put(project, "nightly-check", nightly_check())
     actions.create(
         principal=principal, project=project, prompt=FIRST_CHAT, name="First look around"

@@ -14,6 +14,7 @@ from workspace.access.clients import management
 from workspace.engines import select
 from workspace.engines.base import NAMES
 from workspace.projects import store
+from workspace.servers import offered
 from workspace.triggers.entries import files
 from workspace.triggers.schedule import alive
 
@@ -59,6 +60,8 @@ def engines() -> Iterator[Finding]:
         yield Finding(FAULT if sandbox.mode == "unavailable" else HINT, "sandbox", warning)
     for warning in [*store.unguarded(), *reach.of_instance()]:
         yield Finding(HINT, "network", warning)
+    for warning in offered.of_instance():
+        yield Finding(HINT, "MCP servers", warning)
 
 
 def scheduler() -> Iterator[Finding]:

@@ -62,9 +62,12 @@ class Chat(models.Model):
     damaged = models.IntegerField(default=0)
     arrived = models.BigIntegerField(default=0)  # end of the last line a reader would want to see
     unread = models.BooleanField(default=False)  # and whether that is behind what was read
-    last_turn = models.JSONField(null=True)  # {status, reason, finishedAt}
+    last_turn = models.JSONField(null=True)  # {status, reason, finishedAt, model}
     usage = models.JSONField(null=True)
+    cost = models.FloatField(null=True)  # USD, of the turns that told it
+    context = models.JSONField(null=True)  # {used, limit, engine} of the last turn that told
     hosts = models.JSONField(null=True)  # [{host, port, refused}] of all turns
+    instructions = models.JSONField(null=True)  # what the last turn with a model was told
 
     class Meta:
         ordering = ("project", "-updated")

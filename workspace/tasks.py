@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from workspace.chats.turns import recovery, worker
 from workspace.mcp.catalogue import REGISTRY
 from workspace.projects import store
+from workspace.trees import checkpoints
 from workspace.triggers import firing, following, retention
 from workspace.triggers.curator import passes
 
@@ -30,5 +31,6 @@ def start_run(run_id: str) -> None:
 def prune() -> None:
     """Drop history past its retention; once a day."""
     retention.prune()
+    checkpoints.prune()
     recovery.remove_logs()
     store.clear_staging()

@@ -12,23 +12,34 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSpli
 from workspace import pages
 from workspace.api.attachments import AttachmentViewSet
 from workspace.api.chats import ChatViewSet
+from workspace.api.clones import CloneViewSet
+from workspace.api.edits import EditViewSet
+from workspace.api.folders import FolderViewSet
 from workspace.api.instance import InstanceViewSet
-from workspace.api.projects import CloneViewSet, ProjectViewSet
+from workspace.api.projects import ProjectViewSet
 from workspace.api.runs import RunViewSet
+from workspace.api.servers import ServerViewSet
+from workspace.api.sessions import SessionViewSet
+from workspace.api.trash import TrashViewSet
 from workspace.api.triggers import TriggerViewSet
 
 READ = ["get", "head"]
 P = "api/projects/<str:slug>"
 CHAT = f"{P}/chats/<str:session_id>"
+TURN = f"{CHAT}/turns/<str:turn>"
 TRIGGER = f"{P}/triggers/<str:name>"
 
 instance = InstanceViewSet.as_view
 project = ProjectViewSet.as_view
 clone = CloneViewSet.as_view
 chat = ChatViewSet.as_view
+session = SessionViewSet.as_view
+edit = EditViewSet.as_view
 attachment = AttachmentViewSet.as_view
+trash = TrashViewSet.as_view
 trigger = TriggerViewSet.as_view
 run = RunViewSet.as_view
+server = ServerViewSet.as_view
 
 api = [
     path("api/health", instance({"get": "health"})),
@@ -43,17 +54,26 @@ api = [
     path("api/unread", instance({"get": "unread"})),
     path("api/read", instance({"post": "read"})),
     path("api/demo", instance({"post": "demo"})),
+    path("api/folders", FolderViewSet.as_view({"get": "list"})),
     path("api/clones", clone({"get": "list"})),
     path("api/clones/<str:slug>", clone({"delete": "destroy"})),
     path("api/projects", project({"get": "list", "post": "create"})),
-    path(P, project({"get": "retrieve", "patch": "partial_update"})),
+    path("api/trash", trash({"get": "list"})),
+    path(P, project({"get": "retrieve", "patch": "partial_update", "delete": "destroy"})),
+    path(f"{P}/restore", trash({"post": "restore"})),
+    path(f"{P}/around", project({"get": "around"})),
     path(f"{P}/read", project({"post": "read"})),
+    path(f"{P}/servers", server({"get": "list"})),
+    path(f"{P}/servers/use", server({"post": "use", "delete": "stop"})),
     path(f"{P}/chats", chat({"get": "list", "post": "create"})),
     path(CHAT, chat({"get": "retrieve", "patch": "partial_update", "delete": "destroy"})),
     path(f"{CHAT}/export", chat({"get": "export"})),
     path(f"{CHAT}/restore", chat({"post": "restore"})),
     path(f"{P}/attachments", attachment({"post": "create"})),
     path(f"{P}/attachments/<str:name>", attachment({"get": "retrieve"})),
+    path(f"{P}/sessions", session({"get": "list"})),
+    path(f"{P}/sessions/<str:session_id>", session({"get": "retrieve"})),
+    path(f"{P}/sessions/<str:session_id>/continue", session({"post": "proceed"})),
     path(f"{P}/trash", chat({"get": "trash"})),
     path(f"{CHAT}/messages", chat({"get": "messages", "post": "send"})),
     path(f"{CHAT}/stop", chat({"post": "stop"})),
@@ -64,6 +84,10 @@ api = [
     path(f"{CHAT}/read", chat({"post": "read"})),
     path(f"{CHAT}/fork", chat({"post": "fork"})),
     path(f"{CHAT}/permissions/<str:call>", chat({"post": "permit"})),
+    path(f"{CHAT}/edits", edit({"get": "list"})),
+    path(f"{TURN}/edits", edit({"get": "retrieve"})),
+    path(f"{TURN}/undo", edit({"post": "undo"})),
+    path(f"{TURN}/redo", edit({"post": "redo"})),
     path(f"{P}/triggers", trigger({"get": "list"})),
     path(f"{P}/triggers/runtime", trigger({"get": "runtime", "put": "reserved"})),
     path(TRIGGER, trigger({"get": "retrieve", "put": "update", "delete": "destroy"})),

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class MigrationState:
     """How far the database is: `pending` it lacks, `newer` we lack; `fresh` has nothing yet."""
 
     pending: tuple[str, ...]
@@ -174,27 +174,27 @@ def gone() -> bool:
     return connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists()
 
 
-def look() -> State:
+def look() -> MigrationState:
     """Compare the migrations of the code with those the database has seen."""
     reach()
     return state_of(connection)
 
 
-def state_of(database: BaseDatabaseWrapper) -> State:
+def state_of(database: BaseDatabaseWrapper) -> MigrationState:
     """The same of a connection that is known to be there."""
     executor = MigrationExecutor(database)
     loader = executor.loader
     plan = executor.migration_plan(loader.graph.leaf_nodes())
     ours = {label for label, _name in loader.disk_migrations}
     unknown = set(loader.applied_migrations) - set(loader.disk_migrations)
-    return State(
+    return MigrationState(
         pending=tuple(f"{migration.app_label}.{migration.name}" for migration, _back in plan),
         newer=tuple(sorted(f"{label}.{name}" for label, name in unknown if label in ours)),
         fresh=not loader.applied_migrations,
     )
 
 
-def migrate(state: State) -> list[str]:
+def migrate(state: MigrationState) -> list[str]:
     """Bring the database to this version, after a copy of a SQLite file. What changed, in words.
 
     PostgreSQL undoes a migration that fails; its operator makes the copies.

@@ -78,6 +78,19 @@ def if_match(request: Request) -> str | None:
     return sent.strip('"') or None
 
 
+def known(request: Request, etag: str) -> bool:
+    """Whether If-None-Match names this tag, weakly compared."""
+    sent = request.headers.get("If-None-Match", "")
+    listed = [one.strip().removeprefix("W/") for one in sent.split(",")]
+    return "*" in listed or etag.removeprefix("W/") in listed
+
+
+def mount(request: Request) -> str:
+    """What stands before every address of the part: its prefix on the main port, else ""."""
+    prefix: str = request.META.get("SCRIPT_NAME", "")
+    return prefix
+
+
 def warned(body: Mapping[str, Any], warnings: list[str]) -> Mapping[str, Any]:
     """The answer, with `warnings` only when there are any."""
     return {**body, "warnings": warnings} if warnings else body

@@ -8,13 +8,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.errors import Invalid
+from config.web import rest
 from dashboard.api import bodies
 from dashboard.api.base import (
     ViewSet,
     as_text,
     conditions,
     documented,
-    mount,
     one,
     sent,
     tagged,
@@ -87,4 +87,4 @@ class AppViewSet(ViewSet):
 
 def location(request: Request, slug: str) -> dict[str, str]:
     """Where the app is, under the mount it was asked for."""
-    return {"Location": f"{mount(request)}/api/apps/{slug}"}
+    return {"Location": f"{rest.mount(request)}/api/apps/{slug}"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any, NotRequired, TypedDict
 from urllib.parse import unquote
 
@@ -183,20 +183,5 @@ def tagged(record: Record) -> Response:
     return Response(record, headers={"ETag": record["etag"]} if record["etag"] else {})
 
 
-def known(request: Request, etag: str) -> bool:
-    """Whether If-None-Match names this tag, weakly compared."""
-    listed: Collection[str] = [
-        one.strip().removeprefix("W/")
-        for one in request.headers.get("If-None-Match", "").split(",")
-    ]
-    return "*" in listed or etag.removeprefix("W/") in listed
-
-
 def unchanged(etag: str, headers: dict[str, str] | None = None) -> HttpResponse:
     return HttpResponse(status=304, headers={"ETag": etag, **(headers or {})})
-
-
-def mount(request: Request) -> str:
-    """What stands before every address of this part: "/dashboard" on the main port, else ""."""
-    found: str = request.META.get("SCRIPT_NAME", "")
-    return found

@@ -12,13 +12,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.errors import Invalid
+from config.web import rest
 from dashboard.api import bodies, pictures
 from dashboard.api.base import (
     ViewSet,
     as_text,
     conditions,
     documented,
-    known,
     one,
     sent,
     tagged,
@@ -42,7 +42,7 @@ class BookmarkViewSet(ViewSet):
         """All groups; 304 when the caller has them as they are."""
         found = bookmarks.list_bookmarks()
         etag = _tag(found["groups"])
-        if known(request, etag):
+        if rest.known(request, etag):
             return unchanged(etag)
         return Response(found, headers={"ETag": etag})
 
@@ -54,7 +54,7 @@ class BookmarkViewSet(ViewSet):
             if as_text(request)
             else bookmarks.get_bookmarks(group=group)
         )
-        if found["etag"] and known(request, found["etag"]):
+        if found["etag"] and rest.known(request, found["etag"]):
             return unchanged(found["etag"])
         return tagged(found)
 

@@ -11,9 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config import __version__, jsonio
-from config.web import answers
-from config.web.places import BadgeList, PlaceList, PlaceQuery, badges, found
-from dashboard.api.base import ViewSet, documented, known, tagged, unchanged
+from config.web import answers, rest
+from config.web.palette import BadgeList, DestinationList, DestinationQuery, badges, found
+from dashboard.api.base import ViewSet, documented, tagged, unchanged
 from dashboard.daemon import Views, read
 from dashboard.daemon.views import State
 from dashboard.operations import nodes
@@ -39,7 +39,7 @@ class InstanceViewSet(ViewSet):
     def state(self, request: Request) -> HttpResponseBase:
         """Everything the page shows; 304 when nothing changed since."""
         body, etag = read(Views.state)
-        if known(request, etag):
+        if rest.known(request, etag):
             return unchanged(etag)
         headers = {"ETag": etag}
         if request.accepted_renderer.format != "json":
@@ -51,7 +51,7 @@ class InstanceViewSet(ViewSet):
         """This node and the others on its PostgreSQL and Redis; `heard` while the Redis answers."""
         return Response(nodes.list_nodes())
 
-    @documented(PlaceList, query=PlaceQuery)
+    @documented(DestinationList, query=DestinationQuery)
     def places(self, request: Request) -> Response:
         """Where one can go in all parts, by name; best first."""
         return Response(found(request))

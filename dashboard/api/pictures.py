@@ -5,9 +5,10 @@ from __future__ import annotations
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from dashboard.api.base import known, unchanged
-from dashboard.pictures.icons import Icon
-from dashboard.pictures.thumbs import Picture
+from config.web import rest
+from dashboard.api.base import unchanged
+from dashboard.rendering.icons import Icon
+from dashboard.rendering.thumbs import Picture
 
 HEADERS = {"Cache-Control": "no-cache", "Cross-Origin-Resource-Policy": "same-site"}
 
@@ -17,6 +18,6 @@ def answer(
 ) -> HttpResponse:
     """The image, or 304."""
     sent = {**HEADERS, **(headers or {})}
-    if known(request, image.etag):
+    if rest.known(request, image.etag):
         return unchanged(image.etag, sent)
     return HttpResponse(image.data, content_type=image.type, headers={"ETag": image.etag, **sent})

@@ -18,11 +18,11 @@ from config.storage.watch import Watcher
 from config.waits import happened
 from dashboard.daemon.loop import Loop, Meter
 from dashboard.daemon.ownport import OwnPort
-from dashboard.daemon.state import State, watched
+from dashboard.daemon.state import DaemonState, watched
 from dashboard.daemon.tasks import Tasks, close_all
 from dashboard.daemon.views import Views
 from dashboard.events import GREETING
-from dashboard.files import places, store
+from dashboard.files import layout, store
 from dashboard.files.store import Files
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class Daemon:
         self._looking = threading.Lock()
         self._ending = asyncio.Event()
         self._adopted = asyncio.Event()
-        self.state = State(port or OwnPort(), frozenset(own_ports), open_files)
+        self.state = DaemonState(port or OwnPort(), frozenset(own_ports), open_files)
         self.views = Views(self.state)
         self._tasks = Tasks(self.state.bump)
         self.state.faults = self._tasks.errors
@@ -180,7 +180,7 @@ class Daemon:
 
 
 def _folders() -> list[Any]:
-    return [places.home(), places.folder("apps"), places.folder("bookmarks")]
+    return [layout.home(), layout.folder("apps"), layout.folder("bookmarks")]
 
 
 def _same(files: Files, known: Files | None) -> bool:

@@ -14,8 +14,8 @@ from dashboard.health.target import Target
 from dashboard.listeners import scan
 from dashboard.listeners.identity import Answer
 from dashboard.listeners.observed import Changes, Observed, Sighting
-from dashboard.pictures import favicon
 from dashboard.registry.look import Seen, same
+from dashboard.rendering import favicon
 from dashboard.services.system import processes
 from dashboard.services.system.processes import Family
 

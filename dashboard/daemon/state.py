@@ -21,13 +21,13 @@ from dashboard.events import EVENTS, GREETING, EventDebouncer
 from dashboard.files.entries import FileError
 from dashboard.files.schema.config import Config
 from dashboard.files.store import Files
-from dashboard.gallery import Gallery
-from dashboard.gallery import World as GalleryWorld
 from dashboard.health import record as health
 from dashboard.health.evidence import Changed, Edge, Notice, Scanned, Silenced
 from dashboard.health.result import Result
 from dashboard.health.runner import Report, Runner
 from dashboard.history.recorder import Recorder
+from dashboard.pictures import Gallery
+from dashboard.pictures import World as GalleryWorld
 from dashboard.reboot import Lost
 from dashboard.registry.census import App, Census, census
 from dashboard.registry.look import Seen
@@ -48,7 +48,7 @@ class Cached:
     until: float
 
 
-class State:
+class DaemonState:
     """The components of one run of the daemon, and what they found out.
 
     `files` is None until they are loaded; `faults` tells what is wrong with the daemon's tasks;

@@ -16,7 +16,6 @@ import psutil
 
 from dashboard.daemon.sightings import Pids
 from dashboard.files.schema.app import Thumb
-from dashboard.gallery import Shown
 from dashboard.health import record as health
 from dashboard.health.evidence import (
     Evidence,
@@ -29,16 +28,17 @@ from dashboard.health.evidence import (
 )
 from dashboard.listeners import names, records
 from dashboard.listeners.observed import Sighting
+from dashboard.pictures import PicturedApp
 from dashboard.reboot import Listening
 from dashboard.registry.census import App, Census
 from dashboard.registry.look import Seen
 from dashboard.services import ready
-from dashboard.services.state import ALIVE, Change, State
+from dashboard.services.state import ALIVE, Change, ServiceState
 from dashboard.services.supervise import Supervisor
 from dashboard.services.system.processes import Family
 
 
-def evidence(change: Change, state: State) -> Evidence | None:
+def evidence(change: Change, state: ServiceState) -> Evidence | None:
     """None when the change says nothing of the app: adopting a running service is no start."""
     match change.status:
         case "starting":
@@ -81,16 +81,16 @@ def _started(pid: int, _started: int) -> tuple[int, float] | None:
         return None
 
 
-def _seconds(state: State) -> float | None:
+def _seconds(state: ServiceState) -> float | None:
     if state.next_retry is None:
         return None
     return max(0.0, (state.next_retry - datetime.now(UTC)).total_seconds())
 
 
-def shown(app: App, state: health.State) -> Shown:
+def shown(app: App, state: health.State) -> PicturedApp:
     sighting = app.sighting
     identity = sighting.identity if sighting is not None else None
-    return Shown(
+    return PicturedApp(
         name=app.name,
         framework=identity.framework.name if identity and identity.framework else None,
         color=app.file.color if app.file else None,

@@ -61,7 +61,7 @@ Shown = tuple[Sighting, str, bool, Observed]  # a listener and what its record w
 
 @dataclass(slots=True, eq=False)
 class Views:
-    now: state.State
+    now: state.DaemonState
     _observed: dict[str, Shown] = field(default_factory=dict)
 
     def app(self, slug: str, config: records.WithConfig) -> records.App | None:
@@ -75,6 +75,16 @@ class Views:
     def names(self) -> list[tuple[str, str, str | None]]:
         """Slug, name and address of every app, cheaper than their records."""
         return [records.named(app) for app in self.now.census.apps.values()]
+
+    def folders(self) -> list[tuple[str, str, str, str]]:
+        """Slug, name and directory of every app that has one, with its port and state in words."""
+        found = []
+        for app in self.now.census.apps.values():
+            if (cwd := records.cwd(app)).startswith("/"):
+                slug, name, _ = records.named(app)
+                state = self._health(app).state.value
+                found.append((slug, name, cwd, f":{app.port} {state}" if app.port else state))
+        return found
 
     def attention(self) -> int:
         """How many apps are down, degraded, or run unexpectedly."""

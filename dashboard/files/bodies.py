@@ -12,7 +12,7 @@ from dashboard.files import entries, errors
 from dashboard.files.entries import DEPTH, LIMIT
 from dashboard.files.errors import BadValues
 from dashboard.files.fields import Issue, Path
-from dashboard.files.places import Place
+from dashboard.files.layout import DashboardFile
 
 OWN_KEY = {"apps": "slug", "bookmarks": "group"}  # may be sent, is never written
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -20,7 +20,7 @@ KEY = 500  # characters
 INT64 = 2**63
 
 
-def mapping(place: Place, sent: object) -> dict[str, Any]:
+def mapping(place: DashboardFile, sent: object) -> dict[str, Any]:
     """The mapping without the file's own name. BadValues when a file could not hold it."""
     if not isinstance(sent, dict):
         raise BadValues([Issue((), "must be a JSON object")])
@@ -31,7 +31,7 @@ def mapping(place: Place, sent: object) -> dict[str, Any]:
     return {key: value for key, value in sent.items() if key != own}
 
 
-def text(place: Place, sent: object) -> bytes:
+def text(place: DashboardFile, sent: object) -> bytes:
     """The bytes of a text that is a valid file. BadValues with line and column when it is not."""
     if not isinstance(sent, str) or SURROGATE.search(sent):
         raise BadValues([Issue(("text",), "must be text")])
@@ -55,7 +55,7 @@ def refuse(issues: Sequence[Issue]) -> None:
         raise BadValues(issues)
 
 
-def refuse_unreadable(place: Place, made: bytes, wanted: dict[str, Any]) -> None:
+def refuse_unreadable(place: DashboardFile, made: bytes, wanted: dict[str, Any]) -> None:
     """The last guard before the disk: what was made reads as what was meant."""
     try:
         found = entries.parse(made)

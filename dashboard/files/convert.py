@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
-from dashboard.files import durations, globs, places
+from dashboard.files import durations, globs, layout
 from dashboard.files.durations import Unfit
 
 W = TypeVar("W", bound=str)
@@ -186,7 +186,7 @@ def color(value: str) -> str:
 def icon(value: str) -> str:
     """A URL, an emoji, or `file:` and a path below home."""
     if value.startswith("file:"):
-        home = os.path.realpath(places.home())
+        home = os.path.realpath(layout.home())
         if not Path(os.path.realpath(Path(home, value[5:]))).is_relative_to(home):
             raise Unfit("a file: icon must lie below the dashboard's folder")
         return text(URL)(value)

@@ -10,7 +10,7 @@ from typing import Any
 from config.storage import yamlio
 from dashboard.files import schema, tags
 from dashboard.files.fields import Issue, Level
-from dashboard.files.places import Kind, Place
+from dashboard.files.layout import DashboardFile, Kind
 
 LIMIT = 256 << 10
 DEPTH = 32
@@ -43,7 +43,7 @@ class Entry:
     are shared: to change a value, change a copy of it.
     """
 
-    place: Place
+    place: DashboardFile
     file: str
     etag: str | None
     value: dict[str, Any] | None = None
@@ -102,7 +102,7 @@ def parse(data: bytes) -> yamlio.Document:
     return document
 
 
-def read(place: Place, data: bytes) -> Reading:
+def read(place: DashboardFile, data: bytes) -> Reading:
     """The file's value and issues. YamlError when it is no document of ours."""
     document = parse(data)
     value = document.value or {}
@@ -110,13 +110,13 @@ def read(place: Place, data: bytes) -> Reading:
     return Reading(document, value, parsed, tuple(issues))
 
 
-def check(place: Place, value: Mapping[str, Any]) -> list[Issue]:
+def check(place: DashboardFile, value: Mapping[str, Any]) -> list[Issue]:
     """The errors of a mapping that is to be written."""
     _, issues = READERS[place.kind](value, slug=place.name)
     return [issue for issue in issues if issue.level == "error"]
 
 
-def entry(place: Place, data: bytes | None, before: Entry | None = None) -> Entry:
+def entry(place: DashboardFile, data: bytes | None, before: Entry | None = None) -> Entry:
     """What the bytes say; `before` lends the last good value, and the time of known errors."""
     if data is None:  # only single files can be missing and still have a value
         parsed, _ = READERS[place.kind]({}, slug=place.name)

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Literal
 
 from config.storage import files
-from dashboard.files import entries, places, tags
+from dashboard.files import entries, layout, tags
 from dashboard.files.entries import LIMIT, Entry, FileError
-from dashboard.files.places import CONFIG, IGNORE, Place
+from dashboard.files.layout import CONFIG, IGNORE, DashboardFile
 
 KINDS: tuple[Literal["apps"], Literal["bookmarks"]] = ("apps", "bookmarks")
 RACY_S = 0.05  # a file this young may change again without a new stat
@@ -47,7 +47,7 @@ _since: dict[tuple[str, str], FileError] = {}
 _guard = threading.Lock()
 
 
-def get(place: Place) -> Entry | None:
+def get(place: DashboardFile) -> Entry | None:
     """The file as it is now; None when there is none (a single file then has its defaults)."""
     path = place.path
     known = _known.get(str(path))
@@ -61,7 +61,7 @@ def get(place: Place) -> Entry | None:
 
 def look() -> Files:
     """All of them now, each folder listed once; while nothing changes only stats are taken."""
-    listings = {kind: places.listing(kind) for kind in KINDS}
+    listings = {kind: layout.listing(kind) for kind in KINDS}
     apps, groups = (_listed(kind, listings[kind]) for kind in KINDS)
     config, ignore = single(CONFIG), single(IGNORE)
     found = (config, ignore, *apps.values(), *groups.values())
@@ -70,7 +70,7 @@ def look() -> Files:
     return Files(apps, groups, config, ignore, (*told, *_dated(unloaded)))
 
 
-def single(place: Place) -> Entry:
+def single(place: DashboardFile) -> Entry:
     """config.yaml or ignore.yaml, which have their defaults where there is no file."""
     found = get(place)
     assert found is not None
@@ -79,10 +79,10 @@ def single(place: Place) -> Entry:
 
 def all_of(kind: Literal["apps", "bookmarks"]) -> dict[str, Entry]:
     """Every file of the kind by its name; as last read while the folder cannot be read."""
-    return _listed(kind, places.listing(kind))
+    return _listed(kind, layout.listing(kind))
 
 
-def remember(place: Place, snapshot: files.Snapshot) -> Entry:
+def remember(place: DashboardFile, snapshot: files.Snapshot) -> Entry:
     """The entry of what was just written."""
     path = place.path
     known = _known.get(str(path))
@@ -98,19 +98,19 @@ def clear() -> None:
         _since.clear()
 
 
-def _gone(place: Place, path: Path) -> Entry | None:
+def _gone(place: DashboardFile, path: Path) -> Entry | None:
     _forget(path)
     return _absent(place) if place.single else None
 
 
 @cache
-def _absent(place: Place) -> Entry:
+def _absent(place: DashboardFile) -> Entry:
     """A single file that is not there: always the same object, as nothing about it changes."""
     return entries.entry(place, None)
 
 
-def _listed(kind: Literal["apps", "bookmarks"], listing: places.Listing) -> dict[str, Entry]:
-    root = f"{places.folder(kind)}/"
+def _listed(kind: Literal["apps", "bookmarks"], listing: layout.Listing) -> dict[str, Entry]:
+    root = f"{layout.folder(kind)}/"
     before = {path: known for path, known in list(_known.items()) if path.startswith(root)}
     if listing.unread:
         return {known.entry.name: known.entry for known in before.values()}
@@ -126,7 +126,7 @@ def _listed(kind: Literal["apps", "bookmarks"], listing: places.Listing) -> dict
     return found
 
 
-def _read(place: Place, path: Path, known: _Known | None) -> Entry | None:
+def _read(place: DashboardFile, path: Path, known: _Known | None) -> Entry | None:
     """Read a file that is new or changed; a half-finished save gets a moment to be finished."""
     before = known.entry if known else None
     deadline = time.monotonic() + files.SETTLE_S
@@ -144,7 +144,7 @@ def _read(place: Place, path: Path, known: _Known | None) -> Entry | None:
     return found.entry
 
 
-def _once(place: Place, path: Path, before: Entry | None) -> _Known | None:
+def _once(place: DashboardFile, path: Path, before: Entry | None) -> _Known | None:
     unread = Entry(place, place.file, None)
     try:
         snapshot = files.read(path, limit=LIMIT)
@@ -160,7 +160,7 @@ def _once(place: Place, path: Path, before: Entry | None) -> _Known | None:
     return _Known(snapshot.stat, entry, settled=_age_s(snapshot.stat) > RACY_S)
 
 
-def _entry(place: Place, data: bytes, before: Entry | None) -> Entry:
+def _entry(place: DashboardFile, data: bytes, before: Entry | None) -> Entry:
     """The same object as before while the bytes are: who compares sees that nothing changed."""
     if before is not None and before.etag == tags.of(data):
         return before
@@ -197,7 +197,7 @@ def _forget(path: Path) -> None:
         _known.pop(str(path), None)
 
 
-def _unloaded(kind: Literal["apps", "bookmarks"], listing: places.Listing) -> Iterator[FileError]:
+def _unloaded(kind: Literal["apps", "bookmarks"], listing: layout.Listing) -> Iterator[FileError]:
     if listing.unread:
         yield FileError(kind, "error", listing.unread)
     for file, reason in listing.refused:

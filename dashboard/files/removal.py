@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 
 from config.storage import files
-from dashboard.files import errors, places, tags
-from dashboard.files.places import Place
+from dashboard.files import errors, layout, tags
+from dashboard.files.layout import DashboardFile
 from dashboard.files.writing import Now, Write, keep
 
 
-def remove(place: Place, condition: tags.Condition | None) -> str:
+def remove(place: DashboardFile, condition: tags.Condition | None) -> str:
     """Move the file away, good or broken. Where it is now, as a path below home.
 
     Of a symlink only the link goes; what it names stays where it is. A `.yml` that stood behind
@@ -20,10 +20,10 @@ def remove(place: Place, condition: tags.Condition | None) -> str:
     kept = _move(place, condition)
     while os.path.lexists(place.path):
         _move(place, None)
-    return str(kept.relative_to(places.home()))
+    return str(kept.relative_to(layout.home()))
 
 
-def _move(place: Place, condition: tags.Condition | None) -> Path:
+def _move(place: DashboardFile, condition: tags.Condition | None) -> Path:
     copies: dict[bytes, Path] = {}
 
     def change(now: Now) -> Now:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from config.errors import NotFound, printable
 from config.storage import files
-from dashboard.files import errors, places
+from dashboard.files import errors, layout
 from dashboard.files.store import Kind
 
 KINDS: tuple[Kind, ...] = ("apps", "bookmarks")
 FILE = re.compile(
     r"backups/removed/(?P<kind>apps|bookmarks)/"
-    rf"(?P<name>{places.SLUG.pattern})\.(?P<at>\d{{8}}T\d{{6}}Z)(?:-\d+)?\.yaml"
+    rf"(?P<name>{layout.SLUG.pattern})\.(?P<at>\d{{8}}T\d{{6}}Z)(?:-\d+)?\.yaml"
 )
 STAMP = "%Y%m%dT%H%M%SZ"
 
@@ -33,14 +33,14 @@ class Removed:
 
     @property
     def path(self) -> Path:
-        return places.home() / self.file
+        return layout.home() / self.file
 
 
 def listing() -> list[Removed]:
     """Everything that was removed, the newest first; what is named otherwise is passed over."""
     found = []
     for kind in KINDS:
-        folder = places.home() / "backups" / "removed" / kind
+        folder = layout.home() / "backups" / "removed" / kind
         try:
             entries = list(os.scandir(folder))
         except FileNotFoundError:
@@ -82,7 +82,7 @@ def _removed(below: str) -> Removed | None:
     if match is None:
         return None
     try:
-        size = (places.home() / match[0]).lstat().st_size
+        size = (layout.home() / match[0]).lstat().st_size
         at = datetime.strptime(match["at"], STAMP).replace(tzinfo=UTC)
     except (OSError, ValueError):
         return None

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from config.storage import files, yamlio
-from dashboard.files import errors, places, reading, removal, tags, writing
+from dashboard.files import errors, layout, reading, removal, tags, writing
 from dashboard.files.entries import Entry, FileError
-from dashboard.files.places import CONFIG, IGNORE
+from dashboard.files.layout import CONFIG, IGNORE
 from dashboard.files.reading import Files
 from dashboard.files.schema import same_rule
 
@@ -52,7 +52,7 @@ def problems() -> list[FileError]:
 
 def get(kind: Kind, name: str) -> Entry | None:
     """The app or group, None when it has no file. `bad_slug` for what is no name."""
-    return reading.get(places.place(kind, name))
+    return reading.get(layout.place(kind, name))
 
 
 def put(
@@ -64,23 +64,23 @@ def put(
     if_none_match: bool = False,
 ) -> tuple[Entry, bool]:
     """Make the file hold exactly the mapping; the entry, and whether the file is new."""
-    place, condition = places.place(kind, name), tags.condition(if_match)
+    place, condition = layout.place(kind, name), tags.condition(if_match)
     return writing.put(place, mapping, condition, new=if_none_match)
 
 
 def patch(kind: Kind, name: str, patch: object, *, if_match: str | None = None) -> Entry:
     """Merge the patch into the file. NotFound when there is none."""
-    return writing.patch(places.place(kind, name), patch, tags.condition(if_match))
+    return writing.patch(layout.place(kind, name), patch, tags.condition(if_match))
 
 
 def remove(kind: Kind, name: str, *, if_match: str | None = None) -> str:
     """Move the file to `backups/removed/<kind>/<name>.<stamp>.yaml`; that path."""
-    return removal.remove(places.place(kind, name), tags.condition(if_match))
+    return removal.remove(layout.place(kind, name), tags.condition(if_match))
 
 
 def text(kind: Texts, name: str) -> tuple[str, str]:
     """The file as text, good or broken, and its ETag; no ignore.yaml is an empty one."""
-    place = places.place(kind, name)
+    place = layout.place(kind, name)
     try:
         found = files.read(place.path)
     except OSError as error:
@@ -102,7 +102,7 @@ def put_text(
     if_none_match: bool = False,
 ) -> tuple[Entry, bool]:
     """Make the file hold exactly this text, if it is valid."""
-    place, condition = places.place(kind, name), tags.condition(if_match)
+    place, condition = layout.place(kind, name), tags.condition(if_match)
     return writing.put_text(place, text, condition, new=if_none_match)
 
 

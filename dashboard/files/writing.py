@@ -14,10 +14,10 @@ from typing import Any
 
 from config.errors import Conflict
 from config.storage import files, yamlio
-from dashboard.files import bodies, entries, errors, masks, places, reading, tags
+from dashboard.files import bodies, entries, errors, layout, masks, reading, tags
 from dashboard.files.entries import LIMIT, Entry, Reading
 from dashboard.files.fields import Issue
-from dashboard.files.places import MOST, Place
+from dashboard.files.layout import MOST, DashboardFile
 
 ROOM = 4 * LIMIT  # a result over LIMIT is refused here, in our own words
 Now = bytes | None
@@ -36,7 +36,7 @@ class Write:
     old handle, stays beside the file instead of being lost in it.
     """
 
-    place: Place
+    place: DashboardFile
     change: Callable[[Now], Now]
     condition: tags.Condition | None
     replaces: bool = False
@@ -70,7 +70,7 @@ class Write:
 
     def _make_room(self, path: Path) -> None:
         """The folder of a first file; none is made for a change that is refused."""
-        if not places.writable(path):
+        if not layout.writable(path):
             raise errors.read_only(f"{self.place.file} is a link that leaves your home directory")
         if not path.parent.is_dir():
             self(None)
@@ -81,14 +81,14 @@ class Write:
         return errors.changed(self.place.file, etag_of(self.place, now))
 
 
-def etag_of(place: Place, data: Now) -> str | None:
+def etag_of(place: DashboardFile, data: Now) -> str | None:
     if data is None:
         return tags.ABSENT if place.single else None
     return tags.of(data)
 
 
 def put(
-    place: Place, sent: object, condition: tags.Condition | None, *, new: bool
+    place: DashboardFile, sent: object, condition: tags.Condition | None, *, new: bool
 ) -> tuple[Entry, bool]:
     """Make the file hold exactly the mapping; `new` refuses one that is there.
 
@@ -105,7 +105,7 @@ def put(
     return _written(Write(place, change, condition, replaces=True))
 
 
-def patch(place: Place, sent: object, condition: tags.Condition | None) -> Entry:
+def patch(place: DashboardFile, sent: object, condition: tags.Condition | None) -> Entry:
     """RFC 7386: mappings are merged, null removes, anything else replaces."""
     mapping = bodies.mapping(place, sent)
 
@@ -117,13 +117,13 @@ def patch(place: Place, sent: object, condition: tags.Condition | None) -> Entry
     return _written(Write(place, change, condition))[0]
 
 
-def edit(place: Place, change: Change, condition: tags.Condition | None) -> Entry:
+def edit(place: DashboardFile, change: Change, condition: tags.Condition | None) -> Entry:
     """Make the file hold what `change` makes of its mapping; no file counts as an empty one."""
     return _written(Write(place, lambda now: applied(place, now, change), condition))[0]
 
 
 def put_text(
-    place: Place, sent: object, condition: tags.Condition | None, *, new: bool
+    place: DashboardFile, sent: object, condition: tags.Condition | None, *, new: bool
 ) -> tuple[Entry, bool]:
     """Make the file hold exactly this text; with a matching If-Match even in place of a broken one.
 
@@ -143,12 +143,12 @@ def put_text(
     return _written(Write(place, change, condition, replaces=True))
 
 
-def keep(place: Place, data: bytes) -> Path:
+def keep(place: DashboardFile, data: bytes) -> Path:
     """Put a file's bytes among the removed ones, under a name with the time. Where they are."""
-    folder = places.home() / "backups" / "removed" / place.kind
+    folder = layout.home() / "backups" / "removed" / place.kind
     with files.writing(place.file):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for path in places.stamped(folder, place.name):
+    for path in layout.stamped(folder, place.name):
         try:
             files.change(path, lambda now: _fresh(now, data))
         except _Taken:
@@ -165,14 +165,14 @@ def _fresh(now: Now, data: bytes) -> bytes:
 
 def _written(write: Write) -> tuple[Entry, bool]:
     place = write.place
-    if place.kind in MOST and not os.path.lexists(place.path) and places.full(place.kind):
+    if place.kind in MOST and not os.path.lexists(place.path) and layout.full(place.kind):
         bodies.refuse([Issue((), f"there are {MOST[place.kind]} {place.kind}; no more fit")])
     snapshot = write.run()
     assert snapshot is not None
     return reading.remember(place, snapshot), write.created
 
 
-def applied(place: Place, now: Now, change: Change) -> bytes:
+def applied(place: DashboardFile, now: Now, change: Change) -> bytes:
     """The bytes with the change made, and nothing else. BadValues, or Conflict `invalid_file`."""
     old = {} if now is None else _read(place, now).value
     wanted = masks.restored(dict(change(old)), old)
@@ -189,14 +189,14 @@ def applied(place: Place, now: Now, change: Change) -> bytes:
     return made
 
 
-def _spliced(place: Place, now: bytes, wanted: dict[str, Any]) -> bytes:
+def _spliced(place: DashboardFile, now: bytes, wanted: dict[str, Any]) -> bytes:
     try:
         return yamlio.set_entry(now, (), wanted, limit=ROOM, shared=True)
     except yamlio.NotSpliceable as error:
         raise errors.not_editable(place.file, error.line, error.column, error.reason) from error
 
 
-def _read(place: Place, data: bytes) -> Reading:
+def _read(place: DashboardFile, data: bytes) -> Reading:
     """What the file says. `invalid_file` when it has a mistake."""
     try:
         found = entries.read(place, data)

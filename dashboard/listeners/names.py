@@ -13,7 +13,7 @@ from django.utils.text import slugify
 
 from dashboard.files import masks
 from dashboard.listeners.identity import Identity
-from dashboard.listeners.shown import plain
+from dashboard.listeners.printable import plain
 
 MOST, NAME = 63, 80
 _MAJOR = re.compile(r"v\d+")

@@ -13,7 +13,7 @@ from dashboard.listeners import identity as identities
 from dashboard.listeners.identity import Protocol
 from dashboard.listeners.kinds import Kind
 from dashboard.listeners.observed import Sighting
-from dashboard.listeners.shown import PATH, masked_argv, plain
+from dashboard.listeners.printable import PATH, masked_argv, plain
 from dashboard.listeners.sockets import Scope
 
 NAME, PACKAGE, VERSION = 255, 214, 40  # characters

@@ -19,7 +19,7 @@ Options = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Output:
     """The answer for programs, the same for people, and why it is no success."""
 
     body: Any
@@ -27,16 +27,16 @@ class Shown:
     failure: list[str] = field(default_factory=list)
 
 
-def ls(client: Client, options: Options) -> Shown:
+def ls(client: Client, options: Options) -> Output:
     body = client.get("apps", **{name: options[name] for name in ("state", "tag", "source")})
     rows = [(a["state"], a["slug"], a["url"] or "-", _about(a)) for a in body["apps"]]
     lines = _table(("STATE", "APP", "ADDRESS", "ABOUT"), rows)
     counts = Counter(app["state"] for app in body["apps"])
     summary = ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "No apps."
-    return Shown(body, [*lines, summary, *_file_errors(body["fileErrors"])])
+    return Output(body, [*lines, summary, *_file_errors(body["fileErrors"])])
 
 
-def show(client: Client, options: Options) -> Shown:
+def show(client: Client, options: Options) -> Output:
     app = client.get("apps", options["slug"])
     identity, service = app["identity"] or {}, app["service"] or {}
     process, git = identity.get("process") or {}, identity.get("git") or {}
@@ -54,40 +54,40 @@ def show(client: Client, options: Options) -> Shown:
         ("tags", ", ".join(app["tags"])),
         ("etag", app["etag"]),
     )
-    return Shown(app, [*pairs(rows), *_file_errors(app["fileErrors"])])
+    return Output(app, [*pairs(rows), *_file_errors(app["fileErrors"])])
 
 
-def act(client: Client, options: Options) -> Shown:
+def act(client: Client, options: Options) -> Output:
     """start, stop or restart of one app; stop of all."""
     if options.get("all"):
         return _stop_all(client)
     return _acted(client, options["slug"], options["verb"])
 
 
-def claim(client: Client, options: Options) -> Shown:
+def claim(client: Client, options: Options) -> Output:
     body = {key: options[key] for key in ("slug", "name", "expected") if options[key]}
     app = client.post("observed", options["id"], "claim", body=body)
-    return Shown(app, [f"{app['slug']} is declared in apps/{app['slug']}.yaml"])
+    return Output(app, [f"{app['slug']} is declared in apps/{app['slug']}.yaml"])
 
 
-def ignore(client: Client, options: Options) -> Shown:
+def ignore(client: Client, options: Options) -> Output:
     body = {key: options[key] for key in ("by", "reason") if options[key]}
     answer = client.post("observed", options["id"], "ignore", body=body)
     rule = ", ".join(f"{key} {answer['rule'][key]}" for key in ("port", "process", "dir")
                      if key in answer["rule"])  # fmt: skip
-    return Shown(answer, [plain(f"{answer['file']} ignores {rule}")])
+    return Output(answer, [plain(f"{answer['file']} ignores {rule}")])
 
 
-def scan(client: Client, options: Options) -> Shown:
+def scan(client: Client, options: Options) -> Output:
     """Scans, then lists what no file declares, with the ids that claim and ignore want."""
     body = client.post("scan")
     found = [one for one in client.get("observed")["observed"] if not one["hidden"]]
     rows = [(one["id"], one["port"], *_who(one)) for one in found]
     head = ("ID", "PORT", "PROCESS", "DIRECTORY", "TITLE")
-    return Shown(body, _table(head, rows) or ["Nothing new is listening."])
+    return Output(body, _table(head, rows) or ["Nothing new is listening."])
 
 
-def lost(client: Client, options: Options) -> Shown:
+def lost(client: Client, options: Options) -> Output:
     what, item = options["what"], options["id"]
     if what is None:
         return _lost(client.get("lost"))
@@ -97,62 +97,62 @@ def lost(client: Client, options: Options) -> Shown:
     body = {"slug": options["slug"]} if options["slug"] else {}
     answer = client.post("lost", item, what, body=body)
     if answer["ok"]:
-        return Shown(answer, [plain(f"{answer['slug'] or item} is {answer['state']}")])
-    return Shown(answer, failure=[plain(f"{item}: {answer['reason']}"), *_log(answer)])
+        return Output(answer, [plain(f"{answer['slug'] or item} is {answer['state']}")])
+    return Output(answer, failure=[plain(f"{item}: {answer['reason']}"), *_log(answer)])
 
 
-def rm(client: Client, options: Options) -> Shown:
+def rm(client: Client, options: Options) -> Output:
     stop = "true" if options["stop"] else None
     answer = client.call("DELETE", "apps", options["slug"], stop=stop)
-    return Shown(answer, [f"{options['slug']} is in {answer['removed']}"])
+    return Output(answer, [f"{options['slug']} is in {answer['removed']}"])
 
 
-def open_page(client: Client, options: Options) -> Shown:
+def open_page(client: Client, options: Options) -> Output:
     app = client.get("apps", options["slug"])
     url = app["url"]
     if not url:
         raise Refused({"error": f'App "{app["slug"]}" has no address.', "code": "no_address"})
     answer = {"url": url, "opened": webbrowser.open(url)}
     if answer["opened"]:
-        return Shown(answer, [plain(url)])
-    return Shown(answer, failure=[plain(f"No browser could be started; the address is {url}")])
+        return Output(answer, [plain(url)])
+    return Output(answer, failure=[plain(f"No browser could be started; the address is {url}")])
 
 
-VERBS: dict[str, Callable[[Client, Options], Shown]] = {
+VERBS: dict[str, Callable[[Client, Options], Output]] = {
     "ls": ls, "show": show, "start": act, "stop": act, "restart": act, "claim": claim,
     "ignore": ignore, "scan": scan, "lost": lost, "rm": rm, "open": open_page,
 }  # fmt: skip
 
 
-def _acted(client: Client, slug: str, action: str) -> Shown:
+def _acted(client: Client, slug: str, action: str) -> Output:
     answer = client.post("apps", slug, "service", action)
     pid = f" (pid {answer['pid']})" if answer["pid"] else ""
     if answer["ok"]:
         already = "already " if answer["already"] else ""
-        return Shown(answer, [f"{slug} is {already}{answer['status']}{pid}"])
+        return Output(answer, [f"{slug} is {already}{answer['status']}{pid}"])
     why = answer.get("message") or answer["reason"] or answer["status"]
-    return Shown(answer, failure=[plain(f"{slug} did not {action}: {why}"), *_log(answer)])
+    return Output(answer, failure=[plain(f"{slug} did not {action}: {why}"), *_log(answer)])
 
 
-def _stop_all(client: Client) -> Shown:
+def _stop_all(client: Client) -> Output:
     """Every service that runs, several at once: each may take its stopTimeout."""
     apps = client.get("apps")["apps"]
     slugs = [app["slug"] for app in apps if (app["service"] or {}).get("status") in RUNS]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         every = list(pool.map(lambda slug: _stopped(client, slug), slugs))
-    return Shown(
+    return Output(
         {"stopped": {slug: one.body for slug, one in zip(slugs, every, strict=True)}},
         [line for one in every for line in one.lines] or ["No service runs."],
         [line for one in every for line in one.failure],
     )
 
 
-def _stopped(client: Client, slug: str) -> Shown:
+def _stopped(client: Client, slug: str) -> Output:
     """One refusal keeps no other service running."""
     try:
         return _acted(client, slug, "stop")
     except Refused as refused:
-        return Shown(refused.body, failure=[f"{slug}: {refused}"])
+        return Output(refused.body, failure=[f"{slug}: {refused}"])
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[str]:
@@ -160,12 +160,12 @@ def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[str]:
     return table(head, rows, width=terminal(), whole=WHOLE) if rows else []
 
 
-def _lost(body: Body) -> Shown:
+def _lost(body: Body) -> Output:
     items = (body["lost"] or {}).get("items", [])
     rows = [(one["id"], one["name"], one["port"], one["blocked"] or one["status"], one["cwd"])
             for one in items]  # fmt: skip
     head = ("ID", "NAME", "PORT", "STATUS", "DIRECTORY")
-    return Shown(body, _table(head, rows) or ["Nothing is lost."])
+    return Output(body, _table(head, rows) or ["Nothing is lost."])
 
 
 def _about(app: Body) -> str:

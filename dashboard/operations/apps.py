@@ -7,7 +7,7 @@ from typing import Any, TypedDict, get_args
 
 from config.errors import Conflict, Invalid, NotFound
 from dashboard.daemon import Daemon, current
-from dashboard.files import errors, places, store, tags
+from dashboard.files import errors, layout, store, tags
 from dashboard.files.records import FileError
 from dashboard.files.writing import merged
 from dashboard.operations.common import (
@@ -58,7 +58,7 @@ def list_apps(
 
 def get_app(*, slug: str) -> App:
     """One app with its configuration as its file has it."""
-    places.place("apps", slug)
+    layout.place("apps", slug)
     return app_record(current(), slug, config="whole")
 
 
@@ -88,7 +88,7 @@ def patch_app(*, slug: str, patch: Any, if_match: str | None = None) -> Written:
                 return written_app(daemon, slug, created=True)
         else:
             return written_app(daemon, slug, created=False)
-    raise errors.changed(places.place("apps", slug).file, None)
+    raise errors.changed(layout.place("apps", slug).file, None)
 
 
 def remove_app(*, slug: str, if_match: str | None = None, stop: bool = False) -> Removed:
@@ -96,7 +96,7 @@ def remove_app(*, slug: str, if_match: str | None = None, stop: bool = False) ->
     daemon = current()
     condition, entry = tags.condition(if_match), store.get("apps", slug)
     if condition is not None and not condition.holds(entry.etag if entry else None):
-        raise errors.changed(places.place("apps", slug).file, entry.etag if entry else None)
+        raise errors.changed(layout.place("apps", slug).file, entry.etag if entry else None)
     if entry is None:
         raise _no_file(daemon, slug)
     if _runs(daemon, slug):
@@ -113,7 +113,7 @@ def remove_app(*, slug: str, if_match: str | None = None, stop: bool = False) ->
 
 def known_app(*, slug: str) -> None:
     """NotFound for a slug that is no app: said before anything is said about a body."""
-    places.place("apps", slug)
+    layout.place("apps", slug)
     if not is_app(current(), slug):
         raise errors.not_found("apps", slug)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 from dashboard.daemon import Daemon, Views, current, read
-from dashboard.files import errors, places, store
+from dashboard.files import errors, layout, store
 from dashboard.operations.common import Removed, Written
 from dashboard.registry.records import Group
 
@@ -20,7 +20,7 @@ def list_bookmarks() -> GroupList:
 
 def get_bookmarks(*, group: str) -> Group:
     """The record Group."""
-    places.place("bookmarks", group)
+    layout.place("bookmarks", group)
     return _record(current(), group)
 
 

@@ -16,7 +16,7 @@ from config.web.hosts import allowed
 from config.web.http import threads
 from dashboard.daemon import Views, current, read
 from dashboard.events import EVENTS
-from dashboard.files import convert, places
+from dashboard.files import convert, layout
 from dashboard.files.durations import Unfit
 from dashboard.listeners.records import Observed
 from dashboard.operations.apps import STATES
@@ -109,7 +109,7 @@ async def _waited(slug: str, state: str, seconds: float) -> App:
 
 
 def _masked(slug: str) -> App:
-    places.place("apps", slug)
+    layout.place("apps", slug)
     return app_record(current(), slug)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from dashboard.daemon import current
-from dashboard.files import errors, places
+from dashboard.files import errors, layout
 from dashboard.history import windows
 from dashboard.history.windows import History
 from dashboard.operations.common import is_app
@@ -13,7 +13,7 @@ from dashboard.operations.common import is_app
 
 def app_history(*, slug: str, window: str = "24h") -> History:
     """The record History, also of an app that was removed."""
-    places.place("apps", slug)
+    layout.place("apps", slug)
     daemon = current()
     if daemon.state.history.recorder.known(slug) is None and not is_app(daemon, slug):
         raise errors.not_found("apps", slug)

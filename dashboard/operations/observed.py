@@ -8,7 +8,7 @@ from typing import Any, TypedDict, get_args
 from config.errors import NotFound
 from dashboard.daemon import Daemon, current
 from dashboard.daemon.scanning import Scan
-from dashboard.files import errors, places, store
+from dashboard.files import errors, layout, store
 from dashboard.files.convert import Expected
 from dashboard.files.errors import BadValues
 from dashboard.listeners.observed import Sighting
@@ -41,7 +41,7 @@ def claim(
     daemon = current()
     found = find(daemon, id)
     wanted = text("slug", slug)
-    places.place("apps", wanted)
+    layout.place("apps", wanted)
     name = None if name is None else text("name", name)
     expected = None if expected is None else choice("expected", expected, *EXPECTED)
     _not_claimed(daemon, id)

@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 from config.logs import timestamp
 from dashboard.daemon import current
-from dashboard.files import places, removed, store
+from dashboard.files import layout, removed, store
 from dashboard.operations.common import text
 
 
@@ -47,7 +47,7 @@ def restore_removed(*, file: Any) -> Restored:
     store.put_text(one.kind, one.name, removed.text(one), if_none_match=True)
     removed.forget(one)
     daemon.sync()
-    place = places.place(one.kind, one.name)
+    place = layout.place(one.kind, one.name)
     return {"ok": True, "kind": one.kind, "name": one.name, "file": place.file}
 
 
@@ -58,5 +58,5 @@ def _wire(one: removed.Removed) -> RemovedFile:
         "file": one.file,
         "removedAt": timestamp(one.at),
         "bytes": one.size,
-        "exists": places.place(one.kind, one.name).path.exists(),
+        "exists": layout.place(one.kind, one.name).path.exists(),
     }

@@ -6,7 +6,7 @@ from typing import Any, NotRequired, TypedDict
 
 from dashboard.daemon import current
 from dashboard.files import store
-from dashboard.files.places import IGNORE
+from dashboard.files.layout import IGNORE
 from dashboard.files.store import Kind
 from dashboard.operations.bookmarks import written_group
 from dashboard.operations.common import Record, Written, invalid, written_app

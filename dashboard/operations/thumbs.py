@@ -6,11 +6,11 @@ from typing import Any, TypedDict
 
 from config.errors import NotFound
 from dashboard.daemon import current
-from dashboard.files import errors, places
+from dashboard.files import errors, layout
 from dashboard.operations.apps import known_app
 from dashboard.operations.common import text
-from dashboard.pictures.icons import Icon
-from dashboard.pictures.thumbs import Picture
+from dashboard.rendering.icons import Icon
+from dashboard.rendering.thumbs import Picture
 
 
 class Taken(TypedDict):
@@ -34,7 +34,7 @@ def refresh_thumbs(*, slug: Any = None) -> Taken:
 
 def icon(*, group: str, url: str) -> Icon | None:
     """The icon of a link of the group; None while there is none yet."""
-    places.place("bookmarks", group)
+    layout.place("bookmarks", group)
     daemon = current()
     entry = daemon.ask(lambda: daemon.state.loaded.groups.get(group))
     if entry is None:

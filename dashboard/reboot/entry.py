@@ -11,7 +11,7 @@ import orjson
 
 from config.logs import timestamp
 from dashboard.files import masks
-from dashboard.listeners.shown import masked_argv, plain
+from dashboard.listeners.printable import masked_argv, plain
 
 ARGV, IDENTITY = 32 << 10, 16 << 10  # bytes
 SECRET = "its command line holds a secret, which is never kept"  # noqa: S105

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
 from config.logs import timestamp
-from dashboard.listeners.shown import masked_argv, plain
+from dashboard.listeners.printable import masked_argv, plain
 from dashboard.reboot.notice import Item
 from dashboard.services.supervise import Supervisor
 

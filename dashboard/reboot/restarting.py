@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from config.errors import Conflict, Invalid
-from dashboard.files import places, store
+from dashboard.files import layout, store
 from dashboard.listeners import names
 from dashboard.reboot import block
 from dashboard.reboot.entry import Entry
@@ -48,7 +48,7 @@ async def slug_for(
     another declared app, which then gets the block.
     """
     if wanted is not None:
-        places.place("apps", wanted)
+        layout.place("apps", wanted)
     declared = set(await asyncio.to_thread(store.apps))
     taken = declared | services.slugs()
     if wanted is None or wanted == entry.slug:

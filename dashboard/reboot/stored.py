@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import orjson
 
 from config.storage import files
-from dashboard.files import errors, places
+from dashboard.files import errors, layout
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ VERSION = 1
 def load(name: str, read: Callable[[dict[str, Any]], T]) -> T | None:
     """What the file holds, None when there is none; one that is not ours is put aside. Blocks."""
     try:
-        found = files.read(places.state_dir() / name)
+        found = files.read(layout.state_dir() / name)
         if found is None:
             return None
         value = orjson.loads(found.data)
@@ -39,13 +39,13 @@ def save(name: str, value: dict[str, Any]) -> None:
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     data = orjson.dumps({"version": VERSION, **value}, option=options)
     with _logging_failures(name):
-        files.write(places.state_dir() / name, data)
+        files.write(layout.state_dir() / name, data)
 
 
 def remove(name: str) -> None:
     """`read_only` when the disk refuses. Blocks."""
     with _logging_failures(name):
-        files.change(places.state_dir() / name, lambda _now: None)
+        files.change(layout.state_dir() / name, lambda _now: None)
 
 
 @contextlib.contextmanager
@@ -62,7 +62,7 @@ def _put_aside(name: str, error: Exception) -> None:
     aside = f"{name}.unreadable-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
     log.warning("put aside", extra={"file": name, "why": str(error), "aside": aside})
     try:
-        folder = places.state_dir()
+        folder = layout.state_dir()
         (folder / name).rename(folder / aside)
     except OSError as refused:
         log.warning("cannot be put aside", extra={"file": name, "why": str(refused)})

@@ -13,7 +13,7 @@ from dashboard.health.record import Policy, Port, Reason
 from dashboard.health.target import Target
 from dashboard.listeners.observed import Sighting
 from dashboard.registry.look import same
-from dashboard.registry.matching import Found
+from dashboard.registry.matching import Recognised
 from dashboard.services.definition import Service
 
 Source = Literal["declared", "discovered"]
@@ -29,7 +29,7 @@ class Facts:
     """
 
     entry: Entry | None
-    found: Found
+    found: Recognised
     health: HealthDefaults
     scanned: Ranges
     living: bool = False

@@ -19,7 +19,7 @@ from dashboard.listeners.observed import Sighting
 from dashboard.registry import declared, discovered
 from dashboard.registry.app import App, Facts, Process
 from dashboard.registry.look import Files, Seen, same
-from dashboard.registry.matching import Found, Listeners
+from dashboard.registry.matching import Listeners, Recognised
 
 __all__ = ["App", "Census", "census"]
 
@@ -36,7 +36,7 @@ class _Made:
     own_ports: frozenset[int]
     ignoring: Mapping[str, bool]  # id -> whether a rule covers it, of those that were asked
 
-    def facts(self, entry: Entry | None, found: Found) -> Facts:
+    def facts(self, entry: Entry | None, found: Recognised) -> Facts:
         config: Config = self.files.config.parsed
         slug = entry.name if entry else ""
         return Facts(
@@ -103,7 +103,7 @@ def census(
     observed = tuple(one for one in left if not ignoring[one.id])
     slugs = _slugs(left, listeners.family, seen, files.apps)
     for slug, one in discovered.among(observed, slugs, seen.hidden):
-        facts = made.facts(None, Found(one))
+        facts = made.facts(None, Recognised(one))
         apps[slug] = _kept(known.get(slug), facts) or discovered.app(slug, facts)
     return Census(
         apps=apps,
@@ -121,7 +121,7 @@ def _declared(made: _Made, listeners: Listeners, known: Mapping[str, App]) -> di
     apps = {}
     for entry in entries:
         slug = entry.name
-        facts = made.facts(entry, found.get(slug, Found()))
+        facts = made.facts(entry, found.get(slug, Recognised()))
         apps[slug] = _kept(known.get(slug), facts) or declared.app(slug, facts)
     return apps
 

@@ -11,7 +11,7 @@ from dashboard.files import masks
 from dashboard.health.target import Target
 from dashboard.listeners import names
 from dashboard.listeners.observed import Sighting
-from dashboard.listeners.shown import masked_argv
+from dashboard.listeners.printable import masked_argv
 from dashboard.registry.targets import LOCALHOST
 
 _UNFIT = re.compile(r"[\ud800-\udfff\x00]")

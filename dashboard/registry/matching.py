@@ -40,7 +40,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Recognised:
     """`own`: the listener the app is recognised by; `stranger`: who has its port instead."""
 
     own: Sighting | None = None
@@ -94,7 +94,7 @@ class Listeners:
             if owners and (slug := _owner(one, owners)):
                 self.family[one.id] = slug
 
-    def assign(self, wanted: Iterable[Wanted]) -> dict[str, Found]:
+    def assign(self, wanted: Iterable[Wanted]) -> dict[str, Recognised]:
         """The listener of each app. An app found on its own port comes before one that moved, and
         no two apps move to the same listener."""
         found = {one.slug: self._at_home(one) for one in wanted}
@@ -106,22 +106,22 @@ class Listeners:
             moved = self._elsewhere(one, taken)
             if moved and (moved.present or here.own is None):
                 taken.add(moved.id)
-                found[one.slug] = Found(moved)
+                found[one.slug] = Recognised(moved)
         return found
 
-    def _at_home(self, one: Wanted) -> Found:
+    def _at_home(self, one: Wanted) -> Recognised:
         """Who listens on the app's own port; of an app without one, what its service opened."""
         if one.port is None:
             known = (s for s in self.all if self.family.get(s.id) == one.slug)
-            return Found(min(known, key=lambda s: not s.present, default=None))
+            return Recognised(min(known, key=lambda s: not s.present, default=None))
         judged = [(self._verdict(one, s), s) for s in self.by_port.get(one.port, ())]
         own = [
             (not s.present, said, s.id, s) for said, s in judged if said is not Verdict.CONTRADICTS
         ]
         if own:
-            return Found(min(own, key=lambda row: row[:3])[3])
+            return Recognised(min(own, key=lambda row: row[:3])[3])
         strangers = (seen for _, seen in judged if seen.present and one.owns)
-        return Found(stranger=next(strangers, None))
+        return Recognised(stranger=next(strangers, None))
 
     def _elsewhere(self, one: Wanted, taken: Set[str]) -> Sighting | None:
         """The nearest that fits without doubt: a web server before whatever else it has opened."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypedDict
 
 from config.logs import timestamp
-from dashboard.files import masks, places, schema
+from dashboard.files import layout, masks, schema
 from dashboard.files.convert import Expected
 from dashboard.files.entries import Entry
 from dashboard.files.records import FileError, file_error
@@ -18,10 +18,10 @@ from dashboard.health.result import Last, Result
 from dashboard.history.summary import Summary, Uptime
 from dashboard.history.track import Recent
 from dashboard.listeners.records import Identity, Listens, identity, listens
-from dashboard.pictures.thumbs import Kind
 from dashboard.registry import app as apps
 from dashboard.registry import words
 from dashboard.registry.app import Source
+from dashboard.rendering.thumbs import Kind
 from dashboard.services.state import Service
 
 _RUNNING = frozenset({State.STARTING, State.UP, State.DEGRADED})
@@ -222,7 +222,7 @@ def config(entry: Entry, restart_needed: Sequence[str] = (), *, host: str | None
         "source": source,
         "defaults": schema.DEFAULTS,
         "restartNeeded": list(restart_needed),
-        "path": str(places.home() / entry.file),
+        "path": str(layout.home() / entry.file),
         "etag": entry.etag,
     }
 
@@ -236,6 +236,14 @@ def counts(states: Iterable[tuple[apps.App, State]]) -> dict[str, int]:
 def named(app: apps.App) -> tuple[str, str, str | None]:
     """Slug, name and address as they are shown."""
     return app.slug, masks.text(app.name), _shown(app.url)
+
+
+def cwd(app: apps.App) -> str:
+    """Where it runs, else where it is started; "" when neither is known, or in a container."""
+    identity = app.sighting.identity if app.sighting else None
+    if identity is not None:
+        return "" if identity.container else identity.cwd
+    return (app.file.service.cwd or "") if app.file and app.file.service else ""
 
 
 def needs_attention(app: apps.App, record: Record) -> bool:

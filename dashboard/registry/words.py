@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboard.health.record import Reason, Record, State
-from dashboard.listeners.shown import plain
+from dashboard.listeners.printable import plain
 from dashboard.registry.app import App
 
 _NAME = 80

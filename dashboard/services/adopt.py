@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from config.process import table
 from config.process.table import Process
-from dashboard.files import places as files
-from dashboard.services import places, record
+from dashboard.files import layout as files
+from dashboard.services import layout, record
 from dashboard.services.record import Exit, Record
 from dashboard.services.state import ALIVE
 from dashboard.services.system import boot, ports, processes
@@ -16,7 +16,7 @@ from dashboard.services.system import boot, ports, processes
 def left() -> set[str]:
     """The slugs of every run of this boot that was alive when it was last heard of. Blocks."""
     now = boot.boot_id()
-    known = ((slug, record.load(slug)) for slug in places.recorded() if files.SLUG.fullmatch(slug))
+    known = ((slug, record.load(slug)) for slug in layout.recorded() if files.SLUG.fullmatch(slug))
     return {slug for slug, one in known if one and one.boot == now and one.status in ALIVE}
 
 

@@ -22,7 +22,7 @@ from dashboard.services.definition import Service
 from dashboard.services.errors import PortInUse
 from dashboard.services.policy import Restarts, wants_restart
 from dashboard.services.record import Exit, Record
-from dashboard.services.state import State
+from dashboard.services.state import ServiceState
 from dashboard.services.system import boot, ports, processes, waiting
 
 log = logging.getLogger(__name__)
@@ -32,9 +32,9 @@ PATIENCE_S = 10.0  # for a command without a readiness that puts itself into the
 
 @dataclass(slots=True, eq=False)
 class Life:
-    """The process behind one State. `due` is called when a restart is due."""
+    """The process behind one ServiceState. `due` is called when a restart is due."""
 
-    state: State
+    state: ServiceState
     due: Callable[[], None]
     settled: asyncio.Event = field(default_factory=asyncio.Event)  # ready, late or ended
     restarts: Restarts = field(default_factory=Restarts)

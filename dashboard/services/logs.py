@@ -17,7 +17,7 @@ from typing import TypedDict
 
 from config.errors import Invalid
 from config.storage import opening
-from dashboard.services import places
+from dashboard.services import layout
 
 MOST_LINES, DEFAULT_LINES = 5000, 200
 LINE_BYTES = 16 * 1024
@@ -137,7 +137,7 @@ def end(slug: str) -> int:
 def append_to(slug: str) -> tuple[int, int]:
     """The log as a command writes it, and the position where it begins; a new line is begun."""
     with holding(slug):
-        path = places.current(slug)
+        path = layout.current(slug)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         fd = os.open(path, flags, 0o600)
@@ -158,7 +158,7 @@ def holding(slug: str) -> Iterator[None]:
 def archives(slug: str) -> list[Part]:
     """Finished parts, oldest first."""
     found = []
-    folder = places.logs(slug)
+    folder = layout.logs(slug)
     for name in os.listdir(folder) if folder.is_dir() else ():  # noqa: PTH208
         match = ARCHIVE.fullmatch(name)
         if match:
@@ -170,7 +170,7 @@ def archives(slug: str) -> list[Part]:
 def kept(slug: str) -> list[Part]:
     """Every part in order; the last is `current`, also when there is none yet."""
     done = archives(slug)
-    path = places.current(slug)
+    path = layout.current(slug)
     try:
         size = path.stat().st_size
     except FileNotFoundError:

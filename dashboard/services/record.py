@@ -15,7 +15,7 @@ import orjson
 
 from config.logs import timestamp
 from config.storage import files, opening
-from dashboard.services import places
+from dashboard.services import layout
 from dashboard.services.system.processes import Family
 
 Status = Literal["running", "stopped", "starting", "stopping", "backoff", "failed"]
@@ -67,7 +67,7 @@ class Record:
 def load(slug: str) -> Record | None:
     """The record, None when there is none that can be read."""
     try:
-        found = files.read(places.record(slug), limit=65536)
+        found = files.read(layout.record(slug), limit=65536)
         return _record(orjson.loads(found.data)) if found else None
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
@@ -75,7 +75,7 @@ def load(slug: str) -> Record | None:
 
 def save(slug: str, record: Record) -> None:
     """CannotWrite when the disk refuses."""
-    path = places.record(slug)
+    path = layout.record(slug)
     with files.writing(path.name):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     files.write(path, _text(record))
@@ -83,7 +83,7 @@ def save(slug: str, record: Record) -> None:
 
 def exit_of(slug: str, run: str) -> Exit | None:
     """What the wrapper of this run wrote when its command ended; None when it wrote nothing."""
-    path = places.exit_file(slug)
+    path = layout.exit_file(slug)
     try:
         match = EXIT.fullmatch(opening.contents(path))
         at = datetime.fromtimestamp(path.stat().st_mtime, UTC)

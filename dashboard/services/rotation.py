@@ -15,7 +15,7 @@ from typing import Any
 
 from config.storage import opening
 from config.storage.syscalls import UNSUPPORTED
-from dashboard.services import logs, places
+from dashboard.services import layout, logs
 
 COLLAPSE_RANGE = 0x08
 CHUNK = 1 << 20
@@ -27,7 +27,7 @@ COLLAPSES = hasattr(_libc, "fallocate64")
 
 def rotate(slug: str, *, max_bytes: int, keep: int, now: datetime) -> bool:
     """Whether the log was large enough to be cut. Blocks while bytes are copied."""
-    path = places.current(slug)
+    path = layout.current(slug)
     with logs.holding(slug):
         try:
             if path.stat().st_size < max_bytes:
@@ -48,9 +48,9 @@ def rotate(slug: str, *, max_bytes: int, keep: int, now: datetime) -> bool:
 def recover(slug: str) -> None:
     """After a kill between the copy and its name: the bytes are cut already, or still there."""
     with logs.holding(slug):
-        for draft in places.logs(slug).glob(f"@*{DRAFT}"):
+        for draft in layout.logs(slug).glob(f"@*{DRAFT}"):
             size = draft.stat().st_size
-            if size and not _same_head(draft, places.current(slug), size):
+            if size and not _same_head(draft, layout.current(slug), size):
                 draft.rename(draft.with_suffix(""))
             else:
                 draft.unlink()
@@ -64,7 +64,7 @@ def _cut(slug: str, fd: int, now: datetime) -> bool:
         return False
     start = logs.kept(slug)[-1].start
     name = f"@{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{start}.log"
-    draft = places.logs(slug) / f"{name}{DRAFT}"
+    draft = layout.logs(slug) / f"{name}{DRAFT}"
     out = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
         done = _copy(fd, out, 0, head)

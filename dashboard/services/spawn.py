@@ -13,7 +13,7 @@ from pathlib import Path
 
 from config.process import table
 from config.storage import files
-from dashboard.services import environment, logs, places, record, wrapper
+from dashboard.services import environment, layout, logs, record, wrapper
 from dashboard.services.definition import Service
 from dashboard.services.record import Exit, Record
 from dashboard.services.system import boot
@@ -84,7 +84,7 @@ def _launched(
     open_files: int | None,
 ) -> Record:
     argv = wrapper.argv(
-        service.argv, run=intent.run, exit_file=places.exit_file(slug), files=open_files
+        service.argv, run=intent.run, exit_file=layout.exit_file(slug), files=open_files
     )
     try:
         record.save(slug, intent)

@@ -72,7 +72,7 @@ class World:
 
 
 @dataclass(slots=True, eq=False)
-class State:
+class ServiceState:
     """One service by its slug. `service` stays while it runs, though its file may be gone."""
 
     slug: str

@@ -13,7 +13,7 @@ from dashboard.services import adopt, errors, logs, rotation
 from dashboard.services import state as states
 from dashboard.services.actions import ACTIONS, Outcome
 from dashboard.services.definition import Service
-from dashboard.services.state import State, World
+from dashboard.services.state import ServiceState, World
 from dashboard.services.system.processes import Family
 from dashboard.services.unit import Unit
 
@@ -90,7 +90,7 @@ class Supervisor:
         unit = self._units.get(slug)
         return unit.state.status if unit else None
 
-    def state(self, slug: str) -> State | None:
+    def state(self, slug: str) -> ServiceState | None:
         """To be read, never changed."""
         unit = self._units.get(slug)
         return unit.state if unit else None

@@ -12,7 +12,7 @@ from dashboard.services.definition import Service
 from dashboard.services.errors import PortInUse
 from dashboard.services.life import Life
 from dashboard.services.record import Record
-from dashboard.services.state import ALIVE, Change, State, World
+from dashboard.services.state import ALIVE, Change, ServiceState, World
 from dashboard.services.system import boot, ports
 
 ANSWER_S = 10.0  # how long a start waits before it is answered, and a restart for its port
@@ -26,12 +26,12 @@ class Unit:
 
     slug: str
     world: World
-    state: State = field(init=False)
+    state: ServiceState = field(init=False)
     queue: Queue = field(init=False)
     life: Life = field(init=False)
 
     def __post_init__(self) -> None:
-        self.state = State(self.slug, self.world)
+        self.state = ServiceState(self.slug, self.world)
         self.queue = Queue(self.slug)
         self.life = Life(self.state, self._retry)
 

@@ -95,12 +95,6 @@ def failed(request: HttpRequest) -> HttpResponse:
     return answers.django(SvcError(WORDS["internal error"]))
 
 
-def mount(request: Request) -> str:
-    """What stands before every address of this part: "/review" on the main port, else ""."""
-    found: str = request.META.get("SCRIPT_NAME", "")
-    return found
-
-
 def flag(request: Request, name: str) -> bool:
     """Whether a query parameter is there with any value but 0."""
     return request.query_params.get(name, "0") != "0"
@@ -116,7 +110,7 @@ def tagged(
     """
     etag = tag(request, slug, *parts)
     headers = {"ETag": etag}
-    if known(request, etag):
+    if rest.known(request, etag):
         return HttpResponse(status=304, headers=headers)
     kind = answers.JSON.decode()
     if body := kept(slug, etag):
@@ -145,10 +139,4 @@ def keep(request: Request, slug: str, etag: str, body: bytes, *parts: str) -> No
 def tag(request: Request, slug: str, *parts: str) -> str:
     """Changes with anything that is shown below the project."""
     kind = request.accepted_renderer.format
-    return f'"{details.etag(slug, __version__, kind, mount(request), *parts)}"'
-
-
-def known(request: Request, etag: str) -> bool:
-    """Whether If-None-Match names this tag."""
-    sent = request.headers.get("If-None-Match", "")
-    return etag in (one.strip().removeprefix("W/") for one in sent.split(","))
+    return f'"{details.etag(slug, __version__, kind, rest.mount(request), *parts)}"'

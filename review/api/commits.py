@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from config.web import rest
 from review import assets
 from review.api import bodies, pictures, queries
-from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, mount, tagged
+from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, tagged
 from review.stacks import changes, details, interdiff, taking
 from review.stacks import repo as repos
 from review.threads import export, records
@@ -55,7 +55,7 @@ class CommitViewSet(ViewSet):
         return tagged(
             request,
             place["project"],
-            lambda: records.review(repos.target_at(**place), html=html, mount=mount(request)),
+            lambda: records.review(repos.target_at(**place), html=html, mount=rest.mount(request)),
             "review",
             str(html),
             *place.values(),

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.web.places import BadgeList, PlaceList, PlaceQuery, badges, found
+from config.web.palette import BadgeList, DestinationList, DestinationQuery, badges, found
 from review import reviewer
 from review.api import bodies
 from review.api.base import ViewSet, documented
@@ -41,7 +41,7 @@ class InstanceViewSet(ViewSet):
         me = reviewer.me()
         return Response({"id": me.id, "name": me.name})
 
-    @documented(PlaceList, query=PlaceQuery, errors=(400,))
+    @documented(DestinationList, query=DestinationQuery, errors=(400,))
     def places(self, request: Request) -> Response:
         """Where one can go in all parts, by name; best first."""
         return Response(found(request))

@@ -8,7 +8,8 @@ from urllib.parse import quote
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from review.api.base import flag, keep, kept, known, tag
+from config.web import rest
+from review.api.base import flag, keep, kept, tag
 from review.stacks import details
 from review.stacks import repo as repos
 from review.stacks.pictures import render
@@ -24,7 +25,7 @@ def answer(
     parts = (kind, asked.urlencode(), repo or "", sha or "")
     etag = tag(request, project, *parts)
     headers = {"ETag": etag}
-    if known(request, etag):
+    if rest.known(request, etag):
         return HttpResponse(status=304, headers=headers)
     headers["Cache-Control"] = "no-cache"
     item = repos.look_up(project, repo, sha)[1] if repo and sha else None

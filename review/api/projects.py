@@ -16,7 +16,7 @@ from config.web import rest
 from config.web.shapes import serializer
 from review import assets, markdown, projects
 from review.api import bodies, pictures, queries
-from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, mount, tagged
+from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, tagged
 from review.stacks import conversations, details, moving, notes, wire
 
 
@@ -39,7 +39,7 @@ class ProjectViewSet(ViewSet):
 
         def make() -> details.Project:
             found = details.project(project)
-            return details.rendered(found, mount(request)) if html else found
+            return details.rendered(found, rest.mount(request)) if html else found
 
         return tagged(request, project, make, "project", str(html))
 
@@ -49,7 +49,7 @@ class ProjectViewSet(ViewSet):
         asked: dict[str, Any] = {
             "unresolved_only": flag(request, "unresolved"),
             "html": flag(request, "html"),
-            "mount": mount(request),
+            "mount": rest.mount(request),
         }
         return tagged(
             request,
@@ -96,7 +96,7 @@ class ProjectViewSet(ViewSet):
         text = rest.body(request).get("text")
         if not isinstance(text, str):
             raise Invalid('"text" must be a string')
-        return Response({"html": markdown.html(text, mount=mount(request))})
+        return Response({"html": markdown.html(text, mount=rest.mount(request))})
 
     @binary(*pictures.TYPES.values(), query=queries.Picture, errors=(400, 404))
     def picture(self, request: Request, project: str, kind: str) -> HttpResponse:

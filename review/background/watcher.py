@@ -13,6 +13,7 @@ from pathlib import Path
 from django.conf import settings
 
 from config.errors import NotFound
+from config.git.command import GitError
 from config.storage import files as kernel_files
 from config.storage.files import sweep
 from config.storage.paths import UnsafePath, own_folder
@@ -20,7 +21,6 @@ from config.storage.watch import Watcher
 from review import caches, events, files, projects
 from review.background.telling import Teller
 from review.git import catfile, refs
-from review.git.command import GitError
 from review.git.repository import open_repository
 from review.projects import Project
 from review.stacks import repo as repos

@@ -24,7 +24,7 @@ from review import events, projects
 from review.examples import repository
 from review.files import expect, state_dir
 
-State = Literal["present", "removed", "none"]
+ReviewState = Literal["present", "removed", "none"]
 
 
 class Examples(TypedDict):  # their slugs, by what was done with them
@@ -45,7 +45,7 @@ _guard = threading.Lock()
 _adding: Future[Examples] | None = None
 
 
-def state() -> State:
+def state() -> ReviewState:
     """`present` when an example is there, `removed` when one can be brought back, else `none`."""
     if any(map(_is_live, EXAMPLES)):
         return "present"

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from config.errors import Unavailable
+from config.git import command
+from config.git.command import GitError
 from config.storage import files
-from review.git import command
-from review.git.command import GitError
 
 HISTORY = Path(__file__).parent / "history.fast-import"
 REFS = {

@@ -5,7 +5,7 @@ through the kernel's writer. What a file means is for projects/, reviews/ and st
 """
 
 from review.files.backups import keep
-from review.files.places import (
+from review.files.layout import (
     KINDS,
     PROJECT,
     SLUG,

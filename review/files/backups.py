@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from config.storage import files
-from review.files.places import state_dir
+from review.files.layout import state_dir
 
 KEPT = 20  # of each file
 

@@ -15,8 +15,8 @@ from config.storage import files, yamlio
 from config.storage.mirror import Mirror, Mirrored
 from config.storage.paths import UnsafePath
 from review import caches
-from review.files import backups, places
-from review.files.places import KINDS, PROJECT, REPO, SHA_FILE
+from review.files import backups, layout
+from review.files.layout import KINDS, PROJECT, REPO, SHA_FILE
 from review.models import FileRow
 
 log = logging.getLogger(__name__)
@@ -61,11 +61,11 @@ def _check_list(
 
 def _keys() -> Iterator[str]:
     """Every file there is, as its path below the projects directory."""
-    for slug in places.slugs():
+    for slug in layout.slugs():
         yield f"{slug}/{PROJECT}"
         for kind in KINDS:
-            for repo in filter(REPO.fullmatch, places.listed(places.root() / slug / kind)):
-                for sha in places.names(slug, kind, repo):
+            for repo in filter(REPO.fullmatch, layout.listed(layout.root() / slug / kind)):
+                for sha in layout.names(slug, kind, repo):
                     yield f"{slug}/{kind}/{repo}/{sha}.yaml"
 
 
@@ -73,8 +73,8 @@ MIRROR = Mirror(
     model=FileRow,
     key="key",
     keys=_keys,
-    locate=lambda key: places.path(*key.split("/")),
-    within=lambda key: places.project(key.split("/")[0]),
+    locate=lambda key: layout.path(*key.split("/")),
+    within=lambda key: layout.project(key.split("/")[0]),
     read=load,
     limit=LIMIT,
     grace_s=files.SETTLE_S,
@@ -94,9 +94,9 @@ def read(*parts: str) -> Mirrored | None:
     return _watched(parts, MIRROR.get("/".join(parts)))
 
 
-def read_all(slug: str, kind: places.Kind, repo: str) -> list[Mirrored]:
+def read_all(slug: str, kind: layout.Kind, repo: str) -> list[Mirrored]:
     """Every file of this kind, in the order of `names`."""
-    parts = [(slug, kind, repo, f"{name}.yaml") for name in places.names(slug, kind, repo)]
+    parts = [(slug, kind, repo, f"{name}.yaml") for name in layout.names(slug, kind, repo)]
     found = MIRROR.get_many("/".join(one) for one in parts)
     read = (_watched(one, found.get("/".join(one))) for one in parts)
     return [one for one in read if one is not None]
@@ -116,7 +116,7 @@ def _keep_vanished(parts: tuple[str, ...], before: Mirrored | None, now: Mirrore
     """Ids are gone that were there: the text that held them goes to the backups."""
     if before is None or before is now or before.document is None:
         return
-    if before.path != places.path(*parts):
+    if before.path != layout.path(*parts):
         return
     if _ids(before) <= (_ids(now) if now else set()):
         return
@@ -141,7 +141,7 @@ _young: dict[str, tuple[str, str]] = {}  # stat and hash of files that were youn
 
 def stamp(slug: str, repo: str) -> str:
     """Changes when project.yaml or any review or PR file of this repo does; parses nothing."""
-    folder = f"{places.root()}/{slug}"  # text: the list of projects asks this of all of them
+    folder = f"{layout.root()}/{slug}"  # text: the list of projects asks this of all of them
     marks = [_mark(f"{folder}/{PROJECT}", folder)]
     for kind in KINDS if REPO.fullmatch(repo) else ():
         with contextlib.suppress(OSError), os.scandir(f"{folder}/{kind}/{repo}") as entries:

@@ -16,8 +16,8 @@ from config.errors import Conflict, NotFound, SvcError
 from config.storage import files, yamlio
 from config.storage.paths import UnsafePath, leads_out
 from review import caches
-from review.files import backups, places
-from review.files.places import PROJECT
+from review.files import backups, layout
+from review.files.layout import PROJECT
 from review.files.reading import MIRROR, load
 
 VERSION = 1
@@ -38,7 +38,7 @@ def change(parts: Sequence[str], edit: files.Edit, *, backup: bool = False) -> N
     before. Conflict (invalid_file, newer_file, changed) for a file, or a project.yaml above it,
     that must not be written; 500 "Cannot write ..." when the disk refuses. Then nothing changed.
     """
-    target, name = places.path(*parts), "/".join(parts[1:])
+    target, name = layout.path(*parts), "/".join(parts[1:])
     if name != PROJECT:
         _check_project(parts[0])
     apply = partial(_apply, tuple(parts), edit, backup)
@@ -46,11 +46,11 @@ def change(parts: Sequence[str], edit: files.Edit, *, backup: bool = False) -> N
         if not os.path.isdir(target.parent):  # noqa: PTH112 - no error is one of ours
             if apply(None) is None:
                 return  # and no folder is made for nothing
-            if leads_out(places.project(parts[0]), target.parent):
+            if leads_out(layout.project(parts[0]), target.parent):
                 raise UnsafePath(f"{name} leaves its folder")
             with files.writing(name):
                 target.parent.mkdir(parents=True, exist_ok=True)
-        files.change(target, apply, mode=0o666, within=places.project(parts[0]))
+        files.change(target, apply, mode=0o666, within=layout.project(parts[0]))
     except UnsafePath as error:
         text = f"{name} is behind a link that leads out of the project; nothing was changed."
         raise Conflict(text, code="invalid_file") from error
@@ -117,7 +117,7 @@ def _apply(
         return data
     if backup and data is not None:
         backups.keep(parts, data)
-    expect(places.path(*parts), after)
+    expect(layout.path(*parts), after)
     return after
 
 

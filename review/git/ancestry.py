@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
+from config.git.command import GitError
 from review import caches
-from review.git.command import GitError
 from review.git.repository import Repository
 
 HEX = re.compile(r"[0-9a-fA-F]{4,64}")

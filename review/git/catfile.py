@@ -18,8 +18,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from review.git import command
-from review.git.command import GitError
+from config.git import command
+from config.git.command import GitError
 from review.git.output import SHA
 from review.git.repository import Repository
 

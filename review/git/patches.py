@@ -15,9 +15,9 @@ from zlib import crc32
 
 from django.db import OperationalError
 
+from config.git.command import GitError
 from review import caches
 from review.git import objects, output
-from review.git.command import GitError
 from review.git.log.history import boundary
 from review.git.ranges import Range
 from review.git.repository import Repository

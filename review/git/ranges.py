@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from config.errors import printable
+from config.git import command
+from config.git.command import GitError
 from review import caches
-from review.git import command
-from review.git.command import GitError
 from review.git.output import SHA
 from review.git.refs import HEADS, REMOTES, Refs
 from review.git.repository import Repository

@@ -11,14 +11,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from config.git import command
+from config.git.command import GitError
 from config.storage import opening
 from review import caches
-from review.git import command, underway
-from review.git.command import GitError
+from review.git import underway
 from review.git.repository import LONGEST, Repository, refuse_odd
 from review.git.underway import MARKS, REBASES, Underway
 
 HEADS, REMOTES, TAGS = underway.HEADS, "refs/remotes/", "refs/tags/"
+OURS = "refs/svc"  # what the service keeps for itself: no branch, and no move of one
 STATED = ("HEAD", "packed-refs", "logs/HEAD", "shallow", "config", *MARKS)
 RACY_NS = 50_000_000  # what changed this recently may change again under the same stat
 # Where git looks for a short name, first to last (gitrevisions).
@@ -127,8 +129,16 @@ def watched(repository: Repository) -> list[Path]:
     found = []
     for base in _bases(repository):
         found += [base, base / "logs", base / "reftable", *(base / name for name in REBASES)]
-        found += [Path(folder) for folder, _, _ in os.walk(base / "refs")]
+        found += [Path(folder) for folder in _folders(base / "refs")]
     return [folder for folder in found if folder.is_dir()]
+
+
+def _folders(top: Path) -> Iterator[str]:
+    """The folders of refs that can be somebody's."""
+    ours = os.fspath(top.parent / OURS)
+    for folder, below, _ in os.walk(top):
+        below[:] = [name for name in below if f"{folder}/{name}" != ours]
+        yield folder
 
 
 def _bases(repository: Repository) -> list[Path]:
@@ -140,18 +150,19 @@ def _files(repository: Repository) -> Iterator[tuple[str, os.stat_result]]:
         for name in STATED:
             with contextlib.suppress(OSError):
                 yield f"{base}/{name}", os.stat(f"{base}/{name}")  # noqa: PTH116 - hot path
-        yield from _below(f"{base}/refs")
+        yield from _below(f"{base}/refs", but=f"{base}/{OURS}")
         yield from _below(f"{base}/reftable")
 
 
-def _below(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+def _below(folder: str, but: str = "") -> Iterator[tuple[str, os.stat_result]]:
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
         return
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
-            yield from _below(entry.path)
+            if entry.path != but:
+                yield from _below(entry.path)
         elif not entry.name.endswith(".lock"):
             with contextlib.suppress(OSError):
                 yield entry.path, entry.stat()
@@ -170,6 +181,8 @@ def _ask(repository: Repository) -> Refs:
     symbolic: dict[str, str] = {}
     for line in os.fsdecode(told).split("\0\n")[:-1]:
         name, upstream, symref, sha, kind, peeled, peeled_kind = line.split("\0")[:7]
+        if name.startswith(f"{OURS}/"):
+            continue
         commit = _commit(repository, sha, kind, peeled, peeled_kind)
         if commit:
             shas[name] = commit

@@ -17,10 +17,10 @@ from typing import Any
 
 from django.conf import settings
 
+from config.git import command
+from config.git.command import TIMEOUT_S, GitError
 from config.storage import opening
 from review import caches
-from review.git import command
-from review.git.command import TIMEOUT_S, GitError
 
 EMPTY_CONFIG = {
     False: "[core]\n\trepositoryformatversion = 0\n\tbare = true\n",

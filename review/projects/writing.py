@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from config.errors import Conflict, Invalid, NotFound, printable
+from config.git.command import GitError
 from config.jsonio import text_or_null
 from config.storage import yamlio
 from review import events, files
 from review.git import ranges, refs
-from review.git.command import GitError
 from review.git.repository import Repository, open_repository
 from review.projects import entries
 from review.projects.entries import RepoEntry, StackEntry

@@ -10,7 +10,7 @@ from review import files, projects
 from review.stacks import repo, states, unread, wire
 from review.stacks.unread import Unreadable
 from review.stacks.values import Item, Orphan, Repo
-from review.threads import export, records, shown
+from review.threads import commit_review, export, records
 from review.threads.target import Target
 
 NONE = "No threads.\n"
@@ -93,7 +93,7 @@ def _left_out(one: Repo) -> str:
     return (
         f"Repo {one.entry.name} cannot be read ({visible(clean(one.errors[0]))}): "
         f"{threads} threads, "
-        f"{left} unresolved, are not shown.\n"
+        f"{left} unresolved, are not commit_review.\n"
     )
 
 
@@ -145,7 +145,7 @@ def _unreadable(one: Repo) -> Iterator[Unreadable]:
 
 def _broken(one: Repo, item: Item) -> Iterator[Unreadable]:
     name, sha = one.entry.name, item.commit.sha
-    review = shown.shown(repo.target(one, item))
+    review = commit_review.of(repo.target(one, item))
     if review.parse_error and review.file:
         yield {
             "repo": name, "sha": sha, "file": str(review.file), "error": review.parse_error,

@@ -20,7 +20,7 @@ from review.stacks.contents import files as texts
 from review.stacks.listing import counts
 from review.stacks.prs import pr_files
 from review.stacks.values import Item, Repo
-from review.threads import records, shown, viewed
+from review.threads import commit_review, records, viewed
 from review.threads.target import Target
 
 COUNTED = 200  # files of a commit that are counted for a first look
@@ -75,7 +75,7 @@ _small: caches.Memory[tuple[object, ...], list[texts.Record]] = caches.Memory(16
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CommitPosition:
     """One commit among all commits of its project, in the order of reading."""
 
     repos: list[Repo]
@@ -223,11 +223,11 @@ def etag(slug: str, *parts: str) -> str:
 class _Listed:
     """The files of one commit, as many of them whole as are asked for."""
 
-    def __init__(self, place: Place, asked: texts.Wanted) -> None:
+    def __init__(self, place: CommitPosition, asked: texts.Wanted) -> None:
         self.target = place.target
         self.asked = asked
         self.commit = self._counted(self.target.shown_commit)
-        marked, stale = viewed.valid(self.target, shown.shown(self.target))
+        marked, stale = viewed.valid(self.target, commit_review.of(self.target))
         self.viewed, self.stale = frozenset(marked), frozenset(stale)
         self.files = texts.Files(self.target.repository, self.commit)
 
@@ -307,7 +307,7 @@ def _streamed(head: Head, files: Iterator[File], tail: Tail) -> Iterator[bytes]:
     yield bytes(piece) + b"]," + dumps({**sums, **tail})[1:]
 
 
-def _header(place: Place, commit: commits.Commit) -> Head:
+def _header(place: CommitPosition, commit: commits.Commit) -> Head:
     own = place.item.commit
     if not own.counted:
         own = commit if own.sha == commit.sha else history.commit(place.target.repository, own.sha)
@@ -324,16 +324,16 @@ def _header(place: Place, commit: commits.Commit) -> Head:
     }
 
 
-def _place(slug: str, name: str, sha: str) -> Place:
+def _place(slug: str, name: str, sha: str) -> CommitPosition:
     """One commit of a project. NotFound, or Invalid for a sha that names several."""
     found = projects.get(slug)
     entry = projects.repo(found, name)
     loaded = {one.index: repo.load(found, one) for one in found.repos}
     mine = loaded[entry.index]
-    return Place(list(loaded.values()), mine, repo.find(mine, sha))
+    return CommitPosition(list(loaded.values()), mine, repo.find(mine, sha))
 
 
-def _pr(place: Place) -> Pr:
+def _pr(place: CommitPosition) -> Pr:
     item = place.item
     name = item.branch["name"] if item.branch else None
     made = pr_files.record(place.target, item.pr, source_sha=item.pr_source, branch=name)

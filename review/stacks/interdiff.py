@@ -11,7 +11,7 @@ from review.git.commits import Commit, shown_path
 from review.git.diffs import diff
 from review.git.repository import Repository
 from review.stacks import repo as repos
-from review.threads import shown, viewed
+from review.threads import commit_review, viewed
 from review.threads.target import Target
 
 Interdiff = TypedDict("Interdiff", {"from": str, "to": str, "text": str})
@@ -54,7 +54,7 @@ def _names(commit: Commit, path: str) -> list[str]:
 
 def _compared(target: Target, path: str | None) -> str:
     """The commit that a reader knows."""
-    found = shown.shown(target)
+    found = commit_review.of(target)
     if path is None:
         if found.matched_from is None:
             raise NotFound("This commit was carried over from no other; say from which to compare")

@@ -13,7 +13,7 @@ from review.stacks import assembly, landing, matching, status
 from review.stacks.assembly import Draft
 from review.stacks.branches import branch
 from review.stacks.landing import Clues, Trunk
-from review.stacks.matching import Found, Scene
+from review.stacks.matching import Matching, Scene
 from review.stacks.prs.pr_files import PrFile
 from review.stacks.states import Proposal
 from review.stacks.values import Item, Landing, Orphan, Repo, Stack
@@ -52,7 +52,7 @@ class _Row:
 
 
 class _Filling:
-    def __init__(self, scene: Scene, found: Found, counted: bool) -> None:
+    def __init__(self, scene: Scene, found: Matching, counted: bool) -> None:
         self.scene = scene
         self.found = found
         self.counted = counted

@@ -13,11 +13,11 @@ from typing import TypedDict
 from django.conf import settings
 from django.db import OperationalError
 
+from config.git.command import GitError
 from config.storage import homes
 from review import caches, files, projects
 from review.examples import installing as examples
 from review.git import repository
-from review.git.command import GitError
 from review.git.log import history as commits
 from review.models import RepoRow
 from review.projects import Project, RepoEntry
@@ -48,7 +48,7 @@ class ProjectItem(TypedDict):
 class ProjectList(TypedDict):
     projectsDir: str
     home: str
-    examples: examples.State
+    examples: examples.ReviewState
     projects: list[ProjectItem]
 
 
@@ -90,6 +90,18 @@ def titles(found: Iterable[Project]) -> Iterator[tuple[Project, str, str, str]]:
             told = rows.get(_key(project, entry), {}).get("commits", [])
             for sha, title in told if known is None else _titles(known):
                 yield project, entry.name, sha, title
+
+
+def stacks(project: Project, entry: RepoEntry) -> list[tuple[str, str]]:
+    """Title and size of each stack as the repo was last read; the repo itself where it was not."""
+    known = repos.remembered(project, entry)
+    if known is None or not known.stacks:
+        return [(entry.name, project.title)]
+    return [(one.title or entry.name, _sized(len(one.commits))) for one in known.stacks]
+
+
+def _sized(commits: int) -> str:
+    return "1 commit" if commits == 1 else f"{commits} commits"
 
 
 def _titles(found: Repo) -> list[tuple[str, str]]:

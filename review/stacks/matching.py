@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from config.git.command import GitError
 from review.git import ancestry, family, patches
-from review.git.command import GitError
 from review.git.commits import Commit
 from review.git.log import history
 from review.git.patches import Patch
@@ -23,7 +23,7 @@ from review.git.repository import Repository
 from review.projects.entries import StackEntry
 from review.stacks import landing, states
 from review.stacks.landing import Clues, Trunk
-from review.stacks.states import State, States
+from review.stacks.states import ReviewState, ReviewStates
 from review.threads.carry import carryover
 from review.threads.carry.carryover import Beside, Match, Matches, Trace
 from review.threads.schema import Fingerprint
@@ -47,12 +47,12 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Matching:
     """The result. `full`: the sha a listed text or a file's name stands for. `kept`: commits that
     left the range by landing, with (landed sha, evidence). `traces` of the range's commits.
     """
 
-    states: States
+    states: ReviewStates
     full: Mapping[str, str] = field(default_factory=dict)
     kept: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     commits: Mapping[str, Commit] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Found:
         return self.matches.by_commit.get(sha)
 
 
-def matched(scene: Scene) -> Found:
+def matched(scene: Scene) -> Matching:
     """Everything old of one repo, found again. GitError when git cannot answer."""
     ranged = {commit.sha: commit for commit in scene.commits}
     texts = list(dict.fromkeys(text for entry in scene.stacks for text in entry.commits or ()))
@@ -73,7 +73,7 @@ def matched(scene: Scene) -> Found:
     listed = {full[text] for text in texts if text in full}
     old = sorted((listed | known.by_sha.keys()) - ranged.keys())
     if not old:
-        return Found(known, full, traces={sha: _seen(one, None) for sha, one in ranged.items()})
+        return Matching(known, full, traces={sha: _seen(one, None) for sha, one in ranged.items()})
     return _Search(scene, known, full, listed, old).found()
 
 
@@ -83,7 +83,7 @@ class _Search:
     def __init__(
         self,
         scene: Scene,
-        known: States,
+        known: ReviewStates,
         full: Mapping[str, str],
         listed: set[str],
         old: Sequence[str],
@@ -101,7 +101,7 @@ class _Search:
             self.beside = self._beside()
             self.used = used.result()
 
-    def found(self) -> Found:
+    def found(self) -> Matching:
         landed = self._surely_landed()
         sources = [sha for sha in self.old if sha not in landed]
         traces, matches = self._ladder(sources)
@@ -112,7 +112,7 @@ class _Search:
         if perhaps:
             traces, matches = self._ladder([sha for sha in sources if sha not in perhaps])
         kept = {sha: how for sha, how in (landed | perhaps).items() if self._keeps(sha)}
-        return Found(self.states, self.full, kept, self.objects, matches, traces)
+        return Matching(self.states, self.full, kept, self.objects, matches, traces)
 
     def _surely_landed(self) -> dict[str, tuple[str, str]]:
         """Those with a record of their landing, and those that the trunk holds as they are."""
@@ -278,7 +278,7 @@ def _starting(ordered: Sequence[str], prefix: str) -> Iterator[str]:
         yield ordered[at]
 
 
-def _recorded(state: State) -> str | None:
+def _recorded(state: ReviewState) -> str | None:
     landed = state.pr.landed if state.pr else None
     return landed["sha"] if landed else None
 

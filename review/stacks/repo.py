@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from config.errors import Invalid, NotFound, printable
+from config.git.command import GitError
 from review import caches, files, projects
 from review.git import ancestry, ranges, refs, repository
-from review.git.command import GitError
 from review.git.log import history
 from review.git.repository import Repository
 from review.projects import Project, RepoEntry

@@ -22,7 +22,7 @@ from review.threads.schema import Fingerprint, ReviewFile
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ReviewState:
     """The files of one sha, which their names may shorten. `file` is its review file, else its PR
     file; `written` when the review file was last written, with milliseconds, "" without one.
     """
@@ -51,16 +51,16 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class States:
+class ReviewStates:
     """All states by sha. `heirs`: by sha, those whose PR record was made from its record, after
     that was made itself, and not on a weak likeness.
     """
 
-    by_sha: Mapping[str, State] = field(default_factory=dict)
+    by_sha: Mapping[str, ReviewState] = field(default_factory=dict)
     heirs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def get(self, sha: str) -> State:
-        return self.by_sha.get(sha) or State(sha)
+    def get(self, sha: str) -> ReviewState:
+        return self.by_sha.get(sha) or ReviewState(sha)
 
     def carried(self, sha: str) -> CarriedFrom | None:
         """What its review file was made from; where that is no review, what its PR record was."""
@@ -105,7 +105,7 @@ class States:
         return None
 
 
-def read(slug: str, repo: str, full: Mapping[str, str]) -> States:
+def read(slug: str, repo: str, full: Mapping[str, str]) -> ReviewStates:
     """Every state on disk. `full` leads a file's name to the sha it stands for; what it does not
     know stands for itself. A full name wins over a short one.
     """
@@ -117,12 +117,12 @@ def read(slug: str, repo: str, full: Mapping[str, str]) -> States:
         for sha, found in _files(slug, "prs", repo, full)
         if (record := pr_files.read(slug, repo, found.path.stem)) is not None
     }
-    by_sha: dict[str, State] = {}
+    by_sha: dict[str, ReviewState] = {}
     for sha in reviews.keys() | records.keys():
         review, reviewed = reviews.get(sha, (None, None))
         record, recorded = records.get(sha, (None, None))
         file = reviewed or recorded
-        by_sha[sha] = State(
+        by_sha[sha] = ReviewState(
             sha,
             review,
             record,
@@ -130,7 +130,7 @@ def read(slug: str, repo: str, full: Mapping[str, str]) -> States:
             file=file.path if file else None,
             written=_time(reviewed) if reviewed else "",
         )
-    return States(by_sha, _heirs({sha: record for sha, (record, _) in records.items()}))
+    return ReviewStates(by_sha, _heirs({sha: record for sha, (record, _) in records.items()}))
 
 
 def stems(slug: str, repo: str) -> set[str]:

@@ -11,7 +11,7 @@ from review import events
 from review.stacks import repo as repos
 from review.stacks import states
 from review.stacks.prs import pr_files
-from review.stacks.states import State
+from review.stacks.states import ReviewState
 from review.stacks.values import Repo
 from review.threads.carry import carryover
 from review.threads.carry.carryover import Match
@@ -45,7 +45,7 @@ def take(project: str, repo: str, sha: str, old: Any) -> Taken:
     return {"review": review, "pr": pr}
 
 
-def _state(found: Repo, old: Any) -> State:
+def _state(found: Repo, old: Any) -> ReviewState:
     if not isinstance(old, str) or not repos.HEX.fullmatch(old.lower()):
         raise Invalid('"from" must be the sha of the commit whose review is taken over')
     names = states.stems(found.project.slug, found.entry.name)

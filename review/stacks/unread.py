@@ -11,7 +11,7 @@ from typing import TypedDict
 
 from review import files
 from review.stacks import states
-from review.stacks.states import States
+from review.stacks.states import ReviewStates
 from review.stacks.values import Orphan, Repo
 from review.threads.carry import lineage
 from review.threads.carry.carryover import Trace
@@ -48,13 +48,13 @@ def _full(names: set[str]) -> Mapping[str, str]:
     return {name: found[0] for name, found in hits.items() if len(found) == 1}
 
 
-def _current(known: States) -> list[str]:
+def _current(known: ReviewStates) -> list[str]:
     traces = {sha: Trace(sha, carried=known.carried(sha)) for sha in sorted(known.by_sha)}
     heads = lineage.Chains(traces).heads
     return [sha for sha in traces if heads[sha] == sha]
 
 
-def _orphan(known: States, sha: str, reason: str) -> Orphan:
+def _orphan(known: ReviewStates, sha: str, reason: str) -> Orphan:
     state = known.get(sha)
     said = state.fingerprint
     return Orphan(

@@ -11,11 +11,11 @@ from typing import Any
 
 from config.errors import Denied, Invalid, NotFound
 from review.files import times
-from review.threads import document, ids, shown
+from review.threads import commit_review, document, ids
 from review.threads.placement import placing
 from review.threads.schema import Anchor, Comment, Thread
 from review.threads.target import Target
-from review.threads.writing import limits, places, writes
+from review.threads.writing import limits, locations, writes
 from review.threads.writing.page import Page
 
 
@@ -32,7 +32,7 @@ def create(
 ) -> str:
     """A new thread with its first comment; its id."""
     comment = _new_comment(body, author)
-    place = places.checked(
+    place = locations.checked(
         target, path=path, side=side, line=line, start_line=start_line, start_side=start_side
     )
     anchor = (
@@ -130,7 +130,7 @@ def delete(target: Target, tid: str, cid: str, me: str) -> bool:
 
 def _shown(target: Target, tid: str) -> Thread:
     """The thread; where a file cannot be read, it may lack the thread: then that is the error."""
-    found = shown.shown(target)
+    found = commit_review.of(target)
     try:
         return found.review.thread(tid)
     except NotFound:

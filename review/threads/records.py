@@ -9,7 +9,7 @@ from typing import NotRequired, TypedDict
 from review import markdown, reviewer
 from review.files import times
 from review.files.fields import beside
-from review.threads import schema, shown, viewed
+from review.threads import commit_review, schema, viewed
 from review.threads.carry import traces
 from review.threads.placement import placing as placement
 from review.threads.placement.placing import Placed, Placement
@@ -93,7 +93,7 @@ def review(
     pages under `mount`.
     """
     render = partial(markdown.html, mount=mount) if html else None
-    found = shown.shown(target)
+    found = commit_review.of(target)
     threads = [
         thread for thread in found.review.conversations if not (unresolved_only and thread.resolved)
     ]
@@ -128,21 +128,21 @@ def stranded(
 
 
 def thread(target: Target, tid: str) -> Thread:
-    """One thread as `review` shows it. NotFound when it is not shown."""
-    found = shown.shown(target).review.thread(tid)
+    """One thread as `review` shows it. NotFound when it is not commit_review."""
+    found = commit_review.of(target).review.thread(tid)
     (where,) = placement.place(target, [found])
     return _thread(found, where)
 
 
 def comment(target: Target, tid: str, cid: str) -> Comment:
-    """One comment of a thread. NotFound when either is not shown."""
-    found = shown.shown(target).review.thread(tid).comment(cid)
+    """One comment of a thread. NotFound when either is not commit_review."""
+    found = commit_review.of(target).review.thread(tid).comment(cid)
     return _comment(found, reviewer.me())
 
 
 def counts(target: Target) -> tuple[int, int, int, int]:
     """Threads, resolved ones, unresolved ones, files viewed. Places nothing."""
-    found = shown.shown(target)
+    found = commit_review.of(target)
     threads = found.review.conversations
     resolved = sum(thread.resolved for thread in threads)
     return len(threads), resolved, len(threads) - resolved, len(viewed.valid(target, found)[0])

@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from config.errors import Invalid
+from config.git.command import GitError
 from review.files import times
-from review.git.command import GitError
 from review.git.commits import Commit, shown_path
 from review.git.diffs import diff
 from review.git.log import history
 from review.threads import document
+from review.threads.commit_review import CommitReview, past
 from review.threads.document import Tree
 from review.threads.schema import Mark
-from review.threads.shown import Shown, past
 from review.threads.target import Target
 from review.threads.writing import writes
 from review.threads.writing.page import Page
 
 
-def valid(target: Target, shown: Shown) -> tuple[list[str], list[str]]:
+def valid(target: Target, shown: CommitReview) -> tuple[list[str], list[str]]:
     """The paths marked as viewed, and those whose diff changed since; in the commit's order.
 
     A file that was renamed since has changed: its mark is under the name it has left.
@@ -34,7 +34,7 @@ def valid(target: Target, shown: Shown) -> tuple[list[str], list[str]]:
     return [path for path in paths if holds[path]], [path for path in paths if not holds[path]]
 
 
-def seen_on(target: Target, shown: Shown, path: str) -> str | None:
+def seen_on(target: Target, shown: CommitReview, path: str) -> str | None:
     """The commit whose change of `path` is the one that was marked as viewed; None when there is
     no mark, or that commit is gone."""
     mark = _by_path(target, shown).get(path)
@@ -74,7 +74,7 @@ def set_viewed(target: Target, path: Any, viewed: Any) -> bool:
     return writes.write(target, operation)
 
 
-def _by_path(target: Target, shown: Shown) -> dict[str, Mark]:
+def _by_path(target: Target, shown: CommitReview) -> dict[str, Mark]:
     """The mark of each file by what it is called now; one of a name that is left is the file's."""
     marks = {mark.path: mark for mark in shown.review.viewed}
     files = target.shown_commit.files

@@ -34,7 +34,10 @@ def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]
 
 
 def dev_server(served: Served, name: str) -> Dev:
-    return served.dev_server(name, PORTS.pop())
+    """A server that the dashboard knows."""
+    dev = served.dev_server(name, PORTS.pop())
+    served.seen(dev)
+    return dev
 
 
 def opened(page: Page, address: str = "/dashboard/") -> Page:
@@ -62,7 +65,7 @@ def test_what_somebody_starts_is_found_claimed_and_followed_without_a_reload(
     page: Page, shared_service: Served
 ) -> None:
     opened(page)
-    dev = dev_server(shared_service, "greenhouse")
+    dev = shared_service.dev_server("greenhouse", PORTS.pop())
     expect(tile(page, "greenhouse")).to_contain_text(f":{dev.port}")
     expect(tile(page, "greenhouse")).to_contain_text("Up")
 

@@ -178,7 +178,7 @@ def test_a_project_is_made_by_keys_with_errors_at_their_field(
     expect(name).to_be_focused()
     expect(name).to_have_attribute("aria-invalid", "true")
 
-    repo = page.get_by_role("textbox", name="Repository to clone")
+    repo = page.get_by_role("textbox", name="Work on a copy of")
     repo.fill("ext::sh -c true")
     name.fill("Cloned")
     page.reload()

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Watch
 from tests.service import Service, until
+from tests.workspace.chats.sessions import kept
 
 SAYS = "#!runbook\nThe rounding of {word} follows the law.\n"
 
@@ -200,3 +201,24 @@ def test_settings_say_what_is_inherited_and_a_save_can_be_undone(
     page.get_by_role("button", name="Take the new state of the file").click()
     expect(page.get_by_label("Summary")).to_have_value("Mine")
     expect(page.get_by_label("Model", exact=True)).to_have_value("haiku")
+
+
+def test_a_session_of_claude_code_is_read_and_continued_as_a_chat(
+    page: Page, shared_service: Service
+) -> None:
+    folder = shared_service.projects / "marl"
+    path = kept.keep(shared_service.home / ".claude" / "projects", folder, "2.1.330")
+    before = path.read_bytes()
+    page.goto("/projects/marl")
+    page.get_by_text("Sessions of Claude Code").click()
+    page.get_by_role("button", name=kept.WORDS, exact=True).click()
+
+    sheet = page.get_by_role("dialog", name=kept.WORDS)
+    expect(sheet.get_by_text("The file says hello.")).to_be_visible()
+    expect(sheet.get_by_text("2 tool calls")).to_be_visible()
+    sheet.get_by_role("button", name="Continue here").click()
+
+    expect(page).to_have_url(re.compile("/projects/marl/chats/"))
+    expect(page.get_by_text("The file says hello.")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Message")).to_be_visible()
+    assert path.read_bytes() == before

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,11 @@ from tests.redis import Redis, redis  # noqa: F401 - a fixture
 from tests.service import Service, free_port, until
 from tests.silence import Proxy, mute, swallowing
 
+# A kind of silence, what is started, at how many such addresses.
+STARTS = [
+    (mute, "up", 1), (swallowing, "up", 1), (mute, "qcluster", 1), (swallowing, "qcluster", 1),
+    (mute, "up", 5),
+]  # fmt: skip
 START_S = 10.0  # beside what a busy machine takes to load Django, which each test measures
 
 
@@ -46,32 +53,40 @@ def redis_at(port: int) -> str:
     return f"redis://127.0.0.1:{port}/0"
 
 
+@pytest.fixture(scope="module")
+def starts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
+    """What each of these starts was refused with, once: they go on at once, for each only waits."""
+    pytest.importorskip("psycopg", reason="pip install -r requirements-cluster.txt")
+    folder = tmp_path_factory.mktemp("starts")
+    refused = partial(took, stands(folder / "floor", DATABASE_URL=at(free_port())), "up")
+    floor, _ = refused()
+    with ExitStack() as stack:
+        pool = stack.enter_context(ThreadPoolExecutor(len(STARTS)))
+        begun = {}
+        for number, (silent, command, addresses) in enumerate(STARTS):
+            ports = [stack.enter_context(silent()) for _ in range(addresses)]
+            service = stands(folder / str(number), DATABASE_URL=at(*ports))
+            begun[silent, command, addresses] = pool.submit(took, service, command)
+
+        def told(*start: Any) -> str:
+            seconds, sentence = begun[start].result()
+            assert soon(seconds, floor, refused)
+            return sentence
+
+        yield told
+
+
 @pytest.mark.parametrize("silent", [mute, swallowing], ids=["mute", "swallowing"])
 @pytest.mark.parametrize("command", ["up", "qcluster"])
-def test_a_start_with_a_silent_postgresql_ends_within_ten_seconds(tmp_path, silent, command):
-    pytest.importorskip("psycopg", reason="pip install -r requirements-cluster.txt")
-    refused = partial(took, stands(tmp_path, DATABASE_URL=at(free_port())), command)
-    floor, _ = refused()
+def test_a_start_with_a_silent_postgresql_ends_within_ten_seconds(starts, silent, command):
+    told = starts(silent, command, 1)
 
-    with silent() as port:
-        seconds, told = took(stands(tmp_path, DATABASE_URL=at(port)), command)
-
-    assert soon(seconds, floor, refused)
     assert told.startswith("not starting: the PostgreSQL database svc on 127.0.0.1")
     assert "does not answer" in told
 
 
-def test_five_silent_addresses_take_no_longer_than_one(tmp_path):
-    pytest.importorskip("psycopg", reason="pip install -r requirements-cluster.txt")
-    refused = partial(took, stands(tmp_path, DATABASE_URL=at(free_port())), "up")
-    floor, _ = refused()
-
-    with ExitStack() as servers:
-        ports = [servers.enter_context(mute()) for _ in range(5)]
-        seconds, told = took(stands(tmp_path, DATABASE_URL=at(*ports)), "up")
-
-    assert soon(seconds, floor, refused)
-    assert "does not answer within" in told
+def test_five_silent_addresses_take_no_longer_than_one(starts):
+    assert "does not answer within" in starts(mute, "up", 5)
 
 
 def test_a_silent_address_is_passed_over_for_one_that_answers(tmp_path, postgres: Cluster):  # noqa: F811

@@ -95,6 +95,15 @@ class Served(Service):
         self._devs.append(process)
         return Dev(process, port, cwd)
 
+    def seen(self, dev: Dev) -> dict[str, Any]:
+        """The record of its listener as soon as it listens: the dashboard is asked to look now."""
+
+        def looked() -> dict[str, Any]:
+            self.api.post("/api/scan", json={}).raise_for_status()
+            return self.observed(dev.port)
+
+        return until(looked, seconds=15, what="observed")
+
     def observed(self, port: int) -> dict[str, Any]:
         """The observed listener of a port, {} when there is none."""
         found = self.api.get("/api/observed").raise_for_status().json()["observed"]

@@ -161,13 +161,13 @@ PROMISES = (
         "G8",
         "git is driven safely",
         "13 hooks, 26 settings, 7 aliases, hostile names: 0 commands run",
-        "review/git/command.py",
+        "config/git/command.py",
     ),
     Promise(
         "G9",
         "probes and icon fetches cannot be turned inward and never hang",
         "6 attacks, a turning name, the service itself: refused or timed out",
-        "dashboard/pictures/reach.py",
+        "dashboard/rendering/reach.py",
     ),
     Promise(
         "G10",

@@ -114,6 +114,10 @@ def render(registry: Registry) -> str:
         "",
         *_table(registry, SWITCHES, lambda name, op: turn_cell(registry, name, op)),
         "",
+        "Tools of [MCP servers](engines.md#mcp-servers) are in [the tool list](tool-list.md). That"
+        " the servers of a project's own `.mcp.json` are used is for a person to say: no turn and"
+        " no client can.",
+        "",
     ]
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""F7 for the dashboard: a bad file hides nothing, of 21 kinds and in each of its places."""
+"""F7 for the dashboard: a bad file hides nothing, of 21 kinds and in each of its layout."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from config.errors import Conflict
-from dashboard.files import places, reading, store
+from dashboard.files import layout, reading, store
 from tests.dashboard.files.world import Home
 from tests.promises.test_f7_bad_files import BAD
 
@@ -21,7 +21,7 @@ GOOD = "name: Good\nx-kept: 1\n"
 def home(tmp_path: Path, settings: Any) -> Iterator[Home]:
     settings.DATA_DIR = tmp_path
     reading.clear()
-    made = Home(places.home())
+    made = Home(layout.home())
     for file in ("apps/bad.yaml", "apps/fine.yaml", "bookmarks/bad.yaml"):
         made.write(file, GOOD)
     store.look()

@@ -12,7 +12,7 @@ from review import caches, projects
 from review.stacks import repo as repos
 from review.stacks.prs import pr_files
 from review.stacks.values import Item, Repo
-from review.threads import commenting, shown
+from review.threads import commenting, commit_review
 from tests.config.disks import quick_folder
 from tests.promises.rings import ring, seeded
 from tests.promises.stacks import Git, Node, Stacks, became
@@ -51,7 +51,7 @@ class Desk:
         found = self.listed()
         node = self.stacks.listed()[item.commit.sha]
         target = repos.target(found, item)
-        there = shown.shown(target).review.conversations
+        there = commit_review.of(target).review.conversations
         kind = self.rng.random()
         if there and kind < 0.3:
             commenting.reply(target, self.rng.choice(there).id, body="Reply", author="ann")
@@ -69,7 +69,9 @@ class Desk:
         nodes = self.stacks.listed()
         for item in found.items:
             node = nodes[item.commit.sha]
-            here = [one.id for one in shown.shown(repos.target(found, item)).review.conversations]
+            here = [
+                one.id for one in commit_review.of(repos.target(found, item)).review.conversations
+            ]
             seen.update(here)
             for name in [*here, *([item.pr.title] if item.pr.title else [])]:
                 self.tally["placed"] += 1

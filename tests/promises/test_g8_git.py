@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from config.git.command import GitError
 from review.git import ancestry, objects, patches, ranges, refs
-from review.git.command import GitError
 from review.git.diffs import diff
 from review.git.log import history
 from review.git.repository import Repository, open_repository
@@ -253,12 +253,7 @@ def plainly_fetches(partial: Repo, listener: socket.socket, hostile: Hostile) ->
     try:
         if partial.git("config", "remote.origin.url").startswith("git:"):
             listener.accept()[0].close()
-            listener.setblocking(False)
-            process.wait(60)
-            with contextlib.suppress(BlockingIOError):
-                while True:
-                    listener.accept()[0].close()
-            listener.settimeout(60)
+            hang_up(listener, until=process)
             return True
         process.wait(60)
         ran = hostile.ran()
@@ -268,6 +263,19 @@ def plainly_fetches(partial: Repo, listener: socket.socket, hostile: Hostile) ->
     finally:
         process.kill()
         process.wait()
+
+
+def hang_up(listener: socket.socket, *, until: subprocess.Popen[bytes]) -> None:
+    """Answer every further call of a git that asks again for each object, until it has ended."""
+    listener.settimeout(0.1)
+    while until.poll() is None:
+        with contextlib.suppress(TimeoutError):
+            listener.accept()[0].close()
+    listener.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            listener.accept()[0].close()
+    listener.settimeout(60)
 
 
 def read_lacking(repository: Repository) -> None:

@@ -17,8 +17,8 @@ import pytest
 
 from dashboard.health.probe import probe
 from dashboard.health.target import Target
-from dashboard.pictures import fetch
-from dashboard.pictures.fetch import NoAnswer, Refused, Rules
+from dashboard.rendering import fetch
+from dashboard.rendering.fetch import NoAnswer, Refused, Rules
 from tests.dashboard.health.servers import Handler, Server, answers, drips, hangs, serving
 from tests.dashboard.itself import WAYS, itself  # noqa: F401 - fixture
 

@@ -10,8 +10,15 @@ from typing import Any
 import pytest
 
 from tests.promises import tool_list
+from tests.promises.rings import SLOW
+from tests.stubs import anthropic, openai
 from tests.workspace.chats.turns.world import BASE, World, book, fence, kinds
+from tests.workspace.engines.builtin.talk import Talk
+from tests.workspace.engines.claude.conftest import Desk
+from tests.workspace.engines.claude.stand_in import played
 from tests.workspace.engines.manage import manage
+from tests.workspace.engines.tool_servers import BWRAP, NOTE, READ, marks, mine
+from workspace.engines.sandbox import Sandbox
 
 SVC = "mcp__svc_manage__"
 MODES = ("default", "acceptEdits", "bypassPermissions", "plan")
@@ -21,6 +28,15 @@ CLASSES = {
     f"{SVC}read_chat": "R", f"{SVC}create_chat": "S",
 }  # fmt: skip
 LISTS: list[list[str] | None] = [None, [], *([tool] for tool in CLASSES)]
+SERVER_LISTS: list[list[str] | None] = [None, [NOTE], ["mcp__mine"], ["mcp__mine__*"], ["Read"], []]
+EVERY = [(tools, mode) for tools in SERVER_LISTS for mode in MODES]
+FEW: list[tuple[list[str] | None, str]] = [
+    (None, "acceptEdits"),
+    (None, "bypassPermissions"),
+    ([NOTE], "default"),
+    (["mcp__mine"], "plan"),
+    (["Read"], "bypassPermissions"),
+]
 NOTEBOOK = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
@@ -122,6 +138,89 @@ def test_only_what_list_and_mode_allow_has_an_effect(place, tools, mode):
     assert records[-1]["status"] == "ok"
 
 
+def allowed_of_server(mode: str, tools: list[str] | None) -> bool:
+    """The same for a tool of a server that people gave to agents: none of our classes fits it."""
+    if mode == "plan":
+        return False
+    if tools is None:
+        return mode == "bypassPermissions"
+    return bool({NOTE, "mcp__mine", "mcp__mine__*"} & set(tools))
+
+
+class Model:
+    """A turn of an engine whose model makes one call after the other, whatever it was offered."""
+
+    def __init__(self, engine: str, root: Path) -> None:
+        self.engine, self.root = engine, root
+
+    def calls(self, *calls: tuple[str, dict[str, Any]], **fields: Any) -> tuple[Path, list[Any]]:
+        """The project, and the records of the turn."""
+        if self.engine == "claude":
+            pytest.importorskip("claude_agent_sdk")
+            with anthropic.serve() as model:
+                desk = Desk(self.root, model)
+                return desk.project, played(desk, *calls, **fields)
+        pytest.importorskip("pydantic_ai")
+        with openai.serve() as model:
+            model.say(*(openai.use(tool, args) for tool, args in calls))
+            model.say(openai.text("ok"))
+            world = World(self.root)
+            fields = {"sender": {"kind": "trigger"}, **fields}
+            return world.project, Talk(world, model, "local:m").run(**fields)
+
+
+@pytest.fixture(params=["builtin", "claude"])
+def model(request: pytest.FixtureRequest, tmp_path: Path) -> Model:
+    return Model(request.param, tmp_path)
+
+
+@pytest.mark.promise("T7")
+@pytest.mark.parametrize(("tools", "mode"), EVERY if SLOW else FEW)
+def test_a_server_of_tools_is_started_and_called_as_list_and_mode_allow(model, tools, mode):
+    project, records = model.calls((NOTE, {"text": "x"}), tools=tools, mode=mode, servers=(mine(),))
+
+    allowed_here = allowed_of_server(mode, tools)
+    assert marks(project) == ((1, ["note"]) if allowed_here else (0, []))
+    denied = {record["tool"] for record in records if record["type"] == "permission"}
+    assert denied == (set() if allowed_here else {NOTE})
+    assert records[-1]["status"] == "ok"
+
+
+@pytest.mark.promise("T7")
+def test_of_a_server_nothing_but_the_named_tool_can_be_called(model):
+    calls = [(READ, {"text": "known"}), (NOTE, {"text": "x"})]
+
+    project, records = model.calls(*calls, tools=[NOTE], mode="default", servers=(mine(),))
+
+    texts = [record["text"] for record in records if record["type"] == "tool_result"]
+    assert texts == [f"No such tool available: {READ}", "noted x"]
+    assert marks(project) == (1, ["note"])
+
+
+@pytest.mark.promise("T7")
+def test_a_server_reads_neither_another_project_nor_the_services_own_files(model, tmp_path):
+    if BWRAP.mode != "bwrap":
+        pytest.skip("bubblewrap does not work here")
+    secrets = [tmp_path / "projects/other/known.txt", tmp_path / "data/svc.sqlite3"]
+    for path in secrets:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("secret")
+    hide = (str(tmp_path / "projects"), str(tmp_path / "data"))
+
+    project, records = model.calls(
+        *((READ, {"text": str(path)}) for path in secrets),
+        (NOTE, {"text": "x"}),
+        tools=["mcp__mine"],
+        servers=(mine(ours=False), mine(name="theirs", ours=False)),
+        sandbox=Sandbox("bwrap", "bwrap", None, hide),
+    )
+
+    texts = [record["text"] for record in records if record["type"] == "tool_result"]
+    assert ["No such file" in text for text in texts] == [True, True, False]
+    assert texts[-1] == "noted x"
+    assert marks(project)[0] == 1
+
+
 def test_the_page_of_the_tool_list_is_what_the_code_decides():
     assert tool_list.PAGE.read_text() == tool_list.render(), (
         "run python -m tests.promises.tool_list"
@@ -139,3 +238,5 @@ def test_the_page_says_what_the_turns_of_this_test_show(tools, mode):
     for tool in set(CLASSES) - {"Task"}:
         given = {"no list": None, "named": [tool], "not named": [], "empty": []}[tools]
         assert (tool_list.cell(tool, tools, mode) == "yes") == allowed(tool, mode, given), tool
+    given = {"no list": None, "named": [NOTE], "not named": ["Read"], "empty": []}[tools]
+    assert (tool_list.cell(NOTE, tools, mode) == "yes") == allowed_of_server(mode, given)

@@ -13,11 +13,13 @@ from workspace.engines import policy
 from workspace.engines.acp import ENGINE as ACP
 from workspace.engines.base import Job
 from workspace.engines.catalogue import SVC, TOOLS
+from workspace.engines.mcp.server import Server
 from workspace.engines.sandbox import Sandbox
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tool-list.md"
 OPS = ("read_chat", "create_chat")
-NAMES = (*TOOLS, *(SVC + op for op in OPS))
+THEIRS = Server("mine")
+NAMES = (*TOOLS, *(SVC + op for op in OPS), f"{THEIRS.prefix}note")
 LISTS = {"no list": None, "named": "its own name", "not named": "another name", "empty": "[]"}
 LACKS = {"runbook": ("Task",), "claude": ("TodoWrite",), "builtin": ()}
 SHOWN_BY = {
@@ -38,7 +40,7 @@ def job(tool: str, tools: str, mode: str, *, attended: bool = False, **more: Any
         turn="msg_1", chat="c", project="alpha", cwd="/srv/alpha", chats_dir="/srv/alpha/.chats",
         run_dir="/srv/run", worker_pid=0, prompt="x", message="x", sender={}, engine="builtin",
         tools=given, mode=mode, attended=attended, may_spawn=True,
-        svc={"ops": {op: {} for op in OPS}}, **more,
+        svc={"ops": {op: {} for op in OPS}}, servers=(THEIRS,), **more,
     )  # fmt: skip
 
 
@@ -80,6 +82,9 @@ def render() -> str:
         "",
         "A subagent is held to the same table, and a gate that fails denies."
         " Without a spawn limit, `Task` and the operations that start chats are `no` everywhere.",
+        "",
+        "`mcp__mine__note` stands for every tool of a server that people gave to agents. Its server"
+        " is started only where one of its tools could be allowed; a runbook has none of them.",
         "",
         "## By engine",
         "",

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from config.errors import Conflict, SvcError, Unavailable
+from config.git import command
+from config.git.command import GitError
 from config.storage import files, yamlio
 from review import projects
 from review.examples import installing, repository
 from review.files import state_dir
-from review.git import command
-from review.git.command import GitError
 from tests.review.places import put
 
 pytestmark = pytest.mark.django_db

@@ -123,7 +123,9 @@ class Agent:
         self, cwd: str, mcp_servers: Any = None, **meta: Any
     ) -> schema.NewSessionResponse:
         told = {key: value for key, value in meta.items() if key != "additional_directories"}
-        self.log("new_session", cwd=cwd, servers=self._take(mcp_servers), meta=told)
+        given = [one.model_dump(mode="json", exclude_none=True) for one in mcp_servers or []]
+        names = self._take(mcp_servers)
+        self.log("new_session", cwd=cwd, servers=names, given=given, meta=told)
         if not self.logged_in:
             raise acp.RequestError.auth_required()
         session = uuid.uuid4().hex

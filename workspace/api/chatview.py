@@ -14,10 +14,12 @@ from django.db.models import OuterRef, Q, Subquery
 from config.logs import timestamp
 from config.storage import database
 from workspace import models
+from workspace.chats import spent
 from workspace.chats.hosts import Host
-from workspace.chats.messages import Usage
+from workspace.chats.spent import Context, Usage
 from workspace.chats.turns import retries
 from workspace.chats.turns.endings import SENTENCES
+from workspace.chats.turns.instructions import Told
 from workspace.chats.turns.queue import BUSY, WAITING
 from workspace.triggers.entries.schema import agent_name
 
@@ -34,7 +36,6 @@ FIRED = (
     "run__trigger_type",
     "run__cause",
 )
-USAGE = tuple(Usage.__annotations__)
 
 
 class RunningTurn(TypedDict):
@@ -47,6 +48,7 @@ class LastTurn(TypedDict):
     status: str
     reason: str | None
     finishedAt: str | None
+    model: Annotated[str | None, "that answered, as far as it said so"]
 
 
 class Provenance(TypedDict):
@@ -90,8 +92,11 @@ class Chat(TypedDict):
     engine: str | None
     model: str | None
     usage: Usage | None
+    cost: Annotated[float | None, "USD, of the turns that reported one"]
+    context: Annotated[Context | None, "behind the last turn, where its engine told it"]
     messages: int
     hosts: NotRequired[list[Host]]
+    instructions: NotRequired[list[Told]]
     error: NotRequired[str]
     damagedLines: NotRequired[int]
 
@@ -117,9 +122,10 @@ def _of_turns(
 
 
 def view(row: models.Chat) -> Chat:
-    """One chat alone, with what its turns reached: too long for lists."""
+    """One chat alone, with what its turns reached and were told: too long for lists."""
     shown = views([row])[0]
     shown["hosts"] = row.hosts or []
+    shown["instructions"] = row.instructions or []
     return shown
 
 
@@ -156,7 +162,9 @@ def _view(row: models.Chat, turns: list[models.Turn], firing: models.Turn | None
         "trigger": _fired_by(row, firing) if row.trigger else None,
         "engine": record.get("engine"),
         "model": record.get("model"),
-        "usage": _usage(row.usage) if row.usage else None,
+        "usage": spent.shown(row.usage),
+        "cost": row.cost,
+        "context": _context(row),
         "messages": row.messages,
     }
     if row.error:
@@ -166,20 +174,28 @@ def _view(row: models.Chat, turns: list[models.Turn], firing: models.Turn | None
     return shown
 
 
-def _usage(counted: dict[str, Any]) -> Usage:
-    return cast("Usage", {key: counted.get(key) for key in USAGE})
+def _context(row: models.Chat) -> Context | None:
+    """None where the chat has gone on to another engine: it has a context of its own."""
+    told = row.context or {}
+    gone_on = row.record.get("engine") not in (None, told.get("engine"))
+    return None if gone_on else spent.context({"context": told})
 
 
 def _last_turn(row: models.Chat, turns: list[models.Turn]) -> LastTurn | None:
     """As the transcript tells it; of one that could not be written there only the row knows."""
     lost = next((turn for turn in turns[::-1] if turn.state == "failed" and turn.finished), None)
-    told: LastTurn | None = row.last_turn
+    told = _told(row.last_turn)
     if lost is None or lost.finished is None:
         return told
     finished = timestamp(lost.finished)
     if told and (told["finishedAt"] or "") > finished:
         return told
-    return {"status": "failed", "reason": lost.reason, "finishedAt": finished}
+    return {"status": "failed", "reason": lost.reason, "finishedAt": finished, "model": None}
+
+
+def _told(last: dict[str, Any] | None) -> LastTurn | None:
+    keys = ("status", "reason", "finishedAt", "model")
+    return cast("LastTurn", {key: last.get(key) for key in keys}) if last else None
 
 
 def _turn(turn: models.Turn) -> RunningTurn:

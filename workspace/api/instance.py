@@ -14,7 +14,7 @@ from config.errors import DatabaseGone, translate
 from config.logs import timestamp
 from config.storage import database, ranges
 from config.web import rest
-from config.web.places import BadgeList, PlaceList, PlaceQuery, badges, found
+from config.web.palette import BadgeList, DestinationList, DestinationQuery, badges, found
 from config.web.shapes import serializer
 from workspace import demo
 from workspace.access import describe, reach
@@ -152,7 +152,7 @@ class InstanceViewSet(rest.ViewSet):
         told = translate(DatabaseGone()).body()
         return Response({"ok": False, "version": __version__, **told}, status=503)
 
-    @documented(PlaceList, query=PlaceQuery)
+    @documented(DestinationList, query=DestinationQuery)
     def places(self, request: Request) -> Response:
         """Where one can go in all parts, by name; best first."""
         return Response(found(request))

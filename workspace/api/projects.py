@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any, NotRequired, TypedDict, cast
 
 from django.db.models import Count, Max, Min, Q, QuerySet
@@ -17,13 +20,14 @@ from rest_framework.response import Response
 from config.logs import timestamp
 from config.network import NetworkSetting
 from config.storage import database
-from config.web import rest
-from workspace import models
+from config.web import palette, rest
+from workspace import models, trash
 from workspace.access import reach
 from workspace.api.answers import Warned, documented, principal
-from workspace.chats import unread
+from workspace.chats import spent, unread
+from workspace.chats.spent import Spent
 from workspace.chats.turns.queue import BUSY
-from workspace.projects import cloning, project, store
+from workspace.projects import folders, project, store
 from workspace.projects.project import CHANGELOG, OVERVIEW
 from workspace.projects.schema import KEYS, STATUSES, PermissionMode, Status
 from workspace.triggers import pausing, render
@@ -33,6 +37,12 @@ class NewProject(s.Serializer[Any]):
     name = rest.Text()
     slug = rest.Text(max_length=64, required=False, allow_null=True)
     repo = rest.Text(max_length=2000, required=False, allow_null=True)
+    path = rest.Text(
+        max_length=4096,
+        required=False,
+        allow_null=True,
+        help_text="a directory of this machine that agents are to work in, from / or ~/ on",
+    )
     summary = rest.Text(max_length=2000, required=False, allow_null=True, allow_blank=True)
     group = rest.Text(max_length=100, required=False, allow_null=True, allow_blank=True)
     status = rest.Text(required=False, allow_null=True, help_text=", ".join(STATUSES))
@@ -53,7 +63,13 @@ class ProjectPatch(s.Serializer[Any]):
         allow_null=True,
         help_text="off, guarded, host, or {mode, hostPorts, allow, deny}",
     )
+    mcpServers = s.JSONField(
+        required=False,
+        allow_null=True,
+        help_text="{name: {command, args, env} or {url, headers}}, as project.yaml has it",
+    )
     timezone = s.CharField(required=False, allow_null=True)
+    path = s.CharField(required=False, allow_null=True)
 
 
 class Link(TypedDict):
@@ -103,7 +119,11 @@ class Effective(Warned):
     hooksMcpEnabled: bool
     curation: dict[str, Any]
     repo: str
+    path: Annotated[str, "the directory of yours that its agents work in"]
     turnEnv: list[str]
+    instructions: str
+    readInstructions: bool
+    mcpServers: Annotated[dict[str, Any], "those of project.yaml that can be used"]
     network: Annotated[Any, "as project.yaml has it, else the instance's word"]
     timezone: str
     error: NotRequired[str]
@@ -115,6 +135,9 @@ class Project(Effective):
     repoBacked: bool
     dir: str
     workingDir: str
+    workingDirProblem: Annotated[str | None, "why no turn runs there now"]
+    sharedWith: Annotated[list[str], "other projects that work at the same path"]
+    repository: Annotated[bool, "whether git is in it"]
     hasOverview: bool
     effectiveNetwork: Network
     inherited: list[str]
@@ -147,6 +170,7 @@ class ProjectPage(TypedDict):
     project: Project
     overview: str | None
     changelog: str | None
+    spent: Spent
 
 
 class AllRead(TypedDict):
@@ -154,47 +178,11 @@ class AllRead(TypedDict):
     changed: int
 
 
-class Clone(TypedDict):
-    slug: str
-    name: str
-    step: Annotated[str | None, "what git does: Receiving objects, …"]
-    percent: Annotated[int | None, "of that step"]
-    startedAt: str
-
-
-class CloneList(TypedDict):
-    clones: list[Clone]
-
-
-class CloneStopped(TypedDict):
+class DeletedProject(TypedDict):
     ok: bool
     slug: str
-
-
-@extend_schema(tags=["projects"])
-class CloneViewSet(rest.ViewSet):
-    """`/api/clones`: projects in the making (workspace/projects/cloning.py)."""
-
-    @documented(CloneList)
-    def list(self, request: Request) -> Response:
-        """Repositories that are being cloned, and how far they are."""
-        rows: list[Clone] = [
-            {
-                "slug": one.slug,
-                "name": one.name,
-                "step": one.step or None,
-                "percent": one.percent,
-                "startedAt": timestamp(one.began),
-            }
-            for one in cloning.running()
-        ]
-        return Response(CloneList(clones=rows))
-
-    @documented(CloneStopped, errors=(404,))
-    def destroy(self, request: Request, slug: str) -> Response:
-        """Stop the clone that makes this project; nothing of it stays."""
-        cloning.stop(slug)
-        return Response(CloneStopped(ok=True, slug=slug))
+    name: str
+    deletedAt: str
 
 
 @extend_schema(tags=["projects"])
@@ -207,12 +195,13 @@ class ProjectViewSet(rest.ViewSet):
         here, tallies = store.listed(), count()
         known = {project.slug for project in here}
         away = [_away(one) for one in store.elsewhere() if one.slug not in known]
-        rows = [view(found, tallies) for found in here]
+        places = store.working_at()
+        rows = [view(found, tallies, places) for found in here]
         return Response(ProjectList(projects=rows, elsewhere=away))
 
     @documented(OneProject, status=201, errors=(409,), body=NewProject)
     def create(self, request: Request) -> Response:
-        """Make a project: an empty directory, or a clone of `repo`."""
+        """Make a project: an empty directory, a clone of `repo`, or one that works at `path`."""
         body = rest.read(request, NewProject)
         values = {key: value for key, value in body.values.items() if value not in (None, "")}
         made = store.create(principal=principal(request), **values)
@@ -227,6 +216,7 @@ class ProjectViewSet(rest.ViewSet):
             project=view(found, count(slug)),
             overview=store.document_text(found, OVERVIEW),
             changelog=store.document_text(found, CHANGELOG),
+            spent=_spent(slug),
         )
         return rest.tagged(answer, found.etag)
 
@@ -237,6 +227,21 @@ class ProjectViewSet(rest.ViewSet):
         changed, warnings = store.update(slug, rest.body(request), if_match=tag)
         answer = OneProject(project=view(changed, count(slug)))
         return rest.tagged(rest.warned(answer, warnings), changed.etag)
+
+    @documented(palette.DestinationList, errors=(404,))
+    def around(self, request: Request, slug: str) -> Response:
+        """What the other parts have of the directory it works in: stacks, and running apps."""
+        at = store.working_dir(store.get(slug).slug)
+        return Response({"places": palette.around(request, at.resolve()) if at else []})
+
+    @documented(DeletedProject, errors=(404, 409))
+    def destroy(self, request: Request, slug: str) -> Response:
+        """Move the project to the trash with all its files; never while turns run or wait in it.
+
+        A directory of yours that it works in is not touched."""
+        gone = trash.delete(slug)
+        deleted = timestamp(gone.deleted)
+        return Response(DeletedProject(ok=True, slug=slug, name=gone.name, deletedAt=deleted))
 
     @documented(AllRead, errors=(404, 409))
     def read(self, request: Request, slug: str) -> Response:
@@ -253,19 +258,29 @@ class Tallies:
     fires: dict[str, datetime]  # the next time of any trigger
 
 
-def view(found: project.Project, tallies: Tallies) -> Project:
-    """Effective values, what is inherited, live counts."""
+def view(
+    found: project.Project,
+    tallies: Tallies,
+    places: Mapping[Path, list[str]] | None = None,
+) -> Project:
+    """Effective values, what is inherited, live counts. `places`: who works where, where many
+    projects are shown."""
     tallies = _nothing() if found.taken else tallies  # they are those of the other project
     pause = pausing.of(found)
     fires = None if pause else tallies.fires.get(found.slug)
     effective = {key: found.effective(key) for key in KEYS if key != "slug"}
     counts = {name: tally[found.slug] for name, tally in tallies.counts.items()}
+    place = found.place
+    shared = _sharing(found, place, places)
     shown: Project = {
         "slug": found.slug,
         **cast("Effective", effective),
         "repoBacked": found.repo_backed,
         "dir": str(found.dir),
-        "workingDir": str(found.working_dir),
+        "workingDir": str(place.dir),
+        "workingDirProblem": place.problem or None,
+        "sharedWith": shared,
+        "repository": not place.problem and os.path.lexists(place.dir / ".git"),
         "hasOverview": (found.dir / OVERVIEW).is_file(),
         "effectiveNetwork": _network(found.network),
         "inherited": found.inherited,
@@ -276,9 +291,24 @@ def view(found: project.Project, tallies: Tallies) -> Project:
     }
     if found.error:
         shown |= {"error": found.error, "errorLine": found.error_line}
-    if warnings := found.warnings:
+    if warnings := [*found.warnings, *_told_shared(shared)]:
         shown["warnings"] = warnings
     return shown
+
+
+def _sharing(
+    found: project.Project, place: folders.Place, places: Mapping[Path, list[str]] | None
+) -> list[str]:
+    """Other projects at the same path."""
+    if not place.apart or place.problem:
+        return []
+    at = store.working_at() if places is None else places
+    return [slug for slug in at.get(place.dir, []) if slug != found.slug]
+
+
+def _told_shared(slugs: list[str]) -> list[str]:
+    named = ", ".join(slugs)
+    return [f"path: {named} works there as well; their turns may meet in a file"] if slugs else []
 
 
 def _network(setting: NetworkSetting) -> Network:
@@ -310,6 +340,19 @@ def _changed(found: project.Project, spoken: datetime | None) -> datetime:
 def count(slug: str | None = None) -> Tallies:
     """What there is of each kind by project, from the database alone; nothing while it is gone."""
     return database.unless_gone(lambda: _counted(slug), _nothing)
+
+
+def _spent(slug: str) -> Spent:
+    """What the chats of a project used, by their index rows."""
+    chats = models.Chat.objects.filter(project=slug).order_by()
+    rows: list[tuple[Any, float | None]] = database.unless_gone(
+        lambda: list(chats.values_list("usage", "cost")), list
+    )
+    usage: dict[str, Any] | None = None
+    cost: float | None = None
+    for one, price in rows:
+        usage, cost = spent.added(usage, one), spent.summed(cost, price)
+    return {"usage": spent.shown(usage), "cost": cost}
 
 
 def _nothing() -> Tallies:

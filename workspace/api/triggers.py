@@ -18,8 +18,9 @@ from config.web import rest
 from config.web.shapes import serializer
 from workspace.api.answers import Warned, documented, principal
 from workspace.projects import store
-from workspace.projects.project import default_zone
+from workspace.projects.project import Project, default_zone
 from workspace.projects.schema import PERMISSION_MODES
+from workspace.servers import offered
 from workspace.triggers import commands, pausing, render
 from workspace.triggers.entries import catalogue, prompts, validate
 from workspace.triggers.entries.schema import PROMPT_FOLDER, Schedule, TriggerBody
@@ -119,12 +120,14 @@ class TriggerViewSet(rest.ViewSet):
             "triggers": [one for one in shown if "legacy" not in one],
             "legacy": [one for one in shown if "legacy" in one],
             "invalid": render.invalid(entries),
-            "grantableTools": [asdict(tool) for tool in catalogue.GRANTABLE],
+            "grantableTools": [
+                asdict(tool) for tool in (*catalogue.GRANTABLE, *_of_servers(project))
+            ],
             "events": [*catalogue.EVENTS],
             "triggerTypes": [*catalogue.TRIGGER_TYPES],
             "permissionModes": [*PERMISSION_MODES],
             "networks": [*MODES],
-            "promptFiles": prompts.names(project.working_dir, PROMPT_FOLDER),
+            "promptFiles": prompts.names(project.own_dir, PROMPT_FOLDER),
             "timezone": project.effective("timezone"),
         }
         return Response(answer)
@@ -246,3 +249,10 @@ def _schedule(cron: str | None, interval: str | None, findings: validate.Finding
     if findings.problems:
         raise Invalid(findings.problems)
     return Schedule(cron, interval)
+
+
+def _of_servers(project: Project) -> list[catalogue.Tool]:
+    """The MCP servers that turns of the project are given, each with all its tools."""
+    return [
+        catalogue.Tool(name, "servers", words) for name, words in offered.grantable(project).items()
+    ]

@@ -82,7 +82,7 @@ def create(
     """A new chat, with its first message when there is a prompt."""
     text = None if prompt is None else queue.clean_prompt(prompt)
     model = check_model(model)
-    record = _make(project, text, name=check_name(name), **_provenance(principal, project))
+    record = _make(project, text, name=check_name(name), **provenance(principal, project))
     if text is None:
         return Started(record)
     queued = send(
@@ -124,7 +124,7 @@ def _make(project: Project, prompt: str | None, **fields: Any) -> ChatRecord:
     return record
 
 
-def _provenance(principal: Sender, project: Project) -> dict[str, Any]:
+def provenance(principal: Sender, project: Project) -> dict[str, Any]:
     """Origin, depth, parent, client and spawn limit: docs/design/workspace.md#provenance."""
     found: dict[str, Any] = {"spawn_limit": spawn_limit(project, principal.spawn_cap)}
     if principal.kind == "agent":

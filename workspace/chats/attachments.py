@@ -1,7 +1,8 @@
 """Files that go along with a message: kept in the project, named in the prompt, shown in the page.
 
 They lie in `.svc/attachments/` of the working directory, where the agents of the project can read
-them and git does not see them. A name carries the hash of its contents and never comes to mean
+them and git does not see them; of a project that works in a directory of the user's, in its own,
+which a turn can read as well. A name carries the hash of its contents and never comes to mean
 something else. Its bytes alone decide what a file is, on the way in and on the way out.
 """
 
@@ -80,10 +81,10 @@ def add(*, project: Project, name: str, data: bytes) -> Attachment:
     with files.writing(safe):
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / ".gitignore").exists():
-            files.write(folder / ".gitignore", b"*\n", within=project.working_dir)
+            files.write(folder / ".gitignore", b"*\n", within=project.own_dir)
     known = _read(project, safe) == data
     if not known:
-        files.write(folder / safe, data, within=project.working_dir)
+        files.write(folder / safe, data, within=project.own_dir)
     return Attachment(project.slug, safe, kind, len(data), created=not known)
 
 
@@ -100,8 +101,8 @@ def _safe(name: str, kind: str, digest: str) -> str:
 
 
 def _folder(project: Project) -> Path:
-    """Where attachments lie; no link leads out of the working directory."""
-    return paths.inside(project.working_dir, FOLDER)
+    """Where attachments lie; no link leads out of the directory they belong to."""
+    return paths.inside(project.own_dir, FOLDER)
 
 
 def _read(project: Project, name: str) -> bytes | None:
@@ -110,7 +111,7 @@ def _read(project: Project, name: str) -> bytes | None:
         return None
     try:
         path = _folder(project) / paths.segment(name)
-        found = files.read(path, limit=LIMIT, within=project.working_dir)
+        found = files.read(path, limit=LIMIT, within=project.own_dir)
     except (OSError, paths.UnsafePath):
         return None
     return found.data if found else None
@@ -153,4 +154,6 @@ def _line(project: Project, path: str) -> str:
         example = f'"{FOLDER}/shot-0a1b2c3d4e5f.png"'
         reason = f'"{printable(path)}" is no attachment of this project; upload it first'
         raise Invalid([Problem("attachments", reason, example)])
-    return f"- {found.path} ({found.type}, {found.size} bytes)"
+    apart = project.place.apart  # the agent is elsewhere and needs the whole path
+    where = str(_folder(project) / found.name) if apart else found.path
+    return f"- {where} ({found.type}, {found.size} bytes)"

@@ -123,7 +123,7 @@ def _speaker(shown: Shown) -> str:
         case "assistant" | "tool":
             return "Agent"
         case _:
-            return ""
+            return "Agent" if shown.get("type") == "thinking" else ""
 
 
 def _sender(sender: dict[str, Any]) -> str:
@@ -144,6 +144,9 @@ def _said(shown: Shown) -> str:
         return _quoted(f"**{shown.get('level') or 'info'}**: {shown['content']}")
     if "role" in shown:
         return str(shown["content"]).strip("\n")
+    if shown["type"] == "thinking":
+        thought = _quoted(shown["content"].strip("\n"))
+        return f"<details><summary>Thinking</summary>\n\n{thought}\n\n</details>"
     if shown["type"] == "permission":
         return _quoted(f"**permission** for {shown['tool']}: {shown['state']} by {shown['by']}")
     if shown["state"] in ("started", "completed"):

@@ -29,7 +29,8 @@ READ_ONLY = "chat {} was written by a later version and is read-only"
 
 @dataclass(frozen=True, slots=True)
 class ChatRecord:
-    """What the record says. `parent` is {project, sessionId}, `forked_from` {sessionId, at, …}."""
+    """What the record says. `parent` is {project, sessionId}, `forked_from` {sessionId, at, …},
+    `imported_from` {program, session, at}."""
 
     id: str
     project: str
@@ -48,6 +49,7 @@ class ChatRecord:
     permission_mode: str = ""
     engine_ref: Mapping[str, Any] = field(default_factory=dict)
     forked_from: Mapping[str, Any] | None = None
+    imported_from: Mapping[str, Any] | None = None
     read_to: int = 0  # byte of the transcript up to which it was read in a page
     version: int = VERSION
     error: str = ""
@@ -74,6 +76,7 @@ class ChatRecord:
             "permissionMode": self.permission_mode,
             "engineRef": dict(self.engine_ref),
             "forkedFrom": dict(self.forked_from) if self.forked_from else None,
+            "importedFrom": dict(self.imported_from) if self.imported_from else None,
             "readTo": self.read_to or None,
         }
         return {key: value for key, value in whole.items() if value not in ("", None, {})}
@@ -181,6 +184,7 @@ def from_wire(project: str, session_id: str, value: Mapping[str, Any]) -> ChatRe
         permission_mode=_text(value, "permissionMode"),
         engine_ref=_mapping(value, "engineRef") or {},
         forked_from=_mapping(value, "forkedFrom"),
+        imported_from=_mapping(value, "importedFrom"),
         read_to=_number(value, "readTo"),
         version=_number(value, "v") or VERSION,
     )

@@ -18,7 +18,7 @@ from typing import Any
 from django.db import IntegrityError, OperationalError, transaction
 
 from config import zones
-from workspace.chats import files, hosts, transcript
+from workspace.chats import files, hosts, spent, transcript
 from workspace.chats.turns.endings import STATES, sentence
 from workspace.engines import catalogue, grammar
 from workspace.models import Chat
@@ -34,7 +34,7 @@ RECORDS_LOOK_S = 2.0  # a record edited in place does not touch its folder
 MESSAGES = ("user", "assistant", "tool_result", "notice")
 COUNTED = (
     "title", "preview", "messages", "entries", "offset", "damaged", "arrived", "updated",
-    "last_turn", "usage", "hosts",
+    "last_turn", "usage", "cost", "context", "hosts", "instructions",
 )  # fmt: skip
 
 Stamp = tuple[int, int, int]  # mtime_ns, size, inode
@@ -141,6 +141,7 @@ def _look(project: Project, folder: _Folder) -> None:
         fd = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         _forget(folder, set(folder.entries))
+        folder.stamp = (0, 0)  # it may come back as it was
         return
     try:
         found = os.fstat(fd)
@@ -287,7 +288,8 @@ def _read_transcript(project: Project, row: Chat, *, replaced: bool) -> bool:
     if replaced or size < row.offset:
         row.offset = row.messages = row.entries = row.damaged = row.arrived = 0
         row.title = row.preview = ""
-        row.last_turn = row.usage = row.hosts = None
+        row.last_turn = row.usage = row.cost = None
+        row.context = row.hosts = row.instructions = None
     scan = transcript.Scan(str(path), row.offset)
     ended = False
     for offset, record in scan:
@@ -309,6 +311,8 @@ def _count(row: Chat, record: dict[str, Any]) -> None:
         row.preview = _one_line(str(record.get("text") or ""), PREVIEW_MAX) or row.preview
     if kind == "user" and not row.title:
         row.title = title(str(record.get("text") or ""))
+    if kind == "turn_start" and isinstance(record.get("instructions"), list):
+        row.instructions = record["instructions"]
     failed = kind == "turn_end" and STATES.get(str(record.get("status"))) == "failed"
     if kind in ("user", "assistant", "tool_result") or failed:
         row.entries += 1
@@ -319,8 +323,11 @@ def _count(row: Chat, record: dict[str, Any]) -> None:
             ),
             "reason": sentence(record) or None,
             "finishedAt": record.get("ts"),
+            "model": spent.model(record),
         }
-        row.usage = _added(row.usage, record.get("usage"))
+        row.context = record["context"] if spent.context(record) else row.context
+        row.usage = spent.added(row.usage, record.get("usage"))
+        row.cost = spent.summed(row.cost, spent.cost(record))
     if kind in ("turn_end", "turn_wait"):
         row.hosts = hosts.joined(row.hosts or [], hosts.of(record)) or None
 
@@ -330,14 +337,6 @@ def _concerns_reader(record: dict[str, Any]) -> bool:
     sender = record.get("sender")
     own = isinstance(sender, dict) and sender.get("kind") == "user"
     return record["type"] == "turn_end" or (record["type"] == "user" and not own)
-
-
-def _added(total: dict[str, Any] | None, usage: Any) -> dict[str, Any] | None:
-    """The usage of all turns; None while nothing is known."""
-    if not isinstance(usage, dict):
-        return total
-    known = {key: value for key, value in usage.items() if isinstance(value, int | float)}
-    return {key: (total or {}).get(key, 0) + value for key, value in known.items()}
 
 
 def _name(project: Project, row: Chat) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, NotRequired, TypedDict
 
-from workspace.chats import files, hosts, index, transcript
+from workspace.chats import files, hosts, index, spent, transcript
 from workspace.chats.transcript import Record
 from workspace.chats.turns.endings import STATES, sentence
 from workspace.projects.project import Project
@@ -26,14 +26,6 @@ ROLES: Mapping[str, Role] = {
 }
 TARGET_MAX = 120
 TURN_STATES = STATES | {"ok": "completed"}
-
-
-class Usage(TypedDict):
-    inputTokens: int | None
-    outputTokens: int | None
-    cacheReadTokens: int | None
-    cacheWriteTokens: int | None
-    totalTokens: int | None
 
 
 class ToolCall(TypedDict):
@@ -76,6 +68,8 @@ class Viewer:
                 return None
             case "user" | "assistant" | "notice" | "tool_result":
                 return self._message(offset, record)
+            case "thinking":
+                return _thinking_line(offset, record)
             case "turn_start" | "turn_end" | "turn_wait":
                 return _turn_line(offset, record)
             case "permission":
@@ -156,7 +150,20 @@ def _turn_line(offset: int, record: Record) -> Shown:
         "state": TURN_STATES.get(str(record.get("status")), "failed"),
         "reason": sentence(record) or None,
         "usage": record.get("usage"),
+        "cost": spent.cost(record),
+        "model": spent.model(record),
+        "context": spent.context(record),
         **({"hosts": reached} if reached else {}),
+    }
+
+
+def _thinking_line(offset: int, record: Record) -> Shown:
+    return {
+        "type": "thinking",
+        "offset": offset,
+        "turnId": record.get("turn"),
+        "timestamp": record.get("ts"),
+        "content": str(record.get("text") or ""),
     }
 
 
@@ -182,7 +189,7 @@ def page(
     """The newest messages before an offset, oldest first: (messages, total, next `before`).
 
     With `turns`, the lines between them too, as the stream tells them: how turns began and ended,
-    and the permission questions. Every such line is on exactly one page.
+    what was thought, and the permission questions. Every such line is on exactly one page.
     """
     row = index.get(project, session_id)
     path = str(files.transcript_path(project, session_id))

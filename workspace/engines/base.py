@@ -8,11 +8,20 @@ most of what it costs (promise S5). Nothing here knows Django, files or settings
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 
 from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from workspace.engines.mcp.server import Server
 from workspace.engines.network import Network
 from workspace.engines.sandbox import Sandbox
 
@@ -22,6 +31,8 @@ if TYPE_CHECKING:
 Args = dict[str, Any]
 AGAIN = "again"  # the kind of a delta: what was streamed of this block until now does not count
 NAMES = ("runbook", "claude", "builtin", "acp")
+# Files of a working directory that hold instructions for agents, in the order they are told.
+INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md")
 
 
 class EngineError(Exception):
@@ -79,6 +90,16 @@ class Notice(NamedTuple):
     text: str
 
 
+class Answered(NamedTuple):
+    """Which model replied last, as it says itself, and how full that left its context.
+
+    `context` {used, limit} in tokens; None, as `limit` within it, where nobody said it.
+    """
+
+    model: str | None = None
+    context: Args | None = None
+
+
 class State(NamedTuple):
     """What `Job.engine_ref` holds at the next turn of the chat; never served over HTTP."""
 
@@ -103,7 +124,7 @@ class End(NamedTuple):
     after: float | None = None  # rate_limited: seconds the provider asks for; inf = for good
 
 
-Event = Text | Thinking | ToolUse | ToolResult | Notice | State | Messages | End
+Event = Text | Thinking | ToolUse | ToolResult | Notice | Answered | State | Messages | End
 
 
 class Job(NamedTuple):
@@ -112,10 +133,15 @@ class Job(NamedTuple):
     `tools` None = all, a list = exactly those, [] = none. `engine` None = no engine can run this
     message, and `refusal` is the reason (needs_engine). `svc` is {url, token, ops} or None,
     `event` is {name, chat, project} or None. `engine_ref` is what this engine said in `State` at an
-    earlier turn of the chat, `fork_source` {sessionId, at, offset, seq}. `engine_cfg` is made by
-    select.engine_cfg. `retry` is {times, seconds, try, since, turns, usage, cost, ms} or None: how
-    long a rate limit is waited out, the number of this try, and what those before it used. `images`
-    are files that the message names. Keys and the bearer exist only here.
+    earlier turn of the chat, `fork_source` {sessionId, at, offset, seq}. `attachments_dir` is read
+    from a `cwd` that is the user's own directory, and "" elsewhere. `engine_cfg` is made by
+    select.engine_cfg. `keep` says where to note what file tools do (workspace/trees/touched.py),
+    `notices` (level, code, text) are said first. `told` are the places of `instructions`, for the
+    record alone; None where there is nobody to tell. `servers` are the MCP servers that people gave
+    to the project, `servers_seen` the file that remembers what became of each. `retry` is {times,
+    seconds, try, since, turns, usage, cost, ms} or None: how long a rate limit is waited out, the
+    number of this try, and what those before it used. `images` are files that the message names.
+    Keys and the bearer exist only here.
     """
 
     turn: str
@@ -145,13 +171,19 @@ class Job(NamedTuple):
     attended: bool = False
     may_spawn: bool = False
     instructions: str = ""
+    told: list[Args] | None = None
     engine_ref: Args | None = None
     fork_source: Args | None = None
     svc: Args | None = None
     secrets: tuple[str, ...] = ()
+    attachments_dir: str = ""
     sandbox: Sandbox = Sandbox()
     network: Network = Network()
     engine_cfg: Mapping[str, Any] = MappingProxyType({})
+    keep: Args | None = None
+    notices: tuple[tuple[str, str, str], ...] = ()
+    servers: tuple[Server, ...] = ()
+    servers_seen: str = ""
     retry: Args | None = None
     images: tuple[str, ...] = ()
 
@@ -172,6 +204,7 @@ class Job(NamedTuple):
             "sandbox": self.sandbox._asdict(),
             "network": self.network._asdict(),
             "engine_cfg": dict(self.engine_cfg),
+            "servers": [server.to_json() for server in self.servers],
         }
         return json.dumps(fields, separators=(",", ":")).encode() + b"\n"
 
@@ -184,6 +217,7 @@ class Job(NamedTuple):
             fields["network"] = Network.from_json(fields["network"])
             fields["secrets"] = tuple(fields["secrets"])
             fields["images"] = tuple(fields["images"])
+            fields["servers"] = tuple(map(Server.from_json, fields["servers"]))
             return cls(**fields)
         except (TypeError, KeyError, UnicodeDecodeError) as error:
             raise ValueError(f"unreadable job: {error}") from None
@@ -214,6 +248,10 @@ class TurnIO(Protocol):
 
     def runner(self, tool: str, args: Args) -> Runner | None:
         """The sandbox that a call acts in, None for one that acts in this process."""
+        ...
+
+    def count(self, host: str, port: int, refused: bool) -> None:
+        """A host that was reached for the turn from outside the sandbox, or refused."""
         ...
 
     def delta(self, block: str, kind: str, text: str) -> None:
@@ -258,6 +296,10 @@ class Engine(Protocol):
 
     def preflight(self, job: Job) -> str | None:
         """One sentence refuses the job before anything is started."""
+        ...
+
+    def reads(self, model: str | None, cfg: Mapping[str, Any]) -> Collection[str]:
+        """Those of INSTRUCTIONS that it reads by itself, so that nobody has to tell it."""
         ...
 
     def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]: ...

@@ -130,6 +130,10 @@ def target(name: str, args: Mapping[str, Any]) -> str:
     """One line of at most 120 characters that names what a call is about."""
     if name.startswith(SVC):
         return name[len(SVC) :]
+    if name.startswith("mcp__"):
+        import json  # which the inside of a sandbox does without
+
+        return json.dumps(args, ensure_ascii=False, default=str)[:120] if args else ""
     tool = TOOLS.get(name)
     key = (tool.shown or tool.path or "") if tool else ""
     lines = str(args.get(key, "")).strip().splitlines()

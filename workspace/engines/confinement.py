@@ -100,6 +100,8 @@ class Confinement:
         tools: bool = False,
     ) -> list[str]:
         job, cwd = self.job, self.paths.root
+        if self.paths.attachments:
+            needed = (*needed, self.paths.attachments)
         needs = gateway.Needs(tuple(endpoints))
         door = self._door(needs)
         addresses = needs.addresses(job.network) if door else []
@@ -124,20 +126,22 @@ class Confinement:
             return ""
         self._doors += 1
         door = gateway.Door(self.job.run_dir, f"door-{self._doors}")
-        door.open(network, needs, self.job.svc, self._count)
+        door.open(network, needs, self.job.svc, self.count)
         return door.path
 
-    def _count(self, host: str, port: int, refused: bool) -> None:
+    def count(self, host: str, port: int, refused: bool) -> None:
+        """Keep a host with the turn, once."""
         if len(self.reached) < HOSTS:
             self.reached[host, port, refused] = None
 
     def _kept(self) -> list[str]:
         """What cannot be written from inside. `.svc` is made, for what does not exist cannot be
-        covered; only in the project's own directory, which has the chats."""
+        covered; only in the project's own directory, which has the chats. There project.yaml is
+        kept in every mode: it says which directory the next turn gets."""
         if self.paths.anywhere:
-            return [".chats"]
+            return [".chats", "project.yaml"] if self.paths.own else [".chats"]
         armed = os.path.join(self.paths.root, ".svc")
-        if os.path.dirname(self.paths.chats) == self.paths.root and not os.path.lexists(armed):
+        if self.paths.own and not os.path.lexists(armed):
             with suppress(OSError):  # what we cannot make, a command inside cannot either
                 os.mkdir(armed, 0o700)
         return [".chats", "project.yaml", ".svc"]

@@ -178,6 +178,9 @@ class _Performance:
     def runner(self, tool: str, args: Args) -> Runner | None:
         return self.turn.runner(tool, args)
 
+    def count(self, host: str, port: int, refused: bool) -> None:
+        self.turn.count(host, port, refused)
+
     def denial(self, path: str, *, write: bool) -> str | None:
         return self.turn.denial(path, write=write)
 

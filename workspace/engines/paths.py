@@ -16,27 +16,41 @@ _ARMED = (".git", ".svc", ".claude")  # hooks and triggers live there
 
 
 class Paths(NamedTuple):
-    """Real paths: of the project, of the turn's scratch directory, of the chats. `anywhere`: the
-    turn is in bypassPermissions, only what is never written is kept."""
+    """Real paths: of where the turn works, of its scratch directory, of the chats. `anywhere`: the
+    turn is in bypassPermissions, only what is never written is kept. `attachments`: where they are
+    read when they do not lie in the first."""
 
     root: str
     scratch: str
     chats: str
     anywhere: bool = False
+    attachments: str = ""
 
     @classmethod
     def of(cls, job: Job) -> Paths:
         scratch = os.path.realpath(os.path.join(job.run_dir, "tmp"))
         anywhere = job.mode == "bypassPermissions"
-        return cls(os.path.realpath(job.cwd), scratch, os.path.realpath(job.chats_dir), anywhere)
+        attachments = os.path.realpath(job.attachments_dir) if job.attachments_dir else ""
+        chats = os.path.realpath(job.chats_dir)
+        return cls(os.path.realpath(job.cwd), scratch, chats, anywhere, attachments)
+
+    @property
+    def own(self) -> bool:
+        """Whether the turn works in the project's own directory, beside its project.yaml."""
+        return below(self.chats, self.root)
 
     def holds(self, real: str) -> bool:
         """Whether a path lies where the turn's commands see the very same files."""
-        return below(real, self.root) or below(real, self.scratch)
+        return below(real, self.root) or below(real, self.scratch) or self._attached(real)
+
+    def _attached(self, real: str) -> bool:
+        return bool(self.attachments) and below(real, self.attachments)
 
     def denial(self, given: str, real: str, *, write: bool) -> str | None:
         """Why this path may not be opened, None when it may."""
         if write and (below(real, self.chats) or ".chats" in real.casefold().split("/")):
+            return f"protected path: {given}"
+        if write and (self._attached(real) or self._names_its_place(real)):
             return f"protected path: {given}"
         if self.anywhere:
             return None
@@ -48,6 +62,11 @@ class Paths(NamedTuple):
         if write and (parts == ["project.yaml"] or any(part in _ARMED for part in parts)):
             return f"protected path: {given}"
         return None
+
+    def _names_its_place(self, real: str) -> bool:
+        """The project's own project.yaml says in which directory its turns work: no turn may."""
+        folder, name = os.path.split(real)
+        return self.own and folder == self.root and name.casefold() == "project.yaml"
 
 
 def below(path: str, folder: str) -> bool:

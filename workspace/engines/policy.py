@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from workspace.engines import catalogue
 from workspace.engines.base import Job, Notice
 from workspace.engines.light_typing import Any, NamedTuple
+from workspace.engines.mcp.server import Server, every, grants, owner
 from workspace.engines.paths import Paths
 
 ALLOW = ""
@@ -30,13 +31,13 @@ def expand(job: Job) -> list[str]:
     """`tools: null` as the explicit list it stands for; never an engine's default set."""
     if job.tools is not None:
         return job.tools
-    return [*catalogue.TOOLS, f"{catalogue.SVC}*"]
+    return [*catalogue.TOOLS, f"{catalogue.SVC}*", *every(job.servers)]
 
 
 def granted(tool: str, tools: list[str]) -> bool:
     """Whether a list names a tool: exactly, by its server, or by a star at an mcp__ name's end."""
     for entry in tools:
-        if entry == tool or (entry == SERVER and tool.startswith(catalogue.SVC)):
+        if entry == tool or (entry.count("__") == 1 and tool.startswith(f"{entry}__")):
             return True
         if entry.startswith("mcp__") and entry.endswith("*") and tool.startswith(entry[:-1]):
             return True
@@ -56,11 +57,13 @@ def asked_for(job: Job, tools: Iterable[str] = catalogue.TOOLS) -> list[str]:
 
 
 def unavailable(job: Job, engine: str, *, without: Collection[str] = ()) -> list[Notice]:
-    """One notice for each granted name that this engine lacks."""
+    """One notice for each granted name that this engine lacks. A runbook has no other servers."""
+    servers = () if engine == "runbook" else job.servers
     lacking = [
         name
         for name in job.tools or []
-        if name in without or not (catalogue.is_tool(name) or name.startswith(SERVER))
+        if name in without
+        or not (catalogue.is_tool(name) or name.startswith(SERVER) or owner(name, servers))
     ]
     return [
         Notice("warn", "tool_unavailable", f"The {engine} engine has no tool {name}.")
@@ -88,11 +91,25 @@ class Gate:
             denied = self.paths.denial(path, real, write=catalogue.kind(tool) == "E")
             if denied:
                 return denied
-        return self.by_mode(tool, catalogue.kind(tool) or "")
+        return self.by_mode(tool, self.kind(tool) or "")
+
+    def kind(self, tool: str) -> str | None:
+        """The class of a tool. What a server of people's own does is known to it alone, so its
+        tools count as running commands."""
+        own = catalogue.kind(tool)
+        return "X" if own is None and owner(tool, self.job.servers) else own
+
+    def starts(self, server: Server) -> bool:
+        """Whether any tool of this server could be allowed in this turn."""
+        named = next((entry for entry in self.tools if grants(entry, server.prefix)), None)
+        if named is None:
+            return False
+        answer = self.by_mode(named, "X")
+        return isinstance(answer, Ask) or answer == ALLOW
 
     def offers(self, tool: str) -> bool:
         """Whether it is granted by the list, known, and no way to spawn where that is off."""
-        if not granted(tool, self.tools) or catalogue.kind(tool) is None:
+        if not granted(tool, self.tools) or self.kind(tool) is None:
             return False
         if not tool.startswith(catalogue.SVC):
             return self.job.may_spawn or tool != "Task"

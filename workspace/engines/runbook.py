@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 
 import config
 from workspace.engines import catalogue, grammar, policy, tools
@@ -45,6 +45,9 @@ class Runbook:
 
     def preflight(self, job: Job) -> str | None:
         return policy.network_refusal(job)
+
+    def reads(self, model: str | None, cfg: Mapping[str, Any]) -> Collection[str]:
+        return ()
 
     def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
         return _Performance(job, io).events()

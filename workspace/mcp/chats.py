@@ -33,7 +33,7 @@ _stamp = lru_cache(maxsize=4096)(timestamp)  # a list shows the same times again
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ChatPage:
     """A page of chats, and what is live of all turns: the running chats, how many wait in each."""
 
     page: listing.Listing
@@ -49,7 +49,7 @@ def find(
     running: bool = False,
     before: str = "",
     limit: int = LISTED,
-) -> Found:
+) -> ChatPage:
     """Chats of one project, or of all this caller reaches; newest first."""
     every = [store.get(project)] if project is not None else store.all()
     reached = [one for one in every if principal.reaches(one.slug)]
@@ -61,7 +61,7 @@ def find(
     waiting = Counter(chat for chat, state in states if state not in queue.BUSY)
     only = now | set(waiting) if running else None
     page = listing.listing(reached, which=which, limit=limit, before=before, only=only)
-    return Found(page, now, waiting)
+    return ChatPage(page, now, waiting)
 
 
 def list_chats(
@@ -87,7 +87,7 @@ def list_chats(
     return present(result, "next")
 
 
-def _row(row: Chat, found: Found) -> dict[str, Any]:
+def _row(row: Chat, found: ChatPage) -> dict[str, Any]:
     return {
         "project": row.project,
         "sessionId": row.id,

@@ -1,6 +1,6 @@
 """One project as a value: what its file says, and what holds where the file is silent.
 
-Never reads or writes; `store.py` does.
+Never reads the file or writes; `store.py` does. `place` asks the disk where its agents may work.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from django.conf import settings
 
-from config import zones
+from config import servers, zones
 from config.network import NetworkSetting
 from config.storage import yamlio
 from workspace.access import reach
-from workspace.projects import cloning, schema
+from workspace.projects import cloning, folders, schema
 
 FILE = "project.yaml"
 OVERVIEW, CHANGELOG = "OVERVIEW.md", "CHANGELOG.md"
@@ -82,6 +82,8 @@ class Project:
         value = self.written(key)
         if key == "curation":
             return _curation_defaults() | (value or {})
+        if key == "mcpServers":
+            return {name: one.plain() for name, one in servers.read(self.data.get(key))[0].items()}
         if key == "network":
             return self.network.plain() or reach.mode()
         if key == "timezone" and value is None:
@@ -111,8 +113,12 @@ class Project:
                 found.append(f"{key}: must name a mapping, or a list of them; nothing is mixed in")
             elif key == "slug" and value != self.slug:
                 found.append(f'slug: "{str(value)[:100]}" is ignored, the directory is {self.slug}')
+            elif key == folders.KEY:
+                found += [self.place.refusal] if self.place.problem else []
             elif key == "network" and value is not None:
                 found += reach.warnings(value)
+            elif key == "mcpServers":
+                found += servers.sentences(servers.read(value)[1])
             elif key in schema.KEYS and value is not None and self.written(key) is None:
                 holds = "no cron fires by it" if key == "timezone" else "the default holds"
                 found.append(f"{key}: not usable, {holds}")
@@ -147,9 +153,23 @@ class Project:
         return bool(self.repo)
 
     @property
+    def place(self) -> folders.Place:
+        """Where its agents work as things stand on the disk, and why they may not."""
+        return folders.of(self.data) or folders.Place(self.own_dir)
+
+    @property
     def working_dir(self) -> Path:
-        """The checkout of a cloned project, else the project's directory."""
-        return self.dir / cloning.directory_name(self.repo) if self.repo else self.dir
+        """The directory named by `path`, else the checkout of a cloned project, else the project's
+        directory. What acts there asks `place` whether it may."""
+        return self.place.dir
+
+    @property
+    def own_dir(self) -> Path:
+        """Where prompt files and attachments lie: the working directory, unless that is the user's
+        own."""
+        if self.repo and not folders.named(self.data):
+            return self.dir / cloning.directory_name(self.repo)
+        return self.dir
 
     @property
     def permission_mode(self) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from config import network as networks
+from config import servers as tool_servers
 from config import zones
 from config.errors import Invalid
 
@@ -51,6 +52,21 @@ def line(least: int = 0, most: int = 200) -> Callable[[Any], str]:
         if not least <= len(text) <= most or any(unicodedata.category(c) == "Cc" for c in text):
             raise Unfit(f"must be one line of {least} to {most} characters")
         return text
+
+    return read
+
+
+def prose(most: int) -> Callable[[Any], str]:
+    """Several lines of text."""
+
+    def read(value: Any) -> str:
+        if not isinstance(value, str):
+            raise Unfit("must be text")
+        told = value.replace("\r\n", "\n")
+        odd = any(unicodedata.category(c) == "Cc" and c not in "\n\t" for c in told)
+        if odd or len(told) > most:
+            raise Unfit(f"must be text of at most {most} characters, without control characters")
+        return told
 
     return read
 
@@ -123,6 +139,14 @@ def relative_paths(value: Any) -> list[str]:
     return paths
 
 
+def folder(value: Any) -> str:
+    """A directory as it is written; whether agents may work there is for folders.py to say."""
+    text = line(1, 4096)(value)
+    if not (text == "~" or text.startswith(("/", "~/"))):
+        raise Unfit("must be a whole path, from / or ~/ on; no variable in it is read")
+    return text
+
+
 def variable_names(value: Any) -> list[str]:
     """Names for `turnEnv`; what would carry a secret of the service is never passed on."""
     names = lines(value)
@@ -163,6 +187,14 @@ def network(value: Any) -> str | dict[str, Any] | None:
         raise Unfit(str(error)) from None
 
 
+def servers(value: Any) -> dict[str, Any]:
+    """MCP servers for agents as they are written to the file; all of them must be usable."""
+    found, bad = tool_servers.read(value)
+    for name, reason in bad.items():
+        raise Unfit(f"{name}: {reason}" if name else reason)
+    return {name: one.plain() for name, one in found.items()}
+
+
 def timezone(value: Any) -> str:
     try:
         return zones.named(line(1)(value)).key
@@ -193,8 +225,12 @@ KEYS: dict[str, Key] = {
         Key("hooksMcpEnabled", boolean, None),
         Key("curation", curation, None),
         Key("repo", line(0, 2000), immutable=True),
+        Key("path", folder, example='"~/code/notes"'),
         Key("turnEnv", variable_names, ()),
+        Key("instructions", prose(20_000)),
+        Key("readInstructions", boolean, True),
         Key("network", network, None, example='"off"'),
+        Key("mcpServers", servers, None, example='{"mine": {"command": "my-server"}}'),
         Key("timezone", timezone, None, example=zones.EXAMPLE),
     )
 }

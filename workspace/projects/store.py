@@ -25,7 +25,7 @@ from config.storage import database, files, homes, paths, yamlio
 from config.storage.mirror import Mirror
 from workspace import ids, models
 from workspace.access import reach
-from workspace.projects import cloning, schema
+from workspace.projects import cloning, folders, schema
 from workspace.projects.project import FILE, Away, Project
 
 STAGING = ".svc-new-"  # no valid slug: a project being made is not listed
@@ -34,7 +34,8 @@ NAMED = 20  # projects in one sentence
 _elsewhere: tuple[float, list[Away]] = (0.0, [])
 READ_ONLY = frozenset(
     (
-        *("inherited", "repoBacked", "dir", "workingDir", "hasOverview", "counts"),
+        *("inherited", "repoBacked", "dir", "workingDir", "workingDirProblem", "sharedWith"),
+        *("repository", "hasOverview", "counts"),
         *("paused", "nextRunAt", "changedAt", "error", "errorLine", "warnings", "effectiveNetwork"),
     )
 )
@@ -73,7 +74,28 @@ def _missing(slug: str) -> NotFound:
 def working_dir(slug: str) -> Path | None:
     """Where the agents of a project work, None where there is no such directory."""
     project = _read(slug) if schema.is_slug(slug) else None
-    return project.working_dir if project and project.working_dir.is_dir() else None
+    place = project.place if project else None
+    return place.dir if place and not place.problem and place.dir.is_dir() else None
+
+
+def workable(project: Project) -> Path:
+    """The real directory in which a turn of this project is about to work. Conflict with the
+    reason when it may not work there now."""
+    place = project.place
+    if place.problem:
+        raise Conflict(f"This project cannot work: {place.refusal}.", code="no_folder")
+    return place.dir
+
+
+def working_at() -> dict[Path, list[str]]:
+    """The projects that `path` leads to each directory; two may share one."""
+    found: dict[Path, list[str]] = {}
+    wall = folders.Wall.now()
+    for project in all():
+        place = folders.of(project.data, wall)
+        if place and not place.problem:
+            found.setdefault(place.dir, []).append(project.slug)
+    return found
 
 
 def writable(slug: str) -> Project:
@@ -193,14 +215,18 @@ def create(
     name: str,
     slug: str | None = None,
     repo: str | None = None,
+    path: str | None = None,
     summary: str | None = None,
     group: str | None = None,
     status: str | None = None,
     over_mcp: bool = False,
 ) -> Project:
-    """Make the directory and its project.yaml, cloning first when a repository is named."""
+    """Make the directory and its project.yaml, cloning first when a repository is named. With
+    `path` its agents work in that directory, in which nothing is written here."""
     given = {"name": name, "summary": summary, "group": group, "status": status, "repo": repo}
-    values = _read_all({key: value for key, value in given.items() if value is not None})
+    given["path"] = path
+    present = {key: value for key, value in given.items() if value is not None}
+    values = _read_all(present, folders.problems(present))
     slug = _new_slug(slug, values["name"])
     if repo:
         cloning.check(values["repo"], local=not over_mcp)
@@ -208,7 +234,7 @@ def create(
     content = {
         "name": values["name"],
         "status": values.get("status", "active"),
-        **{key: values[key] for key in ("summary", "group", "repo") if values.get(key)},
+        **{key: values[key] for key in ("summary", "group", "repo", "path") if values.get(key)},
         "started": today,
         "updated": today,
     }
@@ -279,6 +305,8 @@ def update(
 
 def _changes(project: Project, patch: Mapping[str, Any]) -> dict[str, Any]:
     """What really changes; `None` = remove. Immutable keys may only be sent back as they are."""
+    if patch.get(folders.KEY) == "":  # as a project without one shows it
+        patch = {**patch, folders.KEY: None}
     fixed = [key for key in patch if schema.KEYS[key].immutable]
     problems = [
         Problem(key, "cannot be changed")
@@ -287,6 +315,8 @@ def _changes(project: Project, patch: Mapping[str, Any]) -> dict[str, Any]:
     ]
     if patch.get("network") not in (None, project.data.get("network")):
         problems += _refused_network(patch["network"])
+    if patch.get(folders.KEY) not in (None, project.data.get(folders.KEY)):
+        problems += folders.problems({"repo": project.data.get("repo"), **patch})
     values = _read_all(
         {key: value for key, value in patch.items() if value is not None and key not in fixed},
         problems,

@@ -255,7 +255,7 @@ def convert(project: Project, name: str) -> Seen:
         raise Conflict(f"Trigger already exists: {name}", code="exists")
     if name not in entries.legacy:
         raise missing(entries, name)
-    if not prompts.copy(entries.legacy[name], found.working_dir, PROMPT_FOLDER):
+    if not prompts.copy(entries.legacy[name], found.own_dir, PROMPT_FOLDER):
         file = entries.legacy[name].run.prompt_file
         raise Conflict(f"{PROMPT_FOLDER}/{file} exists and holds another text", code="exists")
 

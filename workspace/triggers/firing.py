@@ -204,10 +204,13 @@ def _check(run: Run) -> Beginning | None:
         return None
     if outside := preflight.outside(project, trigger):
         raise NoChat(outside)
-    if not project.working_dir.is_dir():
+    place = project.place
+    if place.problem:
+        raise NoChat(place.refusal)
+    if not place.dir.is_dir():
         raise NoChat("the working directory does not exist")
     try:
-        prompt = prompts.read(trigger, project.working_dir)
+        prompt = prompts.read(trigger, project.own_dir)
     except prompts.BadPrompt as error:
         raise NoChat(str(error)) from None
     refusal = preflight.refusal(project, trigger, prompt)

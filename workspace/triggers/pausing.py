@@ -3,7 +3,7 @@
 A project says `triggersPaused` in its project.yaml, the instance `paused` in `triggers.yaml` beside
 the projects: since when, or `true` when it was written by hand. While either holds nothing fires by
 itself; the times that pass are recorded as skipped and not caught up. "Run now" is not affected.
-The same holds for a project that is over by its `status`.
+The same holds for a project that is over by its `status`, and for one whose `path` cannot be used.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from django.conf import settings
 from config.errors import Conflict
 from config.logs import timestamp
 from config.storage import files, yamlio
-from workspace.projects import store
+from workspace.projects import folders, store
 from workspace.projects.project import Project
 
 KEY = "triggersPaused"
@@ -30,21 +30,22 @@ OFF = ("", "no", "off", "false")
 OVER = ("done", "abandoned")  # the status of a project that is worked on no more
 PAUSED = "triggers are paused"
 ENDED = {status: f"the project is {status}" for status in OVER}
-REASONS = (PAUSED, *ENDED.values())
+NO_FOLDER = "the directory that the project works in cannot be used"
+REASONS = (PAUSED, *ENDED.values(), NO_FOLDER)
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
     """Who holds the triggers, and since when; None where that was not written."""
 
-    by: Literal["project", "instance", "status"]
+    by: Literal["project", "instance", "status", "folder"]
     since: str | None
     status: str = ""  # of the project, where that is what holds them
 
     @property
     def reason(self) -> str:
         """What a firing that did not happen says of it."""
-        return ENDED.get(self.status, PAUSED)
+        return NO_FOLDER if self.by == "folder" else ENDED.get(self.status, PAUSED)
 
 
 def of(project: Project) -> Pause | None:
@@ -53,8 +54,19 @@ def of(project: Project) -> Pause | None:
 
 
 def of_data(data: Mapping[str, Any]) -> Pause | None:
-    """What a project.yaml says: its switch, else its status."""
+    """What a project.yaml says: its switch, else its status; else the disk, of its `path`."""
+    return of_file(data) or of_place(data)
+
+
+def of_file(data: Mapping[str, Any]) -> Pause | None:
+    """What holds until the file changes."""
     return _switched(data) or _over(data.get("status"))
+
+
+def of_place(data: Mapping[str, Any]) -> Pause | None:
+    """A directory that is gone holds its triggers until it is back, whatever the file says."""
+    place = folders.of(data)
+    return Pause("folder", None) if place and place.problem else None
 
 
 def _switched(data: Mapping[str, Any]) -> Pause | None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast, get_ar
 
 from config.logs import timestamp
 from workspace import models
-from workspace.chats.messages import Usage
+from workspace.chats.spent import Usage
 from workspace.projects.project import Project
 from workspace.triggers import board, pausing
 from workspace.triggers.board import Board
@@ -59,7 +59,7 @@ class Run(TypedDict):
 class Pause(TypedDict):
     """What holds triggers back; `since` is null where it was not written."""
 
-    by: Literal["project", "instance", "status"]
+    by: Literal["project", "instance", "status", "folder"]
     since: str | None
     status: NotRequired[str]
 

@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from config.git import command
+from config.git.command import GitError
 from review import caches
-from review.git import command, objects, output
-from review.git.command import GitError
+from review.git import objects, output
 from review.git.commits import Changed, Commit
 from review.git.diffs import hunks, hunkstream
 from review.git.diffs.hunks import Edit

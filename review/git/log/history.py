@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from config.git.command import GitError
 from config.storage import opening
 from review import caches
 from review.git import objects, output
-from review.git.command import GitError
 from review.git.commits import Commit
 from review.git.log import partial, rows
 from review.git.ranges import Range, named, unknown

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from config.git.command import GitError
 from review.git import objects, output
-from review.git.command import GitError
 from review.git.commits import Commit
 from review.git.repository import Repository
 

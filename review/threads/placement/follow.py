@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from config.git.command import GitError
 from review.git import objects
-from review.git.command import GitError
 from review.git.commits import Commit, shown_path
 from review.git.diffs import diff
 from review.git.log import history

@@ -12,9 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from config.git.command import GitError
 from review import caches
 from review.git import objects
-from review.git.command import GitError
 from review.git.diffs import diff
 from review.git.repository import Repository
 from review.threads.placement import follow

@@ -37,7 +37,7 @@ def side(name: str, value: Any) -> str | None:
 
 
 def line(name: str, value: Any) -> int | None:
-    """A line number; whether the file has that line is for places.py to say."""
+    """A line number; whether the file has that line is for locations.py to say."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
         raise Invalid(f'"{name}" must be a whole number')
     return value

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import orjson
 
 from review import files
-from review.threads import document, shown
+from review.threads import commit_review, document
 from review.threads.target import Target
 from review.threads.writing import renewal, takeover
 from review.threads.writing.page import Page
@@ -48,10 +48,10 @@ def write(target: Target, operation: Operation, *, backup: bool = False) -> bool
 def _page(target: Target, data: bytes | None) -> Page:
     """The file with all that is shown on the commit; with the same bytes where it says that."""
     page = _read(target, data) if data is not None else None
-    found = shown.shown(target, own=page.review if page else None)
+    found = commit_review.of(target, own=page.review if page else None)
     if page is not None and page.tree and not found.carried_over:
         return page
-    wanted = shown.written(target, found)
+    wanted = commit_review.written(target, found)
     if page is not None and page.tree:
         wanted = takeover.merged(page.review, page.tree, wanted)
     return _read(target, document.text(data, wanted))
@@ -60,7 +60,7 @@ def _page(target: Target, data: bytes | None) -> Page:
 def _read(target: Target, data: bytes) -> Page:
     texts, found = files.load("/".join(target.parts), data)
     etag = hashlib.sha256(data).hexdigest()
-    review = shown.parsed(target, texts, etag, target.commit.sha)
+    review = commit_review.parsed(target, texts, etag, target.commit.sha)
     return Page(data, review, orjson.loads(orjson.dumps(found.value or {})))
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from tests.dashboard.agents.agent import Agent, settled
 from tests.dashboard.served import Dev, Served
-from tests.service import until
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +22,8 @@ def agent(served: Served) -> Iterator[Agent]:
 def pair(served: Served, request: pytest.FixtureRequest) -> Iterator[tuple[Dev, Dev]]:
     """Two servers that differ by name and port alone, both seen."""
     found = [served.dev_server(f"{name}-{request.node.name}") for name in ("one", "two")]
-    until(lambda: all(served.observed(dev.port) for dev in found), what="both servers")
+    for dev in found:
+        served.seen(dev)
     yield found[0], found[1]
     for dev in found:
         dev.kill()

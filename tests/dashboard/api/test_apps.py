@@ -144,6 +144,7 @@ def test_a_patch_of_nothing_is_404_whatever_it_says(api, slug):
 
 def test_a_patch_of_a_discovered_app_declares_it(served, api, slug):
     dev = served.dev_server(slug)
+    served.seen(dev)
     served.until_state(slug, "up", seconds=20)
     found = api.get(path(slug))
     assert (found.json()["source"], found.headers.get("ETag")) == ("discovered", None)
@@ -161,7 +162,7 @@ def test_a_patch_of_a_discovered_app_declares_it(served, api, slug):
 
 
 def test_a_discovered_app_is_not_deleted(served, api, slug):
-    served.dev_server(slug)
+    served.seen(served.dev_server(slug))
     served.until_state(slug, "up", seconds=20)
 
     told = refused(api.delete(path(slug)), 404, "not_found")

@@ -8,7 +8,6 @@ import pytest
 
 from dashboard.files import tags
 from tests.dashboard.api.raw import MOUNTS, refused, send
-from tests.dashboard.api.test_observed import seen
 from tests.dashboard.api.test_routes import ESCAPED, tree
 from tests.dashboard.served import Event, Served, Stream
 from tests.described import Api
@@ -53,7 +52,7 @@ def test_a_write_to_an_escaped_name_touches_nothing(served: Served, method, kind
 
 @pytest.mark.parametrize(("port", "mount"), MOUNTS)
 def test_a_client_cannot_move_where_a_claim_is_to_be_found(served: Served, slug, port, mount):
-    one = seen(served, served.dev_server(slug))
+    one = served.seen(served.dev_server(slug))
     body = f'{{"slug": "{slug}"}}'.encode()
     head = (
         f"POST {mount}/api/observed/{one['id']}/claim HTTP/1.1\nContent-Type: application/json\n"
@@ -173,7 +172,7 @@ def test_a_file_that_an_editor_has_just_written_is_an_app(served: Served, api: A
 def test_a_rule_may_be_bound_to_the_rules_that_were_read(
     served: Served, api: Api, slug, match, status, code
 ):
-    one = seen(served, served.dev_server(slug))
+    one = served.seen(served.dev_server(slug))
     file = served.data / "dashboard" / "ignore.yaml"
     file.write_text("# mine\nrules: []\n")
     try:
@@ -192,7 +191,7 @@ def test_a_rule_may_be_bound_to_the_rules_that_were_read(
 
 
 def test_rules_that_were_never_written_match_nothing(served: Served, api: Api, slug):
-    one = seen(served, served.dev_server(slug))
+    one = served.seen(served.dev_server(slug))
     file = served.data / "dashboard" / "ignore.yaml"
 
     told = refused(

@@ -11,7 +11,7 @@ import yaml
 
 from dashboard.files import tags
 from tests.dashboard.api.raw import refused
-from tests.dashboard.served import Dev, Served
+from tests.dashboard.served import Served
 from tests.described import Api
 from tests.service import free_port, until
 
@@ -22,12 +22,6 @@ http.server.HTTPServer(("127.0.0.1", {port}), http.server.SimpleHTTPRequestHandl
 """
 
 
-def seen(served: Served, dev: Dev) -> dict[str, Any]:
-    """The record of the listener, once it is seen."""
-    until(lambda: served.observed(dev.port), seconds=15, what="observed")
-    return served.observed(dev.port)
-
-
 def rules(served: Served) -> list[dict[str, Any]]:
     path = served.data / "dashboard" / "ignore.yaml"
     found: list[dict[str, Any]] = yaml.safe_load(path.read_text())["rules"] if path.exists() else []
@@ -36,7 +30,7 @@ def rules(served: Served) -> list[dict[str, Any]]:
 
 def test_a_claim_writes_the_file_once(served: Served, api: Api, mounted: Api, slug):
     dev = served.dev_server(slug)
-    one = seen(served, dev)
+    one = served.seen(dev)
     address = f"/api/observed/{one['id']}/claim"
     body = {"slug": slug, "name": "My shop", "expected": "always"}
 
@@ -61,7 +55,7 @@ def test_a_claim_writes_the_file_once(served: Served, api: Api, mounted: Api, sl
 
 
 def test_a_claim_takes_no_name_that_is_taken(served: Served, api: Api, slug):
-    one = seen(served, served.dev_server(slug))
+    one = served.seen(served.dev_server(slug))
     api.put(f"/api/apps/{slug}-old", {"health": {"type": "none"}})
     before = served.file(f"{slug}-old").read_bytes()
 
@@ -91,7 +85,7 @@ def test_a_claim_takes_no_name_that_is_taken(served: Served, api: Api, slug):
 )
 def test_a_claim_that_cannot_be_writes_nothing(served: Served, api: Api, slug, body, code):
     dev = served.dev_server(slug)
-    one = seen(served, dev)
+    one = served.seen(dev)
     sent = {key: slug if value == "{slug}" else value for key, value in body.items()}
     before = [*served.file(slug).parent.glob("*")]
     refused(api.post(f"/api/observed/{NOBODY}/claim", sent), 404, "not_found")
@@ -122,7 +116,7 @@ def test_half_a_character_is_no_text(served: Served, api: Api, key):
 @pytest.mark.parametrize("by", ["port", "process", "dir"])
 def test_an_ignored_listener_is_listed_apart_and_its_rule_stands_once(served, api, slug, by):
     dev = served.dev_server(slug)
-    one = seen(served, dev)
+    one = served.seen(dev)
     address = f"/api/observed/{one['id']}/ignore"
     standing = rules(served)
 
@@ -148,7 +142,7 @@ def test_an_ignored_listener_is_listed_apart_and_its_rule_stands_once(served, ap
 
 def test_a_rule_is_taken_back_in_the_text_of_ignore_yaml(served, api, slug):
     dev = served.dev_server(slug)
-    one = seen(served, dev)
+    one = served.seen(dev)
     before = api.get("/api/ignore")
     assert before.json() == {"text": "", "etag": '"absent"'}
     tag = {"If-Match": before.headers["etag"]}
@@ -175,7 +169,7 @@ def test_ignoring_a_script_by_process_hides_no_other_of_its_language(served, api
     other = served.dev_server(slug)
     with subprocess.Popen([script], cwd=tmp_path) as process:
         one = until(lambda: served.observed(port), seconds=15, what="observed")
-        seen(served, other)
+        served.seen(other)
 
         done = api.post(f"/api/observed/{one['id']}/ignore", {"by": "process"})
         process.kill()
@@ -186,8 +180,8 @@ def test_ignoring_a_script_by_process_hides_no_other_of_its_language(served, api
 
 
 def test_a_directory_with_signs_of_a_pattern_is_ignored_alone(served, api, slug):
-    odd = seen(served, served.dev_server(f"{slug}-[ab]*"))
-    near = seen(served, served.dev_server(f"{slug}-a"))
+    odd = served.seen(served.dev_server(f"{slug}-[ab]*"))
+    near = served.seen(served.dev_server(f"{slug}-a"))
 
     api.post(f"/api/observed/{odd['id']}/ignore", {"by": "dir"})
 
@@ -198,7 +192,7 @@ def test_a_directory_with_signs_of_a_pattern_is_ignored_alone(served, api, slug)
 
 
 def test_a_rule_is_bound_to_the_file_that_was_read(served, api, slug):
-    one = seen(served, served.dev_server(slug))
+    one = served.seen(served.dev_server(slug))
     address = f"/api/observed/{one['id']}/ignore"
     etag = api.get("/api/observed").json()["ignoreEtag"]
 

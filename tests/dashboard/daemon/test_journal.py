@@ -16,7 +16,7 @@ import orjson
 import pytest
 
 from dashboard.daemon import Daemon
-from dashboard.files import places
+from dashboard.files import layout
 from dashboard.listeners.observed import ASKED_S
 from tests.service import free_port, until
 
@@ -45,7 +45,7 @@ def server(tmp_path: Path) -> Iterator[int]:
 def remembered() -> dict[str, Any]:
     """The one entry on disk, {} before there is one."""
     with contextlib.suppress(FileNotFoundError):
-        [found] = orjson.loads((places.state_dir() / "running.json").read_bytes())["listeners"]
+        [found] = orjson.loads((layout.state_dir() / "running.json").read_bytes())["listeners"]
         return dict(found)
     return {}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config.storage import displaced
-from dashboard.files import places, reading
+from dashboard.files import layout, reading
 from tests.dashboard.files.world import Home
 
 
@@ -19,5 +19,5 @@ def home(tmp_path: Path, settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     (tmp_path / "user").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
     reading.clear()
-    yield Home(places.home())
+    yield Home(layout.home())
     displaced.settle()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from config.errors import Conflict
 from config.storage import displaced
-from dashboard.files import entries, places, store, writing
+from dashboard.files import entries, layout, store, writing
 from tests.config.odd_yaml import OddFile, any_value
 from tests.dashboard.files.world import Home, tag
 from tests.promises.rings import ring
@@ -46,7 +46,7 @@ VALUE = st.recursive(
 OWN = st.dictionaries(TEXT.map(lambda text: f"x-{text}"), VALUE, max_size=4)
 
 
-SHOP = places.place("apps", "shop")
+SHOP = layout.place("apps", "shop")
 
 
 def agree(data: bytes, value: Any) -> bool:

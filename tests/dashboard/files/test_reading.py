@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from config.storage import files
-from dashboard.files import places, store
+from dashboard.files import layout, store
 from dashboard.files.entries import Entry
 from dashboard.files.records import file_error
 from tests.dashboard.files.world import Home, aged, tag
@@ -268,7 +268,7 @@ def test_yml_is_read_and_yaml_wins_over_it(home: Home):
 def test_more_files_than_allowed_are_told_and_not_loaded(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setitem(places.MOST, "bookmarks", 2)
+    monkeypatch.setitem(layout.MOST, "bookmarks", 2)
     for name in "abc":
         home.write(f"bookmarks/{name}.yaml", "links: []\n")
 

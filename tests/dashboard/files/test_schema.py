@@ -11,7 +11,7 @@ import pytest
 from config.storage import yamlio
 from dashboard.files import entries
 from dashboard.files.fields import Issue
-from dashboard.files.places import Place
+from dashboard.files.layout import DashboardFile
 from dashboard.files.schema import (
     DEFAULTS,
     AppFile,
@@ -385,7 +385,7 @@ EXAMPLES = re.findall(r"```yaml\n# (\S+)\n(.*?)```", PAGE.read_text(), re.DOTALL
 @pytest.mark.parametrize(("file", "text"), EXAMPLES)
 def test_every_example_of_the_page_is_a_file_without_mistakes(file: str, text: str):
     parts = Path(file).with_suffix("").parts
-    found = entries.read(Place(parts[0], parts[-1]), text.encode())  # type: ignore[arg-type]
+    found = entries.read(DashboardFile(parts[0], parts[-1]), text.encode())  # type: ignore[arg-type]
 
     assert found.issues == ()
     assert {file.split("/")[0] for file, _ in EXAMPLES} == {

@@ -10,7 +10,7 @@ import pytest
 
 from config.errors import Conflict, Invalid, NotFound, SvcError, TooLarge, Unavailable
 from config.storage import displaced, files, syscalls
-from dashboard.files import places, store
+from dashboard.files import layout, store
 from dashboard.files.errors import BadValues
 from tests.dashboard.files.world import Home, aged, tag
 
@@ -463,8 +463,8 @@ def test_a_rule_without_a_datum_is_refused(home: Home):
 
 
 def test_home_state_and_cache_lie_in_the_data_directory(tmp_path: Path):
-    assert places.home() == tmp_path / "data" / "dashboard"
-    assert places.state_dir().is_dir()
-    assert places.cache_dir() == tmp_path / "data" / "cache" / "dashboard"
+    assert layout.home() == tmp_path / "data" / "dashboard"
+    assert layout.state_dir().is_dir()
+    assert layout.cache_dir() == tmp_path / "data" / "cache" / "dashboard"
     with pytest.raises(Conflict):
         store.put("apps", "shop", {}, if_match="*")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from config.errors import Conflict
-from dashboard.files import places, store
+from dashboard.files import layout, store
 from dashboard.files.entries import Entry
 
 HEAD = "# shop, 0 edits\nname: Shop   # what it is called\nport: 3000\n\n# counters\nx-count:\n"
@@ -130,6 +130,6 @@ def _checked(keys: list[str], told: Told) -> Entry:
     assert entry is not None
     if entry.error is not None:
         told.unread.append(entry.error.message)
-    text = places.place("apps", "shop").path.read_text()
+    text = layout.place("apps", "shop").path.read_text()
     told.torn += [comment for comment in comments(keys) if comment not in text]
     return entry

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from dashboard.files import masks
-from dashboard.listeners.shown import masked_argv, plain
+from dashboard.listeners.printable import masked_argv, plain
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,5 @@
-"""What the tests of looks share."""
+"""What the tests of the gallery share."""
 
-from __future__ import annotations
+from tests.dashboard.rendering.conftest import data
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
-from config.storage import displaced
-
-
-@pytest.fixture(autouse=True)
-def data(tmp_path: Path, settings) -> Iterator[Path]:
-    """A data directory of its own."""
-    settings.DATA_DIR = tmp_path / "data"
-    yield settings.DATA_DIR
-    displaced.settle()
+__all__ = ["data"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from config.errors import Conflict, Invalid
-from dashboard.files import places, store
+from dashboard.files import layout, store
 from dashboard.services.definition import Service
 from dashboard.services.state import Limits
 from tests.dashboard.reboot.world import Machine, listening, server
@@ -243,7 +243,7 @@ async def test_a_declared_app_gets_the_block_and_keeps_the_rest_of_its_file(
     machine: Machine, folder: Path
 ):
     port = free_port()
-    path = places.home() / "apps" / "shop.yaml"
+    path = layout.home() / "apps" / "shop.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(f"# mine\nname: Shop  # the shop\nport: {port}\n")
     await machine.reboots_from(server(port, folder, slug="shop"))
@@ -261,7 +261,7 @@ async def test_a_declared_app_gets_the_block_and_keeps_the_rest_of_its_file(
 
 async def test_a_service_block_that_exists_is_left_alone(machine: Machine, folder: Path):
     store.put("apps", "shop", {"service": {"command": "mine"}})
-    before = (places.home() / "apps" / "shop.yaml").read_bytes()
+    before = (layout.home() / "apps" / "shop.yaml").read_bytes()
     await machine.reboots_from(server(free_port(), folder, slug="shop"))
 
     with pytest.raises(Conflict) as refused:
@@ -269,7 +269,7 @@ async def test_a_service_block_that_exists_is_left_alone(machine: Machine, folde
 
     assert refused.value.code == "exists"
     assert refused.value.extra == {"etag": store.get("apps", "shop").etag}  # type: ignore[union-attr]
-    assert (places.home() / "apps" / "shop.yaml").read_bytes() == before
+    assert (layout.home() / "apps" / "shop.yaml").read_bytes() == before
     assert machine.item()["status"] == "lost"
 
 
@@ -298,7 +298,7 @@ async def test_a_slug_that_cannot_be_is_refused_and_nothing_changes(
     await machine.reboots_from(
         server(free_port(), folder, slug="shop"), server(free_port(), folder, name="free")
     )
-    before = {path: path.read_bytes() for path in (places.home() / "apps").iterdir()}
+    before = {path: path.read_bytes() for path in (layout.home() / "apps").iterdir()}
 
     with pytest.raises(Invalid) as bad:
         await machine.lost.restart("o-shop", "../x", as_service=as_service)
@@ -308,7 +308,7 @@ async def test_a_slug_that_cannot_be_is_refused_and_nothing_changes(
         await machine.lost.restart("o-free", "other", as_service=as_service)
 
     assert bad.value.code == "bad_slug"
-    assert {path: path.read_bytes() for path in (places.home() / "apps").iterdir()} == before
+    assert {path: path.read_bytes() for path in (layout.home() / "apps").iterdir()} == before
     assert machine.services.slugs() == set()
     assert {item["status"] for item in machine.items()} == {"lost"}
 

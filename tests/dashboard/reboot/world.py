@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 import pytest
 
-from dashboard.files import places
+from dashboard.files import layout
 from dashboard.reboot import Listening, Lost, Settings, World
 from dashboard.services import state
 from dashboard.services.definition import Service
@@ -122,11 +122,11 @@ class Machine:
 
 
 def journal() -> Path:
-    return places.state_dir() / "running.json"
+    return layout.state_dir() / "running.json"
 
 
 def notice() -> Path:
-    return places.state_dir() / "lost.json"
+    return layout.state_dir() / "lost.json"
 
 
 def end(pids: Sequence[int]) -> None:

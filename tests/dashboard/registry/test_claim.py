@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dashboard.files import entries, store
-from dashboard.files.places import Place
+from dashboard.files.layout import DashboardFile
 from dashboard.listeners.container import Container
 from dashboard.listeners.observed import Sighting
 from dashboard.listeners.processes import Parent
@@ -32,7 +32,7 @@ CHECKED = settings(
 
 
 def read(text: str) -> entries.Entry:
-    return entries.entry(Place("apps", "shop"), text.encode())
+    return entries.entry(DashboardFile("apps", "shop"), text.encode())
 
 
 def test_a_claim_writes_what_the_listener_is():

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from dashboard.files import entries
-from dashboard.files.places import CONFIG, Place
+from dashboard.files.layout import CONFIG, DashboardFile
 from dashboard.health.record import Known, Reason, Record, State, born
 from dashboard.health.result import Kind, Result
 from dashboard.history.summary import Summary
@@ -253,7 +253,7 @@ def test_a_listener_has_every_documented_key():
 def test_a_group_has_every_documented_key():
     text = "links: [{url: 'https://u:p@docs.example/', tags: [a]}, {url: 'ssh://host', hotkey: h}]"
 
-    sent: Any = records.group(entries.entry(Place("bookmarks", "docs"), text.encode()))
+    sent: Any = records.group(entries.entry(DashboardFile("bookmarks", "docs"), text.encode()))
 
     assert sent == {
         "group": "docs", "name": "docs", "config": None, "description": None, "icon": None,
@@ -270,7 +270,7 @@ def test_a_group_has_every_documented_key():
 
 
 def test_a_group_that_never_was_valid_is_listed_empty():
-    sent = records.group(entries.entry(Place("bookmarks", "docs"), b"links: [\n"))
+    sent = records.group(entries.entry(DashboardFile("bookmarks", "docs"), b"links: [\n"))
 
     assert (sent["name"], sent["links"], len(sent["fileErrors"])) == ("docs", [], 1)
 

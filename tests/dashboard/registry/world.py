@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dashboard.files import entries
 from dashboard.files.entries import Entry
-from dashboard.files.places import CONFIG, IGNORE, Place
+from dashboard.files.layout import CONFIG, IGNORE, DashboardFile
 from dashboard.health.clock import Moment
 from dashboard.listeners.container import Container
 from dashboard.listeners.git import Git
@@ -63,7 +63,7 @@ def listener(
 
 
 def entry(slug: str, text: str, before: Entry | None = None) -> Entry:
-    return entries.entry(Place("apps", slug), text.encode(), before)
+    return entries.entry(DashboardFile("apps", slug), text.encode(), before)
 
 
 def files(

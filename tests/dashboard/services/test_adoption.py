@@ -16,7 +16,7 @@ import orjson
 import pytest
 
 from config.process import table
-from dashboard.services import adopt, places, record
+from dashboard.services import adopt, layout, record
 from dashboard.services.definition import Ready, Service
 from dashboard.services.system import boot
 from tests.dashboard.services.world import Scene, alive, python, server
@@ -270,7 +270,7 @@ async def test_a_crash_loop_holds_over_daemon_restarts_until_the_file_changes(tu
     "bytes_", [b"", b"{", b"[]", b"null", b'{"pid": "x"}', b"\xff" * 99, b"[" * 5000]
 )
 async def test_a_record_that_cannot_be_read_is_as_none(scene: Scene, bytes_: bytes):
-    path = places.record("shop")
+    path = layout.record("shop")
     path.parent.mkdir(parents=True)
     path.write_bytes(bytes_)
 
@@ -282,7 +282,7 @@ async def test_a_record_that_cannot_be_read_is_as_none(scene: Scene, bytes_: byt
 
 @pytest.mark.parametrize("said", [b"", b"0" * 32, b"x 0\n", b"f" * 32 + b" 0\n", b"0" * 5000])
 def test_an_exit_of_another_run_or_torn_is_not_believed(data: Path, said: bytes):
-    path = places.exit_file("shop")
+    path = layout.exit_file("shop")
     path.parent.mkdir(parents=True)
     path.write_bytes(said)
 
@@ -400,7 +400,7 @@ def _kills(count: int, services: int, data: Path) -> None:
         except subprocess.TimeoutExpired:
             daemon.kill()
         assert daemon.wait() == -signal.SIGKILL
-        records = {n: orjson.loads(places.record(f"app-{n}").read_bytes()) for n in range(services)}
+        records = {n: orjson.loads(layout.record(f"app-{n}").read_bytes()) for n in range(services)}
         for n in steady:
             assert alive(records[n]["pid"])
             assert pids.setdefault(n, records[n]["pid"]) == records[n]["pid"]
@@ -432,5 +432,5 @@ def _run_of(path: Path) -> str | None:
         entries = dict(e.split(b"=", 1) for e in path.read_bytes().split(b"\0") if b"=" in e)
     except OSError:
         return None
-    mine = entries.get(b"HOME", b"").decode() == str(places.logs("x").parents[2])
+    mine = entries.get(b"HOME", b"").decode() == str(layout.logs("x").parents[2])
     return entries[b"SVC_RUN"].decode() if mine and b"SVC_RUN" in entries else None

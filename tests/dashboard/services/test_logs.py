@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.errors import Invalid, NotFound
-from dashboard.services import logs, places, rotation
+from dashboard.services import layout, logs, rotation
 from dashboard.services.definition import Service
 from dashboard.services.logs import tail
 from dashboard.services.state import Limits
@@ -105,7 +105,7 @@ def test_a_position_is_one_number_of_bytes(data: Path, around: dict[str, int | s
 def test_a_line_that_is_not_finished_is_told_once_it_is(data: Path):
     write("one\ntw")
     first = tail("shop")
-    with places.current("shop").open("a") as log:
+    with layout.current("shop").open("a") as log:
         log.write("o\nthree\n")
 
     assert (first.lines, first.partial) == (["one"], b"tw")
@@ -198,7 +198,7 @@ def test_a_position_beyond_the_end_begins_anew(data: Path):
 
 @given(chunks=st.lists(st.binary(max_size=9000), max_size=12), lines=st.integers(1, 40))
 def test_any_bytes_cut_anywhere_read_as_they_were_written(chunks: list[bytes], lines: int):
-    for path in places.logs("shop").glob("*"):
+    for path in layout.logs("shop").glob("*"):
         path.unlink()
     written = b""
     for n, chunk in enumerate(chunks):
@@ -282,7 +282,7 @@ def test_where_ranges_cannot_be_cut_the_log_is_copied_and_emptied(
 
     assert tail("shop", 3).lines == ["line 999", "two", "three"]
     assert everything().decode() == f"{text}two\nthree\n"
-    assert places.current("shop").read_text() == "\nthree\n"
+    assert layout.current("shop").read_text() == "\nthree\n"
 
 
 @pytest.mark.parametrize("moment", ["copied", "cut"])
@@ -314,7 +314,7 @@ def test_a_kill_in_the_middle_of_a_rotation_loses_and_repeats_nothing(
     rotation.recover("shop")
 
     assert everything().decode() == text
-    assert list(places.logs("shop").glob("*.draft")) == []
+    assert list(layout.logs("shop").glob("*.draft")) == []
     assert len(logs.archives("shop")) == (moment == "cut")
 
 

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from config.errors import Conflict
-from dashboard.services import places, record
+from dashboard.services import layout, record
 from dashboard.services.definition import Ready, Service
 from tests.dashboard.services.world import Scene, alive, server
 from tests.service import free_port
@@ -82,9 +82,9 @@ async def test_only_runs_that_may_live_are_taken_up(scene: Scene, monkeypatch: p
     for slug in ("over", "lives"):
         await scene.supervisor.act(slug, "start")
     await scene.supervisor.act("over", "stop")
-    places.record("torn").write_text("{")
-    places.record("lives").with_name("Not a slug.json").write_bytes(
-        places.record("lives").read_bytes()
+    layout.record("torn").write_text("{")
+    layout.record("lives").with_name("Not a slug.json").write_bytes(
+        layout.record("lives").read_bytes()
     )
 
     await scene.again()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from config.process import table
-from dashboard.services import environment, places
+from dashboard.services import environment, layout
 from dashboard.services.definition import Service
 from dashboard.services.state import Change, Limits, World
 from dashboard.services.supervise import Supervisor
@@ -140,7 +140,7 @@ def text(path: Path) -> str:
 
 
 def log_of(slug: str = "shop") -> str:
-    return text(places.current(slug))
+    return text(layout.current(slug))
 
 
 def python(code: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from review.git import command
+from config.git import command
 from tests.review.repos import Repo
 
 

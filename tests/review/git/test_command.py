@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from review.git import command
-from review.git.command import GitError
+from config.git import command
+from config.git.command import GitError
 from tests.review.git.processes import is_gone
 from tests.review.repos import Repo
 from tests.service import until

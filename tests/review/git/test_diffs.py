@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from config.git import command
+from config.git.command import GitError
 from review import caches
-from review.git import command
-from review.git.command import GitError
 from review.git.commits import Commit
 from review.git.diffs import diff, hunkstream
 from review.git.log import history

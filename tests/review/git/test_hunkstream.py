@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from review.git import command
-from review.git.command import GitError
+from config.git import command
+from config.git.command import GitError
 from review.git.diffs import hunkstream
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
+from config.git.command import GitError
 from review import caches
-from review.git.command import GitError
 from review.git.commits import Changed, Commit
 from review.git.log import history, rows
 from review.git.output import NEVER

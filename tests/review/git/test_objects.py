@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from config.git.command import GitError
 from review.git import catfile, objects
-from review.git.command import GitError
 from review.git.objects import Entry
 from review.git.repository import Repository, open_repository
 from tests.review.git.processes import is_gone

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from review.git.command import GitError
+from config.git.command import GitError
 from tests.review.git.world import span, subjects
 from tests.review.repos import Repo
 

@@ -200,3 +200,19 @@ def test_the_folders_to_watch_tell_of_every_move(repo: Repo, tmp_path: Path):
     assert {common / "worktrees/linked", common / "worktrees/linked/logs"} <= {*watched}
     assert common / "objects" not in watched
     assert all(folder.is_dir() for folder in watched)
+
+
+def test_what_the_service_keeps_is_no_branch_and_no_move(repo: Repo):
+    before, known = settled(repo), read(repo)
+    repo.git("update-ref", "refs/svc/checkpoints/chat/turn", "HEAD")
+
+    assert settled(repo) == before
+    repo.git("update-ref", "refs/svc/checkpoints/chat/turn", "main")
+    repo.git("update-ref", "refs/svc/checkpoints/chat/more", "main")
+    folders = refs.watched(open_repository(repo.path))
+
+    assert settled(repo) == before
+    assert not [folder for folder in folders if "svc" in folder.parts]
+    repo.git("tag", "moved")
+    after = read(repo)
+    assert after.shas == {**known.shas, "refs/tags/moved": repo.sha()}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from config.git.command import GitError
 from review.git import objects, refs
-from review.git.command import GitError
 from review.git.repository import open_repository
 from tests.review.git.world import subjects
 from tests.review.repos import Repo

@@ -11,7 +11,8 @@ import orjson
 import pytest
 
 from config.errors import Invalid, NotFound
-from review.git import command, objects
+from config.git import command
+from review.git import objects
 from review.stacks import details, repo
 from tests.review.repos import Repo
 from tests.review.stacks.world import Payments

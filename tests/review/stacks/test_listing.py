@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from config.git import command
 from config.storage import yamlio
 from review import caches
-from review.git import command
 from review.models import RepoRow
 from review.stacks import listing
 from tests.review.repos import Repo

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from review.git import command
-from review.git.command import GitError
+from config.git import command
+from config.git.command import GitError
 from review.stacks import details, items, listing
 from tests.review.repos import Repo
 from tests.review.stacks.world import Payments

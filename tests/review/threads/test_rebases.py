@@ -7,7 +7,7 @@ import pytest
 from config.errors import Conflict
 from review import caches
 from review.stacks import details, wire
-from review.threads import commenting, shown, viewed
+from review.threads import commenting, commit_review, viewed
 from tests.review.threads.desk import LINES, ME, Desk, bodies, changed, ids, source, text
 from tests.review.world import World
 
@@ -212,7 +212,7 @@ def test_a_squash_shows_all_threads_and_says_which_came_from_the_second(desk: De
 
 
 def stored(desk: Desk, sha: str):
-    return shown.shown(desk.target(sha)).review.threads
+    return commit_review.of(desk.target(sha)).review.threads
 
 
 def test_a_fixup_brings_its_threads_along(desk: Desk):

@@ -8,7 +8,7 @@ import pytest
 
 from config.errors import Conflict
 from config.storage import yamlio
-from review.threads import joining, shown
+from review.threads import commit_review, joining
 from review.threads.carry.traces import CarriedFrom, Match
 from review.threads.schema import Anchor, Comment, Mark, ReviewFile, Thread
 from tests.review.world import World
@@ -174,7 +174,7 @@ def shas(world: World) -> tuple[str, str, str]:
 
 @pytest.mark.django_db
 def test_without_any_file_nothing_is_shown_and_the_target_file_is_named(world: World, shas):
-    found = shown.shown(world.target(shas[0]))
+    found = commit_review.of(world.target(shas[0]))
 
     assert found.review == ReviewFile()
     assert (found.file, found.target_file) == (None, world.file(shas[0]))
@@ -185,7 +185,7 @@ def test_without_any_file_nothing_is_shown_and_the_target_file_is_named(world: W
 def test_an_own_file_alone_has_no_match(world: World, shas):
     world.put(shas[0], hand_made("t"))
 
-    found = shown.shown(world.target(shas[0]))
+    found = commit_review.of(world.target(shas[0]))
 
     assert (found.file, found.carried_over) == (world.file(shas[0]), False)
     assert (found.matched_from, found.matched_by) == (None, None)
@@ -195,7 +195,7 @@ def test_an_own_file_alone_has_no_match(world: World, shas):
 def test_a_matched_commit_without_a_review_is_named_but_carries_nothing(world: World, shas):
     here, gone, _ = shas
 
-    found = shown.shown(world.target(here, Match(gone, "patch-id")))
+    found = commit_review.of(world.target(here, Match(gone, "patch-id")))
 
     assert (found.matched_from, found.matched_by, found.carried_over) == (gone, "patch-id", False)
     assert found.file is None
@@ -204,13 +204,13 @@ def test_a_matched_commit_without_a_review_is_named_but_carries_nothing(world: W
 @pytest.mark.django_db
 def test_a_short_file_name_is_read_and_a_full_one_wins(world: World, shas):
     world.put(shas[0][:7], hand_made("short"))
-    found = shown.shown(world.target(shas[0]))
+    found = commit_review.of(world.target(shas[0]))
     assert (ids(found.review), found.carried_over) == ({"short": ["c-short"]}, True)
     assert found.file == world.file(shas[0][:7])
-    assert shown.written(world.target(shas[0]), found).get("carried_from") is None
+    assert commit_review.written(world.target(shas[0]), found).get("carried_from") is None
 
     world.put(shas[0], hand_made("full"))
-    assert list(ids(shown.shown(world.target(shas[0])).review)) == ["full"]
+    assert list(ids(commit_review.of(world.target(shas[0])).review)) == ["full"]
 
 
 @pytest.mark.django_db
@@ -221,12 +221,12 @@ def test_all_sources_are_shown_and_the_first_write_names_them(world: World, shas
     world.put(two, hand_made("two"))
     target = world.target(here, Match(one, "change-id", also=(two,)))
 
-    found = shown.shown(target)
+    found = commit_review.of(target)
 
     assert list(ids(found.review)) == ["own", "one", "two"]
     assert [thread.from_sha for thread in found.review.threads] == [None, None, two]
     assert found.also == (two,)
-    written = shown.written(target, found)
+    written = commit_review.written(target, found)
     assert list(written) == ["version", "commit", "carried_from", "threads"]
     assert {key: written["carried_from"][key] for key in ("sha", "by", "also")} == {
         "sha": one, "by": "change-id", "also": [two],
@@ -242,7 +242,7 @@ def test_what_the_own_file_took_over_is_not_joined_again(world: World, shas):
     world.put(one, hand_made("deleted-since"))
     world.put(two, hand_made("deleted-too"))
 
-    found = shown.shown(world.target(here, Match(one, "patch-id", also=(two,))))
+    found = commit_review.of(world.target(here, Match(one, "patch-id", also=(two,))))
 
     assert list(ids(found.review)) == ["own"]
     assert (found.matched_from, found.matched_by, found.carried_over) == (one, "patch-id", False)
@@ -258,11 +258,11 @@ def test_a_new_source_beside_an_old_carry_over_keeps_the_old_one_taken(world: Wo
     world.put(two, hand_made("two"))
     target = world.target(here, Match(two, "patch-id", before=(one,)))
 
-    found = shown.shown(target)
+    found = commit_review.of(target)
 
     assert list(ids(found.review)) == ["own", "two"]
     assert (found.matched_from, found.carried_over) == (two, True)
-    carried = shown.written(target, found)["carried_from"]
+    carried = commit_review.written(target, found)["carried_from"]
     assert (carried["sha"], carried["also"]) == (two, [one])
 
 
@@ -276,7 +276,7 @@ def test_a_carry_over_is_younger_than_what_it_takes_over_whatever_the_clock_says
     )
     target = world.target(here, Match(one, "lineage", since="2099-01-01T00:00:00.000Z"))
 
-    written = shown.written(target, shown.shown(target))
+    written = commit_review.written(target, commit_review.of(target))
 
     assert written["carried_from"]["at"] == "2099-01-01T00:00:00.001Z"
 
@@ -287,15 +287,15 @@ def test_a_newer_or_broken_source_is_never_taken_over(world: World, shas):
     target = world.target(here, Match(one, "patch-id"))
     world.put(one, hand_made("t", head="version: 2\n"))
     with pytest.raises(Conflict) as newer:
-        shown.written(target, shown.shown(target))
+        commit_review.written(target, commit_review.of(target))
     assert newer.value.code == "newer_file"
 
     world.put(one, hand_made("t") + "threads: []\n")
-    found = shown.shown(target)
+    found = commit_review.of(target)
     assert list(ids(found.review)) == ["t"]
     assert (found.parse_error or "").startswith(f"{one}.yaml: line 5, column 1:")
     with pytest.raises(Conflict) as broken:
-        shown.written(target, found)
+        commit_review.written(target, found)
     assert broken.value.code == "invalid_file"
 
 
@@ -311,11 +311,11 @@ def test_what_is_written_reads_back_as_what_was_shown(world: World, shas):
         + "    colour: red\n    path: 1.py\n    line: 1\n",
     )
     target = world.target(here, Match(one, "author-date"))
-    before = shown.shown(target)
+    before = commit_review.of(target)
     assert before.review.carried_from is None, "that of the source is its own affair"
 
-    world.put(here, yamlio.dump(shown.written(target, before)).decode())
-    after = shown.shown(target)
+    world.put(here, yamlio.dump(commit_review.written(target, before)).decode())
+    after = commit_review.of(target)
 
     assert (after.matched_from, after.matched_by, after.carried_over) == (one, "author-date", False)
     assert after.review.extra == before.review.extra == {"mine": "kept"}

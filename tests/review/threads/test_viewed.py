@@ -8,9 +8,8 @@ import pytest
 
 from config.errors import Invalid
 from config.storage import yamlio
-from review.threads import commenting, records, viewed
+from review.threads import commenting, commit_review, records, viewed
 from review.threads.carry.traces import Match
-from review.threads.shown import shown
 from tests.review.world import World
 
 pytestmark = pytest.mark.django_db
@@ -179,7 +178,7 @@ def test_a_mark_knows_the_commit_it_was_made_on_through_rebases(world: World, ba
     target = world.target(third, Match(second, "author-date"))
 
     def seen(path: str) -> str | None:
-        return viewed.seen_on(target, shown(target), path)
+        return viewed.seen_on(target, commit_review.of(target), path)
 
     assert (seen("a.py"), seen("c.bin"), seen("d e.txt")) == (sha, second, None)
     viewed.set_viewed(target, "a.py", True)

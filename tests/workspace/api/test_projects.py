@@ -5,6 +5,8 @@ from __future__ import annotations
 import uuid
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from workspace.api.projects import Project
 from workspace.models import Chat, TriggerState
 
@@ -196,3 +198,63 @@ def test_a_project_has_the_keys_that_its_description_names(api, alpha):
 
     faults = {"error", "errorLine", "warnings"}
     assert shown.keys() | faults == Project.__annotations__.keys()
+
+
+def test_a_folder_becomes_a_project_goes_to_the_trash_and_comes_back(api, projects_dir, tmp_path):
+    notes = tmp_path / "notes"
+    (notes / ".git").mkdir(parents=True)
+
+    made = api.post("/api/projects", {"name": "Notes", "path": str(notes)})
+    twin = api.post("/api/projects", {"name": "Twin", "path": str(notes)}).json()["project"]
+
+    project = made.json()["project"]
+    assert made.status_code == 201
+    assert (project["path"], project["workingDir"]) == (str(notes), str(notes))
+    assert (project["workingDirProblem"], project["repository"]) == (None, True)
+    assert twin["sharedWith"] == ["notes"]
+    assert twin["warnings"] == ["path: notes works there as well; their turns may meet in a file"]
+    listed = {one["slug"]: one for one in api.get("/api/projects").json()["projects"]}
+    assert listed["notes"]["sharedWith"] == ["twin"]
+
+    gone = api.delete("/api/projects/notes")
+    assert (gone.status_code, gone.json()["name"]) == (200, "Notes")
+    assert api.get("/api/projects/notes").status_code == 404
+    assert api.delete("/api/projects/notes").status_code == 404
+    (one,) = api.get("/api/trash").json()["projects"]
+    assert (one["slug"], one["deletedAt"]) == ("notes", gone.json()["deletedAt"])
+
+    back = api.post("/api/projects/notes/restore")
+    assert (back.status_code, back.json()["project"]["workingDir"]) == (200, str(notes))
+    assert api.post("/api/projects/notes/restore").status_code == 404
+    assert [path.name for path in notes.iterdir()] == [".git"]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"path": "/"}, "the root of the disk"),
+        ({"path": "notes"}, "must be a whole path"),
+        ({"path": "/nowhere/at/all"}, "is not there"),
+        ({"path": "/usr", "repo": "https://example.com/a.git"}, "not both"),
+    ],
+)
+def test_a_path_that_is_refused_says_field_reason_and_fix(api, projects_dir, body, reason):
+    answer = api.post("/api/projects", {"name": "Notes", **body})
+
+    (problem,) = answer.json()["errors"]
+    assert answer.status_code == 400
+    assert (problem["field"], problem["example"]) == ("path", '"~/code/notes"')
+    assert reason in problem["reason"]
+    assert [*projects_dir.iterdir()] == []
+
+
+def test_a_folder_that_went_is_shown_and_pauses(api, projects_dir, tmp_path):
+    (tmp_path / "notes").mkdir()
+    api.post("/api/projects", {"name": "Notes", "path": str(tmp_path / "notes")})
+    (tmp_path / "notes").rmdir()
+
+    project = api.get("/api/projects/notes").json()["project"]
+
+    assert project["workingDirProblem"].startswith("is not there")
+    assert (project["paused"]["by"], project["repository"]) == ("folder", False)
+    assert project["warnings"] == [f"path: {project['workingDirProblem']}"]

@@ -53,7 +53,7 @@ def test_markdown_tells_who_said_what_when_and_what_the_tools_did(world: World):
         ("turn_end", {"status": "error", "reason": "api_error", "text": "no answer"}),
     )
     when = world.records(chat, "user")[0]["ts"]
-    began = world.records(chat, "assistant")[0]["ts"]
+    began = world.records(chat, "thinking")[0]["ts"]
 
     text = exported(world, chat)
 
@@ -61,7 +61,9 @@ def test_markdown_tells_who_said_what_when_and_what_the_tools_did(world: World):
         "# Fix <the> build", "", "- Project: `alpha`", f"- Chat: `{chat}`",
         f"- Created: {world.record(chat)['created']}", "- Began as: human", "",
         "## Client ci over /mcp", "", f"_{when}_", "", "Run the tests", "",
-        "## Agent", "", f"_{began}_", "", "I **will**.", "",
+        "## Agent", "", f"_{began}_", "",
+        "<details><summary>Thinking</summary>", "", "> hm", "", "</details>", "",
+        "I **will**.", "",
         "<details><summary>Bash npm test — ok (12 ms)</summary>", "",
         "```json", '{\n  "command": "npm test"\n}', "```", "",
         "```", "3 passed", "```", "", "</details>", "",

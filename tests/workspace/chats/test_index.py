@@ -41,6 +41,7 @@ def test_a_failed_turn_counts_as_an_entry_of_read_chat(world: World):
         "status": "failed",
         "reason": "Bash x failed",
         "finishedAt": world.records(chat, "turn_end")[0]["ts"],
+        "model": None,
     }
 
 

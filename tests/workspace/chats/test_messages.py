@@ -41,6 +41,24 @@ def test_a_tool_is_one_message_told_at_its_result(world: World, chat: str):
     assert (total, following) == (1, None)
 
 
+def test_thinking_is_between_the_messages_and_counts_as_none(world: World, chat: str):
+    write(
+        world,
+        chat,
+        "t1",
+        ("user", {"text": "Hi", "sender": {"kind": "user"}}),
+        ("thinking", {"text": "hm", "block": "1"}),
+        ("assistant", {"text": "Hello", "block": "2"}),
+    )
+
+    shown, total, _ = messages.page(world.project, chat, turns=True)
+    plain, _, _ = messages.page(world.project, chat)
+
+    assert [line.get("role") or line["type"] for line in shown] == ["user", "thinking", "assistant"]
+    assert [line["role"] for line in plain] == ["user", "assistant"]
+    assert (shown[1]["content"], total) == ("hm", 2)
+
+
 def test_a_failed_tool_tells_the_first_line_of_its_error(world: World, chat: str):
     write(world, chat, "t1", *tool("c1", is_error=True, text="exit 1\nmore"))
 

@@ -266,7 +266,8 @@ def test_many_indexers_at_once_take_each_message_once(world: World):
 def test_a_search_that_takes_too_long_is_given_up_with_a_sentence(world: World, monkeypatch):
     told(world, *(f"needle {number}" for number in range(300)))
     assert found(world, "needle")
-    monkeypatch.setattr(store, "BUDGET_S", 0.001)
+    budget = 0.001 if connection.vendor == "postgresql" else 0.0  # whose least is a millisecond
+    monkeypatch.setattr(store, "BUDGET_S", budget)
     monkeypatch.setattr(fts5, "STEPS", 10)
     monkeypatch.setattr(trigrams, "HOLDS", "strpos(p.text, %s) > 0 AND pg_sleep(0.01) IS NOT NULL")
 

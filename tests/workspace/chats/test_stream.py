@@ -283,6 +283,32 @@ async def test_live_text_that_is_said_again_is_taken_back_and_not_told_to_who_jo
                 assert [one.data["text"] for one in late.named("delta")] == ["Hi"]
 
 
+async def test_thinking_is_told_while_it_comes_and_is_a_line_of_its_own(world: World, chat: str):
+    path = str(world.transcript(chat))
+    with transcript.Writer(path) as writer:
+        async with reading(chat) as early:
+            writer.append("turn_start", "t1", engine="claude")
+            text = live.Appender(path.removesuffix(".jsonl") + ".live", "t1")
+            text.add("b1", "thinking", "Let me ")
+            text.flush()
+            await early.until(lambda c: c.named("thinking"))
+            async with reading(chat) as late:
+                await late.until(lambda c: c.named("thinking"))
+                assert late.named("thinking")[0].data == {"turnId": "t1", "text": "Let me "}
+            text.add("b1", AGAIN, "")
+            text.flush()
+            await early.until(lambda c: len(c.named("thinking")) == 2)
+            assert early.named("thinking")[1].data["again"] is True
+            assert early.named("delta") == []
+
+            writer.append("thinking", "t1", text="Let me see.", block="b1")
+            await early.until(lambda c: len(c.named("line")) == 2)
+            line = early.named("line")[-1].data
+            assert (line["type"], line["content"]) == ("thinking", "Let me see.")
+            async with reading(chat) as after:
+                assert after.named("thinking") == []
+
+
 async def test_a_tool_call_is_told_while_it_runs_and_gone_behind_its_line(world: World, chat: str):
     def calls(client: Client) -> list[list[str]]:
         return [[call["name"] for call in event.data["calls"]] for event in client.named("calls")]

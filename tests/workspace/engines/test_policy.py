@@ -192,7 +192,7 @@ def test_transcripts_are_protected_in_every_mode(world, mode, path):
 
 @pytest.mark.parametrize(
     "path",
-    [".git/hooks/x", ".svc/triggers/a.md", ".claude/settings.json", "project.yaml", "sub/.git"],
+    [".git/hooks/x", ".svc/triggers/a.md", ".claude/settings.json", "sub/.git"],
 )
 def test_what_arms_hooks_and_triggers_is_protected_without_bypass(world, path):
     args = {"file_path": path, "content": ""}
@@ -200,6 +200,18 @@ def test_what_arms_hooks_and_triggers_is_protected_without_bypass(world, path):
     assert gate(world, tools=["Write"]).decide("Write", args) == f"protected path: {path}"
     assert gate(world, mode="bypassPermissions").decide("Write", args) == ALLOW
     assert gate(world).decide("Read", {"file_path": path}) == ALLOW
+
+
+@pytest.mark.parametrize("mode", ["default", "acceptEdits", "bypassPermissions", "plan"])
+@pytest.mark.parametrize("name", ["project.yaml", "PROJECT.yaml", "./x/../project.yaml"])
+def test_no_mode_lets_a_turn_say_where_the_next_one_works(world, mode, name):
+    args = {"file_path": name, "content": ""}
+    assert gate(world, mode=mode).decide("Write", args) == f"protected path: {name}"
+
+
+def test_in_a_directory_of_the_users_a_project_yaml_is_theirs(world, tmp_path):
+    theirs = Gate(world.job("x")._replace(cwd=str(tmp_path / "home")))
+    assert theirs.decide("Write", {"file_path": "project.yaml", "content": ""}) == ALLOW
 
 
 def test_a_file_of_that_name_deeper_down_is_an_ordinary_file(world):

@@ -159,7 +159,8 @@ def test_transcripts_cannot_be_changed_from_inside(world, mode):
         tools=["Bash"],
     )
     assert "Read-only file system" in text
-    assert text.count("armed") == (2 if mode == "bypassPermissions" else 0)
+    assert text.count("armed") == (1 if mode == "bypassPermissions" else 0)
+    assert (world.project / "project.yaml").read_text() == "name: a\n"
     assert [record["seq"] for record in world.records()] == list(range(1, len(world.records()) + 1))
 
 

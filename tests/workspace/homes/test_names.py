@@ -14,7 +14,7 @@ from config.process.doctor import FAULT, OK
 from tests.workspace.api.conftest import Api
 from tests.workspace.homes.hosts import Host
 from tests.workspace.triggers.world import USER
-from workspace import doctor, models, places
+from workspace import doctor, models, palette
 from workspace.background import watcher
 from workspace.mcp.catalogue import REGISTRY
 from workspace.projects import store
@@ -74,7 +74,7 @@ def test_the_second_is_shown_with_an_error_and_nothing_of_it_is_touched(both, ap
         ticker = alpha.ticker()
         ticker.step()
         assert [one.slug for one in store.all()] == ["alpha"]
-        assert {place.terms for place in places.places()} & {"notes", "alpha"} == {"alpha"}
+        assert {place.terms for place in palette.destinations()} & {"notes", "alpha"} == {"alpha"}
 
     assert (alpha.folder / "notes" / "project.yaml").read_bytes() == before
     assert not models.Run.objects.exists()

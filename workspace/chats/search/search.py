@@ -15,7 +15,7 @@ from workspace.chats import files, transcript
 from workspace.chats.messages import Shown, Viewer
 from workspace.chats.search import indexing, store
 from workspace.chats.search.folding import fold, positions
-from workspace.chats.search.store import Found
+from workspace.chats.search.store import FoundPassage
 from workspace.projects import store as projects
 from workspace.projects.project import Project
 
@@ -43,7 +43,7 @@ class Piece:
 class Hit:
     """One message; `shown` as the messages of its chat show it."""
 
-    found: Found
+    found: FoundPassage
     shown: Shown
     snippet: list[Piece]
 
@@ -87,7 +87,7 @@ def search(
     return Hits(hits, page[-1].id if len(found) > limit else None, not complete)
 
 
-def _hit(found: Found, terms: Sequence[str]) -> Hit | None:
+def _hit(found: FoundPassage, terms: Sequence[str]) -> Hit | None:
     """What the transcript holds at that place, None when it is not that any more."""
     try:
         path = str(files.transcript_path(projects.get(found.project), found.chat))

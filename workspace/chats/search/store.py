@@ -24,7 +24,7 @@ class TooLong(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPassage:
     """One passage that holds every term."""
 
     id: int
@@ -56,7 +56,7 @@ def find(
     without: Sequence[str] = (),
     before: int | None,
     limit: int,
-) -> list[Found]:
+) -> list[FoundPassage]:
     """Passages that hold all of these folded terms, the newest first: of one project, or of all
     but some. TooLong."""
     by = trigrams if connection.vendor == "postgresql" else fts5
@@ -77,6 +77,6 @@ def find(
     except TimeoutError:
         raise TooLong from None
     return [
-        Found(number, slug, chat, name, bool(archived), offset)
+        FoundPassage(number, slug, chat, name, bool(archived), offset)
         for number, slug, chat, name, archived, offset in rows
     ]

@@ -23,6 +23,7 @@ from workspace.engines.base import AGAIN
 from workspace.models import Turn
 
 BATCH_BYTES = 256 * 1024
+LIVE = {"text": "delta", "thinking": "thinking"}  # kind of a delta -> the event that tells it
 OVER = ("turn_end", "turn_wait")  # of a try: what was streamed of it is over
 NOTED = {"type", "turn", "block", "call", "tool", "target", "ts", "state"}  # no text, no input
 
@@ -55,7 +56,7 @@ class Channel:
     live_offset: int = 0
     turn: str = ""  # the turn whose records come in now
     told: set[str] = field(default_factory=set)  # blocks of it that are records already
-    partial: dict[str, str] = field(default_factory=dict)  # blocks of it that are not
+    partial: dict[str, tuple[str, str]] = field(default_factory=dict)  # {block: (event, text)}
     running: RunningCalls = field(default_factory=RunningCalls)
     calls: bytes = b""
     state: bytes = b""
@@ -152,16 +153,20 @@ class Channel:
         live_path = f"{self.path.removesuffix('.jsonl')}.live"
         self.live_offset, deltas = live.read(live_path, self.live_offset, self.turn)
         for delta in deltas:
-            if delta.kind == AGAIN and self.partial.pop(delta.block, ""):
-                self._to_all(self._delta("", again=True))
-            elif delta.kind == "text" and delta.block not in self.told:
-                self.partial[delta.block] = self.partial.get(delta.block, "") + delta.text
-                self._to_all(self._delta(delta.text))
+            if delta.kind == AGAIN:
+                event, text = self.partial.pop(delta.block, ("", ""))
+                if text:
+                    self._to_all(self._delta(event, "", again=True))
+            elif delta.kind in LIVE and delta.block not in self.told:
+                event = LIVE[delta.kind]
+                before, text = self.partial.get(delta.block, (event, ""))
+                self.partial[delta.block] = (event, (text if event == before else "") + delta.text)
+                self._to_all(self._delta(event, delta.text))
 
-    def _delta(self, text: str, *, again: bool = False) -> bytes:
+    def _delta(self, event: str, text: str, *, again: bool = False) -> bytes:
         """`again`: what was streamed since the last line does not count."""
         shown = {"turnId": self.turn, "text": text}
-        return encode("delta", shown | ({"again": True} if again else {}))
+        return encode(event, shown | ({"again": True} if again else {}))
 
     def _to_all(self, data: bytes) -> None:
         for watcher in self.watchers:
@@ -189,7 +194,7 @@ class Channel:
             data, watcher.offset = read_lines(
                 Viewer(self.path), self.path, watcher.offset, self.position
             )
-            partial = (self._delta(text) for text in self.partial.values())
+            partial = (self._delta(event, text) for event, text in self.partial.values())
             watcher.push(b"".join([data, self.state, self.queue, self.calls, *partial]))
             if not watcher.closed:
                 self.watchers.add(watcher)

@@ -18,23 +18,23 @@ from typing import Any
 
 from django.conf import settings
 
+from config.errors import Conflict
 from config.mcp.operations import Registry
-from config.storage import opening
-from workspace.access import reach
-from workspace.access.clients import management
+from config.storage import opening, paths
+from workspace.access import reach, variables
 from workspace.chats import attachments, files
 from workspace.chats.files import ChatRecord
-from workspace.chats.turns import tokens
+from workspace.chats.turns import instructions, tokens
 from workspace.chats.turns.running import NEEDS_ENGINE
 from workspace.engines import keys, procs, select
 from workspace.engines.base import Job
+from workspace.engines.mcp.server import Server
 from workspace.models import Turn
 from workspace.projects import store
 from workspace.projects.project import Project
+from workspace.servers import offered
 
 PASSED = ("PATH", "LANG", "LC_ALL", "TZ", "USER")
-NEVER = ("SVC_", "DJANGO_", "ANTHROPIC_", "OPENAI_", "CLAUDE_")
-NEVER_EXACT = {"DATABASE_URL"}
 NOBODY = ("svc agent", "agent@localhost")
 TRY_S = 60
 
@@ -53,7 +53,10 @@ class Surroundings:
 
 def refusal(turn: Turn) -> str | None:
     """Why nothing can run a waiting turn as things stand, or the model that its chat is to keep."""
-    job = job_for(turn, pin=False)
+    try:
+        job = job_for(turn, pin=False)
+    except Conflict as error:
+        return error.text
     if job.engine is None:
         return NEEDS_ENGINE.format(reason=job.refusal)
     if found := select.preflight(job):
@@ -78,12 +81,13 @@ def job_for(
     )
     if pin:
         _pin(project, record, choice)
-    cfg = select.engine_cfg(choice.engine)
+    cfg, given = select.engine_cfg(choice.engine), offered.of_turn(project)
+    told = _told(project, choice, cfg)
     return Job(
         turn=turn.id,
         chat=turn.chat,
         project=turn.project,
-        cwd=str(project.working_dir),
+        cwd=str(store.workable(project)),
         chats_dir=str(project.chats_dir),
         run_dir=str(run_dir(turn.id)),
         worker_pid=os.getpid(),
@@ -106,17 +110,28 @@ def job_for(
         ask_seconds=settings.SVC.ask_seconds,
         attended=turn.sender.get("kind") == "user",
         may_spawn=turn.spawn_limit > 0,
-        instructions=_instructions(project, record),
+        instructions="\n\n".join(filter(None, (_where(project, record), told.text))),
+        told=[{**place} for place in told.places] if choice.engine != "runbook" else None,
         engine_ref=record.engine_ref.get(choice.engine or ""),
         fork_source=dict(record.forked_from) if record.forked_from else None,
         svc=_svc(token, registry),
-        secrets=tuple(filter(None, (token, *keys.secrets(cfg.get("keys", {}))))),
+        secrets=_secrets(token, cfg, given),
+        attachments_dir=_attachments(project),
         sandbox=select.confinement(),
         network=reach.network(project.network, turn.network),
         engine_cfg=cfg,
+        servers=given,
+        servers_seen=str(offered.seen_path(turn.project)),
         retry=_retry(turn),
         images=tuple(attachments.pictures(project=project, prompt=turn.prompt)),
     )
+
+
+def _attachments(project: Project) -> str:
+    """Where a turn reads attachments that do not lie where it works; no link leads there."""
+    if not project.place.apart:
+        return ""
+    return str(paths.inside(project.dir, attachments.FOLDER))
 
 
 def _pin(project: Project, record: ChatRecord, choice: select.Choice) -> None:
@@ -125,13 +140,27 @@ def _pin(project: Project, record: ChatRecord, choice: select.Choice) -> None:
         files.update(project, record.id, engine=choice.engine, model=choice.model)
 
 
+def _secrets(token: str, cfg: Mapping[str, Any], given: tuple[Server, ...]) -> tuple[str, ...]:
+    """What no log, notice or error of the turn may show."""
+    return tuple(filter(None, (token, *keys.secrets(cfg.get("keys", {})), *offered.secrets(given))))
+
+
 def _trigger_name(turn: Turn, record: ChatRecord) -> str | None:
     if turn.sender.get("kind") == "trigger":
         return str(turn.sender.get("name") or "") or None
     return record.trigger or None
 
 
-def _instructions(project: Project, record: ChatRecord) -> str:
+def _told(
+    project: Project, choice: select.Choice, cfg: Mapping[str, Any]
+) -> instructions.Instructions:
+    """What the project tells the engine; nothing where no model is asked."""
+    if choice.engine in (None, "runbook"):
+        return instructions.Instructions("", [])
+    return instructions.read(project, select.ENGINES[choice.engine].reads(choice.model, cfg))
+
+
+def _where(project: Project, record: ChatRecord) -> str:
     """What every engine is given about where it is."""
     lines = [
         f'You work in the project "{project.name}" ({project.slug}), chat {record.id}.',
@@ -210,14 +239,7 @@ def surroundings(turn: Turn) -> Surroundings:
 
 def _chosen(project: Project) -> dict[str, str]:
     """Variables the project asks for by name (`turnEnv`), never one that holds a secret of ours."""
-    api = management()
-    refs = [client.ref for client in api.clients] + [client.ref for client in api.dropped]
-    secret = NEVER_EXACT | {ref.removeprefix("env:") for ref in refs}
-    return {
-        name: os.environ[name]
-        for name in project.effective("turnEnv")
-        if name in os.environ and not name.startswith(NEVER) and name not in secret
-    }
+    return variables.passed(project.effective("turnEnv"))
 
 
 @cache

@@ -102,6 +102,7 @@ def send(
     )
     with transaction.atomic():
         hold_chat(chat)
+        database.alone("project", project.slug)  # which may be on its way to the trash
         if not files.record_path(project, chat).exists():  # deleted meanwhile
             raise files.missing(project.slug, chat)
         return _insert(turn)

@@ -13,6 +13,7 @@ from workspace.chats import transcript
 from workspace.chats.turns import waiting
 from workspace.engines import catalogue
 from workspace.engines.base import (
+    Answered,
     Args,
     End,
     Event,
@@ -56,6 +57,7 @@ class Recorder:
         self.writer, self.job = writer, job
         self.open: dict[str, float] = {}  # call -> when it was asked for
         self.questions: dict[str, Args] = {}  # call -> the permission record without an answer
+        self.answered = Answered()
         self.ended = False
         self._began = time.monotonic()
 
@@ -77,6 +79,7 @@ class Recorder:
             trigger=job.trigger,
             client_id=job.client,
             sandbox=job.sandbox.mode,
+            **_given({"instructions": job.told}),
             **({"try": job.attempt} if job.attempt > 1 else {}),
         )
         if not known:
@@ -104,6 +107,11 @@ class Recorder:
                 self._result(event)
             case Notice():
                 self.notice(event.level, event.code, event.text)
+            case Answered():
+                context = {**event.context, "engine": self.job.engine} if event.context else None
+                self.answered = Answered(
+                    event.model or self.answered.model, context or self.answered.context
+                )
             case State():
                 self._append("engine", engine=self.job.engine, state=event.data)
             case Messages():
@@ -147,6 +155,7 @@ class Recorder:
             turns=end.turns,
             usage=end.usage,
             cost=end.cost,
+            **_given(self.answered._asdict()),
             ms=round((time.monotonic() - self._began) * 1000) + _spent(self.job),
             **(self._next(wait) if wait else {}),
             **({"hosts": list(hosts)} if hosts else {}),

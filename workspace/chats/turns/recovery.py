@@ -31,6 +31,7 @@ from workspace.chats.turns import delivery, endings, jobs
 from workspace.chats.turns.delivery import OnChange, hand_over, ignore
 from workspace.engines import procs
 from workspace.models import Run, Turn
+from workspace.trees import checkpoints
 
 log = logging.getLogger(__name__)
 
@@ -103,6 +104,7 @@ def revisit(turn_id: str, on_change: OnChange) -> bool:
     if not as_found.update(claim=f"sweep-{secrets.token_hex(6)}", lease_until=lease):
         return False  # another sweep was faster
     procs.kill_tree(turn=turn_id)
+    checkpoints.lost(turn)
     return endings.recover(turn_id, status="interrupted", reason="worker_lost", on_change=on_change)
 
 

@@ -10,15 +10,27 @@ from contextlib import AbstractContextManager
 from workspace.chats import live, transcript
 from workspace.chats.turns.recorder import STOPS, Recorder, scrubbed
 from workspace.engines import base, policy, procs
-from workspace.engines.base import Args, End, Engine, EngineError, Event, Job, Notice, ToolUse
+from workspace.engines.base import (
+    Args,
+    End,
+    Engine,
+    EngineError,
+    Event,
+    Job,
+    Notice,
+    ToolResult,
+    ToolUse,
+)
 from workspace.engines.confinement import Confinement
 from workspace.engines.control import Control, Stopped
 from workspace.engines.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from workspace.engines.runner import Runner
+    from workspace.trees.touched import Touched
 
 NEEDS_ENGINE = "No engine can run this message: {reason}."
+MOVED = "The working directory leads elsewhere than a moment ago; send the message again."
 SILENT = End("error", "engine_crashed", "The engine ended without a word.")
 
 
@@ -49,12 +61,15 @@ class Turn:
         self.job, self.control, self.recorder = job, control, recorder
         self.policy = policy.Gate(job)
         self.confinement = confinement
+        self.touched = _touched(job)
         self.live = live.Appender(recorder.writer.path.removesuffix("jsonl") + "live", job.turn)
         self.before = recorder.writer.end  # what stands there was before this try
 
     def run(self) -> None:
         """From turn_start to turn_end; the transcript failing is the only way out without one."""
         self.recorder.begin()
+        for notice in self.job.notices:
+            self.recorder.take(Notice(*notice))
         try:
             engine = base.engine(self.job.engine) if self.job.engine else None
             end = self._refused(engine)
@@ -72,6 +87,8 @@ class Turn:
             end = End("error", "engine_crashed", text)
         self.confinement.close()
         procs.kill_tree(below=(os.getpid(),))
+        if self.touched is not None:
+            self.touched.close()
         self.recorder.finish(end or SILENT, self.confinement.hosts)
         self.live.close()
 
@@ -83,6 +100,8 @@ class Turn:
         if job.sandbox.mode == "unavailable":
             text = f"The sandbox is unavailable: {job.sandbox.reason}."
             return End("error", "sandbox_unavailable", text)
+        if job.attachments_dir and self.confinement.paths.root != job.cwd:
+            return End("error", "refused", MOVED)
         refusal = engine.preflight(job)
         if refusal:
             return End("error", "refused", refusal)
@@ -100,7 +119,7 @@ class Turn:
         try:
             self.control.check()
             while not isinstance(event := _now(_next(events)), End | None):
-                self.recorder.take(event)
+                self.take(event)
                 self.control.check()
             return event
         finally:
@@ -126,6 +145,8 @@ class Turn:
             decision = f"{use.tool} was denied: the permission check failed"
         if isinstance(decision, str) and decision != policy.ALLOW:
             self.recorder.permission(use, "denied", "policy", decision)
+        if not decision:
+            self._note(use)
         return decision or None
 
     def asked(self, use: ToolUse) -> None:
@@ -135,12 +156,21 @@ class Turn:
         """The denial text of an answer, of none within `seconds`, or None."""
         if allowed:
             self.recorder.permission(use, "allowed", "user", None)
+            self._note(use)
             return None
         by, reason = "user", f"{use.tool} was denied by the user"
         if allowed is None:
             by, reason = "timeout", f"nobody answered within {seconds} s"
         self.recorder.permission(use, "denied", by, reason)
         return reason
+
+    def _note(self, use: ToolUse) -> None:
+        """What it may change is noted before it acts; a note that fails stops nothing."""
+        if self.touched is not None:
+            try:
+                self.touched.before(use)
+            except OSError as error:
+                _log(error)
 
     async def svc(self, op: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
         with self.control:
@@ -166,6 +196,9 @@ class Turn:
     def runner(self, tool: str, args: Args) -> Runner | None:
         return self.confinement.runner(tool, args)
 
+    def count(self, host: str, port: int, refused: bool) -> None:
+        self.confinement.count(host, port, refused)
+
     def delta(self, block: str, kind: str, text: str) -> None:
         self.live.add(block, kind, text)
 
@@ -173,6 +206,11 @@ class Turn:
         self.live.flush()
 
     def take(self, event: Event) -> None:
+        if self.touched is not None and isinstance(event, ToolResult):
+            try:
+                self.touched.after(event.call)
+            except OSError as error:
+                _log(error)
         self.recorder.take(event)
 
     def on_stop(self, farewell: Callable[[], Awaitable[object]]) -> None:
@@ -188,6 +226,15 @@ class Turn:
 
     def stoppable(self) -> AbstractContextManager[None]:
         return self.control
+
+
+def _touched(job: Job) -> Touched | None:
+    """Loaded only where it is wanted, as every module of a turn process."""
+    if job.keep is None:
+        return None
+    from workspace.trees.touched import Touched
+
+    return Touched(job.keep)
 
 
 async def _next(events: AsyncGenerator[Event, None]) -> Event | None:

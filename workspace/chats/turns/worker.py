@@ -31,6 +31,7 @@ from workspace.engines import procs
 from workspace.engines import select as engines
 from workspace.engines.base import Job
 from workspace.models import Turn
+from workspace.trees import checkpoints
 
 log = logging.getLogger(__name__)
 
@@ -106,6 +107,7 @@ def _supervise(turn: Turn, token: str, registry: Registry | None, on_change: OnC
         _end(turn, ("error", "refused"), on_change, text=refusal or "")
         return
     watch = None
+    job = checkpoints.begin(turn, job)
     try:
         with Output(around.log) as output:
             try:
@@ -118,6 +120,7 @@ def _supervise(turn: Turn, token: str, registry: Registry | None, on_change: OnC
         code, watch = -1, None
     finally:
         around.remove()
+    checkpoints.end(turn, job)
     if job.engine and job.engine != "runbook":
         _remember(turn, job.engine)
     _finish(turn, code, watch.why if watch else "", on_change)

@@ -8,7 +8,7 @@ See docs/design/engines.md#the-acp-engine.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 
 from workspace.engines import policy
 from workspace.engines.acp import agents, offers
@@ -73,6 +73,10 @@ class Acp:
         if refusal := policy.network_refusal(job):
             return refusal
         return agents.choose(job.model, job.engine_cfg["settings"])[1]
+
+    def reads(self, model: str | None, cfg: Mapping[str, Any]) -> Collection[str]:
+        agent, _ = agents.choose(model, cfg["settings"])
+        return agent.own_instructions if agent else ()
 
     def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
         from workspace.engines.acp.performance import Performance

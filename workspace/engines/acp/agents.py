@@ -1,13 +1,14 @@
 """The agents of `engines.acp.agents` in svc.config.yaml, and what each needs to be started.
 
     <name>: {command: [word, ...], env: [NAME, ...], mode: id, login: id, reads: [path, ...],
-             urls: [URL, ...], startSeconds: number, meta: {...}}
+             urls: [URL, ...], startSeconds: number, meta: {...}, ownInstructions: [file, ...]}
 
 `env` names variables of the service that the agent gets, `mode` the session mode it is put into,
 `login` the way it has to authenticate, `reads` what the sandbox must leave readable, `urls`
 the servers of its model that it reaches whatever the network of the turn is, `startSeconds` how
 long each answer may take until its session is open, `meta` what its makers let a client say to it
-beside the protocol (the `_meta` of its session).
+beside the protocol (the `_meta` of its session), `ownInstructions` the files of instructions that
+it reads by itself, so that it is not told them twice.
 """
 
 from __future__ import annotations
@@ -19,12 +20,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from workspace.engines.base import INSTRUCTIONS
 from workspace.engines.light_typing import Any, NamedTuple
 
 LISTS, TEXTS = ("command", "env", "reads", "urls"), ("mode", "login")
 START, START_S, START_MOST = "startSeconds", 120, 3600
 META = "meta"
-KEYS = (*LISTS, *TEXTS, START, META)
+OWN = "ownInstructions"
+KEYS = (*LISTS, *TEXTS, START, META, OWN)
+# What known programs read by themselves; of any other all is believed to be read.
+READERS = {
+    "claude-agent-acp": ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md"),
+    "codex-acp": ("AGENTS.md",),
+    "gemini": (),
+    "opencode": ("AGENTS.md", "CLAUDE.md"),
+}
 OURS = ("SVC_", "DJANGO_", "DATABASE_URL")
 
 
@@ -38,6 +48,7 @@ class Agent(NamedTuple):
     login: str = ""
     start_seconds: int = START_S
     meta: Mapping[str, Any] = MappingProxyType({})
+    own_instructions: tuple[str, ...] = ()
 
 
 def read(settings: Mapping[str, Any]) -> tuple[dict[str, Agent], list[str]]:
@@ -55,8 +66,13 @@ def read(settings: Mapping[str, Any]) -> tuple[dict[str, Agent], list[str]]:
             given: dict[str, Any] = {key: tuple(entry.get(key) or ()) for key in LISTS}
             given |= {key: entry.get(key) or "" for key in TEXTS}
             given |= {"start_seconds": entry.get(START, START_S), META: entry.get(META) or {}}
+            given["own_instructions"] = tuple(entry.get(OWN, _read_by(given["command"])))
             found[str(name)] = Agent(str(name), **given)
     return found, problems
+
+
+def _read_by(command: tuple[str, ...]) -> tuple[str, ...]:
+    return READERS.get(Path(command[0]).name, INSTRUCTIONS)
 
 
 def _problem(name: str, entry: Any) -> str | None:
@@ -89,6 +105,9 @@ def _wrong_value(entry: Mapping[str, Any]) -> str | None:
     ours = [name for name in entry.get("env") or [] if name.startswith(OURS)]
     if ours:
         return f".env: {ours[0]} is the service's own and given to no agent"
+    own = entry.get(OWN, [])
+    if not isinstance(own, list) or not set(map(str, own)) <= set(INSTRUCTIONS):
+        return f".{OWN} must be a list of {', '.join(INSTRUCTIONS)}"
     relative = [path for path in entry.get("reads") or [] if not path.startswith("/")]
     return f".reads must be absolute paths: {relative[0]}" if relative else None
 

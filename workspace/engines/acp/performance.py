@@ -9,11 +9,12 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 
 from workspace.engines import history
-from workspace.engines.acp import agents, failures
+from workspace.engines.acp import agents, failures, servers
 from workspace.engines.acp.calls import UNKNOWN_END, Call, Calls, text_of
 from workspace.engines.acp.client import Client, Question
-from workspace.engines.acp.sessions import Session, open_session
+from workspace.engines.acp.sessions import Session, news, open_session
 from workspace.engines.base import (
+    Answered,
     End,
     EngineError,
     Event,
@@ -59,7 +60,7 @@ class Performance:
             self.client,  # type: ignore[arg-type] # the rest of the protocol is not offered
             *self.io.wrap(
                 agents.argv(agent),
-                needed=agents.needed(agent),
+                needed=[*agents.needed(agent), *servers.needed(self.job)],
                 endpoints=self._endpoints(agent),
             ),
             env=self._environment(agent),
@@ -124,8 +125,12 @@ class Performance:
 
     async def _turn(self, agent: agents.Agent, connection: Any) -> AsyncGenerator[Event, None]:
         session = await open_session(agent, connection, self.job)
-        for event in session.events:
+        since = history.Since() if session.fresh else history.since(self.job, self.io.earlier())
+        changed = news(session, self.job)
+        for event in [*session.events, *changed, *since.notices(self.job)]:
             yield event
+        if session.model:
+            yield Answered(f"{agent.name}:{session.model}")
         self.io.on_stop(lambda: connection.cancel(session_id=session.id))
         self.client.listening = True
         for event in self._see(agent, session):
@@ -133,7 +138,7 @@ class Performance:
         answer = None
         while answer is None:
             self.answer = None
-            async with aclosing(self._asked(agent, connection, session)) as events:
+            async with aclosing(self._asked(agent, connection, session, since, changed)) as events:
                 async for event in events:
                     yield event
             answer = self.answer
@@ -155,12 +160,19 @@ class Performance:
             yield Notice("warn", pictures.LEFT_OUT, pictures.too_much(others))
 
     async def _asked(
-        self, agent: agents.Agent, connection: Any, session: Session
+        self,
+        agent: agents.Agent,
+        connection: Any,
+        session: Session,
+        since: history.Since,
+        changed: list[Event],
     ) -> AsyncGenerator[Event, None]:
         """One prompt to its `answer`; none where it is to be asked again without its pictures."""
         from acp import RequestError
 
-        asked = asyncio.ensure_future(connection.prompt(session.id, self._prompt(session)))
+        asked = asyncio.ensure_future(
+            connection.prompt(session.id, self._prompt(session, since, changed))
+        )
         asked.add_done_callback(lambda _: self.client.queue.put_nowait(OVER))
         try:
             while (item := await self.client.queue.get()) is not OVER:
@@ -177,11 +189,16 @@ class Performance:
         finally:
             asked.cancel()
 
-    def _prompt(self, session: Session) -> list[Any]:
-        """The message; before it, for a session that knows nothing, where it is and what was."""
+    def _prompt(self, session: Session, since: history.Since, changed: list[Event]) -> list[Any]:
+        """The message; before it, for a session that knows nothing, where it is and what was, for
+        another what is new: other instructions, and what others did meanwhile."""
         from acp import image_block, text_block
 
-        texts = [again.message(self.job, self.io)]
+        texts = [
+            self.job.instructions if changed else "",
+            since.text,
+            again.message(self.job, self.io),
+        ]
         if session.fresh:
             told = history.preamble(again.earlier(self.job, self.io))
             texts = [self.job.instructions, told, *texts]
@@ -214,8 +231,11 @@ class Performance:
                 use = self.calls.plan(item.entries)
                 yield use
                 yield ToolResult(use.call, False, "", 0)
-            case "usage_update" if item.cost and item.cost.currency == "USD":
-                self.cost = item.cost.amount
+            case "usage_update":
+                if item.cost and item.cost.currency == "USD":
+                    self.cost = item.cost.amount
+                if item.used:
+                    yield Answered(context={"used": item.used, "limit": item.size or None})
 
     def _add(self, kind: type[Text | Thinking], word: str, update: Any) -> Iterator[Event]:
         """One more piece of text; a block ends where something else begins."""

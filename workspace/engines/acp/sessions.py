@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
@@ -11,13 +12,14 @@ import config
 from workspace.engines.acp import offers
 from workspace.engines.acp.agents import Agent
 from workspace.engines.acp.offers import Offer, Offers
+from workspace.engines.acp.servers import given, service
 from workspace.engines.base import Args, EngineError, Event, Job, Notice, State
 from workspace.engines.light_typing import Any
-from workspace.engines.proxy import gateway
 
 VERSION = 1
 AUTH_REQUIRED = -32000
 SHOWN = 20
+INSTRUCTIONS = "instructions"  # of a state: which ones the session was told
 
 
 @dataclass
@@ -29,6 +31,7 @@ class Session:
     state: Args
     offers: Offers = field(default_factory=Offers)
     sees: bool = False  # the agent takes pictures in a prompt
+    model: str = ""  # that answers, where the agent says it
     events: list[Event] = field(default_factory=list)
 
 
@@ -46,12 +49,14 @@ async def open_session(agent: Agent, connection: Any, job: Job) -> Session:
     if agent.login:
         await _answer("authenticate", agent, connection.authenticate(method_id=agent.login))
     can = greeted.agent_capabilities or schema.AgentCapabilities()
-    servers = _servers(can, job)
+    own = service(can, job)
+    theirs, told = given(agent, can, job)
+    servers = [*own, *theirs]
     session = await _known(agent, connection, job, can, servers)
     fresh = await _begun(agent, connection, job, servers) if session.fresh else session
-    fresh.events = [*session.events, *fresh.events]
+    fresh.events = [*session.events, *fresh.events, *told]
     fresh.sees = bool(can.prompt_capabilities and can.prompt_capabilities.image)
-    if fresh.fresh and job.svc and not servers:
+    if fresh.fresh and job.svc and not own:
         text = f"The agent {agent.name} takes no HTTP server: it has no svc_manage tools."
         fresh.events.append(Notice("warn", "svc_manage_unavailable", text))
     offers.remember(agent.name, job.engine_cfg.get("data"), fresh.offers)
@@ -59,6 +64,19 @@ async def open_session(agent: Agent, connection: Any, job: Job) -> Session:
     await _give_model(fresh, agent, connection, job)
     fresh.events += _who_decides(fresh, agent, job)
     return fresh
+
+
+def fingerprint(instructions: str) -> str:
+    return hashlib.sha256(instructions.encode()).hexdigest()[:16]
+
+
+def news(session: Session, job: Job) -> list[Event]:
+    """The state to keep when the instructions are not those that an earlier turn was told."""
+    told = fingerprint(job.instructions)
+    if session.fresh or not job.instructions or session.state.get(INSTRUCTIONS) == told:
+        return []
+    session.state[INSTRUCTIONS] = told
+    return [State(session.state)]
 
 
 def _who_decides(session: Session, agent: Agent, job: Job) -> list[Event]:
@@ -93,20 +111,6 @@ async def _ask(agent: Agent, connection: Any, method: str, params: Any) -> Args:
     return answer if isinstance(answer, dict) else {}
 
 
-def _servers(can: Any, job: Job) -> list[Any]:
-    """The service's own tools, for an agent that can call them."""
-    from acp import schema
-
-    if not job.svc or not (can.mcp_capabilities and can.mcp_capabilities.http):
-        return []
-    bearer = schema.HttpHeader(name="Authorization", value=f"Bearer {job.svc['token']}")
-    return [
-        schema.HttpMcpServer(
-            type="http", name="svc_manage", url=gateway.tools_url(job), headers=[bearer]
-        )
-    ]  # fmt: skip
-
-
 async def _known(agent: Agent, connection: Any, job: Job, can: Any, servers: list[Any]) -> Session:
     """The session of an earlier turn, or a fresh one yet to be begun."""
     from acp import RequestError
@@ -133,6 +137,7 @@ async def _begun(agent: Agent, connection: Any, job: Job, servers: list[Any]) ->
     answer = await _ask(agent, connection, "session/new", _place(agent, job, servers))
     session = str(answer["sessionId"])
     state = {"agent": agent.name, "session": session, "cost": 0.0}
+    state |= {INSTRUCTIONS: fingerprint(job.instructions)} if job.instructions else {}
     return Session(session, True, state, offers.read(answer))
 
 
@@ -169,6 +174,7 @@ async def _give_model(session: Session, agent: Agent, connection: Any, job: Job)
     """The model the message names; another one is never used in its place."""
     model = (job.model or "").partition(":")[2]
     offer = session.offers.models
+    session.model = model or offer.current
     if not model or model == offer.current:
         return
     if model not in offer.values:

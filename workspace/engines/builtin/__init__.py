@@ -5,7 +5,7 @@ This file is all that the service loads; the extra's packages are the turn's alo
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import aclosing
 from importlib import metadata, util
 
@@ -44,6 +44,9 @@ class Builtin:
 
     def preflight(self, job: Job) -> str | None:
         return policy.network_refusal(job) or servers.unusable(job.engine_cfg)
+
+    def reads(self, model: str | None, cfg: Mapping[str, Any]) -> Collection[str]:
+        return ()
 
     async def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
         server, model = servers.read(job.model or "", job.engine_cfg)

@@ -32,7 +32,10 @@ RECORD = 900_000  # characters of one record; more would be cut and lost
 
 
 def kept(message: ModelMessage) -> Messages:
-    """The event that keeps a message."""
+    """The event that keeps a message. Instructions are those of the turn that asks, 64 KiB at
+    most: they are not kept with each."""
+    if isinstance(message, ModelRequest):
+        message = replace(message, instructions=None)
     return Messages(ModelMessagesTypeAdapter.dump_python([message], mode="json", exclude_none=True))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from workspace.engines import catalogue, policy
 from workspace.engines.base import Job
 from workspace.engines.light_typing import Any, NamedTuple
+from workspace.engines.mcp.hosting import Servers
 
 
 class Offer(NamedTuple):
@@ -115,6 +116,11 @@ def service_offers(job: Job, listed: list[dict[str, Any]]) -> list[Offer]:
         for row in listed
     ]
     return [offer for offer in found if gate.offers(offer.name) and usable(job, offer.name)]
+
+
+def server_offers(servers: Servers) -> list[Offer]:
+    """The tools of people's own servers, which the gate was asked about when they were listed."""
+    return [Offer(one.name, one.description, one.schema) for one in servers.tools.values()]
 
 
 def usable(job: Job, name: str) -> bool:

@@ -15,9 +15,9 @@ from pydantic_ai.tools import ToolDefinition
 from workspace.engines import catalogue, policy, svc_client, tools
 from workspace.engines.base import Args, Job, Notice, TurnIO
 from workspace.engines.builtin import offers
+from workspace.engines.mcp.hosting import Servers
 from workspace.engines.tools.files import NO_TEXT
 
-CHARACTERS = 100_000  # of one answer: more would fill a model's memory, and no record holds it
 SECONDS, BASH_MS = 60.0, 120_000
 UNAVAILABLE = "The service's own tools cannot be listed; this turn goes without them."
 _SHOWN = 2000
@@ -26,8 +26,8 @@ _SHOWN = 2000
 class Toolbox:
     """What one turn may call."""
 
-    def __init__(self, job: Job, io: TurnIO, found: list[offers.Offer]) -> None:
-        self.job, self.io = job, io
+    def __init__(self, job: Job, io: TurnIO, found: list[offers.Offer], servers: Servers) -> None:
+        self.job, self.io, self.servers = job, io, servers
         self.offered = {offer.name: offer for offer in found}
         web = job.engine_cfg.get("tools", {}).get("web", {})
         self.settings = tools.Settings(job.cwd, web, job.network)
@@ -56,28 +56,30 @@ class Toolbox:
 
     async def run(self, name: str, args: Args) -> tools.Output:
         """One allowed call."""
+        if name in self.servers.tools:
+            return await self.servers.call(name, args)
         if name.startswith(catalogue.SVC):
             is_error, text = await self.io.svc(name.removeprefix(catalogue.SVC), args, SECONDS)
-            return _bounded(tools.Output(text, is_error, int(is_error)))
+            return tools.bounded(tools.Output(text, is_error, int(is_error)))
         seconds = args.get("timeout", BASH_MS) / 1000 if name == "Bash" else SECONDS
         output = tools.run(name, args, self.io, self.settings, seconds)
         if name == "Read" and output.is_error and output.text == NO_TEXT:
             asked = {"file_path": args["file_path"], tools.PICTURE: True}
             output = tools.run(name, asked, self.io, self.settings, seconds)
-        return _bounded(output)
+        return tools.bounded(output)
 
 
-async def opened(job: Job, io: TurnIO) -> tuple[Toolbox, list[Notice]]:
+async def opened(job: Job, io: TurnIO, servers: Servers) -> tuple[Toolbox, list[Notice]]:
     """The turn's tools, and what has to be said about them."""
-    notices = policy.unavailable(job, "builtin")
-    found = offers.offers(job)
+    notices = [*policy.unavailable(job, "builtin"), *servers.notices]
+    found = [*offers.offers(job), *offers.server_offers(servers)]
     gate = policy.Gate(job)
     if job.svc and any(gate.offers(f"{catalogue.SVC}{op}") for op in job.svc["ops"]):
         listed = await asyncio.to_thread(svc_client.listed, job.svc, SECONDS)
         if listed is None:
             notices.append(Notice("warn", "svc_manage_unavailable", UNAVAILABLE))
         found += offers.service_offers(job, listed or [])
-    return Toolbox(job, io, found), notices
+    return Toolbox(job, io, found, servers), notices
 
 
 def arguments(part: ToolCallPart) -> tuple[Args, str | None]:
@@ -93,10 +95,3 @@ def arguments(part: ToolCallPart) -> tuple[Args, str | None]:
     if own is None:
         return args, None
     return {key: value for key, value in args.items() if value is not None}, None
-
-
-def _bounded(output: tools.Output) -> tools.Output:
-    left_out = len(output.text) - CHARACTERS
-    if left_out <= 0:
-        return output
-    return output._replace(text=f"{output.text[:CHARACTERS]}\n[{left_out} characters left out]")

@@ -25,6 +25,7 @@ from pydantic_ai.usage import RunUsage
 
 from workspace.engines import history
 from workspace.engines.base import (
+    Answered,
     Args,
     End,
     Event,
@@ -40,6 +41,7 @@ from workspace.engines.builtin import compaction, memory, models, servers, toolb
 from workspace.engines.builtin.blocks import Blocks
 from workspace.engines.builtin.fitting import TRIES, Fitting, TooBig, overflows
 from workspace.engines.builtin.seeing import Seeing
+from workspace.engines.mcp import hosting
 from workspace.engines.message import again
 from workspace.engines.tools import Output
 
@@ -77,6 +79,7 @@ class Turn:
     """One turn: its budget and its usage are shared with the tasks inside it."""
 
     model: Model
+    servers: hosting.Servers
     tools: toolbox.Toolbox
     response: ModelResponse  # the last whole one
 
@@ -95,6 +98,7 @@ class Turn:
         try:
             async with (
                 models.opened(self.server, self.name, self.job.engine_cfg) as self.model,
+                hosting.opened(self.job, self.io) as self.servers,
                 aclosing(self._perform()) as performance,
             ):
                 self.fitting.model = self.model
@@ -113,7 +117,7 @@ class Turn:
         yield end._replace(turns=self.replies - self.job.replied, usage=usage, cost=cost)
 
     async def _perform(self) -> Events:
-        self.tools, notices = await toolbox.opened(self.job, self.io)
+        self.tools, notices = await toolbox.opened(self.job, self.io, self.servers)
         if self._truncates():
             notices.append(Notice("warn", "local_context", LOCAL_CONTEXT))
         for notice in notices:
@@ -125,7 +129,10 @@ class Turn:
                     yield event
             return
         if messages:
-            async with aclosing(self._say(self.job.message, messages)) as events:
+            since = history.since(self.job, self.io.earlier(), told="messages")
+            for notice in since.notices(self.job):
+                yield notice
+            async with aclosing(self._say(since.before(self.job.message), messages)) as events:
                 async for event in events:
                     yield event
             return
@@ -200,12 +207,20 @@ class Turn:
                 yield event
         response = self.response
         self.usage.incr(response.usage)
+        if task is None:
+            yield self._replied(response)
         if response.tool_calls or (response.text or "").strip():
             memory.append(messages, response)
             if task is None:
                 yield memory.kept(response)
         if response.finish_reason in CUT:
             raise Failed(CUT[response.finish_reason])
+
+    def _replied(self, response: ModelResponse) -> Answered:
+        """Which model it was by the server's own word, and what its context holds by now."""
+        used = response.usage.input_tokens + response.usage.output_tokens
+        model = f"{self.server}:{response.model_name or self.name}"
+        return Answered(model, {"used": used, "limit": self.fitting.limit} if used else None)
 
     async def _answer_that_fits(self, messages: list[ModelMessage], task: str | None) -> Events:
         """The conversation is made shorter before it is too long, and when it proves to be."""

@@ -6,7 +6,7 @@ too. It keeps its own conversations below the engine's data directory.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 
 from workspace.engines import policy
 from workspace.engines.base import Event, Job, Probe, TurnIO
@@ -31,6 +31,11 @@ class Claude:
         from workspace.engines.claude import setup
 
         return policy.network_refusal(job) or setup.bad_model(job.model)
+
+    def reads(self, model: str | None, cfg: Mapping[str, Any]) -> Collection[str]:
+        """With the project's settings it loads its own two files of the project."""
+        trusted = cfg["settings"].get("projectSettings") is True
+        return ("CLAUDE.md", ".claude/CLAUDE.md") if trusted else ()
 
     def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
         from workspace.engines.claude import conversation

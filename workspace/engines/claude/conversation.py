@@ -14,6 +14,7 @@ from workspace.engines.base import Args, EngineError, Event, Job, Notice, ToolUs
 from workspace.engines.claude import memory, setup
 from workspace.engines.claude.messages import Messages, named
 from workspace.engines.light_typing import TYPE_CHECKING, Any
+from workspace.engines.mcp import hosting
 
 if TYPE_CHECKING:
     from claude_agent_sdk import HookContext, HookInput, HookJSONOutput
@@ -27,23 +28,34 @@ async def run(job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
     """Once more, told the earlier messages, when the conversation is not known after all."""
     place = setup.Place(job)
     start = memory.choose(job, io, place.store)
-    while True:
-        attempt = Attempt(job, io, place, start)
-        async with aclosing(attempt.events()) as events:
-            async for event in events:
-                yield event
-        if not attempt.unknown:  # a replay resumes nothing: there is no third attempt
-            break
-        start = memory.replay(job, io, place.store, lost=True)
+    async with hosting.opened(job, io) as servers:
+        for notice in servers.notices:
+            yield notice
+        while True:
+            attempt = Attempt(job, io, place, start, servers)
+            async with aclosing(attempt.events()) as events:
+                async for event in events:
+                    yield event
+            if not attempt.unknown:  # a replay resumes nothing: there is no third attempt
+                break
+            start = memory.replay(job, io, place.store, lost=True)
     yield attempt.messages.end(attempt.failure, attempt.complaint)
 
 
 class Attempt:
     """One process of Claude Code, and the gate it asks."""
 
-    def __init__(self, job: Job, io: TurnIO, place: setup.Place, start: memory.Start) -> None:
+    def __init__(
+        self,
+        job: Job,
+        io: TurnIO,
+        place: setup.Place,
+        start: memory.Start,
+        servers: hosting.Servers,
+    ) -> None:
         self.job, self.io, self.place, self.start = job, io, place, start
-        self.messages = Messages(job, io, start)
+        self.servers = servers
+        self.messages = Messages(job, io, start, servers.tools)
         self.failure: Exception | None = None
         self.policy = policy.Gate(job)
         self.told: dict[str, asyncio.Event] = {}  # call -> its tool_use is a record
@@ -60,7 +72,11 @@ class Attempt:
 
         if self.start.lost:
             yield Notice("warn", "engine_state_lost", memory.LOST)
-        options = setup.options(self.job, self.io, self.place, self.start, self.gate)
+        for notice in self.start.since.notices(self.job):
+            yield notice
+        options = setup.options(
+            self.job, self.io, self.place, self.start, self.gate, servers=self.servers
+        )
         options.stderr = self._complain
         try:
             async for message in query(prompt=self.start.prompt, options=options):

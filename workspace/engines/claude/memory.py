@@ -40,6 +40,7 @@ class Start(NamedTuple):
     before: Sums = Sums()
     state: Mapping[str, Any] = {}  # what an earlier turn left
     lost: bool = False
+    since: history.Since = history.Since()
 
 
 def choose(job: Job, io: TurnIO, store: Path) -> Start:
@@ -48,12 +49,14 @@ def choose(job: Job, io: TurnIO, store: Path) -> Start:
     known, mine = state.get("session"), state.get("chat") == job.chat
     own = known if mine and known else job.chat
     path = _file(store, own)
+    since = history.since(job, io.earlier())
+    message = since.before(again.message(job, io))
     if path:
-        return Start(again.message(job, io), resume=own, before=_sums(path), state=state)
+        return Start(message, resume=own, before=_sums(path), state=state, since=since)
     path = _file(store, known) if known and not mine else None
     at = _last_ref(io) if path else None
     if path and at:
-        return Start(again.message(job, io), job.chat, resume=known, at=at, before=_sums(path))
+        return Start(message, job.chat, resume=known, at=at, before=_sums(path), since=since)
     return replay(job, io, store, lost=bool(known))
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from workspace.engines import catalogue, policy
 from workspace.engines.base import (
     AGAIN,
+    Answered,
     Args,
     End,
     EngineError,
@@ -25,6 +26,7 @@ from workspace.engines.base import (
 from workspace.engines.claude import setup
 from workspace.engines.claude.memory import Start
 from workspace.engines.light_typing import TYPE_CHECKING, Any
+from workspace.engines.mcp.server import owner
 
 if TYPE_CHECKING:
     from claude_agent_sdk import AssistantMessage, ResultMessage, ToolResultBlock
@@ -40,6 +42,12 @@ TOKENS = {
     "cacheReadTokens": "cacheReadInputTokens",
     "cacheWriteTokens": "cacheCreationInputTokens",
 }
+CONTEXT = (
+    "input_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "output_tokens",
+)
 _WRAPPED = re.compile(r"</?tool_use_error>|^PreToolUse:\S+ hook error: ")
 _EXIT = re.compile(r"Exit code (\d{1,3})\b")
 
@@ -51,9 +59,9 @@ def named(tool: str) -> str:
 class Messages:
     """The messages of one process of Claude Code."""
 
-    def __init__(self, job: Job, io: TurnIO, start: Start) -> None:
+    def __init__(self, job: Job, io: TurnIO, start: Start, theirs: Iterable[str] = ()) -> None:
         self.job, self.io, self.start = job, io, start
-        self.offered = {*setup.tools(job), *setup.operations(job)}
+        self.offered = {*setup.tools(job), *setup.operations(job), *theirs}
         self.session = ""
         self.results: list[ResultMessage] = []
         self._replies: set[str] = set()
@@ -64,6 +72,8 @@ class Messages:
         self._streamed = False  # of the current block, and it is no record yet
         self._broken = False  # the connection that streamed it
         self._answered = False  # since the last call of a tool
+        self._model = ""
+        self._context: dict[str, int] = {}  # tokens of the last reply, by kind
 
     def events(self, message: object) -> Iterator[Event]:
         """Raises EngineError for a tool that was not asked for."""
@@ -82,6 +92,7 @@ class Messages:
                 yield from self._begun(message.data)
             case sdk.ResultMessage():
                 self.results.append(message)
+                yield self._replied(message.model_usage or {})
 
     def _begun(self, data: Mapping[str, Any]) -> Iterator[Event]:
         """The first message of each turn inside: what there is, and which conversation."""
@@ -104,12 +115,18 @@ class Messages:
         return [
             name
             for name in dict.fromkeys(self.job.tools or [])
-            if name not in there and name not in withheld and not name.startswith(policy.SERVER)
+            if name not in there and name not in withheld and not self._of_server(name)
         ]
+
+    def _of_server(self, name: str) -> bool:
+        return name.startswith(policy.SERVER) or owner(name, self.job.servers) is not None
 
     def _delta(self, event: Mapping[str, Any]) -> None:
         if event.get("type") == "message_start":  # perhaps of what it asks for once more
             self._broken = self._streamed
+            self._count(event["message"].get("usage"), {})
+        elif event.get("type") == "message_delta":
+            self._count(event.get("usage"), self._context)
         if event.get("type") != "content_block_delta":
             return
         delta = event["delta"]
@@ -117,6 +134,17 @@ class Messages:
             self._stream("text", delta["text"])
         elif delta.get("type") == "thinking_delta":
             self._stream("thinking", delta["thinking"])
+
+    def _count(self, usage: Mapping[str, Any] | None, before: Mapping[str, int]) -> None:
+        told = {key: (usage or {}).get(key) for key in CONTEXT}
+        self._context = {**before, **{key: int(value) for key, value in told.items() if value}}
+
+    def _replied(self, models: Mapping[str, Any]) -> Answered:
+        """The model of the conversation itself, and its context. Of a model that Claude Code does
+        not know it guesses the size: that is none."""
+        used, use = sum(self._context.values()), models.get(self._model, {})
+        limit = use.get("contextWindow") if use.get("costBasis") != "unknown" else None
+        return Answered(self._model or None, {"used": used, "limit": limit} if used else None)
 
     def _stream(self, kind: str, text: str) -> None:
         if self._broken:
@@ -137,6 +165,8 @@ class Messages:
         task = message.parent_tool_use_id
         if task is None:
             self._replies.add(str(message.message_id))
+            self._model = message.model
+            yield self._replied({})
         for block in message.content:
             match block:
                 case sdk.TextBlock() if block.text.strip():

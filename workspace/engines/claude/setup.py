@@ -17,6 +17,7 @@ from workspace.engines.base import Job, Probe, TurnIO
 from workspace.engines.claude.memory import Start
 from workspace.engines.keys import ANTHROPIC, BEDROCK, CLAUDE_LOGIN, VERTEX
 from workspace.engines.light_typing import TYPE_CHECKING, Any
+from workspace.engines.mcp.hosting import Servers
 from workspace.engines.proxy import gateway
 
 if TYPE_CHECKING:
@@ -191,8 +192,20 @@ class Place:
         return env
 
 
+def servers_of(place: Place, servers: Servers) -> dict[str, Any]:
+    """The options that give Claude Code its servers: ours by a file, which holds the bearer, and
+    people's own from this process."""
+    ours = str(place.servers) if place.servers else None
+    if not servers.tools:
+        return {"mcp_servers": ours or {}}
+    from workspace.engines.mcp import handed
+
+    more = {"extra_args": {"mcp-config": ours}} if ours else {}
+    return {"mcp_servers": handed.instances(servers), **more}
+
+
 def options(
-    job: Job, io: TurnIO, place: Place, start: Start, gate: HookCallback
+    job: Job, io: TurnIO, place: Place, start: Start, gate: HookCallback, *, servers: Servers
 ) -> ClaudeAgentOptions:
     """Each for an observed behaviour of Claude Code: docs/design/engines.md#the-claude-engine."""
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
@@ -205,7 +218,7 @@ def options(
         hooks={"PreToolUse": [HookMatcher(hooks=[gate], timeout=seconds, on_failure="block")]},
         setting_sources=["project"] if trusted else [],
         strict_mcp_config=True,
-        mcp_servers=str(place.servers) if place.servers else {},
+        **servers_of(place, servers),
         session_id=start.session,
         resume=start.resume,
         fork_session=start.resume is not None and start.session is not None,

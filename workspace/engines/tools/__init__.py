@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # What acts on files or runs a command, and so inside the sandbox where there is one.
 INSIDE = frozenset({"Bash", "Read", "Write", "Edit", "Glob", "Grep", "NotebookEdit"})
 
+CHARACTERS = 100_000  # of one answer: more would fill a model's memory, and no record holds it
+
 
 PICTURE = "as a picture"  # of Read: what the builtin engine adds, and no model can
 
@@ -103,6 +105,14 @@ def _run(
         case "TodoWrite":
             return Output(_todos(args["todos"]))
     raise ToolError(f"No such tool available: {tool}")
+
+
+def bounded(output: Output) -> Output:
+    """The answer as a model is given it."""
+    left_out = len(output.text) - CHARACTERS
+    if left_out <= 0:
+        return output
+    return output._replace(text=f"{output.text[:CHARACTERS]}\n[{left_out} characters left out]")
 
 
 def _todos(todos: list[Any]) -> str:

@@ -117,7 +117,7 @@ def _start(project: Project, run: Run) -> None:
 
 def _queue(project: Project, run: Run) -> None:
     trigger = _customised(project)
-    extra = prompts.read(trigger, project.working_dir) if trigger else ""
+    extra = prompts.read(trigger, project.own_dir) if trigger else ""
     seen = {name: store.document(project, name) for name in DOCUMENTS}
     completed = _last(project.slug, status="completed")
     turns = briefing.turns_since(project.slug, completed.queued_at if completed else None)

@@ -19,6 +19,7 @@ from workspace.triggers import pausing
 from workspace.triggers.entries import legacy, validate
 from workspace.triggers.entries.schema import InvalidEntry, Trigger, stored
 
+PLACE = ("path", "repo")  # the keys that say where the project works
 TRIGGERS, SCHEDULES = "triggers", "schedules"
 _WHEN_KEYS = ("type", "cron", "interval", "catchUp", "timezone", "on", "path")
 
@@ -32,6 +33,13 @@ class TriggerSet:
     invalid: tuple[InvalidEntry, ...] = ()
     held: str = ""  # why its triggers do not fire by themselves
     zone: str = ""  # of a cron that names none; "" while the project names one there is not
+    place: Mapping[str, Any] = field(default_factory=dict)  # what it says of where it works
+
+    @property
+    def holds(self) -> str:
+        """Why nothing fires by itself now: the file says so, or where it works is gone."""
+        gone = None if self.held else pausing.of_place(self.place)
+        return gone.reason if gone else self.held
 
     def find(self, name: str) -> Trigger | None:
         return self.triggers.get(name) or self.legacy.get(name)
@@ -84,8 +92,9 @@ def parse(data: Mapping[str, Any], document: yamlio.Document | None) -> TriggerS
         triggers,
         {name: one for name, one in schedules.items() if name not in triggers},
         (*bad_triggers, *(replace(one, legacy=True) for one in bad_schedules), *shadowed),
-        held.reason if (held := pausing.of_data(data)) else "",
+        held.reason if (held := pausing.of_file(data)) else "",
         zone,
+        {key: data[key] for key in PLACE if key in data},
     )
 
 

@@ -12,6 +12,7 @@ from workspace.engines import grammar, policy, select
 from workspace.engines.base import Job
 from workspace.projects.project import Project
 from workspace.projects.schema import capped
+from workspace.servers import offered
 from workspace.triggers.entries import prompts
 from workspace.triggers.entries.files import TriggerSet
 from workspace.triggers.entries.schema import MAX_TURNS, Trigger, Webhook
@@ -39,7 +40,7 @@ def problem(project: Project, trigger: Trigger) -> Problem | None:
     if trigger.curates or isinstance(trigger.when, Webhook):
         return None
     try:
-        prompt = prompts.read(trigger, project.working_dir)
+        prompt = prompts.read(trigger, project.own_dir)
     except prompts.BadPrompt:
         return None
     found = select.never(_draft(project, trigger, prompt))
@@ -49,7 +50,7 @@ def problem(project: Project, trigger: Trigger) -> Problem | None:
 def warnings(project: Project, trigger: Trigger, entries: TriggerSet) -> list[str]:
     """What a person should know about a trigger that was saved all the same."""
     found = [*trigger.warnings]
-    if not prompts.exists(trigger, project.working_dir):
+    if not prompts.exists(trigger, project.own_dir):
         found.append(
             f"run.promptFile: {trigger.prompt_folder}/{trigger.run.prompt_file} is not there yet"
         )
@@ -57,6 +58,7 @@ def warnings(project: Project, trigger: Trigger, entries: TriggerSet) -> list[st
         found.append(f'run.model: "{trigger.run.model}" cannot run now: {reason}')
     if gone := outside(project, trigger):
         found.append(f"clients: {gone}")
+    found += offered.unknown(project, list(trigger.run.tools))
     if never := problem(project, trigger):
         found.append(f"{never.field}: {never.reason}")
     elif refused := refusal(project, trigger, trigger.run.prompt or ""):
@@ -78,7 +80,7 @@ def _denied(project: Project, trigger: Trigger) -> str | None:
     """What a turn with all the tools of the project may not use, since no person can be asked. Plan
     was chosen to have it so."""
     try:
-        prompt = prompts.read(trigger, project.working_dir)
+        prompt = prompts.read(trigger, project.own_dir)
     except prompts.BadPrompt:
         return None
     if not trigger.own_agent or _mode(project, trigger) == "plan":

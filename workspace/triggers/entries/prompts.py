@@ -22,12 +22,12 @@ class BadPrompt(Exception):
     """No prompt can be had; the text is the reason, without server paths."""
 
 
-def read(trigger: Trigger, working_dir: Path) -> str:
+def read(trigger: Trigger, own_dir: Path) -> str:
     """The prompt as written: inline, or the file as it is now. BadPrompt says what is wrong."""
     if trigger.run.prompt_file is None:
         return trigger.run.prompt or ""
     label = f"prompt file {trigger.prompt_folder}/{trigger.run.prompt_file}"
-    data = _bytes(trigger, working_dir, label)
+    data = _bytes(trigger, own_dir, label)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -37,10 +37,10 @@ def read(trigger: Trigger, working_dir: Path) -> str:
     return text
 
 
-def names(working_dir: Path, folder: str) -> list[str]:
+def names(own_dir: Path, folder: str) -> list[str]:
     """The .md files below the folder, as a trigger names them; none that a symlink leads out."""
     try:
-        root = paths.inside(working_dir, folder)
+        root = paths.inside(own_dir, folder)
         found = sorted(path for path in root.rglob("*.md") if path.is_file())
     except (paths.UnsafePath, OSError):
         return []
@@ -49,30 +49,30 @@ def names(working_dir: Path, folder: str) -> list[str]:
     return [path.relative_to(root).as_posix() for path in inside[:NAMED]]
 
 
-def exists(trigger: Trigger, working_dir: Path) -> bool:
+def exists(trigger: Trigger, own_dir: Path) -> bool:
     """Whether the file is there now; True for a trigger that names none."""
     name = trigger.run.prompt_file
-    return name is None or (working_dir / trigger.prompt_folder / name).is_file()
+    return name is None or (own_dir / trigger.prompt_folder / name).is_file()
 
 
-def copy(trigger: Trigger, working_dir: Path, target_folder: str) -> bool:
+def copy(trigger: Trigger, own_dir: Path, target_folder: str) -> bool:
     """Copy the file, if there is one, to another folder. False when other text is there already."""
-    if trigger.run.prompt_file is None or not exists(trigger, working_dir):
+    if trigger.run.prompt_file is None or not exists(trigger, own_dir):
         return True
-    data = _bytes(trigger, working_dir, "prompt file")
-    folder = working_dir / target_folder
+    data = _bytes(trigger, own_dir, "prompt file")
+    folder = own_dir / target_folder
     target = folder / trigger.run.prompt_file
     present = files.read(target, limit=MOST, within=folder) if target.exists() else None
     if present is not None:
         return present.data == data
     target.parent.mkdir(parents=True, exist_ok=True)
-    files.write(target, data, mode=0o644, within=working_dir)
+    files.write(target, data, mode=0o644, within=own_dir)
     return True
 
 
-def _bytes(trigger: Trigger, working_dir: Path, label: str) -> bytes:
+def _bytes(trigger: Trigger, own_dir: Path, label: str) -> bytes:
     try:
-        folder = paths.inside(working_dir, trigger.prompt_folder)
+        folder = paths.inside(own_dir, trigger.prompt_folder)
         path = folder / (trigger.run.prompt_file or "")
         found = files.read(path, limit=MOST, within=folder)
     except paths.UnsafePath:

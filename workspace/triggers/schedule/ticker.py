@@ -150,7 +150,7 @@ class Ticker:
         everywhere = pausing.of_instance()
 
         def held(slug: str) -> str:
-            own = self.entries.get(slug, TriggerSet()).held
+            own = self.entries.get(slug, TriggerSet()).holds
             return everywhere.reason if everywhere else own
 
         queued: list[Run] = []

@@ -16,6 +16,7 @@ import { exportOf, forkOf, items, renameHere } from "./chat/actions.js";
 import { drawFacts } from "./chat/facts.js";
 import { chatList } from "./chat/list.js";
 import { queue } from "./chat/queue.js";
+import { Edits } from "./chat/undo.js";
 import { Transcript } from "./chat/transcript.js";
 import { composer } from "./composer.js";
 
@@ -69,8 +70,10 @@ class ChatPage {
       edit: (prompt) => this.write.write(prompt),
       retry: () => post(`${route}/retry`),
       fork: (turn) => forkOf({ project: slug, sessionId: id }, turn),
+      edits: (turn) => this.edits.of(turn),
       asked: ({ tool }) => this.say(`${tool} asks to run. A allows it once, D denies it.`),
     });
+    this.edits = new Edits(route, () => this.transcript.edited());
     this.write = composer({
       key: id,
       project: slug,
@@ -106,6 +109,7 @@ class ChatPage {
     const rest = late(this.transcript.top, "text");
     const [from] = await Promise.all([this.transcript.open(), this.reload()]).finally(rest);
     this.follow(from);
+    this.look();
     this.seen();
     await this.jump();
   }
@@ -115,10 +119,12 @@ class ChatPage {
       open: () => this.transcript.restart(),
       line: (data) => this.line(data),
       delta: (data) => this.transcript.delta(data),
+      thinking: (data) => this.transcript.thinking(data),
       calls: (data) => this.transcript.calls(data),
       state: (data) => {
         Object.assign(this.state, data);
         this.transcript.running(data.turn);
+        if (!data.running) this.look();
         if (!data.running) for (const go of this.rests.splice(0)) go();
         this.draw();
       },
@@ -137,6 +143,11 @@ class ChatPage {
     follow("/api/events", { chat: renamed });
   }
 
+  /** What turns changed is known once they are settled. */
+  look() {
+    this.edits.load().catch(() => {}); // the next turn asks again
+  }
+
   /** A message sent before the failed turn is settled would be held with all that wait. */
   idle() {
     return this.state.running ? new Promise((go) => this.rests.push(go)) : Promise.resolve();
@@ -144,6 +155,7 @@ class ChatPage {
 
   line(data) {
     this.transcript.line(data);
+    if (data.toolCall?.name === "TodoWrite") this.draw();
     if (data.type === "turn")
       this.reload().then(
         () => this.seen(),
@@ -175,6 +187,7 @@ class ChatPage {
     document.getElementById("archived").hidden = !chat.archived;
     drawFacts(side, chat, {
       files: this.transcript.changes(),
+      todos: this.transcript.todos(),
       whole: this.transcript.next === null,
       acts: {
         fork: (event) => attempt(event, () => forkOf(chat)),

@@ -10,8 +10,10 @@ import { attempt } from "../kit/toast.js";
 import { elsewhere } from "./home/elsewhere.js";
 import { welcome } from "./home/first.js";
 import { nowColumn } from "./home/now.js";
+import { openFolder } from "./home/openfolder.js";
 import { projectList } from "./home/projects.js";
 import { sentence } from "./home/sentence.js";
+import { trash } from "./home/trash.js";
 import { newProject } from "./newproject.js";
 import { pause } from "./pausing.js";
 import { pausedBanner } from "./triggers/head.js";
@@ -33,11 +35,12 @@ const pauseButton = button("Pause all triggers", {
   icon: "pause",
   onclick: (event) => toggle(event),
 });
-const makeButton = button("New project", {
-  icon: "plus",
+const openButton = button("Open a folder", {
+  icon: "folder",
   kind: "primary",
-  onclick: () => make(),
+  onclick: () => opened(),
 });
+const makeButton = button("New project", { icon: "plus", onclick: () => make() });
 const list = projectList();
 const away = elsewhere();
 const now = nowColumn(() => {
@@ -46,6 +49,8 @@ const now = nowColumn(() => {
 });
 
 const make = () => newProject(form);
+const opened = () => openFolder(make);
+const deleted = trash(() => load());
 const toggle = (event) => pause(event, { on: !state.paused, after: load });
 
 async function load() {
@@ -59,6 +64,7 @@ async function load() {
         limit: 50,
       }),
     ),
+    deleted.load(),
   ]);
   const seen = localStorage.getItem(SEEN) ?? "";
   const failed = { runs: runs.filter(({ finishedAt }) => finishedAt > seen), more: more !== null };
@@ -105,7 +111,8 @@ async function nextTimes(projects) {
 
 function draw({ projects, others, paused, failed, running, next, names }) {
   if (projects.length + others.length === 0) {
-    if (!page().querySelector("#first")) fill(page(), welcome(form, make));
+    if (!page().querySelector("#first"))
+      fill(page(), welcome(form, { make, opened }), deleted.node);
     return;
   }
   if (!list.node.isConnected) frame();
@@ -137,11 +144,11 @@ function frame() {
       "header",
       { class: "pagehead" },
       h("div", {}, h("h1", {}, today), said),
-      h("div", { class: "line wrap" }, pauseButton, makeButton),
+      h("div", { class: "line wrap" }, pauseButton, makeButton, openButton),
     ),
     form,
     banner,
-    h("div", { class: "with-aside" }, h("div", {}, list.node, away.node), now.node),
+    h("div", { class: "with-aside" }, h("div", {}, list.node, away.node, deleted.node), now.node),
   );
 }
 
@@ -151,15 +158,18 @@ const refresh = settle(150, () =>
   }),
 );
 refresh();
+deleted.say();
 onChange(refresh);
 
 const shown = () => list.node.isConnected;
+key("o", "Open a folder", opened);
 key("n", "New project", make);
 key("/", "Filter the projects", list.focus, { when: shown });
 key(["j", "k"], "Next and previous project", (event) => list.step(event.key === "j" ? 1 : -1), {
   when: shown,
 });
 key("p", "Pause or resume all triggers", () => toggle(null), { when: shown });
+action("Open a folder", opened, { icon: "folder", key: "o" });
 action("New project", make, { icon: "plus", key: "n" });
 action("Pause or resume all triggers", () => toggle(null), { icon: "pause", key: "p" });
 action("Mark every chat as read", () => attempt(null, readAll), { icon: "check" });

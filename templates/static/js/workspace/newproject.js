@@ -13,8 +13,8 @@ const FIELDS = {
   name: { label: "Name" },
   group: { label: "Area", hint: "Groups projects on this page. Optional." },
   repo: {
-    label: "Repository to clone",
-    hint: "https://…, ssh, or a path of this machine. Optional.",
+    label: "Work on a copy of",
+    hint: "A repository that is cloned: https://…, ssh, or a path of this machine. Optional.",
     mono: true,
   },
 };

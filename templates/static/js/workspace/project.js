@@ -6,14 +6,17 @@ import { key } from "../kit/keys.js";
 import { action } from "../kit/palette.js";
 import { page, problem } from "../kit/parts.js";
 import { onChange, where } from "../kit/shell.js";
+import { facts } from "./chat/spent.js";
 import { composer } from "./composer.js";
 import { tabs } from "./parts.js";
 import { pause } from "./pausing.js";
+import { aroundCard } from "./project/around.js";
 import { projectChats } from "./project/chats.js";
 import { documents } from "./project/documents.js";
 import { runsCard, triggersCard } from "./project/triggers.js";
 import { pausedBanner } from "./triggers/head.js";
 
+const RESUMED = new Set(["project", "instance"]); // what a press resumes; the rest is mended
 const slug = where.project;
 const state = { paused: null, review: "" }; // `review`: where it is under review, if it is
 const head = h("div");
@@ -24,6 +27,7 @@ const write = composer({ key: `new:${slug}`, project: slug, send: start, label: 
 const chats = projectChats(slug);
 const triggers = triggersCard(slug, (event) => toggle(event));
 const runs = runsCard(slug);
+const around = aroundCard(slug);
 
 async function start({ prompt, model, attachments }) {
   const asked = { prompt, ...(model && { model }), ...(attachments && { attachments }) };
@@ -35,12 +39,12 @@ async function start({ prompt, model, attachments }) {
 const toggle = (event) =>
   pause(event, {
     slug: state.paused?.by === "instance" ? "" : slug,
-    on: !state.paused || state.paused.by === "status",
+    on: !state.paused || !RESUMED.has(state.paused.by),
     after: load,
   });
 
 async function load() {
-  const [{ project, overview, changelog }, listing, { runs: last }] = await Promise.all([
+  const [{ project, overview, changelog, spent }, listing, { runs: last }] = await Promise.all([
     get(P(slug)),
     get(P(slug, "triggers")),
     get(`${P(slug, "runs")}?limit=5`),
@@ -49,19 +53,27 @@ async function load() {
   state.paused = listing.paused;
   const one = (place, item, build) => keep(place, [item], () => "one", build);
   const { name, summary, status } = project;
-  one(head, { name, summary, status, review: state.review }, header);
+  const used = facts(spent).join(" · ");
+  one(head, { name, summary, status, review: state.review, used }, header);
   one(nav, project.counts, (counts) => tabs(slug, "Overview", counts));
   drawNotices(project);
   triggers.update(listing);
   runs.update(last);
+  around.load(project).catch(() => {}); // the page does without it
   one(notes, { overview, changelog, slug }, documents);
 }
 
-const header = ({ name, summary, status, review }) =>
+const header = ({ name, summary, status, review, used }) =>
   h(
     "header",
     { class: "pagehead" },
-    h("div", {}, h("h1", {}, name), h("p", {}, summary || "No summary yet.")),
+    h(
+      "div",
+      {},
+      h("h1", {}, name),
+      h("p", {}, summary || "No summary yet."),
+      used && h("p", { class: "tiny quiet" }, `Its chats used ${used}.`),
+    ),
     h(
       "div",
       { class: "line wrap" },
@@ -75,11 +87,15 @@ function drawNotices({ error, warnings = [], paused, counts }) {
   const items = [
     error && { kind: "error", text: error },
     ...warnings.map((text) => ({ kind: "warning", text })),
-    paused && (paused.by !== "status" || counts.triggers > 0) && { kind: "paused", paused },
+    holds(paused, counts) && { kind: "paused", paused },
   ].filter(Boolean);
   keep(notices, items, (item) => item.text ?? item.kind, notice);
   if (focused && !notices.contains(document.activeElement)) triggers.focus();
 }
+
+/** Whether a banner says what holds the triggers; of a folder that is gone a warning says it. */
+const holds = (paused, counts) =>
+  paused && paused.by !== "folder" && (paused.by !== "status" || counts.triggers > 0);
 
 function notice(item) {
   if (item.kind === "paused") return pausedBanner(item.paused, toggle);
@@ -117,7 +133,13 @@ shown.then(() =>
       "div",
       { class: "with-aside project" },
       h("div", { class: "stack parts" }, write.node, chats.node, notes),
-      h("aside", { class: "aside", "aria-label": "Triggers and runs" }, triggers.node, runs.node),
+      h(
+        "aside",
+        { class: "aside", "aria-label": "Triggers and runs" },
+        triggers.node,
+        around.node,
+        runs.node,
+      ),
     ),
   ),
 );

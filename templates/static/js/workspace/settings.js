@@ -5,6 +5,8 @@ import { fill, h, icon } from "../kit/dom.js";
 import { key } from "../kit/keys.js";
 import { page, problem } from "../kit/parts.js";
 import { tabs } from "./parts.js";
+import { deletion } from "./project/deletion.js";
+import { servers } from "./project/servers.js";
 import { where } from "../kit/shell.js";
 import { attempt, toast } from "../kit/toast.js";
 
@@ -17,12 +19,15 @@ const READERS = {
   maxTurns: Number,
   maxSpawnDepth: Number,
   hooksMcpEnabled: (value) => value === "true",
+  readInstructions: (value) => value === "true",
 };
 let etag = null;
 let shownProject = null;
 
 const text = (id, value) =>
   h("input", { class: "input", id: `f-${id}`, name: id, value: value ?? "" });
+const area = (id, value) =>
+  h("textarea", { class: "input", id: `f-${id}`, name: id, rows: "5" }, value ?? "");
 const choice = (id, value, options) =>
   h(
     "select",
@@ -129,6 +134,15 @@ function offering(input, words) {
   return [input, list];
 }
 
+const FOLDER_HINT =
+  "A path from / or ~/ on. Agents work there as it is; nothing of svc is written into it. Empty: the project's own folder.";
+
+function folderOf(project) {
+  const input = text("path", project.path);
+  input.classList.add("mono");
+  return input;
+}
+
 /** A path that is broken between its folders. */
 const path = (text) =>
   h(
@@ -182,28 +196,44 @@ function draw(project) {
       may("Model", "model", offering(asWritten("model", text), known.models)),
       may("Engine", "engine", offering(asWritten("engine", text), known.engines)),
     ),
+    field(
+      "Instructions",
+      area("instructions", own(project, "instructions")),
+      "What agents are told in this project, as text.",
+    ),
     h(
       "div",
       { class: "two" },
+      may(
+        "Tell agents AGENTS.md and CLAUDE.md",
+        "readInstructions",
+        inheriting("readInstructions", ["true", "false"]),
+        "As text, to the engines that do not read them by themselves.",
+      ),
       may("Turn limit", "maxTurns", asWritten("maxTurns", number)),
+    ),
+    h(
+      "div",
+      { class: "two" },
       may(
         "Levels of chats started by chats",
         "maxSpawnDepth",
         asWritten("maxSpawnDepth", number),
         "0: a chat starts no other chat.",
       ),
-    ),
-    h(
-      "div",
-      { class: "two" },
       may(
         "Agents may edit triggers",
         "hooksMcpEnabled",
         inheriting("hooksMcpEnabled", ["true", "false"]),
       ),
+    ),
+    h(
+      "div",
+      { class: "two" },
       may("Network of turns", "network", inheriting("network", NETWORKS)),
       may("Time zone of schedules", "timezone", asWritten("timezone", text)),
     ),
+    !project.repoBacked && field("Works in a folder of yours", folderOf(project), FOLDER_HINT),
     h(
       "div",
       { class: "line wrap" },
@@ -218,7 +248,7 @@ function draw(project) {
   );
   const facts = [
     ["Folder", path(project.dir)],
-    ["Works in", path(project.workingDir)],
+    ["Works in", [path(project.workingDir), project.workingDirProblem && " (cannot be used)"]],
     ["Repository", project.repo || "none"],
     ["Curator", project.curation?.enabled ? "on" : "off"],
     ["Network", reach(project.effectiveNetwork)],
@@ -248,7 +278,7 @@ function draw(project) {
     h(
       "div",
       { class: "with-aside spaced facts-last" },
-      form,
+      h("div", { class: "stack apart" }, form, servers(slug), deletion(project)),
       h(
         "aside",
         { class: "aside", "aria-label": "In project.yaml" },

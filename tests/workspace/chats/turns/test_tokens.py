@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -184,9 +185,12 @@ def test_only_this_machine_without_a_proxy_carries_a_token(
 
 async def ask(scope: dict[str, Any], body: dict[str, Any]) -> tuple[int, bytes]:
     sent: list[dict[str, Any]] = []
+    parts = [{"type": "http.request", "body": json.dumps(body).encode()}]
 
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": json.dumps(body).encode()}
+        if not parts:
+            await asyncio.Event().wait()  # the caller stays
+        return parts.pop()
 
     async def send(message: Any) -> None:
         sent.append(message)

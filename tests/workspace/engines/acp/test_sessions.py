@@ -27,6 +27,18 @@ def test_a_new_session_is_told_where_it_is_and_then_the_message(world):
     assert world.log("new_session")[0]["cwd"] == str(world.project)
 
 
+def test_a_session_that_goes_on_is_told_instructions_again_only_when_they_changed(world):
+    world.script([{"say": "One."}], [{"echo": True}], resume=True)
+    texts, state = [], None
+    for words in ("Be brief.", "Be brief.", "Be long.", "Be long."):
+        records = world.play(prompt="go", instructions=words, engine_ref=state)
+        states = [one["state"] for one in records if one["type"] == "engine"]
+        state = states[-1] if states else state
+        texts.append(only(records, "assistant")["text"])
+
+    assert texts == ["One.", "go", "Be long.\ngo", "go"]
+
+
 @pytest.mark.parametrize(
     ("can", "request_"), [("resume", "resume_session"), ("load", "load_session")]
 )
@@ -224,7 +236,7 @@ def test_an_agent_is_told_what_its_makers_let_a_client_say(world):
         ({"startSeconds": True}, ".startSeconds must be a whole number from 1 to 3600, e.g. 120"),
         ({"meta": "x"}, ".meta must be a mapping"),
         ({"modes": "x"}, ".modes is not known; use command, env, reads, urls, mode, login, "
-                         "startSeconds or meta"),
+                         "startSeconds, meta or ownInstructions"),
     ],
 )  # fmt: skip
 def test_a_setting_that_is_none_is_named(given, problem):

@@ -116,6 +116,18 @@ def test_usage_and_cost_are_those_of_the_turn_as_reported(world):
     assert (first["usage"]["inputTokens"], first["usage"]["totalTokens"]) == (10, 15)
     assert (first["cost"], second["cost"]) == (0.5, 0.25)
     assert (third["usage"], third["cost"], third["turns"]) == (None, None, None)
+    assert first["context"] == {"used": 1, "limit": 2, "engine": "acp"}
+    assert "context" not in third
+
+
+def test_the_model_that_answered_is_the_one_the_agent_says(world):
+    can = {"models": ["small", "large"]}
+    chosen = world.play({"say": "x"}, can=can, model="stub:large")[-1]
+    own = world.play({"say": "x"}, can=can)[-1]
+    silent = world.play({"say": "x"})[-1]
+
+    assert (chosen["model"], own["model"]) == ("stub:large", "stub:small")
+    assert "model" not in silent
 
 
 @pytest.mark.parametrize(

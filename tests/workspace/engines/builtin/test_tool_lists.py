@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import cycle, product
 from typing import Any
 
 import pytest
@@ -26,7 +27,10 @@ from tests.workspace.engines.builtin.talk import end, notices, of, result
 from tests.workspace.engines.manage import manage
 from workspace.engines import catalogue
 
-FEW = [["Read", "Bash", "Task"], ["Write", "WebFetch", f"{SVC}create_chat"], ["TodoWrite"]]
+TEAMS = [["Read", "Bash", "Task"], ["Write", "WebFetch", f"{SVC}create_chat"], ["TodoWrite"]]
+EVERY = list(product([*LISTS, *TEAMS], MODES))
+# No list in every mode, each other one in one; the slow ring takes every cell.
+FEW = [*product([None], MODES), *zip([[], *TEAMS], cycle(MODES), strict=False)]
 OURS = sorted(catalogue.TOOLS)
 TASK = use("Task", {"description": "Look", "prompt": "taskling"})
 
@@ -252,8 +256,7 @@ def calls_of_all(url: str) -> list[dict[str, Any]]:
 
 @pytest.mark.promise("T7")
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("tools", LISTS if SLOW else [None, [], *FEW], ids=str)
+@pytest.mark.parametrize(("tools", "mode"), EVERY if SLOW else FEW, ids=str)
 def test_only_what_list_and_mode_allow_has_an_effect(talk, stub, world, tools, mode):
     (world.project / "known.txt").write_text("secret\n")
     (world.project / "edited.txt").write_text("old")

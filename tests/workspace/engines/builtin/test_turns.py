@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.stubs.openai import text, thinking, use
 from tests.workspace.chats.turns.world import kinds, only, until
 from tests.workspace.engines.builtin.talk import end, notices, of, result
@@ -199,4 +201,24 @@ def test_the_turn_stops_at_its_bound_of_replies(talk, stub, world):
 def test_a_server_that_reports_no_usage_leaves_it_unknown(talk, stub):
     stub.usage = False
     stub.say(text("ok"))
-    assert talk.run()[-1]["usage"] is None
+    end = talk.run()[-1]
+    assert end["usage"] is None
+    assert "context" not in end
+
+
+@pytest.mark.parametrize(
+    ("settings", "limit"),
+    [
+        ({}, None),
+        ({"contextTokens": 8000}, 8000),
+        ({"contextTokens": {"local": 4000, "openai": 8000}}, 4000),
+    ],
+)
+def test_the_model_that_answered_and_its_context_are_kept(talk, stub, settings, limit):
+    talk.settings = settings
+    stub.say(text("ok"), input_tokens=100, output_tokens=20)
+
+    end = talk.run()[-1]
+
+    assert end["model"] == "local:m"
+    assert end["context"] == {"used": 120, "limit": limit, "engine": "builtin"}

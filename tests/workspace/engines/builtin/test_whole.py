@@ -4,6 +4,8 @@ around it.
 
 from __future__ import annotations
 
+import json
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,12 +21,13 @@ from tests.stubs import anthropic, openai
 from tests.stubs.openai import text, use
 from tests.workspace.chats.turns.world import pss_mb, until
 from tests.workspace.engines.builtin.talk import Talk, end, of
+from tests.workspace.engines.tool_servers import NOTE, STUB, marks
 from workspace.chats import transcript
 from workspace.engines import procs
 
 PSS_MB = 120  # what a turn of the builtin engine may have of its own
 ROUNDS = ring(fast=3, slow=100)
-CHATS = "/api/projects/alpha/chats"
+CHATS, SERVERS = "/api/projects/alpha/chats", "/api/projects/alpha/servers"
 
 
 @pytest.mark.promise("T8")
@@ -99,8 +102,10 @@ def test_a_service_with_a_local_server_answers_plain_messages(alpha, stub):
         True,
         ["local:plum"],
     )
+    (alpha.projects / "alpha/AGENTS.md").write_text("Always say mango.\n")
+    alpha.http.patch("/api/projects/alpha", json={"instructions": "Be brief.\nUse make."})
     stub.say(use("mcp__svc_manage__list_chats"))
-    stub.say(text("One chat, this one."))
+    stub.say(text("One chat, this one."), input_tokens=40, output_tokens=2)
 
     answer = alpha.http.post(CHATS, json={"prompt": "How many chats are there?"})
     assert answer.status_code == 201, answer.text
@@ -118,6 +123,46 @@ def test_a_service_with_a_local_server_answers_plain_messages(alpha, stub):
     assert (told["is_error"], chat in told["text"]) == (False, True)
     schema = stub.asked[0].schemas["mcp__svc_manage__create_chat"]
     assert schema["required"] == ["prompt"]
-    assert alpha.http.get(f"{CHATS}/{chat}").json()["chat"]["engine"] == "builtin"
+    assert "Be brief.\nUse make." in stub.asked[0].system
+    assert "Always say mango." in stub.asked[0].system
+    row = alpha.http.get(f"{CHATS}/{chat}").json()["chat"]
+    assert row["engine"] == "builtin"
+    assert [place["name"] for place in row["instructions"]] == ["project.yaml", "AGENTS.md"]
+    assert row["lastTurn"]["model"] == "local:plum"
+    assert (row["cost"], row["context"]) == (None, {"used": 42, "limit": None})
     refused = alpha.http.post(CHATS, json={"prompt": "x", "model": "local:pear"})
     assert (refused.status_code, "local:plum" in refused.text) == (400, True)
+
+
+@pytest.mark.timeout(180)
+def test_servers_of_a_projects_own_file_act_only_once_a_person_agreed(alpha, stub):
+    project = alpha.projects / "alpha"
+    program = {"command": sys.executable, "args": [str(STUB)]}
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"mine": program}}))
+    body = {"permissionMode": "bypassPermissions"}
+    alpha.http.patch("/api/projects/alpha", json=body).raise_for_status()
+
+    assert answered(alpha, stub) == (True, f"No such tool available: {NOTE}")
+    assert marks(project) == (0, [])
+
+    sha256 = alpha.http.get(SERVERS).json()["file"]["sha256"]
+    alpha.http.post(f"{SERVERS}/use", json={"sha256": sha256}).raise_for_status()
+    assert answered(alpha, stub) == (False, "noted x")
+    assert marks(project) == (1, ["note"])
+    (row,) = alpha.http.get(SERVERS).json()["servers"]
+    assert (row["lastError"], "note" in row["tools"]) == (None, True)
+
+
+def answered(service: Service, stub: openai.Stub) -> tuple[bool, str]:
+    """What a call of the server's tool in a new chat comes back with."""
+    stub.say(use(NOTE, {"text": "x"}))
+    stub.say(text("ok"))
+    chat = service.http.post(CHATS, json={"prompt": "Go"}).json()["chat"]["sessionId"]
+    path = service.projects / "alpha" / ".chats" / f"{chat}.jsonl"
+
+    def records() -> list[dict[str, Any]]:
+        return [record for _, record in transcript.read(str(path))]
+
+    within(lambda: path.exists() and of(records(), "turn_end"), seconds=60, what="the turn's end")
+    (told,) = of(records(), "tool_result")
+    return told["is_error"], told["text"]

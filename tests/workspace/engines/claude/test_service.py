@@ -68,6 +68,8 @@ def test_a_service_with_a_key_answers_with_claude_and_without_it_says_so(tmp_pat
 
 
 def _first_turn(service: Service, stub: anthropic.Stub) -> tuple[str, str]:
+    (service.projects / "alpha/CLAUDE.md").write_text("Always say banana. @AGENTS.md\n")
+    (service.projects / "alpha/AGENTS.md").write_text("Always say mango.\n")
     stub.say(use("mcp__svc_manage__list_chats"))
     stub.say(text("One chat, this one."))
     chat = str(post(service, CHATS, "How many chats?")["chat"]["sessionId"])
@@ -76,6 +78,13 @@ def _first_turn(service: Service, stub: anthropic.Stub) -> tuple[str, str]:
     found = turns(service, chat, 1)
     assert ended(found) == ("ok", None)
     assert chat in of(found, "tool_result")[0]["text"]
+    for words in ("Always say banana.", "Always say mango."):
+        assert str(stub.asked[0].body).count(words) == 1
+    row = service.http.get(f"{CHATS}/{chat}").json()["chat"]
+    assert row["lastTurn"]["model"] == stub.asked[0].body["model"]
+    assert row["cost"] > 0
+    project = service.http.get("/api/projects/alpha").json()
+    assert project["spent"]["cost"] == row["cost"]
     return chat, bearer
 
 

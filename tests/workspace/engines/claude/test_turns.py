@@ -38,6 +38,8 @@ def test_thoughts_text_and_calls_become_records_with_usage_and_cost(desk: Desk):
         "totalTokens": 32,
     }  # fmt: skip
     assert end["cost"] > 0
+    assert end["model"] == "claude-opus-5-5"
+    assert end["context"] == {"used": 17, "limit": 1_000_000, "engine": "claude"}
     assert desk.stub.asked[0].body["model"] == "claude-opus-5-5"
 
 
@@ -49,7 +51,21 @@ def test_usage_and_cost_are_the_turns_own_and_an_unknown_price_is_none(desk: Des
     assert first["cost"] == second["cost"]
 
     desk.stub.say(text("ok"))
-    assert desk.run(model="claude-nobody-knows-9")[-1]["cost"] is None
+    end = desk.run(model="claude-nobody-knows-9")[-1]
+    assert end["cost"] is None
+    assert end["context"]["limit"] is None
+
+
+def test_a_turn_that_names_no_model_tells_the_one_that_answered_also_when_it_is_stopped(desk: Desk):
+    desk.stub.say(text("I wait."), use("Bash", {"command": "touch begun; sleep 600"}))
+    running = desk.start(tools=["Bash"])
+    running.until(lambda records: (desk.project / "begun").exists())
+    running.stop()
+    records = desk.end(running)
+
+    assert ended(records) == ("stopped", "user")
+    assert records[0]["model"] is None
+    assert records[-1]["model"] == desk.stub.asked[-1].body["model"]
 
 
 def test_text_is_shown_while_it_is_streamed(desk: Desk):

@@ -21,10 +21,10 @@ ALONE = [[tool] for tool in CLASSES]
 TEAMS = [["Task", "Read", "Write"], ["Task", "Bash", f"{SVC}read_chat"]]
 LISTS: list[Tools] = [None, [], *ALONE, *TEAMS]
 EVERY: list[tuple[Tools, str]] = [(tools, mode) for tools in LISTS for mode in MODES]
-# Each list of one tool in one mode, the modes in turn; the slow ring takes every cell.
+# No list in every mode, each kind of list in one; the slow ring takes every cell.
 FEW: list[tuple[Tools, str]] = [
-    *((tools, mode) for tools in LISTS[:2] for mode in MODES),
-    *zip(LISTS[2:], cycle(MODES), strict=False),
+    *((None, mode) for mode in MODES),
+    *zip([[], *TEAMS, ["Bash"], ["Write"], ["WebSearch"]], cycle(MODES), strict=False),
 ]
 BROKEN = """
 from workspace.engines import looped

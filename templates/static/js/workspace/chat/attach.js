@@ -5,11 +5,11 @@ import { button, h, icon, keep } from "../../kit/dom.js";
 import { toast } from "../../kit/toast.js";
 
 const PICTURE = /\.(?:png|jpe?g|gif|webp|avif)$/i;
-const FOLDER = ".svc/attachments/";
-const NAMED = /^- (\.svc\/attachments\/\S+) \(/gm; // as the service names them in a prompt
+// As the service names them in a prompt; with the whole path where the agent works elsewhere.
+const NAMED = /^- (?:\/.*\/)?(\.svc\/attachments\/\S+) \(/gm;
 const MOST = 20;
 
-const addressOf = (project, path) => P(project, "attachments", path.replace(FOLDER, ""));
+const addressOf = (project, path) => P(project, "attachments", path.split("/").pop());
 
 /** The pictures that a prompt names, each a link to itself; null when it names none. */
 export function pictures(prompt, project) {

@@ -50,7 +50,7 @@ export class Calls {
         ? now(running)
         : [
             h("span", { class: "tiny quiet cut names" }, names(list)),
-            h("span", { class: "tiny quiet push" }, span(took)),
+            took > 0 && h("span", { class: "tiny quiet push" }, span(took)),
           ],
     );
   }
@@ -119,7 +119,7 @@ function numbered({ output, input }) {
 
 const block = (label, ...content) => h("pre", { tabindex: "0", "aria-label": label }, ...content);
 
-function turner() {
+export function turner() {
   const svg = icon("right");
   svg.classList.add("turn");
   return svg;

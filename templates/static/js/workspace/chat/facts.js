@@ -5,12 +5,15 @@ import { button, fill, h, icon } from "../../kit/dom.js";
 import { plural, time } from "../../kit/words.js";
 import { originWords, stateOf } from "../words.js";
 import { reached } from "./hosts.js";
+import { dollars, fullness } from "./spent.js";
+import { progress, todoList } from "./todos.js";
 
 const number = (value) => Number(value).toLocaleString("en-GB");
 const FILES = 30;
 
-/** Draw the facts of `chat` into `side`. `files`: path → {added, removed}; `whole`: of all of it. */
-export function drawFacts(side, chat, { files, whole, acts }) {
+/** Draw the facts of `chat` into `side`. `files`: path → {added, removed}; `whole`: of all of it;
+ *  `todos`: the list its agent keeps, or null. */
+export function drawFacts(side, chat, { files, todos, whole, acts }) {
   const reach = reached(chat.hosts);
   fill(
     side,
@@ -24,7 +27,9 @@ export function drawFacts(side, chat, { files, whole, acts }) {
           .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
       ),
     ),
+    todos?.length > 0 && section(`To do: ${progress(todos)}`, todoList(todos)),
     files.size > 0 && changed(files, whole),
+    chat.instructions?.length > 0 && section("Instructions", told(chat.instructions)),
     reach && section("Network", reach),
     section(
       "Continue elsewhere",
@@ -61,7 +66,8 @@ const section = (title, ...content) =>
   h("section", { class: "stack" }, h("h2", {}, title), ...content);
 
 function rows(chat) {
-  const { usage, lastTurn, trigger, provenance } = chat;
+  const { usage, cost, context, lastTurn, trigger, provenance } = chat;
+  const model = lastTurn?.model ?? chat.model;
   const link = (href, text) => h("a", { class: "link", href }, text);
   const parent = provenance?.parentSessionId;
   return [
@@ -73,8 +79,10 @@ function rows(chat) {
       [stateOf(lastTurn.status).word, lastTurn.finishedAt && [", ", time(lastTurn.finishedAt)]],
     ],
     chat.engine && ["Engine", chat.engine],
-    chat.model && ["Model", chat.model],
+    model && ["Model", h("span", { class: "wrap-anywhere" }, model)],
+    context?.limit && ["Context", fullness(context)],
     usage?.totalTokens && ["Tokens", tokens(usage)],
+    typeof cost === "number" && ["Cost", dollars(cost)],
     trigger && [
       "Trigger",
       link(
@@ -102,6 +110,29 @@ function tokens(usage) {
     cached ? h("span", { class: "quiet" }, ` ${cached} % cached`) : "",
   ];
 }
+
+/** What the agent was told in its last turn, and what of it was not, with the reason. */
+function told(places) {
+  return h(
+    "ul",
+    { class: "stack tight" },
+    places.map(({ name, bytes, why }) =>
+      h(
+        "li",
+        { class: "small" },
+        h(
+          "span",
+          { class: "line" },
+          h("span", { class: "mono cut", title: name }, name),
+          h("span", { class: "tiny quiet push" }, size(bytes)),
+        ),
+        why && h("p", { class: "tiny quiet" }, why),
+      ),
+    ),
+  );
+}
+
+const size = (bytes) => (bytes < 1024 ? `${bytes} bytes` : `${(bytes / 1024).toFixed(1)} KiB`);
 
 function changed(files, whole) {
   const shown = [...files].slice(-FILES);

@@ -90,6 +90,7 @@ export class Transcript {
     for (const node of shown.node.querySelectorAll("details[open]"))
       turn.node.querySelector(`details[data-at="${node.dataset.at}"]`)?.setAttribute("open", "");
     if (shown.text && shown.writing) turn.live(shown.text);
+    if (shown.pondering) turn.think(shown.pondering.text);
     if (shown.busy) turn.run(shown.busy.running);
     shown.node.replaceWith(turn.node);
   }
@@ -145,11 +146,15 @@ export class Transcript {
 
   /** The stream begins again: with all that is still being written. */
   restart() {
-    for (const turn of this.turns.values()) turn.again = true;
+    for (const turn of this.turns.values()) turn.again = turn.fresh = true;
   }
 
   delta({ turnId, text, again }) {
     this.turn(turnId).live(text, again);
+  }
+
+  thinking({ turnId, text, again }) {
+    this.turn(turnId).think(text, again);
   }
 
   /** The tool calls that run now: of at most one turn. */
@@ -162,10 +167,21 @@ export class Transcript {
     for (const [id, shown] of this.turns) if (shown.open && id !== turn?.id) shown.settle();
   }
 
+  /** What the turns changed is known anew. */
+  edited() {
+    for (const turn of this.turns.values()) turn.edited();
+  }
+
   /** Why messages are held, in words. */
   whyHeld() {
     const ended = [...this.turns.values()].reverse().find((turn) => turn.end);
     return ended?.end.state === "stopped" ? "the last turn was stopped" : "the last turn failed";
+  }
+
+  /** The to-do list that was written last, of what is shown; null without one. */
+  todos() {
+    const lists = [...this.turns.values()].map((turn) => turn.todos?.list);
+    return lists.filter(Boolean).at(-1) ?? null;
   }
 
   /** The files that successful calls of what is shown wrote: path → {added, removed}. */

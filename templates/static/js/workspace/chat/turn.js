@@ -11,6 +11,9 @@ import { Calls, folded } from "./calls.js";
 import { clock } from "./clock.js";
 import { outcome } from "./outcome.js";
 import { senderOf } from "./senders.js";
+import { facts as spent } from "./spent.js";
+import { Pondering, thought } from "./thinking.js";
+import { Todos, todosOf } from "./todos.js";
 import { waited, waits } from "./waits.js";
 
 const LONGEST = 200_000; // characters drawn as Markdown; more is shown as it is
@@ -24,6 +27,7 @@ export class Turn {
   prompt = "";
   said = "";
   asks = new Map();
+  edits = null;
   started = null;
   wait = null;
   last = false;
@@ -39,10 +43,12 @@ export class Turn {
     this.lines.push(data);
     if (data.type === "turn") this.state(data);
     else if (data.type === "permission") this.permission(data);
+    else if (data.type === "thinking") this.thought(data);
     else if (data.role === "user") this.question(data);
     else if (data.role === "tool") this.tool(data);
     else if (data.role === "notice") this.notice(data);
     else this.say(data);
+    this.moment = data.timestamp;
   }
 
   question({ content, sender, timestamp, offset }) {
@@ -103,18 +109,12 @@ export class Turn {
     const look = stateOf(this.end ? this.end.state : this.wait ? "waiting" : "running");
     const asks = busy && this.asks.size > 0; // nothing runs while it waits: its clock rests
     const goes = busy && !asks && !this.wait && this.started && clock(this.started);
-    const doing = this.wait
-      ? "waits for its model's provider"
-      : asks
-        ? "waits for your answer"
-        : this.writing
-          ? "writing"
-          : "working";
     const facts = [
-      busy && doing,
+      busy && this.doing(asks),
       ended && look.word.toLowerCase(),
-      [this.engine, this.model].filter(Boolean).join(" "),
+      who(this.engine, this.model),
       !busy && took(this.started, this.end?.timestamp),
+      ...spent(this.end ?? {}),
     ].filter(Boolean);
     fill(
       this.origin,
@@ -125,9 +125,16 @@ export class Turn {
     );
   }
 
+  /** What it does just now, in a word. `asks`: a question of it is open. */
+  doing(asks) {
+    if (this.wait) return "waits for its model's provider";
+    if (asks) return "waits for your answer";
+    return this.writing ? "writing" : this.pondering ? "thinking" : "working";
+  }
+
   put(node) {
     this.body();
-    (this.writing ?? this.foot).before(node);
+    (this.pondering?.node ?? this.writing ?? this.foot).before(node);
     return node;
   }
 
@@ -138,6 +145,33 @@ export class Turn {
     this.said = content;
     const node = this.put(drawn(content, true));
     node.dataset.at = offset;
+  }
+
+  /** Thinking that is over, in the place of what was shown of it while it came. */
+  thought(data) {
+    this.calls = null;
+    this.rest();
+    this.put(thought(data, seconds(this.moment, data.timestamp)));
+    this.head();
+  }
+
+  /** Thinking as it comes. */
+  think(text, again) {
+    this.open = true;
+    this.body();
+    if (!this.pondering) {
+      this.calls = null;
+      this.pondering = new Pondering();
+      (this.writing ?? this.foot).before(this.pondering.node);
+      this.head();
+    }
+    this.pondering.add(text, this.fresh || again);
+    this.fresh = false;
+  }
+
+  rest() {
+    this.pondering?.node.remove();
+    this.pondering = null;
   }
 
   /** Part of an answer that is still being written, `again` after what was streamed of it did not
@@ -161,8 +195,22 @@ export class Turn {
   }
 
   tool({ toolCall, offset }) {
+    const todos = todosOf(toolCall);
+    if (todos) {
+      this.plan(todos, offset);
+      return;
+    }
     const change = this.group().add(toolCall, offset);
     if (change) this.changes.push(change);
+  }
+
+  plan(todos, offset) {
+    if (!this.todos) {
+      this.calls = null;
+      this.todos = new Todos();
+      this.put(this.todos.node);
+    }
+    this.todos.update(todos, offset);
   }
 
   /** The calls since the last text; new ones when there are none. */
@@ -175,8 +223,9 @@ export class Turn {
   }
 
   /** The calls that run now, all of them. */
-  run(running) {
+  run(all) {
     const before = this.busy;
+    const running = all.filter(({ name }) => name !== "TodoWrite"); // drawn when it is written
     this.busy = running.length ? this.group() : null;
     this.busy?.run(running);
     if (!before || before === this.busy) return;
@@ -212,6 +261,7 @@ export class Turn {
       return;
     }
     this.end = data;
+    this.model = data.model ?? this.model;
     this.settle();
     this.finish();
   }
@@ -226,6 +276,7 @@ export class Turn {
   settle() {
     this.open = false;
     this.writing?.querySelector(".caret")?.remove();
+    this.rest();
     this.run([]);
     for (const ask of this.asks.values()) ask.remove();
     this.asks.clear();
@@ -237,6 +288,7 @@ export class Turn {
     this.outcome?.remove();
     this.outcome = outcome(this, this.acts);
     if (this.outcome) this.foot.before(this.outcome);
+    this.edited();
     const fork = (event) => attempt(event, () => this.acts.fork(this.id));
     fill(
       this.foot,
@@ -244,6 +296,15 @@ export class Turn {
         button("Copy", { icon: "copy", kind: "ghost s", onclick: () => copy(this.said, "Copied") }),
       button("Fork from here", { icon: "fork", kind: "ghost s", onclick: fork }),
     );
+  }
+
+  /** What it changed in the working directory, as far as that is known by now. */
+  edited() {
+    const line = this.end && this.acts.edits?.(this.id);
+    if (line === this.edits) return;
+    this.edits?.remove();
+    this.edits = line;
+    if (line) this.foot.before(line);
   }
 
   /** Only the last turn of a chat is offered to be run again. */
@@ -293,5 +354,9 @@ function lastBlock(node) {
   return lastBlock(last) ?? last;
 }
 
-const took = (from, to) =>
-  from && to ? span((new Date(to).getTime() - new Date(from).getTime()) / 1000) : "";
+/** "builtin local:m"; "claude-opus-5-5", which says it twice otherwise. */
+const who = (engine, model) =>
+  (model?.startsWith(`${engine}-`) ? [model] : [engine, model]).filter(Boolean).join(" ");
+const seconds = (from, to) =>
+  from && to ? (new Date(to).getTime() - new Date(from).getTime()) / 1000 : 0;
+const took = (from, to) => (from && to ? span(seconds(from, to)) : "");

@@ -9,7 +9,7 @@ import { plural } from "../../kit/words.js";
 const NAMED = 3; // apps that are called by name
 
 /** `form` is where the form of `make()` appears. */
-export function welcome(form, make) {
+export function welcome(form, { make, opened }) {
   return [
     h(
       "header",
@@ -22,7 +22,7 @@ export function welcome(form, make) {
       ),
     ),
     form,
-    h("div", { class: "trio", id: "first" }, talk(make), review(), apps()),
+    h("div", { class: "trio", id: "first" }, talk(make, opened), review(), apps()),
     h(
       "p",
       { class: "after" },
@@ -46,26 +46,30 @@ const lane = (name, title, ...content) =>
     content,
   );
 
-function talk(make) {
+function talk(make, opened) {
+  const open = button("Open a folder", { icon: "folder", kind: "primary", onclick: opened });
   const demo = button("Make the demo project", {
     icon: "play",
-    kind: "primary",
     onclick: (event) =>
       attempt(event, async () => {
         const { project } = await post("/api/demo");
         location.assign(`/projects/${project.slug}`);
       }),
   });
-  const own = h("button", { type: "button", class: "link", onclick: make }, "make one of your own");
+  const own = h(
+    "button",
+    { type: "button", class: "link", onclick: make },
+    "work on a copy, or in an empty folder",
+  );
   return lane(
     "talk",
     "Talk to an agent",
     h(
       "p",
       {},
-      "A project is a folder on this computer where agents work, by chat or by trigger. The demo runs offline, without a model.",
+      "Open a folder of yours, and agents work in it as it is, by chat or by trigger. The demo runs offline, without a model.",
     ),
-    h("div", { class: "stack center" }, demo, h("p", { class: "tiny" }, "or ", own)),
+    h("div", { class: "stack center" }, open, demo, h("p", { class: "tiny" }, "or ", own)),
     command(`curl -X POST ${location.origin}/api/demo`, "the command that makes the demo project"),
   );
 }

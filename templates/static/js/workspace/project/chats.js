@@ -11,6 +11,7 @@ import { items, renameHere, restore } from "../chat/actions.js";
 import { hitRow } from "../hits.js";
 import { steady } from "../steady.js";
 import { chatState, originWords } from "../words.js";
+import { foreignSessions } from "./sessions.js";
 
 const FIRST = 20; // rows before "Show more"
 const MORE = 100;
@@ -38,6 +39,7 @@ export function projectChats(slug) {
   );
   const archived = fold("Archived", row);
   const deleted = fold("Deleted", deletedRow);
+  const sessions = foreignSessions(slug);
 
   async function load({ now = false } = {}) {
     const q = words();
@@ -46,6 +48,7 @@ export function projectChats(slug) {
       get(query(P(slug, "chats"), asked)),
       get(P(slug, "trash")),
       find(q),
+      sessions.load(),
     ]);
     if (q !== words()) return;
     list.update(chats, { now: now || q !== "" });
@@ -216,6 +219,7 @@ export function projectChats(slug) {
     hits,
     archived.node,
     deleted.node,
+    sessions.node,
   );
 
   /** Move the focus over the rows that are shown. */

@@ -35,6 +35,7 @@ const GROUPS = {
   web: "Web",
   orchestration: "Orchestration",
   service: "This service",
+  servers: "MCP servers",
 };
 const MODES = {
   default: "Ask, so deny when unattended",
@@ -160,28 +161,31 @@ function grant(inputs, names) {
 }
 
 function grants(tools) {
-  return Object.entries(GROUPS).map(([group, label]) => [
-    h("span", { class: "small quiet", id: `g-${group}` }, label),
-    h(
-      "div",
-      { class: "line wrap", role: "group", "aria-labelledby": `g-${group}` },
-      tools
-        .filter((tool) => tool.group === group)
-        .map((tool) =>
-          h(
-            "label",
-            { class: "tick", title: tool.description },
-            h("input", { type: "checkbox", name: "tools", value: tool.name }),
+  const there = (entry) => tools.some((tool) => tool.group === entry[0]);
+  return Object.entries(GROUPS)
+    .filter(there)
+    .map(([group, label]) => [
+      h("span", { class: "small quiet", id: `g-${group}` }, label),
+      h(
+        "div",
+        { class: "line wrap", role: "group", "aria-labelledby": `g-${group}` },
+        tools
+          .filter((tool) => tool.group === group)
+          .map((tool) =>
             h(
-              "span",
-              {},
-              h("span", { class: tool.name.startsWith("mcp") ? "mono" : "" }, tool.name),
-              tool.name === "Bash" && h("span", { class: "quiet" }, " the broadest grant"),
+              "label",
+              { class: "tick", title: tool.description },
+              h("input", { type: "checkbox", name: "tools", value: tool.name }),
+              h(
+                "span",
+                {},
+                h("span", { class: tool.name.startsWith("mcp") ? "mono" : "" }, tool.name),
+                tool.name === "Bash" && h("span", { class: "quiet" }, " the broadest grant"),
+              ),
             ),
           ),
-        ),
-    ),
-  ]);
+      ),
+    ]);
 }
 
 function nodes(inputs, times) {

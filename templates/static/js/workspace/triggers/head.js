@@ -140,6 +140,17 @@ export function pausedBanner({ by, since, status }, resume) {
       icon("pause"),
       h("div", {}, overWords(status), " Another status in its settings lets them fire again."),
     );
+  if (by === "folder")
+    return h(
+      "div",
+      { class: "banner warn" },
+      icon("alert"),
+      h(
+        "div",
+        {},
+        "The folder that this project works in cannot be used; nothing fires until it can.",
+      ),
+    );
   const whose =
     by === "instance" ? "All triggers are paused" : "The triggers of this project are paused";
   return h(

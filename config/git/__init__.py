@@ -1,0 +1,1 @@
+"""Git, run so that no repository can make it run something else."""

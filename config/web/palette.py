@@ -1,0 +1,272 @@
+"""Where one can go in all three parts, and what waits there: the palette and the rail's badges.
+
+A part names a module in its AppConfig (`surface`, `palette`) with `destinations()`, the more
+important ones first, and `waiting()`. Both read indexes alone: no process, no file that is not
+known. It may have `folders()`, directories of this machine that it knows of, and `around(folder)`,
+destinations that are about what lies in a directory; by these two the parts find each other.
+"""
+
+from __future__ import annotations
+
+import heapq
+import logging
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from rest_framework import serializers as s
+from rest_framework.request import Request
+
+from config.errors import Unavailable
+from config.web import hosts, rest, surfaces
+
+MOST = 30  # places of one answer
+MOST_ALIKE = 12  # of one kind, so that many chats leave room for the app of that name
+Q_MAX = 200  # characters
+NOISE = 0.35  # of the best score; what fits less is left out
+FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """One destination. `path` is one of its part, with the leading slash, or an http(s) address.
+
+    `terms` are found like the hint, but not shown.
+    """
+
+    label: str
+    kind: str
+    path: str
+    hint: str = ""
+    terms: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How many things of a part wait for a person; `label` follows the number."""
+
+    count: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A directory that a part knows of, and in what way: a word of its own."""
+
+    path: str
+    source: str
+
+
+class DestinationQuery(s.Serializer[Any]):
+    q = rest.Text(max_length=Q_MAX, required=False, allow_blank=True, help_text="words of a name")
+
+
+class DestinationShape(s.Serializer[Any]):
+    label = s.CharField()  # type: ignore[assignment] # a field, not the field's label
+    kind = s.CharField()
+    part = s.CharField()
+    url = s.CharField()
+    hint = s.CharField()
+
+
+class DestinationList(s.Serializer[Any]):
+    places = DestinationShape(many=True)
+
+
+class BadgeShape(s.Serializer[Any]):
+    part = s.CharField()
+    count = s.IntegerField()
+    label = s.CharField()  # type: ignore[assignment] # a field, not the field's label
+
+
+class BadgeList(s.Serializer[Any]):
+    badges = BadgeShape(many=True)
+
+
+def found(request: Request) -> dict[str, Any]:
+    """The answer of GET /api/places: at most 30, best first; without `q` the first of each part.
+
+    A part that cannot answer is left out.
+    """
+    q = rest.query(request, DestinationQuery).get("q", "")
+    scope = getattr(request._request, "scope", {})
+    offered = [(part, place) for part in _open(request) for place in _destinations(part)]
+    return {"places": [_shape(scope, part, place) for part, place in ranked(offered, q)]}
+
+
+def _shape(scope: surfaces.Scope, part: str, place: Destination) -> dict[str, Any]:
+    return {
+        "label": place.label,
+        "kind": place.kind,
+        "part": part,
+        "url": _url(scope, part, place.path),
+        "hint": place.hint,
+    }
+
+
+def badges(request: Request) -> dict[str, Any]:
+    """The answer of GET /api/badges: what waits in each part, zeros included."""
+    return {
+        "badges": [
+            {"part": part, **asdict(waiting)}
+            for part in _open(request)
+            if (waiting := _waiting(part)) is not None
+        ]
+    }
+
+
+def folders(request: Request) -> list[Folder]:
+    """Directories that the parts know of, those of the part asked first."""
+    return [one for part in _open(request) for one in _offered(part, "folders")]
+
+
+def around(request: Request, folder: Path) -> list[dict[str, Any]]:
+    """What each part has that lies in this directory, as places."""
+    scope = getattr(request._request, "scope", {})
+    found = [(part, one) for part in _open(request) for one in _offered(part, "around", folder)]
+    return [_shape(scope, part, place) for part, place in found]
+
+
+def ranked(offered: Iterable[tuple[str, Destination]], q: str) -> list[tuple[str, Destination]]:
+    """The (part, place) pairs that have every word of `q` in them, best first.
+
+    The beginning of a label goes before the beginning of a word, that before any other place in
+    it, then come the hint, and letters in this order. Equals stay in the order of their parts.
+    """
+    words = _folded(q).split()
+    if not words:
+        return list(_first(offered, MOST // max(1, len({part for part, _ in offered}))))
+    scored = ((_score(place, words), n, part, place) for n, (part, place) in enumerate(offered))
+    best = heapq.nsmallest(MOST * 10, ((-score, n, p, one) for score, n, p, one in scored if score))
+    least = NOISE * -best[0][0] if best else 0.0
+    shown: list[tuple[str, Destination]] = []
+    kinds: Counter[str] = Counter()
+    for score, _, part, place in best:
+        if -score >= least and kinds[place.kind] < MOST_ALIKE and len(shown) < MOST:
+            kinds[place.kind] += 1
+            shown.append((part, place))
+    return shown
+
+
+def _first(
+    offered: Iterable[tuple[str, Destination]], each: int
+) -> Iterator[tuple[str, Destination]]:
+    counts: Counter[str] = Counter()
+    for part, place in offered:
+        counts[part] += 1
+        if counts[part] <= each:
+            yield part, place
+
+
+def _score(place: Destination, words: list[str]) -> float:
+    """0 when a word is nowhere. A short label is more of what was typed than a long one."""
+    label, rest_of_it = _folded(place.label), _folded(f"{place.hint} {place.terms}")
+    total = 0.0
+    for word in words:
+        fit = max(_fit(label, word), _fit(rest_of_it, word, letters=False) / 3)
+        if not fit:
+            return 0.0
+        total += fit
+    if label.startswith(" ".join(words)):
+        total += 20
+    return total / len(words) + 10 / (1 + len(label))
+
+
+def _fit(text: str, word: str, *, letters: bool = True) -> float:
+    at = text.find(word)
+    if at < 0:
+        return _subsequence(text, word) if letters else 0.0
+    if at == 0:
+        return 110.0 if len(text) == len(word) else 100.0
+    while at >= 0:
+        if not text[at - 1].isalnum():
+            return 80.0
+        at = text.find(word, at + 1)
+    return 50.0
+
+
+def _subsequence(text: str, word: str) -> float:
+    """Its letters in their order, the first at the beginning of a word; less the further apart."""
+    if len(word) < 2:
+        return 0.0
+    start = text.find(word[0])
+    while start > 0 and text[start - 1].isalnum():
+        start = text.find(word[0], start + 1)
+    at = start
+    for letter in word[1:] if start >= 0 else "":
+        at = text.find(letter, at + 1)
+        if at < 0:
+            return 0.0
+    return 0.0 if start < 0 else 10.0 + 20.0 * len(word) / (at - start + 1)
+
+
+def _folded(text: str) -> str:
+    """Without case and accents: cafe finds Café."""
+    if text.isascii():
+        return text.lower()
+    parts = unicodedata.normalize("NFKD", text)
+    return "".join(one for one in parts if not unicodedata.combining(one)).casefold()
+
+
+def _providers() -> Mapping[str, Any]:
+    """The module of each part, by the name of its surface."""
+    given = [one for one in apps.get_app_configs() if hasattr(one, "palette")]
+    modules = {one.surface: one.palette for one in given}  # type: ignore[attr-defined]
+    return {name: import_module(modules[name]) for name in surfaces.SURFACES if name in modules}
+
+
+def _destinations(part: str) -> list[Destination]:
+    return _offered(part, "destinations")
+
+
+def _offered(part: str, what: str, *about: Any) -> list[Any]:
+    """What a part's module tells under this name, nothing where it has no such function."""
+    tell = getattr(_providers()[part], what, lambda *_: ())
+    try:
+        return list(tell(*about))
+    except Unavailable:  # it is still starting: nothing is wrong
+        return []
+    except Exception:
+        log.exception("the %s of a part are left out", what, extra={"part": part})
+        return []
+
+
+def _waiting(part: str) -> Waiting | None:
+    try:
+        waiting: Waiting = _providers()[part].waiting()
+    except Unavailable:
+        return None
+    except Exception:
+        log.exception("the badge of a part is left out", extra={"part": part})
+        return None
+    return waiting
+
+
+def _open(request: Request) -> list[str]:
+    """The parts that the caller may know of and can reach, the one asked first.
+
+    The main port lets nobody in who may not see them all. The port of a part tells of the others
+    only where nobody has to sign in, and only to a browser on this machine: their addresses would
+    lead nowhere from another one.
+    """
+    here = surfaces.of_port(getattr(request._request, "scope", {}))
+    host = hosts.host_of(request.META.get("HTTP_HOST", ""))
+    passed_on = any(name.startswith(FORWARDED) for name in request.META)
+    local = settings.SVC.auth_mode == "none" and hosts.allowed(host) and not passed_on
+    asked = getattr(request._request, "surface", surfaces.MAIN)
+    names = sorted(_providers(), key=lambda name: name != asked.name)
+    return names if here is surfaces.MAIN or local else [one for one in names if one == here.name]
+
+
+def _url(scope: surfaces.Scope, part: str, path: str) -> str:
+    if path.startswith("/"):
+        return surfaces.absolute_url(scope, surfaces.SURFACES[part], path)
+    return path

@@ -1,0 +1,119 @@
+"""Which apps there are, and which image of each is shown now. No disk: tags are kept in memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from dashboard.files import errors
+from dashboard.pictures.app import PicturedApp
+from dashboard.pictures.due import Due
+from dashboard.rendering.thumbs import Held, Kept, Kind
+
+
+@dataclass(slots=True)
+class Entry:
+    """One app: as it was last told, when its pictures are due, and the commit they show."""
+
+    shown: PicturedApp
+    screenshot: Due = field(default_factory=Due)
+    favicon: Due = field(default_factory=Due)
+    head: str | None = None
+
+
+class Album:
+    """Belongs to the daemon's thread. `changed(slug)` is called when another image is shown."""
+
+    def __init__(self, changed: Callable[[str], object]) -> None:
+        self._changed = changed
+        self._entries: dict[str, Entry] = {}
+        self._kept: dict[str, Kept] = {}
+        self._screenshots = False
+
+    def __iter__(self) -> Iterator[tuple[str, Entry]]:
+        return iter(self._entries.items())
+
+    def get(self, slug: str) -> Entry | None:
+        return self._entries.get(slug)
+
+    def need(self, slug: str) -> Entry:
+        """The app. NotFound when there is none of that name."""
+        entry = self._entries.get(slug)
+        if entry is None:
+            raise errors.not_found("apps", slug)
+        return entry
+
+    def put(self, slug: str, shown: PicturedApp) -> Entry:
+        entry = self._entries.get(slug)
+        if entry is None:
+            kept = self._kept.get(slug, Kept())
+            entry = self._entries[slug] = Entry(
+                shown, Due(last=_moment(kept.screenshot)), Due(last=_moment(kept.favicon))
+            )
+        elif entry.shown != shown:
+            with self._telling(slug):
+                entry.shown = shown
+        return entry
+
+    def drop(self, slug: str) -> Entry | None:
+        return self._entries.pop(slug, None)
+
+    def load(self, kept: Mapping[str, Kept]) -> None:
+        """What lies in the cache at the start; apps told of before learn of it here."""
+        for slug, one in kept.items():
+            self.keep(slug, one)
+            if (entry := self._entries.get(slug)) is not None:
+                entry.screenshot.last = entry.screenshot.last or _moment(one.screenshot)
+                entry.favicon.last = entry.favicon.last or _moment(one.favicon)
+
+    def keep(self, slug: str, kept: Kept) -> None:
+        """What the cache has of the app from now on."""
+        with self._telling(slug):
+            self._kept[slug] = kept
+
+    def forget(self, slug: str) -> None:
+        self._kept.pop(slug, None)
+
+    def unused(self, before: float) -> list[str]:
+        """Slugs without an app whose images are all older than `before` (Unix seconds)."""
+        return [
+            slug
+            for slug, kept in self._kept.items()
+            if slug not in self._entries
+            and all(held is None or held.at < before for held in (kept.screenshot, kept.favicon))
+        ]
+
+    def switch(self, on: bool) -> None:
+        """Whether screenshots are shown at all."""
+        if on == self._screenshots:
+            return
+        before = {slug: self.choice(slug) for slug in self._entries}
+        self._screenshots = on
+        for slug, choice in before.items():
+            if self.choice(slug) != choice:
+                self._changed(slug)
+
+    @property
+    def screenshots(self) -> bool:
+        return self._screenshots
+
+    def choice(self, slug: str) -> tuple[Kind, str]:
+        """The kind of image shown and its entity tag. NotFound for no app."""
+        shown = self.need(slug).shown
+        return self._kept.get(slug, Kept()).choice(
+            shown.subject(slug), shown.thumb.kind, screenshots=self._screenshots
+        )
+
+    @contextmanager
+    def _telling(self, slug: str) -> Iterator[None]:
+        before = self.choice(slug) if slug in self._entries else None
+        yield
+        if before is not None and self.choice(slug) != before:
+            self._changed(slug)
+
+
+def _moment(held: Held | None) -> float | None:
+    """When the image was made, on the clock of turns; one from the future counts as new."""
+    return None if held is None else time.monotonic() - max(0.0, time.time() - held.at)

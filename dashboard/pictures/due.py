@@ -1,0 +1,53 @@
+"""When a picture is made again, and how many in a row. Pure: times are given, monotonic seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+RETRIES = 3
+RETRY_S = 30.0  # after the first failure; four times as long after each further one
+
+
+@dataclass(slots=True)
+class Due:
+    """`wanted`: when something asked for it; `last`: when it was last made or tried."""
+
+    wanted: float | None = None
+    last: float | None = None
+    failures: int = 0
+
+    def next(self, every: float | None) -> float | None:
+        """When it is due; None for never. Without `every` only because something asked."""
+        again = None if every is None or self.last is None else self.last + every
+        return min((at for at in (self.wanted, again) if at is not None), default=None)
+
+    def fresh(self, now: float, every: float) -> bool:
+        """Whether it was made or tried within `every` seconds."""
+        return self.last is not None and now - self.last < every
+
+    def tried(self, now: float, *, done: bool) -> None:
+        self.last, self.wanted = now, None
+        self.failures = 0 if done else self.failures + 1
+        if 0 < self.failures <= RETRIES:
+            self.wanted = now + RETRY_S * 4.0 ** (self.failures - 1)
+
+
+@dataclass(slots=True)
+class Allowance:
+    """So many pictures at once; after them one per `rest` seconds, which may change meanwhile."""
+
+    most: int
+    left: float = field(init=False)
+    seen: float = field(init=False, default=0.0)
+
+    def __post_init__(self) -> None:
+        self.left = float(self.most)
+
+    def wait(self, now: float, rest: float) -> float:
+        """Seconds until the next may be made; `now` never goes back."""
+        earned = (now - self.seen) / rest if rest else self.most
+        self.left, self.seen = min(self.most, self.left + earned), now
+        return max(0.0, 1.0 - self.left) * rest
+
+    def spend(self) -> None:
+        self.left -= 1.0

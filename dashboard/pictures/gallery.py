@@ -1,0 +1,189 @@
+"""The pictures of all apps and the icons of bookmarks: shown, served, renewed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Coroutine, Iterable
+from functools import partial
+from typing import Any
+
+from config.storage.files import CannotWrite
+from dashboard.files.schema.group import Group
+from dashboard.health.record import State
+from dashboard.pictures.album import Album, Entry
+from dashboard.pictures.app import PicturedApp, World
+from dashboard.pictures.rounds import Pace, Rounds
+from dashboard.pictures.switch import Switch
+from dashboard.rendering import icons, thumbs
+from dashboard.rendering.icons import Icon, Icons
+from dashboard.rendering.images import NoImage
+from dashboard.rendering.screenshot import Camera, NoShot
+from dashboard.rendering.thumbs import Kind, Picture
+
+log = logging.getLogger(__name__)
+
+
+class Gallery:
+    """Belongs to the daemon's thread; disk, drawing and the search for a browser go to others."""
+
+    def __init__(self, world: World, *, pace: Pace | None = None) -> None:
+        self._world = world
+        self._album = Album(world.thumb_changed)
+        self._switch = Switch(world.config)
+        self._camera = Camera()
+        self._icons = Icons()
+        self._rounds = Rounds(
+            self._album, self._switch, world, pace or Pace(),
+            photograph=self._photograph, fetch=self._fetch,
+        )  # fmt: skip
+        self._refreshes: dict[asyncio.Task[set[str]], frozenset[str]] = {}
+        self._behind: set[asyncio.Task[None]] = set()
+
+    async def begin(self) -> None:
+        """Learn what the cache has, before the first app is known; `run` does it otherwise."""
+        if self._rounds.begun:
+            return
+        self._rounds.begun = True
+        self._album.switch(await self._switch.look())
+        self._album.load(await asyncio.to_thread(thumbs.all_kept))
+
+    def know(self, slug: str, shown: PicturedApp | None) -> None:
+        """What an app looks like from now on; None when there is no such app any more."""
+        if shown is not None:
+            self._rounds.know(slug, shown)
+        elif (entry := self._album.drop(slug)) is not None and entry.shown.declared:
+            self._album.forget(slug)
+            self._start(asyncio.to_thread(thumbs.forget, slug))
+
+    def shown(self, slug: str) -> tuple[Kind, str]:
+        """`thumbKind` and `thumbEtag` of the app's record, without any I/O. NotFound for no app."""
+        return self._album.choice(slug)
+
+    @property
+    def screenshots(self) -> bool:
+        """Whether screenshots are on: allowed, and a browser was found."""
+        return self._album.screenshots
+
+    async def picture(self, slug: str) -> Picture:
+        """The app's image: there always is one. NotFound for no app."""
+        shown = self._album.need(slug).shown
+        found = await asyncio.to_thread(
+            partial(
+                thumbs.picture, shown.subject(slug), kind=shown.thumb.kind,
+                screenshots=self._album.screenshots,
+            )
+        )  # fmt: skip
+        entry = self._album.get(slug)
+        if entry is not None and (found.kind, found.etag) != self._album.choice(slug):
+            await self._reread(slug, entry)  # the cache was emptied
+        return found
+
+    async def refresh(self, slugs: Iterable[str] | None = None) -> int:
+        """Take screenshots now, of every app that is up when none is named; how many were taken.
+
+        A named app that there is not, that does not answer or has no page is not
+        counted. Apps that a running refresh is busy with are waited for, not taken again.
+        Conflict `screenshots_off`.
+        """
+        wanted = self._wanted(slugs)
+        self._album.switch(await self._switch.look())
+        self._switch.required()
+        fresh = wanted.difference(*self._refreshes.values())
+        if fresh:
+            task = asyncio.create_task(self._take(fresh))
+            self._refreshes[task] = fresh
+            task.add_done_callback(self._refreshes.pop)
+        joined = [task for task, busy in self._refreshes.items() if busy & wanted]
+        taken: set[str] = set()
+        for one in await asyncio.gather(*map(asyncio.shield, joined)):
+            taken |= one
+        return len(taken & wanted)
+
+    async def icon(self, slug: str, group: Group, url: str) -> Icon | None:
+        """The icon of a link of the group `slug`, None when there is none yet.
+
+        NotFound when `url` is no web link of the group. `World.icon_changed` follows a fetch.
+        """
+        source = icons.source(icons.link_of(group, url))
+        return await self._icons.get(
+            source,
+            private=self._world.config().icons_allow_private,
+            then=partial(self._world.icon_changed, slug),
+        )
+
+    async def run(self) -> None:
+        """Renew pictures as they come due, until cancelled."""
+        await self.begin()
+        await self._rounds.run()
+
+    async def close(self) -> None:
+        """End what is being fetched and taken."""
+        await self._icons.close()
+        tasks = [*self._refreshes, *self._behind]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _wanted(self, slugs: Iterable[str] | None) -> frozenset[str]:
+        states = {State.UP} if slugs is None else {State.UP, State.DEGRADED}
+        named = None if slugs is None else set(slugs)
+        return frozenset(
+            slug
+            for slug, entry in self._album
+            if (named is None or slug in named)
+            and entry.shown.state in states
+            and entry.shown.photographed
+        )
+
+    async def _take(self, slugs: frozenset[str]) -> set[str]:
+        return {slug for slug in sorted(slugs) if await self._photograph(slug)}
+
+    async def _photograph(self, slug: str) -> bool:
+        """Take a screenshot of the app. Whether there is a new one; otherwise the old one stays."""
+        entry, browser = self._album.get(slug), self._switch.browser
+        address = entry.shown.address if entry else None
+        if entry is None or browser is None or address is None:
+            return False
+        thumb = entry.shown.thumb
+        done = False
+        try:
+            png = await self._camera.take(
+                browser, address, viewport=self._switch.settings.viewport,
+                delay=thumb.delay, dark=thumb.dark,
+            )  # fmt: skip
+            await asyncio.to_thread(thumbs.keep_screenshot, slug, png)
+            done = True
+        except (NoShot, NoImage, CannotWrite) as error:
+            log.info("no screenshot", extra={"slug": slug, "why": str(error)})
+        finally:  # also after a defect: the next app must have its turn
+            entry.screenshot.tried(time.monotonic(), done=done)
+        await self._reread(slug, entry)
+        return done
+
+    async def _fetch(self, slug: str) -> None:
+        """Fetch the app's favicon; a failure keeps the old one."""
+        entry = self._album.get(slug)
+        if entry is None or entry.shown.url is None:
+            return
+        done = False
+        try:
+            done = await thumbs.refresh_favicon(slug, entry.shown.url)
+        except CannotWrite as error:
+            log.warning("a favicon is not kept", extra={"slug": slug, "why": str(error)})
+        finally:
+            entry.favicon.tried(time.monotonic(), done=done)
+        await self._reread(slug, entry)
+
+    async def _reread(self, slug: str, entry: Entry) -> None:
+        """Learn what the cache has of the app now, unless it went while its picture was made."""
+        if self._album.get(slug) is None and entry.shown.declared:
+            await asyncio.to_thread(thumbs.forget, slug)
+            return
+        self._album.keep(slug, await asyncio.to_thread(thumbs.kept, slug))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._behind.add(task)
+        task.add_done_callback(self._behind.discard)

@@ -1,0 +1,199 @@
+"""The rounds of the gallery: whose screenshot and favicon is due, one after another.
+
+Nothing here may cost the machine its ease: one screenshot at a time, some in a row, then a rest
+after each, long while no page is open. So a single app has its picture 3 s after it is up, forty
+that come up at once have theirs over minutes; declared apps go before those that were only found.
+When a picture is due: docs/design/dashboard.md#thumbnails-and-cards
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from zlib import crc32
+
+from config.waits import happened
+from dashboard.health.record import State
+from dashboard.pictures import commits
+from dashboard.pictures.album import Album, Entry
+from dashboard.pictures.app import PicturedApp, World
+from dashboard.pictures.due import Allowance
+from dashboard.pictures.switch import Switch
+from dashboard.rendering import thumbs
+
+DAY_S = 86_400.0
+UNUSED_S = 7 * DAY_S  # so long the images of a discovered app wait for its return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """Seconds between things. A rest follows a picture: while a page is open, and else."""
+
+    after_up: float = 3.0
+    between_commits: float = 60.0
+    look: float = 5.0  # between two looks at what is due when nothing says so
+    check: float = 10.0  # between two looks at commits and the browser
+    favicon: float = 3600.0
+    screenshot_rest: tuple[float, float] = (2.0, 30.0)
+    favicon_rest: tuple[float, float] = (0.1, 2.0)
+    screenshots: int = 5  # in a row before the first rest
+    favicons: int = 20
+
+
+class Rounds:
+    """Belongs to the daemon's thread."""
+
+    def __init__(
+        self, album: Album, switch: Switch, world: World, pace: Pace, *,
+        photograph: Callable[[str], Awaitable[object]], fetch: Callable[[str], Awaitable[object]],
+    ) -> None:  # fmt: skip
+        self._album, self._switch, self._world, self._pace = album, switch, world, pace
+        self._photograph, self._fetch = photograph, fetch
+        self._news = (asyncio.Event(), asyncio.Event())
+        self.begun = False
+
+    def know(self, slug: str, shown: PicturedApp) -> None:
+        """An app as it is from now on; what it became may be reason for new pictures."""
+        before = self._album.get(slug)
+        old = before.shown if before else None
+        if old is not None and shown.framework is None:  # a stopped app keeps its mark
+            shown = replace(shown, framework=old.framework)
+        entry = self._album.put(slug, shown)
+        if old == shown or shown.state is not State.UP:
+            return
+        now = time.monotonic()
+        came_up = old is None or old.state is not State.UP
+        other = old is not None and _page(old) != _page(shown)
+        turns = (
+            (entry.screenshot, self._switch.settings.interval),
+            (entry.favicon, self._pace.favicon),
+        )
+        for (turn, every), news in zip(turns, self._news, strict=True):
+            if other or (came_up and (turn.wanted is not None or not turn.fresh(now, every))):
+                turn.wanted = now + self._pace.after_up
+                news.set()
+
+    async def run(self) -> None:
+        pace = self._pace
+        async with asyncio.TaskGroup() as group:
+            group.create_task(
+                self._round(
+                    self._photograph, self.next_screenshot, self._news[0],
+                    Allowance(pace.screenshots), pace.screenshot_rest,
+                )
+            )  # fmt: skip
+            group.create_task(
+                self._round(
+                    self._fetch, self.next_favicon, self._news[1],
+                    Allowance(pace.favicons), pace.favicon_rest,
+                )
+            )  # fmt: skip
+            group.create_task(self._checks())
+
+    async def _round(
+        self, make: Callable[[str], Awaitable[object]],
+        following: Callable[[], tuple[float, str] | None],
+        news: asyncio.Event, allowance: Allowance, rest: tuple[float, float],
+    ) -> None:  # fmt: skip
+        """Make what is due, one after another; `rest` while a page is open, and else."""
+        while True:
+            news.clear()
+            now = time.monotonic()
+            pause = allowance.wait(now, rest[not self._world.clients()])
+            due = following() if not pause else None
+            if due and due[0] <= now:
+                allowance.spend()
+                await make(due[1])
+            else:
+                until = pause or (due[0] - now if due else self._pace.look)
+                await happened(news, min(self._pace.look, until))
+
+    def next_screenshot(self) -> tuple[float, str] | None:
+        """When the next screenshot is due, and whose."""
+        if self._switch.browser is None:
+            return None
+        watched = self._world.clients() and not self._world.battery()
+        every = self._switch.settings.interval if watched else None
+        return _first(
+            (
+                (entry, at, slug)
+                for slug, entry in self._album
+                if (at := entry.screenshot.next(every)) is not None
+            ),
+            lambda _slug, entry: entry.shown.state is State.UP and entry.shown.photographed,
+        )
+
+    def next_favicon(self) -> tuple[float, str] | None:
+        """When the next favicon is due, and whose: of apps that show no screenshot."""
+        clients = self._world.clients()
+        return _first(
+            (
+                (entry, at, slug)
+                for slug, entry in self._album
+                if (at := entry.favicon.next(self._hourly(slug) if clients else None)) is not None
+            ),
+            self._has_favicon,
+        )
+
+    def _has_favicon(self, slug: str, entry: Entry) -> bool:
+        shown = entry.shown
+        kind = shown.thumb.kind in {"auto", "favicon"} and shown.url is not None
+        page = shown.state is State.UP and shown.html is not False
+        return kind and page and self._album.choice(slug)[0] != "screenshot"
+
+    def _hourly(self, slug: str) -> float:
+        """An hour and up to a quarter, always the same for an app: so that they part."""
+        return self._pace.favicon * (1 + crc32(slug.encode()) % 256 / 1024)
+
+    async def _checks(self) -> None:
+        """What changes without a word: commits, PATH, and images that are no longer needed."""
+        while True:
+            self._album.switch(await self._switch.look())
+            if self._switch.browser is not None:
+                await self._commits()
+            for slug in self._album.unused(time.time() - UNUSED_S):
+                self._album.forget(slug)
+                await asyncio.to_thread(thumbs.forget, slug)
+            await asyncio.sleep(self._pace.check)
+
+    async def _commits(self) -> None:
+        places = {
+            slug: entry.shown.repository
+            for slug, entry in self._album
+            if entry.shown.repository is not None and entry.shown.photographed
+        }
+        heads = await asyncio.to_thread(partial(commits.heads, set(places.values())))
+        now = time.monotonic()
+        for slug, place in places.items():
+            entry = self._album.get(slug)
+            if entry is None or entry.head == heads[place]:
+                continue
+            if entry.head is not None:
+                last = entry.screenshot.last or float("-inf")
+                at = max(now + self._pace.after_up, last + self._pace.between_commits)
+                entry.screenshot.wanted = at
+                self._news[0].set()
+            entry.head = heads[place]
+
+
+def _page(shown: PicturedApp) -> tuple[object, ...]:
+    """What decides how the page looks, as far as files say it."""
+    return (shown.address, shown.url, shown.thumb)
+
+
+def _first(
+    candidates: Iterable[tuple[Entry, float, str]], wanted: Callable[[str, Entry], bool]
+) -> tuple[float, str] | None:
+    """Of those that are due a declared one, else the one that is due first.
+
+    `wanted` costs more than the rest, so it is asked of as few as can be.
+    """
+    now = time.monotonic()
+    ranked = sorted(
+        (at > now, at <= now and not entry.shown.declared, at, slug, entry)
+        for entry, at, slug in candidates
+    )
+    return next(((at, slug) for *_, at, slug, entry in ranked if wanted(slug, entry)), None)

@@ -1,0 +1,1 @@
+"""How an app looks: cards, favicons, screenshots, and the icons of bookmarks."""

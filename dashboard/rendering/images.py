@@ -1,0 +1,100 @@
+"""From bytes of a stranger to pixels of ours: type by magic bytes, size bounded before decoding.
+
+What leaves this module is a fresh PNG or WebP; nothing of the original file is passed on.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+
+from PIL import Image
+
+from dashboard.rendering import svg
+
+PIXELS = 16 << 20  # of one image; a bomb is known by its header, before a byte is unpacked
+Image.MAX_IMAGE_PIXELS = PIXELS // 2  # Pillow refuses twice this, in the frames of an ICO too
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "ICO", "BMP")
+BLANK = 0.995  # share of the pixels from which on a picture says nothing
+NEAR = 3  # how far, of 255, a channel may lie from the colour that prevails and still be it
+LIMIT = 300 << 10
+_QUALITIES = (84, 70, 50, 30)
+
+
+class NoImage(Exception):
+    """The bytes are no image we take; the sentence says why."""
+
+
+def read(data: bytes, *, side: int) -> Image.Image:
+    """The image as RGBA, at most `side` pixels wide and high; an SVG is drawn at that size.
+
+    Takes up to 3 s of another process for an SVG: call it in a thread.
+    """
+    if svg.looks_like(data):
+        try:
+            data = svg.drawn(data, side)
+        except svg.NotDrawn as error:
+            raise NoImage(str(error)) from error
+    picture = _opened(data)
+    if picture.getchannel("A").getbbox() is None:
+        raise NoImage("it is wholly transparent")
+    picture.thumbnail((side, side), Image.Resampling.LANCZOS)
+    return picture
+
+
+def png(picture: Image.Image) -> bytes:
+    out = io.BytesIO()
+    picture.save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def shot(data: bytes, size: tuple[int, int]) -> bytes:
+    """A screenshot as WebP of exactly this size, at most 300 KiB. NoImage when it is blank."""
+    picture = _opened(data).convert("RGB")
+    if blank(picture):
+        raise NoImage("the page is blank")
+    picture = _covering(picture, size)
+    for quality in _QUALITIES:
+        out = io.BytesIO()
+        picture.save(out, "WEBP", quality=quality, method=4)
+        if out.tell() <= LIMIT:
+            break
+    return out.getvalue()
+
+
+def blank(picture: Image.Image) -> bool:
+    """Whether one colour fills more than 99.5 % of the picture."""
+    rgb = picture.convert("RGB")
+    colors = rgb.getcolors(rgb.width * rgb.height) or []
+    _, prevailing = max(colors)
+    assert isinstance(prevailing, tuple)
+    same = sum(
+        count
+        for count, color in colors
+        if isinstance(color, tuple)
+        and all(abs(a - b) <= NEAR for a, b in zip(color, prevailing, strict=True))
+    )
+    return same > BLANK * rgb.width * rgb.height
+
+
+def _opened(data: bytes) -> Image.Image:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of odd metadata, and of half a bomb
+            picture = Image.open(io.BytesIO(data), formats=FORMATS)
+            picture.load()
+            return picture.convert("RGBA")
+    except Image.DecompressionBombError as error:
+        raise NoImage(f"it has too many pixels: more than {PIXELS}") from error
+    except Exception as error:  # a decoder fed with anything raises anything
+        raise NoImage(f"it is no image: {type(error).__name__}") from error
+
+
+def _covering(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """Scaled to cover `size`, the surplus cut off at the bottom and evenly at the sides."""
+    factor = max(size[0] / picture.width, size[1] / picture.height)
+    width, height = size[0] / factor, size[1] / factor
+    left = (picture.width - width) / 2
+    return picture.resize(
+        size, Image.Resampling.LANCZOS, box=(left, 0, left + width, height), reducing_gap=2.0
+    )

@@ -1,0 +1,200 @@
+"""The image of each app: its screenshot, its favicon on a plate, or its card.
+
+Files: thumbs/<slug>.webp is the last good screenshot, thumbs/<slug>.png the favicon's plate. The
+card is drawn when asked for. There is always an image, also when the cache was deleted.
+A card's entity tag is made of what it shows and our version, not of its bytes: so it is known
+without drawing 500 cards, and changes exactly when the image may.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from config import __version__
+from config.storage import files
+from dashboard.files import layout
+from dashboard.files.schema.app import ThumbKind
+from dashboard.rendering import card, favicon, images
+from dashboard.rendering.fetch import NoAnswer, Refused
+from dashboard.rendering.images import NoImage
+
+log = logging.getLogger(__name__)
+
+Kind = Literal["favicon", "screenshot", "card"]
+FAVICON_BYTES = 512 << 10
+LEAST = 48  # pixels from which on a favicon is worth a plate
+_SUFFIX: dict[Kind, str] = {"screenshot": ".webp", "favicon": ".png"}
+_TYPE: dict[Kind, str] = {"screenshot": "image/webp", "favicon": "image/png", "card": "image/png"}
+_ORDER: dict[ThumbKind, tuple[Kind, ...]] = {
+    "auto": ("screenshot", "favicon"),
+    "screenshot": ("screenshot",),
+    "favicon": ("favicon",),
+    "card": (),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image of 640x400, at most 300 KiB; `etag` with its quotes."""
+
+    kind: Kind
+    data: bytes
+    etag: str
+
+    @property
+    def type(self) -> str:
+        return _TYPE[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is known of an app that its picture may show; `color` as its file says it."""
+
+    slug: str
+    name: str
+    framework: str | None = None
+    color: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A kept image: its entity tag, and when it was made, in Unix seconds."""
+
+    etag: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Which images of an app the cache has."""
+
+    screenshot: Held | None = None
+    favicon: Held | None = None
+
+    def choice(
+        self, subject: Subject, kind: ThumbKind = "auto", *, screenshots: bool = True
+    ) -> tuple[Kind, str]:
+        """The kind of image shown and its entity tag; the same as `picture` would find."""
+        for wanted in _ORDER[kind]:
+            held = self.screenshot if wanted == "screenshot" else self.favicon
+            if held is not None and (screenshots or wanted != "screenshot"):
+                return wanted, held.etag
+        return "card", card_tag(subject)
+
+
+def kept(slug: str) -> Kept:
+    """What the cache has of an app. Reads and hashes up to two files: call it in a thread."""
+    return Kept(_held(_path(slug, "screenshot")), _held(_path(slug, "favicon")))
+
+
+def all_kept() -> dict[str, Kept]:
+    """What the cache has of every app. Reads and hashes the whole cache: call it in a thread."""
+    names = {path.stem for path in _folder().glob("*") if path.suffix in _SUFFIX.values()}
+    return {name: kept(name) for name in names if layout.SLUG.fullmatch(name)}
+
+
+def picture(subject: Subject, *, kind: ThumbKind = "auto", screenshots: bool = True) -> Picture:
+    """The app's image by the wanted kind; without `screenshots` an old one is not shown.
+
+    Reads one or two files, or draws a card in some 20 ms: call it in a thread.
+    """
+    for wanted in _ORDER[kind]:
+        if wanted == "screenshot" and not screenshots:
+            continue
+        if (found := _kept(subject.slug, wanted)) is not None:
+            return found
+    return _card(subject)
+
+
+def keep(slug: str, kind: Kind, data: bytes) -> bool:
+    """Put the image into the cache. Whether it differs from the one before. CannotWrite."""
+    path = _path(slug, kind)
+    with files.writing(path.name):
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+    before = _kept(slug, kind)
+    files.write(path, data)
+    return before is None or before.data != data
+
+
+def forget(slug: str) -> None:
+    """Remove what the cache has of an app that is gone; what cannot be removed stays."""
+    for kind in _SUFFIX:
+        try:
+            _path(slug, kind).unlink(missing_ok=True)
+        except OSError as error:
+            log.warning("a picture stays in the cache", extra={"slug": slug, "why": str(error)})
+
+
+async def refresh_favicon(slug: str, url: str) -> bool:
+    """Fetch the app's favicon again; a failure keeps the old one. Whether one was found.
+
+    The app's own server may be private, its page may name no other private one.
+    """
+    try:
+        icon = await favicon.find(
+            url, private=True, most=FAVICON_BYTES, side=2 * card.ICON, least=LEAST
+        )
+    except (Refused, NoAnswer, NoImage) as error:
+        log.debug("no favicon", extra={"slug": slug, "why": str(error)})
+        return False
+    if max(icon.size) < LEAST:
+        return False
+    await asyncio.to_thread(lambda: keep(slug, "favicon", card.plate(icon)))
+    return True
+
+
+def keep_screenshot(slug: str, png: bytes) -> bool:
+    """Keep what the browser saw, scaled. NoImage for a blank page, which keeps the old one."""
+    return keep(slug, "screenshot", images.shot(png, card.SIZE))
+
+
+def _kept(slug: str, kind: Kind) -> Picture | None:
+    try:
+        found = files.read(_path(slug, kind))
+    except OSError:
+        return None
+    if found is None or not found.data:
+        return None
+    return Picture(kind, found.data, _quoted(found.etag))
+
+
+def _held(path: Path) -> Held | None:
+    try:
+        found = files.read(path)
+        if found is None or not found.data:
+            return None
+        return Held(_quoted(found.etag), path.stat().st_mtime)
+    except OSError:
+        return None
+
+
+def _quoted(digest: str) -> str:
+    return f'"{digest[:32]}"'
+
+
+@lru_cache(maxsize=5000)
+def card_tag(subject: Subject) -> str:
+    """The entity tag of the card, from everything that decides how it looks."""
+    inputs = (__version__, subject.slug, subject.name, subject.framework, subject.color)
+    return _quoted(hashlib.sha256(repr(inputs).encode()).hexdigest())
+
+
+@lru_cache(maxsize=64)
+def _card(subject: Subject) -> Picture:
+    data = card.card(subject.slug, subject.name, framework=subject.framework, color=subject.color)
+    return Picture("card", data, card_tag(subject))
+
+
+def _folder() -> Path:
+    return layout.cache_dir() / "thumbs"
+
+
+def _path(slug: str, kind: Kind) -> Path:
+    place = layout.place("apps", slug)  # refuses what is no slug
+    return _folder() / f"{place.name}{_SUFFIX[kind]}"

@@ -1,0 +1,34 @@
+"""Where a service's logs and its state lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dashboard.files import layout
+
+
+def logs(slug: str) -> Path:
+    """The folder of `current` and of the archives."""
+    return layout.home() / "logs" / slug
+
+
+def current(slug: str) -> Path:
+    return logs(slug) / "current"
+
+
+def record(slug: str) -> Path:
+    return _state() / f"{slug}.json"
+
+
+def recorded() -> list[str]:
+    """What there is a record of."""
+    return [path.stem for path in _state().glob("*.json")]
+
+
+def exit_file(slug: str) -> Path:
+    """The wrapper writes it; the folder was made before the wrapper started."""
+    return _state() / f"{slug}.exit"
+
+
+def _state() -> Path:
+    return layout.state_dir() / "services"

@@ -1,0 +1,54 @@
+"""What the palette finds of the review part, what is unresolved there, and which repositories it
+knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+from config.web.palette import Destination, Folder, Waiting
+from review import projects
+from review.stacks import listing
+
+SHORT = 7  # digits of a sha
+
+
+def destinations() -> Iterator[Destination]:
+    """The list, projects under review, and their commits as they were last read."""
+    yield Destination("Review", "part", "/")
+    found = projects.all()
+    for project in found:
+        if project.repos:
+            yield Destination(project.title, "review", _path(project.slug), "Review", project.slug)
+    for project, repo, sha, title in listing.titles(found):
+        hint = f"{sha[:SHORT]} · {project.title}"
+        yield Destination(title, "commit", _path(project.slug, repo, sha), hint, sha)
+
+
+def waiting() -> Waiting:
+    """Threads of projects that are not archived."""
+    shown = [one for one in listing.project_list()["projects"] if not one["archived"]]
+    count = sum(one["unresolved"] for one in shown)
+    return Waiting(count, "unresolved thread" if count == 1 else "unresolved threads")
+
+
+def folders() -> Iterator[Folder]:
+    """Repositories under review, but for the examples."""
+    for project in projects.all():
+        if not project.example:
+            yield from (Folder(str(one.path), "review") for one in project.repos if not one.errors)
+
+
+def around(folder: Path) -> Iterator[Destination]:
+    """The stacks of repositories in a directory, as they were last read."""
+    for project in projects.all():
+        for entry in project.repos:
+            if not entry.errors and entry.path.resolve().is_relative_to(folder):
+                for title, hint in listing.stacks(project, entry):
+                    yield Destination(title, "review", _path(project.slug), hint)
+
+
+def _path(*parts: str) -> str:
+    return "/".join(["/p", *(quote(part, safe="") for part in parts)])

@@ -1,0 +1,57 @@
+// What a model thinks: shown while it comes, one line when it is done.
+
+import { fill, h } from "../../kit/dom.js";
+import { markdown } from "../../kit/markdown.js";
+import { span } from "../../kit/words.js";
+import { turner } from "./calls.js";
+import { clock } from "./clock.js";
+
+const LONGEST = 50_000; // characters drawn as Markdown; more is shown as it is
+
+/** Thinking that is over; `seconds` as far as they are known. */
+export function thought({ content, offset }, seconds) {
+  const head = h(
+    "summary",
+    {},
+    turner(),
+    h("span", {}, seconds >= 1 ? `Thought for ${span(seconds)}` : "Thought"),
+    h("span", { class: "tiny cut" }, content.trim().slice(0, 200).replace(/\s+/g, " ")),
+  );
+  const node = h("details", { class: "thought", dataset: { at: offset } }, head);
+  node.addEventListener("toggle", () => node.append(drawn(content)), { once: true });
+  return node;
+}
+
+/** Thinking that still comes: open, its newest lines in sight, unless somebody folds it. */
+export class Pondering {
+  text = "";
+
+  constructor() {
+    this.box = h("div", { class: "prose" });
+    this.node = h(
+      "details",
+      { class: "thought", open: true },
+      h(
+        "summary",
+        {},
+        turner(),
+        h("span", {}, "Thinking"),
+        clock(new Date().toISOString(), "tiny"),
+      ),
+      h("div", { class: "ponder" }, this.box),
+    );
+  }
+
+  add(text, again) {
+    this.text = again ? text : this.text + text;
+    this.due ||= requestAnimationFrame(() => {
+      this.due = 0;
+      fill(this.box, ...drawn(this.text).childNodes);
+    });
+  }
+}
+
+function drawn(text) {
+  if (text.length > LONGEST) return h("div", { class: "prose asis" }, text);
+  return markdown(text, { breaks: true });
+}

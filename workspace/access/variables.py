@@ -1,0 +1,26 @@
+"""Variables of the service's environment that a turn or a server of tools may be given."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from config import servers
+from workspace.access.clients import management
+
+
+def passed(names: Iterable[str]) -> dict[str, str]:
+    """Those of the names that are set here, never one that holds a secret of ours."""
+    secret = secrets()
+    return {
+        name: os.environ[name]
+        for name in names
+        if name in os.environ and not servers.refused(name) and name not in secret
+    }
+
+
+def secrets() -> set[str]:
+    """The variables that hold the tokens of management clients."""
+    api = management()
+    refs = [client.ref for client in api.clients] + [client.ref for client in api.dropped]
+    return {ref.removeprefix("env:") for ref in refs}

@@ -1,0 +1,67 @@
+"""What turns changed in the working directory, over REST: list, look, undo, redo."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.web import rest
+from workspace.api.answers import documented
+from workspace.chats import files
+from workspace.projects import store
+from workspace.trees import edits, undo
+from workspace.trees.edits import EditedFile, Kept, TurnEdits
+
+
+class ChatEdits(TypedDict):
+    turns: list[TurnEdits]
+
+
+class OneTurnsEdits(TypedDict):
+    turnId: str
+    undone: bool
+    files: list[EditedFile]
+
+
+class Undone(TypedDict):
+    """Paths that were changed, and those that were left alone with the reason."""
+
+    ok: bool
+    restored: list[str]
+    kept: list[Kept]
+
+
+@extend_schema(tags=["chats"])
+class EditViewSet(rest.ViewSet):
+    """`C/edits` and `C/turns/:turnId/…`."""
+
+    @documented(ChatEdits, errors=(404,))
+    def list(self, request: Request, slug: str, session_id: str) -> Response:
+        """The turns of a chat that changed files, as long as their edits are kept."""
+        return Response(ChatEdits(turns=edits.of_chat(store.get(slug), session_id)))
+
+    @documented(OneTurnsEdits, errors=(404, 503))
+    def retrieve(self, request: Request, slug: str, session_id: str, turn: str) -> Response:
+        """The files that one turn changed."""
+        found, undone = edits.of_turn(store.get(slug), session_id, turn)
+        return Response(OneTurnsEdits(turnId=turn, undone=undone, files=found))
+
+    @documented(Undone, errors=(404, 409, 503))
+    def undo(self, request: Request, slug: str, session_id: str, turn: str) -> Response:
+        """Take back what the turn changed and nobody changed since; the rest is named."""
+        return self._turned(slug, session_id, turn, "undo")
+
+    @documented(Undone, errors=(404, 409, 503))
+    def redo(self, request: Request, slug: str, session_id: str, turn: str) -> Response:
+        """Give again what an undo took back."""
+        return self._turned(slug, session_id, turn, "redo")
+
+    def _turned(self, slug: str, session_id: str, turn: str, way: undo.Way) -> Response:
+        project = store.get(slug)
+        files.read(project, session_id)
+        done = undo.turned(project, session_id, turn, way)
+        restored = [edits.printed(path) for path in done.restored]
+        return Response(Undone(ok=True, restored=restored, kept=edits.kept(done)))

@@ -1,0 +1,1 @@
+"""Conversations that other programs keep of a project's working directory."""

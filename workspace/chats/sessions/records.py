@@ -1,0 +1,155 @@
+"""A conversation of Claude Code as records of our own transcript.
+
+Only what led to its end: where the person went back and asked otherwise, the road not taken is
+left out, and so is what its agents said among themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from workspace.chats.sessions.claude_code import Line, is_said, said
+from workspace.engines import catalogue
+
+_STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_STOPPED = "[Request interrupted by user"
+UNANSWERED = "Claude Code kept no answer to this call."
+
+Record = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Turn:
+    """One message of the person and what followed: (kind, fields) as a transcript takes them."""
+
+    model: str = ""
+    records: list[tuple[str, Record]] = field(default_factory=list)
+    open: dict[str, str] = field(default_factory=dict)  # call -> when it was made
+    stopped: bool = False
+
+    @property
+    def first(self) -> Record:
+        return self.records[0][1]
+
+    @property
+    def last(self) -> Record:
+        return self.records[-1][1]
+
+
+def turns(lines: Iterable[Line]) -> Iterator[Turn]:
+    """The conversation in the order in which it was held."""
+    turn: Turn | None = None
+    for line in _road(lines):
+        if is_said(line) and (text := said(_content(line))):
+            if text.startswith(_STOPPED):
+                if turn:
+                    turn.stopped = True
+                continue
+            if turn:
+                yield _closed(turn)
+            turn = Turn()
+            turn.records.append(("user", {"text": text, "sender": {"kind": "user"}, **_at(line)}))
+        elif turn:
+            _take(turn, line)
+    if turn:
+        yield _closed(turn)
+
+
+def _road(lines: Iterable[Line]) -> list[Line]:
+    """The lines from the beginning to the last word, with every answer to a call on the way."""
+    known = {str(line["uuid"]): line for line in lines if line.get("uuid")}
+    words = [line for line in known.values() if _is_word(line)]
+    at: Line | None = words[-1] if words else None
+    taken: set[str] = set()
+    while at is not None and (name := str(at["uuid"])) not in taken:
+        taken.add(name)
+        at = known.get(str(at.get("parentUuid") or at.get("logicalParentUuid") or ""))
+    ids = {_message_id(line) for line in words if line["uuid"] in taken} - {""}
+    parts = [line for line in words if line["uuid"] in taken or _message_id(line) in ids]
+    calls = {call for line in parts for call in _calls(line, "tool_use", "id")}
+    return [
+        line
+        for line in words
+        if line["uuid"] in taken
+        or _message_id(line) in ids
+        or calls & set(_calls(line, "tool_result", "tool_use_id"))
+    ]
+
+
+def _is_word(line: Line) -> bool:
+    return (
+        line.get("type") in ("user", "assistant")
+        and isinstance(line.get("message"), dict)
+        and not line.get("isSidechain")
+    )
+
+
+def _message_id(line: Line) -> str:
+    return str(line["message"].get("id") or "") if line.get("type") == "assistant" else ""
+
+
+def _calls(line: Line, kind: str, key: str) -> list[str]:
+    return [str(one.get(key)) for one in _blocks(line) if one.get("type") == kind]
+
+
+def _content(line: Line) -> Any:
+    return line["message"].get("content")
+
+
+def _blocks(line: Line) -> list[Mapping[str, Any]]:
+    content = _content(line)
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if line.get("type") == "assistant" else []
+    return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+
+
+def _take(turn: Turn, line: Line) -> None:
+    if line.get("type") == "assistant":
+        turn.model = turn.model or str(line["message"].get("model") or "")
+    for number, block in enumerate(_blocks(line)):
+        _take_block(turn, line, number, block)
+
+
+def _take_block(turn: Turn, line: Line, number: int, block: Mapping[str, Any]) -> None:
+    at, ref = _at(line), {"ref": str(line["uuid"]), "block": f"{line['uuid']}:{number}"}
+    match block.get("type"):
+        case "text" if line["type"] == "assistant" and str(block.get("text") or "").strip():
+            turn.records.append(("assistant", {"text": str(block["text"]), **ref, **at}))
+        case "thinking" if str(block.get("thinking") or "").strip():
+            turn.records.append(("thinking", {"text": str(block["thinking"]), **ref, **at}))
+        case "tool_use":
+            call, tool = str(block.get("id")), str(block.get("name") or "tool")
+            given = block.get("input")
+            args = given if isinstance(given, dict) else {}
+            about = {"tool": tool, "input": args, "target": catalogue.target(tool, args)}
+            turn.open[call] = at.get("ts", "")
+            turn.records.append(("tool_use", {"call": call, **about, **at}))
+        case "tool_result" if (call := str(block.get("tool_use_id"))) in turn.open:
+            del turn.open[call]
+            error = block.get("is_error") is True
+            turn.records.append(_result(call, _plain(block.get("content")), at, error=error))
+
+
+def _closed(turn: Turn) -> Turn:
+    """Every call has an answer, also one that the program did not wait for."""
+    for call, when in turn.open.items():
+        at = {"ts": when} if when else {}
+        turn.records.append(_result(call, UNANSWERED, at, error=True))
+    return turn
+
+
+def _result(call: str, text: str, at: Record, *, error: bool) -> tuple[str, Record]:
+    return "tool_result", {"call": call, "is_error": error, "text": text, "ms": None, **at}
+
+
+def _plain(content: Any) -> str:
+    """The output of a tool; what Claude Code adds to it for the model is left out."""
+    return said(content) or (content.strip() if isinstance(content, str) else "")
+
+
+def _at(line: Line) -> Record:
+    stamp = line.get("timestamp")
+    return {"ts": stamp} if isinstance(stamp, str) and _STAMP.fullmatch(stamp) else {}

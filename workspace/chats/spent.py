@@ -1,0 +1,83 @@
+"""What turns used, as their `turn_end` records tell it: model, tokens, cost, context.
+
+Only what an engine reported is here; what it left out is None and never guessed. Sums are kept in
+the index of chats, so that no transcript is read for them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypedDict, cast
+
+from workspace.chats.transcript import Record
+
+DIGITS = 9  # of a cost in USD
+
+
+class Usage(TypedDict):
+    inputTokens: int | None
+    outputTokens: int | None
+    cacheReadTokens: int | None
+    cacheWriteTokens: int | None
+    totalTokens: int | None
+
+
+class Context(TypedDict):
+    """How full the model's context was behind its last reply, in tokens."""
+
+    used: int
+    limit: Annotated[int | None, "null where nobody said it"]
+
+
+class Spent(TypedDict):
+    """Sums over chats, of the turns that reported any."""
+
+    usage: Usage | None
+    cost: Annotated[float | None, "USD"]
+
+
+TOKENS = tuple(Usage.__annotations__)
+
+
+def model(end: Record) -> str | None:
+    """The model that answered, as it is written in a message."""
+    told = end.get("model")
+    return told if isinstance(told, str) and told else None
+
+
+def cost(end: Record) -> float | None:
+    told: Any = end.get("cost")
+    return float(told) if _number(told) else None
+
+
+def context(end: Record) -> Context | None:
+    told = end.get("context")
+    if not isinstance(told, dict) or not _number(told.get("used")):
+        return None
+    limit = told.get("limit")
+    return {"used": int(told["used"]), "limit": int(limit) if _number(limit) and limit else None}
+
+
+def added(total: dict[str, Any] | None, usage: Any) -> dict[str, Any] | None:
+    """Usage with that of one turn more; None while nothing is known."""
+    if not isinstance(usage, dict):
+        return total
+    known = {key: value for key, value in usage.items() if _number(value)}
+    before = total or {}
+    return before | {key: before.get(key, 0) + value for key, value in known.items()}
+
+
+def summed(total: float | None, more: float | None) -> float | None:
+    """Costs that are known, together."""
+    known = [one for one in (total, more) if one is not None]
+    return round(sum(known), DIGITS) if known else None
+
+
+def shown(counted: dict[str, Any] | None) -> Usage | None:
+    """Usage as clients get it, whatever keys an engine reported."""
+    if not counted:
+        return None
+    return cast("Usage", {key: counted.get(key) for key in TOKENS})
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0

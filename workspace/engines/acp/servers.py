@@ -1,0 +1,77 @@
+"""The MCP servers of a session, as the protocol passes them: the agent itself starts and asks them.
+
+So their values are with the agent, inside the sandbox of the turn, and what it asks about before a
+call is its own decision.
+"""
+
+from __future__ import annotations
+
+import os
+
+from workspace.engines.acp import agents
+from workspace.engines.base import Event, Job, Notice
+from workspace.engines.light_typing import Any
+from workspace.engines.mcp import expanding, hosting, programs
+from workspace.engines.mcp.server import Server
+from workspace.engines.proxy import gateway
+
+
+def service(can: Any, job: Job) -> list[Any]:
+    """The service's own tools, for an agent that can call them."""
+    from acp import schema
+
+    if not job.svc or not _takes_http(can):
+        return []
+    bearer = schema.HttpHeader(name="Authorization", value=f"Bearer {job.svc['token']}")
+    return [
+        schema.HttpMcpServer(
+            type="http", name="svc_manage", url=gateway.tools_url(job), headers=[bearer]
+        )
+    ]
+
+
+def given(agent: agents.Agent, can: Any, job: Job) -> tuple[list[Any], list[Event]]:
+    """The servers that people gave to the project, and what has to be said of those left out."""
+    found: list[Any] = []
+    told: list[Event] = []
+    for server in hosting.startable(job):
+        try:
+            found.append(_passed(agent, can, server, job))
+        except (expanding.Lacking, programs.Missing) as error:
+            text = f"The MCP server {server.name} was left out: {error}."
+            told.append(Notice("warn", "mcp_server_unavailable", text))
+    return found, told
+
+
+def needed(job: Job) -> list[str]:
+    """What the sandbox of the agent must leave readable, so that it can start them."""
+    paths: list[str] = []
+    for server in hosting.startable(job):
+        if server.command and not server.lacks:
+            try:
+                own = expanding.expanded(server, os.environ)
+                paths += programs.needed(own, programs.argv(own, os.path.realpath(job.cwd)))
+            except (expanding.Lacking, programs.Missing):
+                continue
+    return paths
+
+
+def _passed(agent: agents.Agent, can: Any, server: Server, job: Job) -> Any:
+    """Raises Lacking or Missing with the reason why it is left out."""
+    from acp import schema
+
+    if server.lacks:
+        raise expanding.Lacking(server.lacks)
+    own = expanding.expanded(server, os.environ)
+    if own.url:
+        if not _takes_http(can):
+            raise expanding.Lacking(f"the agent {agent.name} takes no server at a URL")
+        headers = [schema.HttpHeader(name=name, value=text) for name, text in own.headers.items()]
+        return schema.HttpMcpServer(type="http", name=own.name, url=own.url, headers=headers)
+    program, *args = programs.argv(own, os.path.realpath(job.cwd))
+    env = [schema.EnvVariable(name=name, value=text) for name, text in own.env.items()]
+    return schema.McpServerStdio(name=own.name, command=program, args=args, env=env)
+
+
+def _takes_http(can: Any) -> bool:
+    return bool(can.mcp_capabilities and can.mcp_capabilities.http)

@@ -1,0 +1,154 @@
+"""The connection to one server: from its start until the turn lets go of it.
+
+It lives in a task of its own, since what the library opened must be closed by the task that opened
+it. Whatever the server does, the task ends with a sentence and never with an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from contextlib import AbstractAsyncContextManager, suppress
+
+from mcp.client.session import ClientSession
+from mcp_types import (
+    CallToolRequest,
+    CallToolRequestParams,
+    CallToolResult,
+    Implementation,
+    PaginatedRequestParams,
+)
+
+import config
+from workspace.engines.base import Args, Job, TurnIO
+from workspace.engines.light_typing import Any
+from workspace.engines.mcp import expanding, names, programs, remote, stdio
+from workspace.engines.mcp.server import Server
+from workspace.engines.tools import Output, bounded
+
+PAGES = 20  # of a list of tools
+LEAVE_S = 1.2
+
+
+class Link:
+    """`problem` says why there is no session; `tools` is what the server listed."""
+
+    def __init__(self, server: Server, job: Job, io: TurnIO) -> None:
+        self.server, self.job, self.io = server, job, io
+        self.tools: list[names.Tool] = []
+        self.left: list[str] = []
+        self.problem = ""
+        self._program: stdio.Program | None = None
+        self._session: ClientSession | None = None
+        self._started, self._over = asyncio.Event(), asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Returns when the tools are listed, or when there will be none."""
+        self._task = asyncio.create_task(self._live())
+        await self._started.wait()
+
+    async def close(self) -> None:
+        self._over.set()
+        if self._task is not None:
+            await asyncio.wait((self._task,), timeout=LEAVE_S)
+            self._task.cancel()
+
+    async def call(self, tool: names.Tool, args: Args) -> Output:
+        """One allowed call; every failure is its answer."""
+        if self._session is None:
+            return Output(f"The MCP server {self.server.name} has ended.", True, 1)
+        seconds = self.server.call_seconds
+        asked = CallToolRequest(params=CallToolRequestParams(name=tool.own, arguments=args))
+        try:
+            async with asyncio.timeout(seconds):
+                # The library's own call would check the answer by a schema of the server's making.
+                result = await self._session.send_request(asked, CallToolResult)
+        except TimeoutError:
+            text = f"{tool.name} did not answer within {seconds} s (callSeconds of its server)"
+            return Output(text, True, 1)
+        except Exception as error:
+            return Output(f"{tool.name} failed: {self._said(error)}", True, 1)
+        return bounded(Output(_text(result), result.is_error, int(result.is_error)))
+
+    async def _live(self) -> None:
+        try:
+            await self._serve()
+        except TimeoutError:
+            limit = f"{self.server.start_seconds} s (startSeconds)"
+            self.problem = f"it did not answer within {limit}"
+            if self._program is not None and self._program.complaint:
+                self.problem += f"; {self._program.complaint}"
+        except (expanding.Lacking, programs.Missing) as error:
+            self.problem = str(error)
+        except Exception as error:
+            self.problem = self._said(error)
+        finally:
+            self._session = None
+            self._started.set()
+
+    async def _serve(self) -> None:
+        about = Implementation(name="svc", version=config.__version__)
+        async with (
+            asyncio.timeout(self.server.start_seconds) as limit,
+            self._streams() as (read, write),
+            ClientSession(read, write, client_info=about) as session,
+        ):
+            await session.initialize()
+            await self._list(session)
+            limit.reschedule(None)
+            self._session = session
+            self._started.set()
+            await self._over.wait()
+
+    def _streams(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
+        server = expanding.expanded(self.server, os.environ)
+        if server.url:
+            return remote.streams(server, self.job.network, self.io.count)
+        cwd = os.path.realpath(self.job.cwd)
+        command = programs.argv(server, cwd)
+        argv = self.io.wrap(command, needed=programs.needed(server, command))
+        self._program = stdio.Program(argv, {**os.environ, **server.env}, cwd)
+        return self._program.streams()
+
+    async def _list(self, session: ClientSession) -> None:
+        listed: list[tuple[str, str, Any]] = []
+        cursor: str | None = None
+        for _ in range(PAGES):
+            page = await session.list_tools(params=PaginatedRequestParams(cursor=cursor))
+            listed += [(one.name, one.description or "", one.input_schema) for one in page.tools]
+            cursor = page.next_cursor
+            if not cursor:
+                break
+        self.tools, self.left = names.read(self.server, listed)
+
+    def _said(self, error: BaseException) -> str:
+        """The reason in one line: the program's own words where it has any."""
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if self._program is not None:
+            with suppress(ValueError):
+                if told := self._program.broken or self._program.complaint:
+                    return told
+        return (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+
+
+def _text(result: CallToolResult) -> str:
+    """The answer as text; what is none is named."""
+    parts = [_part(block) for block in result.content]
+    if not parts and result.structured_content is not None:
+        parts = [json.dumps(result.structured_content, ensure_ascii=False, default=str)]
+    return "\n".join(parts)
+
+
+def _part(block: Any) -> str:
+    match block.type:
+        case "text":
+            return str(block.text)
+        case "resource":
+            return str(getattr(block.resource, "text", "") or f"[{block.resource.uri}]")
+        case "resource_link":
+            return f"[{block.name}]({block.uri})"
+        case kind:
+            return f"[{kind}: {getattr(block, 'mime_type', '')}]"

@@ -1,0 +1,71 @@
+"""What the palette finds of the workspace, and how much is unread: from the index alone; and the
+directories of other programs' sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote
+
+from config.web.palette import Destination, Folder, Waiting
+from workspace.chats import unread
+from workspace.models import Chat, Project, TriggerState
+from workspace.projects import sessions, store
+
+CHATS = 3000  # the newest ones
+PAGES = (
+    ("Workspace", "part", "/"),
+    ("All runs", "page", "/runs"),
+    ("Clients of /mcp", "page", "/clients"),
+    ("Audit", "page", "/audit"),
+)
+SECTIONS = ("chats", "triggers", "runs", "settings")
+
+
+def destinations() -> Iterator[Destination]:
+    """Pages, projects with theirs, triggers, and chats that are not archived, newest first."""
+    for label, kind, path in PAGES:
+        yield Destination(label, kind, path)
+    names = _projects()
+    for slug, name in names.items():
+        yield Destination(name, "project", _path(slug), "Project", slug)
+    for slug, name in names.items():
+        for section in SECTIONS:
+            yield Destination(f"{name}: {section}", "page", _path(slug, section), terms=slug)
+    yield from _triggers(names)
+    yield from _chats(names)
+
+
+def waiting() -> Waiting:
+    count = sum(unread.counts().values())
+    return Waiting(count, "unread chat" if count == 1 else "unread chats")
+
+
+def folders() -> Iterator[Folder]:
+    """Where other agents of this user had sessions, the last first."""
+    yield from (Folder(path, "claude") for path in sessions.claude())
+    yield from (Folder(path, "codex") for path in sessions.codex())
+
+
+def _projects() -> dict[str, str]:
+    """Name by slug of every project that is there; one that was never read goes by its slug."""
+    rows = dict(Project.objects.values_list("slug", "data"))
+    here = {*store.slugs()} - {*store.others().values_list("slug", flat=True)}
+    return {slug: str(rows.get(slug, {}).get("name") or slug) for slug in sorted(here)}
+
+
+def _triggers(names: Mapping[str, str]) -> Iterator[Destination]:
+    rows = TriggerState.objects.filter(project__in=names).values_list("project", "name")
+    for slug, name in rows:
+        path = f"{_path(slug, 'triggers')}?name={quote(name, safe='')}"
+        yield Destination(name, "trigger", path, f"Trigger of {names[slug]}", slug)
+
+
+def _chats(names: Mapping[str, str]) -> Iterator[Destination]:
+    rows = Chat.objects.filter(project__in=names, archived=False).order_by("-updated")
+    for chat, slug, name in rows.values_list("id", "project", "name")[:CHATS]:
+        yield Destination(name or chat, "chat", _path(slug, "chats", chat), names[slug], slug)
+
+
+def _path(slug: str, *rest: str) -> str:
+    return "/".join(["/projects", *(quote(part, safe="") for part in (slug, *rest))])

@@ -1,0 +1,179 @@
+"""Which directories a project may work in: what `path` of project.yaml says, held to the disk.
+
+A turn may read and write all of the directory, so nothing may be one that holds what the sandbox
+hides. Links are followed first, at every look: what a path leads to may have changed. See
+docs/design/trust.md#a-directory-of-yours.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat as stat_bits
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from config.errors import Problem
+from workspace.projects import schema
+
+Identity = tuple[int, int]  # device, inode
+KEY = "path"
+SYSTEM = ("/proc", "/sys", "/dev", "/run")  # with all that is in them
+SHARED = ("/tmp", "/var/tmp")  # noqa: S108 - of every program; a directory in them is as good as any
+BOTH = "a project has a repo of its own or works at a path, not both: take one of the two away"
+GONE = "is not there: bring it back, or name another directory"
+NO_FOLDER = "is no directory: name the directory that it is in"
+ROOT = "the root of the disk is no place for a project: name one directory of it"
+OURS = "belongs to this service: name a directory outside its data and projects directories"
+HOLDS_OURS = "holds the data of this service: name a directory in it that does not"
+A_HOME = "is a home directory, with keys and settings in it: name a directory in it"
+HOLDS_HOME = "holds home directories: name a directory in one of them"
+OF_SYSTEM = "belongs to the system: name a directory of yours"
+OF_ALL = "is shared by all programs: name a directory in it"
+SHUT = "cannot be read by this service: allow its user to, or name another directory"
+
+
+class Gone(schema.Unfit):
+    """Nothing is there now; it may come back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the agents of a project work; with a `problem` none may, and `dir` is for display.
+
+    `apart`: it is a directory of the user's, in which nothing of ours is ever written."""
+
+    dir: Path
+    problem: str = ""
+    gone: bool = False
+    apart: bool = False
+
+    @property
+    def refusal(self) -> str:
+        """The sentence that refuses a turn, without the path; "" when it may work."""
+        return f"{KEY}: {self.problem}" if self.problem else ""
+
+
+def of(data: Mapping[str, Any], wall: Wall | None = None) -> Place | None:
+    """The place that a project.yaml names by `path`; None when it names none."""
+    if not named(data):
+        return None
+    written = data[KEY]
+    try:
+        text = schema.folder(written)
+    except schema.Unfit as error:
+        return Place(Path(str(written)[:200]), str(error), apart=True)
+    shown = _expanded(text)
+    if data.get("repo"):
+        return Place(shown, BOTH, apart=True)
+    try:
+        return Place(check(text, wall), apart=True)
+    except schema.Unfit as error:
+        return Place(shown, str(error), gone=isinstance(error, Gone), apart=True)
+
+
+def named(data: Mapping[str, Any]) -> bool:
+    """Whether a project.yaml says `path`, usable or not: then it never works anywhere else."""
+    return data.get(KEY) not in (None, "")
+
+
+def problems(values: Mapping[str, Any]) -> list[Problem]:
+    """Why no project may work at the `path` of these values; what its reader refuses is its own."""
+    with suppress(schema.Unfit):
+        schema.folder(values.get(KEY))
+        place = of(values)
+        if place is not None and place.problem:
+            return [Problem(KEY, place.problem, schema.KEYS[KEY].example)]
+    return []
+
+
+def check(text: str, wall: Wall | None = None) -> Path:
+    """The real directory that a written path leads to. Unfit with the reason, Gone where nothing
+    is. `wall`: where many are looked at together."""
+    try:
+        real = _expanded(text).resolve()
+        if refused := (wall or Wall.now()).refusal(real):
+            raise schema.Unfit(refused)
+        if not stat_bits.S_ISDIR(real.stat().st_mode):
+            raise schema.Unfit(NO_FOLDER)
+        with os.scandir(real):  # of a directory, so nothing waits
+            os.stat(f"{real}/.")  # noqa: PTH116 - a Path drops the dot, which asks for entry
+    except (FileNotFoundError, NotADirectoryError):
+        raise Gone(GONE) from None
+    except PermissionError:
+        raise schema.Unfit(SHUT) from None
+    except RuntimeError:  # links that lead in a circle
+        raise schema.Unfit("leads in a circle of links: name the directory itself") from None
+    except OSError as error:
+        raise schema.Unfit(f"cannot be used: {error.strerror}") from None
+    return real
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """What no project may work in or around, as it is on the disk now. Directories are told by what
+    they are: names have other spellings where case does not count, and a mount gives one two."""
+
+    home: Identity | None
+    ours: frozenset[Identity]  # the data and the projects directory
+    around_ours: frozenset[Identity]  # they, and all they lie in
+    around_home: frozenset[Identity]
+
+    @classmethod
+    def now(cls) -> Wall:
+        own = [Path(path).resolve() for path in (settings.DATA_DIR, settings.PROJECTS_DIR)]
+        home = Path.home().resolve()
+        return cls(
+            _identity(home),
+            ours=frozenset(found for path in own if (found := _identity(path))),
+            around_ours=frozenset(one for path in own for one in _levels(path)),
+            around_home=frozenset(_levels(home)),
+        )
+
+    def refusal(self, real: Path) -> str:
+        """Why no project may work there, whatever is there; "" when it may."""
+        if real == Path("/"):
+            return ROOT
+        levels, here = _levels(real), _identity(real)
+        if not self.ours.isdisjoint(levels):
+            return OURS
+        if here and here in (self.home, _home_of_owner(real)):
+            return A_HOME
+        if here in self.around_ours:
+            return HOLDS_OURS
+        if here in self.around_home:
+            return HOLDS_HOME
+        if any(real.is_relative_to(folder) for folder in SYSTEM):
+            return OF_SYSTEM
+        return OF_ALL if str(real) in SHARED else ""
+
+
+def _expanded(text: str) -> Path:
+    return Path.home() / text[1:].lstrip("/") if text.startswith("~") else Path(text)
+
+
+def _identity(path: str | Path) -> Identity | None:
+    with suppress(OSError):
+        found = os.stat(path)  # noqa: PTH116 - of hundreds at once
+        return found.st_dev, found.st_ino
+    return None
+
+
+def _levels(real: Path) -> list[Identity]:
+    """Of the directory and of all it lies in."""
+    level, found = str(real), [_identity(real)]
+    while (level := os.path.dirname(level)) != "/":  # noqa: PTH120 - as above
+        found.append(_identity(level))
+    return [one for one in (*found, _identity("/")) if one]
+
+
+def _home_of_owner(real: Path) -> Identity | None:
+    """A home belongs to its user."""
+    with suppress(OSError, KeyError):
+        return _identity(pwd.getpwuid(real.stat().st_uid).pw_dir)
+    return None

@@ -1,0 +1,90 @@
+"""Directories in which Claude Code and Codex had sessions, as their own files say. Read, never
+written: the first lines of a few files, and no link out of their folders.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+import orjson
+
+from config.storage import opening
+
+CLAUDE, CODEX = ".claude/projects", ".codex/sessions"
+FOLDERS = 500  # of Claude Code, a directory each
+TRIED = 3  # files of one of them
+FILES = 300  # of Codex, the newest
+ENTRIES = 2000  # of one folder
+HEAD = 1 << 16  # bytes of a file
+KNOWN = 2000
+CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
+_known: dict[str, str] = {}  # a session keeps to the directory it began in
+
+
+def claude() -> Iterator[str]:
+    """A folder per directory, with a file per session; the last used first."""
+    root = Path.home() / CLAUDE
+    folders = heapq.nlargest(FOLDERS, _entries(root), key=_changed)
+    for folder in folders:
+        files = (one.path for one in _entries(Path(folder.path)) if _is_session(one.name))
+        found = (cwd for path in islice(files, TRIED) if (cwd := _cwd(path, root)))
+        if cwd := next(found, None):
+            yield cwd
+
+
+def codex() -> Iterator[str]:
+    """A file per session, below a folder per day; the newest first."""
+    root = Path.home() / CODEX
+    for path in islice(_newest(root, 3), FILES):
+        if cwd := _cwd(path, root):
+            yield cwd
+
+
+def _newest(folder: Path, depth: int) -> Iterator[str]:
+    """Sessions below years, months and days: their names are in the order of time."""
+    entries = sorted(_entries(folder), key=lambda one: one.name, reverse=True)
+    for entry in entries:
+        if not depth and _is_session(entry.name):
+            yield entry.path
+        elif depth and entry.name.isdigit():
+            yield from _newest(Path(entry.path), depth - 1)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    with suppress(OSError), os.scandir(folder) as entries:
+        return list(islice(entries, ENTRIES))
+    return []
+
+
+def _changed(entry: os.DirEntry[str]) -> int:
+    with suppress(OSError):
+        return entry.stat(follow_symlinks=False).st_mtime_ns
+    return 0
+
+
+def _is_session(name: str) -> bool:
+    return name.endswith(".jsonl")
+
+
+def _cwd(path: str, root: Path) -> str:
+    """What the first lines of a session call its directory; "" where they name none."""
+    if (known := _known.get(path)) is not None:
+        return known
+    with suppress(OSError, ValueError):
+        fd = opening.regular(path, within=root)
+        try:
+            found = CWD.search(os.pread(fd, HEAD, 0))
+        finally:
+            os.close(fd)
+        if found:
+            if len(_known) >= KNOWN:
+                _known.clear()
+            _known[path] = str(orjson.loads(found[1]))
+            return _known[path]
+    return ""

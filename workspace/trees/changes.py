@@ -1,0 +1,187 @@
+"""Which files a turn changed, and which of those are its own to take back.
+
+Two trees say what differs. What somebody else changed meanwhile differs too, so where another turn
+ran at the same time a file counts as the turn's own only when its notes prove it. Whatever is not
+sure is left alone and named. See docs/design/workspace.md#whose-a-change-is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from config.git.command import GitError
+from workspace.trees import entries, records, shadow, touched
+from workspace.trees.entries import Entry
+from workspace.trees.records import Record
+from workspace.trees.shadow import Shadow
+from workspace.trees.snapshot import split
+
+OTHER_TURN = "another turn worked in this directory meanwhile"
+NOT_BY_TOOLS = "no tool of this turn wrote it"
+BROKEN = "something else changed it while the turn worked on it"
+LEFT_OUT = "it was not kept before the turn: ignored, too large, or of a repository inside"
+RULES = "what git ignores changed meanwhile"
+LINK, GITLINK, NONE = entries.LINK, "160000", "000000"
+
+
+class Change(NamedTuple):
+    """One path before and after a turn; `why` it is not taken back, "" when it may be."""
+
+    path: str
+    before: Entry | None
+    after: Entry | None
+    why: str = ""
+    proven: bool = False  # by the notes of the turn
+
+    @property
+    def kind(self) -> str:
+        if self.before is None:
+            return "added"
+        return "modified" if self.after is not None else "deleted"
+
+
+def of(record: Record, others: Iterable[Record] = ()) -> list[Change]:
+    """Every path that differs, in order. GitError when the trees cannot be read."""
+    notes = touched.read(str(record.folder))
+    if not record.git or record.after is None:
+        return sorted(_noted(notes))
+    if record.before is None:
+        return []
+    repository = shadow_of(record)
+    meanwhile = _Meanwhile(others, record, repository)
+    differing = list(between(repository, record.before, record.after))
+    rules = record.rules[0] != record.rules[1]
+    found = []
+    for one in differing:
+        proven = notes.own.get(one.path) == (one.before, one.after)
+        why = "" if proven else _doubt(one, record, notes, meanwhile, rules=rules)
+        found.append(one._replace(why=why, proven=proven))
+    return found
+
+
+def _noted(notes: touched.Notes) -> Iterator[Change]:
+    """What only the notes tell: without git, or of a turn that a crash ended."""
+    for path, (before, after) in notes.own.items():
+        if before != after:
+            yield Change(path, before, after, proven=True)
+    for path in notes.broken:
+        yield Change(path, None, None, BROKEN)
+
+
+def _doubt(
+    change: Change,
+    record: Record,
+    notes: touched.Notes,
+    meanwhile: _Meanwhile,
+    *,
+    rules: bool,
+) -> str:
+    """Why a change that the notes do not prove may be somebody else's."""
+    path = change.path
+    if any(path == left or (left.endswith("/") and path.startswith(left)) for left in record.left):
+        return LEFT_OUT
+    if meanwhile.changed(path):
+        return OTHER_TURN
+    if record.logged and not notes.ran:
+        return BROKEN if path in notes.own or path in notes.broken else NOT_BY_TOOLS
+    if change.before is None and rules:
+        return RULES
+    return ""
+
+
+class _Meanwhile:
+    """What other turns changed while this one ran."""
+
+    def __init__(self, others: Iterable[Record], record: Record, repository: Shadow) -> None:
+        self.record, self.repository = record, repository
+        self.unknown: list[str] = []  # folders in which anything may have been changed
+        self.ended: set[str] = set()
+        self.running: dict[str, Entry] | None = None
+        for other in others:
+            if other.root == record.root and other.turned and record.during(other.turned.at):
+                self.ended |= set(other.turned.paths)
+            if other.overlaps(record):
+                self._add(other)
+
+    def _add(self, other: Record) -> None:
+        notes = touched.read(str(other.folder))
+        if other.root == self.record.root and other.logged and not notes.ran:
+            self.ended |= notes.own.keys() | notes.broken
+        elif other.root != self.record.root or not other.before or other.halved:
+            self.unknown.append(other.root)
+        elif other.after:
+            differing = between(self.repository, other.before, other.after)
+            self.ended |= {change.path for change in differing}
+        else:
+            self.running = tree(self.repository, other.before)
+
+    def changed(self, path: str) -> bool:
+        here = f"{self.record.root}/{path}"
+        if path in self.ended or any(records.within(folder, here) for folder in self.unknown):
+            return True
+        if self.running is None:
+            return False
+        now = look(self.record, path)
+        return now != self.running.get(path)
+
+
+def look(record: Record, path: str) -> Entry | None:
+    """What the path holds now; an entry that no tree has, for what is no file."""
+    try:
+        found = entries.at(record.root, path, sha256=record.sha256)
+    except (OSError, entries.Odd):
+        return Entry("", "")
+    return found.entry if found else None
+
+
+def between(repository: Shadow, before: str, after: str) -> Iterator[Change]:
+    """How two trees differ, path by path."""
+    parts = iter(
+        split(repository.run("diff-tree", "-r", "-z", "--raw", "--no-renames", before, after))
+    )
+    for head in parts:
+        old, new, was, now, _ = head.removeprefix(":").split(" ")
+        path = next(parts)
+        if GITLINK not in (old, new):
+            yield Change(path, _entry(old, was), _entry(new, now))
+
+
+def tree(repository: Shadow, name: str) -> dict[str, Entry]:
+    """Every path of a tree."""
+    found = {}
+    for line in split(repository.run("ls-tree", "-r", "-z", name)):
+        head, _, path = line.partition("\t")
+        mode, _kind, oid = head.split(" ")
+        found[path] = Entry(mode, oid)
+    return found
+
+
+def lines(record: Record) -> dict[str, tuple[int | None, int | None]]:
+    """Lines added and removed by path; None for what is no text."""
+    if not (record.git and record.before and record.after):
+        return {}
+    repository = shadow_of(record)
+    asked = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", record.before, record.after)
+    found = {}
+    for line in split(repository.run(*asked)):
+        added, removed, path = line.split("\t", 2)
+        found[path] = (_count(added), _count(removed))
+    return found
+
+
+def shadow_of(record: Record) -> Shadow:
+    """What its trees are read through. GitError when there is no repository any more."""
+    repository = shadow.opened(Path(record.root))
+    if repository is None:
+        raise GitError("not_git", f"Not a git repository any more: {record.root}")
+    return repository
+
+
+def _entry(mode: str, oid: str) -> Entry | None:
+    return None if mode == NONE else Entry(mode, oid)
+
+
+def _count(word: str) -> int | None:
+    return int(word) if word.isdigit() else None

@@ -1,0 +1,210 @@
+"""A turn's tree is kept before it begins and after it ended; called by its worker.
+
+Nothing here fails a turn: what cannot be kept is a notice in its chat. A turn that changed nothing
+leaves nothing. See docs/design/workspace.md#checkpoints.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from pathlib import Path
+
+from django.conf import settings
+
+from config.errors import SvcError
+from config.git.command import GitError
+from config.storage import files
+from workspace.chats import transcript
+from workspace.chats.turns import endings
+from workspace.engines import catalogue, policy
+from workspace.engines.base import Job
+from workspace.models import Turn
+from workspace.trees import changes, records, shadow, snapshot
+from workspace.trees.records import Record
+from workspace.trees.shadow import Shadow
+
+log = logging.getLogger(__name__)
+
+CODE = "checkpoint"
+LOGGED = ("runbook", "builtin", "claude")  # engines whose every call passes the gate
+DAY_S = 86_400
+LISTED = 3  # names of a notice
+
+
+def may_edit(job: Job) -> bool:
+    """Whether a turn could change a file: never in plan mode, not without a tool that writes."""
+    if job.mode == "plan" or job.engine is None:
+        return False
+    if job.engine not in LOGGED:
+        return True
+    return any(catalogue.kind(tool) in ("E", "X") or _foreign(tool) for tool in policy.expand(job))
+
+
+def _foreign(tool: str) -> bool:
+    """A tool of a server that is not this one: what it does is not known."""
+    ours = tool == policy.SERVER or tool.startswith(catalogue.SVC)
+    return tool.startswith("mcp__") and not ours
+
+
+def begin(turn: Turn, job: Job) -> Job:
+    """Keep the tree as it is before the turn; the job, told what to note and what to say."""
+    if not settings.SVC.checkpoint_days or not may_edit(job):
+        return job
+    root = Path(os.path.realpath(job.cwd))
+    try:
+        with files.lock(shadow.lock_of(root)):
+            record, notices = _kept(turn, job, root)
+    except (SvcError, GitError, OSError) as error:
+        return job._replace(notices=(("warn", CODE, _said(error)),))
+    keep = {
+        "folder": str(records.folder_of(turn.chat, turn.id)),
+        "root": str(root),
+        "sha256": record is not None and record.sha256,
+        "copies": record is None or not record.git,
+    }
+    return job._replace(keep=keep, notices=notices)
+
+
+Notices = tuple[tuple[str, str, str], ...]
+
+
+def _kept(turn: Turn, job: Job, root: Path) -> tuple[Record | None, Notices]:
+    repository = shadow.opened(root)
+    if repository is None:
+        return None, ()  # the copies of its file tools are all there is
+    record = Record(
+        turn.project, turn.chat, turn.id, str(root), git=True, sha256=repository.sha256,
+        logged=job.engine in LOGGED, began=records.now(),
+    )  # fmt: skip
+    try:
+        found = snapshot.take(repository)
+        message = f"Before turn {turn.id} of chat {turn.chat}"
+        commit = snapshot.keep(repository, record.refs[0], found.tree, message)
+    except (GitError, OSError) as error:
+        # another turn has to know that this one may have changed anything
+        records.write(record)
+        return record, (("warn", CODE, _said(error)),)
+    record = records.update(
+        record, commit=commit, before=found.tree, left=tuple(found.left), rules=(found.rules, "")
+    )
+    return record, _too_large(record)
+
+
+def _too_large(record: Record) -> Notices:
+    """What a person would expect to come back, and would not."""
+    names = [name for name in record.left if not name.endswith("/")]
+    if not names:
+        return ()
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    listed = f"{', '.join(names[:LISTED])}{more}"
+    text = f"Not kept by this turn's checkpoint, too large or unreadable: {listed}."
+    return (("info", CODE, text.encode(errors="replace").decode()),)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, OSError):
+        reason = os.strerror(error.errno) if error.errno else str(error)
+    else:
+        reason = str(error)
+    return f"The edits of this turn cannot be undone: no checkpoint was made ({reason})."
+
+
+def end(turn: Turn, job: Job) -> None:
+    """Keep the tree as the turn left it, or drop everything of a turn that changed nothing."""
+    if job.keep is None:
+        return
+    try:
+        record = records.find(turn.chat, turn.id)
+        root = Path(job.keep["root"])
+        with files.lock(shadow.lock_of(root)):
+            if record is None:
+                _end_copies(turn, job, root)
+            elif record.before is None:
+                records.update(record, ended=records.now())
+            else:
+                _end_tree(record)
+    except (SvcError, GitError, OSError) as error:
+        log.warning("no tree after a turn: %s", error, extra={"turn": turn.id})
+        lost(turn)
+        _tell(turn, _said(error))
+
+
+def _end_copies(turn: Turn, job: Job, root: Path) -> None:
+    record = Record(
+        turn.project, turn.chat, turn.id, str(root), git=False,
+        logged=job.engine in LOGGED, began=records.now(), ended=records.now(),
+    )  # fmt: skip
+    if record.folder.exists():
+        _count_or_drop(records.write(record), None)
+
+
+def _end_tree(record: Record) -> None:
+    repository = changes.shadow_of(record)
+    found = snapshot.take(repository)
+    if found.tree == record.before:
+        snapshot.drop(repository, record.refs)
+        records.remove(record)
+        return
+    message = f"After turn {record.turn} of chat {record.chat}"
+    snapshot.keep(repository, record.refs[1], found.tree, message, record.commit)
+    record = records.update(
+        record, after=found.tree, rules=(record.rules[0], found.rules), ended=records.now()
+    )
+    _count_or_drop(record, repository)
+
+
+def _count_or_drop(record: Record, repository: Shadow | None) -> None:
+    """How many files are the turn's own; what others did meanwhile is no reason to keep it."""
+    found = changes.of(record, others(record))
+    count = sum(1 for change in found if not change.why)
+    if found:
+        records.update(record, count=count)
+        return
+    if repository is not None:
+        snapshot.drop(repository, record.refs)
+    records.remove(record)
+
+
+def others(record: Record) -> list[Record]:
+    """Every other turn with a tree of its own."""
+    return [one for one in records.every() if one.turn != record.turn and one.git]
+
+
+def lost(turn: Turn) -> None:
+    """A turn ended without its second tree: what its file tools noted is known, and no more."""
+    record = records.find(turn.chat, turn.id)
+    if record is not None and record.ended is None:
+        records.update(record, ended=records.now())
+
+
+def _tell(turn: Turn, text: str) -> None:
+    try:
+        with transcript.Writer(endings.transcript_of(turn)) as writer:
+            writer.append("notice", turn.id, level="warn", code=CODE, text=text)
+    except (SvcError, transcript.Busy, transcript.StorageError) as error:
+        log.warning("not told in the chat: %s", error, extra={"turn": turn.id})
+
+
+def prune() -> None:
+    """Drop what is older than it is kept; a tree that is not there now keeps its refs."""
+    before = time.time() - (settings.SVC.checkpoint_days or 1) * DAY_S
+    old: dict[str, list[Record]] = {}
+    for record in records.every():
+        if (record.ended or record.began) < before:
+            old.setdefault(record.root, []).append(record)
+    for root, found in old.items():
+        try:
+            _forget(Path(root), found)
+        except (SvcError, GitError, OSError) as error:
+            log.warning("old checkpoints stay: %s", error)
+
+
+def _forget(root: Path, found: list[Record]) -> None:
+    with files.lock(shadow.lock_of(root)):
+        repository = shadow.opened(root)
+        if repository is not None:
+            snapshot.drop(repository, [ref for record in found for ref in record.refs])
+        for record in found:
+            records.remove(record)

@@ -1,0 +1,91 @@
+"""What turns changed, as pages and programs read it; undo and redo as they are answered."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict, cast
+
+from config.errors import Unavailable
+from config.git.command import GitError
+from workspace.chats import files
+from workspace.projects.project import Project
+from workspace.trees import changes, checkpoints, records, undo
+from workspace.trees.records import Record
+from workspace.trees.undo import Done
+
+
+class TurnEdits(TypedDict):
+    """One turn that changed files: how many are its own, and whether they were taken back."""
+
+    turnId: str
+    files: int
+    undone: bool
+
+
+class EditedFile(TypedDict):
+    """`kept` says why an undo leaves it alone; lines are null for what is no text."""
+
+    path: str
+    change: Literal["added", "modified", "deleted"]
+    added: int | None
+    removed: int | None
+    kept: str | None
+
+
+class Kept(TypedDict):
+    path: str
+    reason: str
+
+
+def of_chat(project: Project, chat: str) -> list[TurnEdits]:
+    """Turns that changed something, oldest first; running ones are not among them."""
+    files.read(project, chat)
+    found: list[TurnEdits] = []
+    for record in records.of_chat(chat):
+        if record.ended is None or record.project != project.slug:
+            continue
+        count = _counted(record)
+        if count:
+            undone = record.undone is not None
+            found.append({"turnId": record.turn, "files": count, "undone": undone})
+    return found
+
+
+def _counted(record: Record) -> int:
+    """Of a turn that a crash ended, its notes are all there is."""
+    if record.count is not None:
+        return record.count
+    return sum(1 for change in changes.of(record) if not change.why)
+
+
+def of_turn(project: Project, chat: str, turn: str) -> tuple[list[EditedFile], bool]:
+    """The files, and whether they were taken back. NotFound, Unavailable."""
+    files.read(project, chat)
+    record = undo.record_of(project, chat, turn)
+    try:
+        found = changes.of(record, checkpoints.others(record))
+        lines = changes.lines(record)
+    except (GitError, OSError) as error:
+        raise Unavailable(f"The kept files cannot be read: {error}") from None
+    shown: list[EditedFile] = []
+    for change in found:
+        added, removed = lines.get(change.path, (None, None))
+        kind = cast("Literal['added', 'modified', 'deleted']", change.kind)
+        shown.append(
+            {
+                "path": printed(change.path),
+                "change": kind,
+                "added": added,
+                "removed": removed,
+                "kept": change.why or None,
+            }
+        )
+    return shown, record.undone is not None
+
+
+def kept(done: Done) -> list[Kept]:
+    return [{"path": printed(path), "reason": why} for path, why in done.kept]
+
+
+def printed(path: str) -> str:
+    """A name that is no UTF-8 with a replacement character for each byte that is none."""
+    return path.encode(errors="surrogateescape").decode(errors="replace")

@@ -1,0 +1,113 @@
+"""What one path of a working tree holds, in git's terms: a mode and the id of its bytes.
+
+Looked at by a name in an open folder, never through a link. Without Django: the process of a turn
+asks too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat as modes
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from workspace.engines.light_typing import NamedTuple
+
+LARGEST = 64 * 1024 * 1024  # bytes of a file that is kept
+FILE, PROGRAM, LINK = "100644", "100755", "120000"
+
+
+class Entry(NamedTuple):
+    """As git names it: the mode, and the id of the blob."""
+
+    mode: str
+    oid: str
+
+
+class Found(NamedTuple):
+    """An entry with its bytes, and its permissions as the file system has them."""
+
+    entry: Entry
+    data: bytes
+    permissions: int
+
+
+class Odd(Exception):
+    """A device, a file that is too large or does not hold still: never touched."""
+
+
+@contextmanager
+def folder_of(root: str, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+    """The open folder of `path` below `root`, and its name in there; no link is followed.
+
+    OSError where the folder is not there, or a link or a file stands in its place; with `make`
+    it is made.
+    """
+    *above, name = path.split("/")
+    fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in above:
+            if make:
+                _make(part, fd)
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
+            inner = os.open(part, flags, dir_fd=fd)
+            os.close(fd)
+            fd = inner
+        yield fd, name
+    finally:
+        os.close(fd)
+
+
+def _make(part: str, folder: int) -> None:
+    try:
+        os.mkdir(part, dir_fd=folder)
+    except FileExistsError:
+        return
+
+
+def find(folder: int, name: str, *, sha256: bool) -> Found | None:
+    """The file or link that is there, or None. Odd for what is kept by no tree."""
+    try:
+        there = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if modes.S_ISLNK(there.st_mode):
+            data = os.fsencode(os.readlink(name, dir_fd=folder))
+            return Found(Entry(LINK, oid(data, sha256=sha256)), data, 0)
+        if modes.S_ISDIR(there.st_mode):
+            return None  # to git a folder is its files
+        if not modes.S_ISREG(there.st_mode):
+            raise Odd(name)
+        return _file(folder, name, sha256)
+    except FileNotFoundError:
+        return None
+
+
+def _file(folder: int, name: str, sha256: bool) -> Found:
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    fd = os.open(name, flags, dir_fd=folder)
+    with os.fdopen(fd, "rb") as file:
+        there = os.fstat(fd)
+        if not modes.S_ISREG(there.st_mode) or there.st_size > LARGEST:
+            raise Odd(name)
+        data = file.read(LARGEST + 1)
+        if len(data) != os.fstat(fd).st_size:
+            raise Odd(name)
+    mode = PROGRAM if there.st_mode & 0o100 else FILE
+    return Found(Entry(mode, oid(data, sha256=sha256)), data, modes.S_IMODE(there.st_mode))
+
+
+def at(root: str, path: str, *, sha256: bool) -> Found | None:
+    """The same by the path below a root; None also where its folder is not there."""
+    try:
+        with folder_of(root, path) as (folder, name):
+            return find(folder, name, sha256=sha256)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def oid(data: bytes, *, sha256: bool) -> str:
+    """The id that git gives to these bytes."""
+    made = hashlib.new("sha256" if sha256 else "sha1", usedforsecurity=False)
+    made.update(b"blob %d\0" % len(data))
+    made.update(data)
+    return made.hexdigest()

@@ -1,0 +1,167 @@
+"""A repository of ours beside the user's: our index and rules, their work tree and objects.
+
+git reads the work tree through it, so nothing that the user's repository names is run or even
+seen: no filter, hook, attribute, monitor. Bytes are kept as they are. The user's index, HEAD,
+stash, reflog and configuration are never written. See docs/design/workspace.md#checkpoints.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from config.git import command
+from config.git.command import GitError
+from config.storage import opening
+from config.storage.drafts import PREFIX
+
+CONFIG = {
+    False: "[core]\n\trepositoryformatversion = 0\n\tbare = false\n",
+    True: "[core]\n\trepositoryformatversion = 1\n\tbare = false\n"
+    "[extensions]\n\tobjectformat = sha256\n",
+}
+ATTRIBUTES = "* -text -crlf -eol -ident -filter -working-tree-encoding\n"
+QUESTIONS = ("--absolute-git-dir", "--git-common-dir", "--show-object-format")
+WHO = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "svc"), ("EMAIL", "svc@localhost"))
+}
+RULES = 1 << 20  # bytes of a file of ignore rules
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """Ours for one work tree, and where the user's own parts are."""
+
+    root: Path
+    dir: Path
+    git_dir: Path
+    common_dir: Path
+    sha256: bool
+    excludes: str  # the user's own file of ignore rules, "" for git's usual one
+
+    @property
+    def index(self) -> Path:
+        return self.dir / "index"
+
+    def run(
+        self,
+        *args: str,
+        stdin: bytes | None = None,
+        timeout: float = command.TIMEOUT_S,
+        accepted: Collection[int] = (0,),
+        literal: bool = True,
+    ) -> bytes:
+        """A git command that reads the work tree by our index, and writes objects at most."""
+        environ = WHO | {
+            "GIT_DIR": str(self.dir),
+            "GIT_WORK_TREE": str(self.root),
+            "GIT_OBJECT_DIRECTORY": str(self.common_dir / "objects"),
+            "GIT_INDEX_FILE": str(self.index),
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+        if not literal:
+            environ["GIT_LITERAL_PATHSPECS"] = "0"
+        if self.excludes:
+            environ |= {
+                "GIT_CONFIG_COUNT": "1",
+                "GIT_CONFIG_KEY_0": "core.excludesFile",
+                "GIT_CONFIG_VALUE_0": self.excludes,
+            }
+        return command.run(
+            self.root, *args, stdin=stdin, timeout=timeout, environ=environ, accepted=accepted
+        )
+
+    def ignored(self, paths: Collection[str]) -> set[str]:
+        """Those of the paths that git ignores by the rules as they are now, tracked or not."""
+        self.rules()
+        # it wants no literal paths; behind "./" none of them means anything else
+        told = b"".join(b"./" + os.fsencode(path) + b"\0" for path in paths)
+        asked = ("check-ignore", "-z", "--no-index", "--stdin")
+        found = self.run(*asked, stdin=told, accepted=(0, 1), literal=False).split(b"\0")
+        return {os.fsdecode(path.removeprefix(b"./")) for path in found[:-1]}
+
+    def theirs(
+        self, *args: str, stdin: bytes | None = None, timeout: float = command.TIMEOUT_S
+    ) -> bytes:
+        """A git command on the user's repository that touches our refs at most."""
+        environ = {"GIT_DIR": str(self.git_dir), "GIT_WORK_TREE": str(self.root)}
+        quiet = ("-c", "core.logAllRefUpdates=false")
+        return command.run(self.root, *quiet, *args, stdin=stdin, timeout=timeout, environ=environ)
+
+    def rules(self) -> str:
+        """Take over the ignore rules that lie outside of the work tree; what stands for them."""
+        own = _contents(self.common_dir / "info/exclude")
+        users = _contents(Path(self.excludes)) if self.excludes else _usual()
+        text = own + (b"" if own.endswith(b"\n") or not own else b"\n") + f"{PREFIX}*\n".encode()
+        if _contents(self.dir / "info/exclude") != text:
+            (self.dir / "info/exclude").write_bytes(text)
+        return hashlib.sha256(own + b"\0" + users).hexdigest()[:16]
+
+    def forget(self) -> None:
+        """Begin with an empty index again."""
+        for name in ("index", "index.lock", "seen.json"):
+            (self.dir / name).unlink(missing_ok=True)
+
+
+def lock_of(root: Path) -> str:
+    """Name of the lock that checkpoints and undos of one work tree hold."""
+    return f"tree:{root}"
+
+
+def home() -> Path:
+    return Path(settings.DATA_DIR) / "checkpoints"
+
+
+def opened(root: Path) -> Shadow | None:
+    """The shadow of a work tree whose top is `root`; None where that is none. GitError."""
+    if not os.path.lexists(root / ".git"):
+        return None
+    root = Path(os.path.realpath(root))
+    told = os.fsdecode(command.run(root, "rev-parse", "--path-format=absolute", *QUESTIONS))
+    answers = told.removesuffix("\n").split("\n")
+    if len(answers) != len(QUESTIONS):
+        raise GitError("failed", "the path of the repository holds a line feed")
+    asked = ("config", "--type=path", "--get", "core.excludesFile")
+    excludes = os.fsdecode(command.run(root, *asked, accepted=(0, 1))).removesuffix("\n")
+    git_dir, common_dir, form = answers
+    if excludes:
+        excludes = os.path.join(root, excludes)  # noqa: PTH118 - may be absolute
+    name = hashlib.sha256(os.fsencode(root)).hexdigest()[:24]
+    folder = home() / "trees" / name
+    shadow = Shadow(root, folder, Path(git_dir), Path(common_dir), form == "sha256", excludes)
+    _furnish(shadow)
+    return shadow
+
+
+def _furnish(shadow: Shadow) -> None:
+    """What git wants to find of a repository; made again if somebody cleared it."""
+    folder = shadow.dir
+    if (folder / "HEAD").exists() and _contents(folder / "root") == os.fsencode(shadow.root):
+        return
+    for name in ("objects", "refs", "info"):
+        (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+    (folder / "config").write_bytes(CONFIG[shadow.sha256].encode())
+    (folder / "info/attributes").write_bytes(ATTRIBUTES.encode())
+    (folder / "root").write_bytes(os.fsencode(shadow.root))
+    (folder / "HEAD").write_bytes(b"ref: refs/heads/none\n")
+
+
+def _contents(path: Path) -> bytes:
+    try:
+        return opening.contents(path, limit=RULES)
+    except OSError:
+        return b""
+
+
+def _usual() -> bytes:
+    """The rules that git reads where nothing is configured."""
+    base = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
+    return _contents(Path(base) / "git/ignore")

@@ -1,0 +1,207 @@
+"""The tree of a working directory as it is now, by an index that is kept warm.
+
+Only what changed since the last time is read. What git would ignore stays out, also embedded
+repositories and what is too large; all of it is named.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat as modes
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from config.git.command import GitError
+from config.storage import files, opening
+from workspace.trees.entries import LARGEST
+from workspace.trees.shadow import Shadow
+
+BUDGET_S = 15.0  # a turn waits for it, and its lease is 30 s
+BATCH, BATCH_BYTES = 4000, 128 * 1024 * 1024  # what was added is kept when time is over
+MOST_NEW = 1 << 30  # bytes of files that the user's git does not know
+REFS = "refs/svc/checkpoints"
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`left`: names that are in no tree of ours, a folder with its slash. `rules`: what stands
+    for the ignore rules that are no file of the tree."""
+
+    tree: str
+    rules: str
+    left: list[str] = field(default_factory=list)
+
+
+def take(shadow: Shadow) -> Snapshot:
+    """The tree as it is now; under the lock of the work tree. GitError when it cannot be had."""
+    deadline = time.monotonic() + BUDGET_S
+    (shadow.dir / "index.lock").unlink(missing_ok=True)  # of a process that was killed
+    try:
+        return _Taking(shadow, deadline).run()
+    except GitError as error:
+        if error.kind != "failed" or not shadow.index.exists():
+            raise
+        shadow.forget()  # an index that is damaged, or names blobs that were pruned meanwhile
+        return _Taking(shadow, deadline).run()
+
+
+def keep(shadow: Shadow, ref: str, tree: str, message: str, *parents: str) -> str:
+    """A commit of the tree under the ref; its id."""
+    above = [part for parent in parents for part in ("-p", parent)]
+    told = shadow.run("commit-tree", *above, "-m", message, tree)
+    commit = told.decode().strip()
+    shadow.theirs("update-ref", ref, commit)
+    return commit
+
+
+def drop(shadow: Shadow, refs: Iterable[str]) -> None:
+    """Take our refs away; those that are not there are no mistake."""
+    lines = b"".join(b"delete %s\0\0" % os.fsencode(ref) for ref in refs)
+    if lines:
+        shadow.theirs("update-ref", "-z", "--stdin", stdin=lines)
+
+
+def split(told: bytes) -> list[str]:
+    return [os.fsdecode(name) for name in told.split(b"\0")[:-1]]
+
+
+class _Taking:
+    """One look at the work tree."""
+
+    def __init__(self, shadow: Shadow, deadline: float) -> None:
+        self.shadow, self.deadline = shadow, deadline
+        self.seen_file = shadow.dir / "seen.json"
+        self.seen = _seen(shadow)
+        self.left: list[str] = []
+        self.folders: dict[str, bool] = {"": True}
+
+    def run(self) -> Snapshot:
+        rules = self.shadow.rules()
+        names = self._changed()
+        marks = {"rules": rules, "users": _stat(self.shadow)}
+        known = {key: self.seen.get(key) for key in marks}
+        gone: list[str] = []
+        if known != marks or any(name.endswith(".gitignore") for name in names):
+            gone, more = self._ignored()
+            names |= dict.fromkeys(more)
+        changed = self._update(list(names), gone)
+        tree = self.seen.get("tree")
+        if not changed and tree:
+            self._run("cat-file", "-e", tree)  # nothing holds it: it may have been pruned
+        else:
+            tree = self._run("write-tree").decode().strip()
+        if changed or known != marks:
+            self.seen_file.write_text(json.dumps({**marks, "tree": tree}))
+        return Snapshot(str(tree), rules, sorted(self.left))
+
+    def _changed(self) -> dict[str, None]:
+        """Names that are not as the index has them; both halves of git's look at once."""
+        with ThreadPoolExecutor(1) as pool:
+            others = pool.submit(self._list, "-o", "--exclude-standard")
+            names = dict.fromkeys(self._list("-m") if self.shadow.index.exists() else [])
+            return names | dict.fromkeys(others.result())
+
+    def _ignored(self) -> tuple[list[str], list[str]]:
+        """What our index has and git would ignore by now, and what is ignored and tracked all the
+        same."""
+        asked = ("ls-files", "-z", "-c", "-i", "--exclude-standard")
+        ours = set(split(self._run(*asked)))
+        tracked = set(split(self.shadow.theirs(*asked, timeout=self._rest())))
+        return sorted(ours - tracked), sorted(tracked - ours)
+
+    def _update(self, names: list[str], gone: list[str]) -> bool:
+        """Bring the index in line; whether there was anything to do."""
+        added: list[tuple[str, int]] = []
+        for name in names:
+            size = self._size(name)
+            if size is None:
+                gone.append(name)
+            else:
+                added.append((name, size))
+        if sum(size for _, size in added) > MOST_NEW:
+            self._refuse_heaps(added)
+        gone = [name for name in gone if not name.endswith("/")]
+        if gone or added:
+            self.seen_file.unlink(missing_ok=True)  # its tree is not that of the index any more
+        if gone:
+            self._feed(["--force-remove"], gone)
+        for batch in _batches(added):
+            self._feed(["--add", "--replace", "--remove"], batch)
+        return bool(gone or added)
+
+    def _size(self, name: str) -> int | None:
+        """Bytes of what can be kept; None for what is gone, or is left out."""
+        if name.endswith("/"):
+            self.left.append(name)
+            return None
+        path = f"{self.shadow.root}/{name}"
+        try:
+            found = os.lstat(path) if self._reached(name.rpartition("/")[0]) else None
+        except OSError:
+            found = None
+        if found is None:
+            return None
+        fine = modes.S_ISLNK(found.st_mode) or (
+            modes.S_ISREG(found.st_mode) and found.st_size <= LARGEST and os.access(path, os.R_OK)
+        )
+        if not fine:
+            self.left.append(name)
+            return None
+        return found.st_size
+
+    def _reached(self, folder: str) -> bool:
+        """Whether no link stands in the way."""
+        if folder not in self.folders:
+            above = self._reached(folder.rpartition("/")[0])
+            found = above and os.lstat(f"{self.shadow.root}/{folder}")
+            self.folders[folder] = bool(found and modes.S_ISDIR(found.st_mode))
+        return self.folders[folder]
+
+    def _refuse_heaps(self, added: Sequence[tuple[str, int]]) -> None:
+        """A gigabyte that nobody told git to ignore is not copied into its objects."""
+        tracked = set(split(self.shadow.theirs("ls-files", "-z", timeout=self._rest())))
+        if sum(size for name, size in added if name not in tracked) > MOST_NEW:
+            raise GitError("failed", "more than 1 GB of files is neither tracked nor ignored")
+
+    def _feed(self, how: list[str], names: Iterable[str]) -> None:
+        told = b"".join(os.fsencode(name) + b"\0" for name in names)
+        self._run("update-index", *how, "-z", "--stdin", stdin=told)
+
+    def _list(self, *how: str) -> list[str]:
+        return split(self._run("ls-files", "-z", *how))
+
+    def _run(self, *args: str, stdin: bytes | None = None) -> bytes:
+        return self.shadow.run(*args, stdin=stdin, timeout=self._rest())
+
+    def _rest(self) -> float:
+        return max(0.1, self.deadline - time.monotonic())
+
+
+def _batches(added: Sequence[tuple[str, int]]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    size = 0
+    for name, more in added:
+        batch.append(name)
+        size += more
+        if len(batch) >= BATCH or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _seen(shadow: Shadow) -> dict[str, Any]:
+    """What the index was brought in line with; nothing without an index."""
+    try:
+        found = json.loads(opening.contents(shadow.dir / "seen.json"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and shadow.index.exists() else {}
+
+
+def _stat(shadow: Shadow) -> str | None:
+    return files.stat_of(shadow.git_dir / "index")

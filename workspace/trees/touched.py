@@ -1,0 +1,162 @@
+"""What the file tools of a turn did, path by path: read from the turn's own process.
+
+Before a call acts and after it, what its file holds is written down; where there is no git the
+bytes are copied too. A path whose notes join without a gap was changed by this turn and by nobody
+else. Without Django.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+
+from config.storage import opening
+from workspace.engines import catalogue
+from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple
+from workspace.trees import entries
+from workspace.trees.entries import Entry
+
+if TYPE_CHECKING:
+    from workspace.engines.base import ToolUse
+
+FILE, KEPT = "touched.jsonl", "kept"
+HARMLESS = "RPNE"  # kinds of tools that change no file, or whose file is noted here
+LONGEST = 64 * 1024 * 1024
+ODD = ["", ""]
+
+
+class Touched:
+    """The notes of one turn; `keep` is {folder, root, sha256, copies} of its job."""
+
+    def __init__(self, keep: dict[str, Any]) -> None:
+        self.folder, self.root = keep["folder"], keep["root"]
+        self.sha256, self.copies = keep["sha256"], keep["copies"]
+        self.open: dict[str, str] = {}  # call -> path
+        self.ran = False
+
+    def before(self, use: ToolUse) -> None:
+        """A call that was allowed is about to act."""
+        kind = catalogue.kind(use.tool) or ""
+        if kind not in HARMLESS or not kind:
+            if not self.ran and not use.tool.startswith(catalogue.SVC):
+                self.ran = True
+                self._note({"ran": use.tool})
+            return
+        path = self._path(use) if kind == "E" else None
+        if path is not None:
+            self.open[use.call] = path
+            self._note({"path": path, "before": self._look(path)})
+
+    def after(self, call: str) -> None:
+        """A call has ended, however it ended."""
+        path = self.open.pop(call, None)
+        if path is not None:
+            self._note({"path": path, "after": self._look(path)})
+
+    def close(self) -> None:
+        for call in list(self.open):
+            self.after(call)
+
+    def _path(self, use: ToolUse) -> str | None:
+        asked = os.path.join(self.root, catalogue.path(use.tool, use.input) or "")
+        try:
+            real = os.path.realpath(asked)
+        except ValueError:
+            return None
+        return os.path.relpath(real, self.root) if real.startswith(f"{self.root}/") else None
+
+    def _look(self, path: str) -> list[str] | None:
+        try:
+            found = entries.at(self.root, path, sha256=self.sha256)
+        except (OSError, entries.Odd):
+            return ODD
+        if found is None:
+            return None
+        if self.copies:
+            copy(self.folder, found.entry.oid, found.data)
+        return list(found.entry)
+
+    def _note(self, said: dict[str, Any]) -> None:
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        fd = os.open(os.path.join(self.folder, FILE), flags, 0o600)
+        try:
+            os.write(fd, json.dumps(said).encode() + b"\n")
+        finally:
+            os.close(fd)
+
+
+def copy(folder: str, oid: str, data: bytes) -> None:
+    """Keep bytes under their id, whole or not at all."""
+    kept = os.path.join(folder, KEPT)
+    os.makedirs(kept, mode=0o700, exist_ok=True)
+    path = os.path.join(kept, oid)
+    if os.path.exists(path):
+        return
+    draft = f"{path}.{os.getpid()}"
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(fd, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.rename(draft, path)
+
+
+class Notes(NamedTuple):
+    """`own`: path -> (before, after) of what only the turn's file tools changed. `broken`: paths
+    that something else changed in between. `ran`: whether the turn could change more."""
+
+    own: dict[str, tuple[Entry | None, Entry | None]]
+    broken: set[str]
+    ran: bool
+
+
+def read(folder: str) -> Notes:
+    """The notes of a turn; none for one that noted nothing."""
+    try:
+        lines = opening.contents(os.path.join(folder, FILE), limit=LONGEST).splitlines()
+    except OSError:
+        return Notes({}, set(), ran=False)
+    return joined(_decoded(lines))
+
+
+def _decoded(lines: Iterable[bytes]) -> Iterable[dict[str, Any]]:
+    for line in lines:
+        try:
+            said = json.loads(line)
+        except ValueError:  # torn by a crash
+            continue
+        if isinstance(said, dict):
+            yield said
+
+
+def joined(notes: Iterable[dict[str, Any]]) -> Notes:
+    first: dict[str, Entry | None] = {}
+    last: dict[str, Entry | None] = {}
+    waiting: set[str] = set()
+    broken: set[str] = set()
+    ran = False
+    for said in notes:
+        ran = ran or "ran" in said
+        path = said.get("path")
+        if path is None:
+            continue
+        key = "before" if "before" in said else "after"
+        seen = None if said[key] is None else Entry(*said[key])
+        if seen == Entry(*ODD) or (key == "before" and path in last and last[path] != seen):
+            broken.add(path)
+        if key == "before":
+            first.setdefault(path, seen)
+            waiting.add(path)
+        else:
+            waiting.discard(path)
+        last[path] = seen
+    broken |= waiting
+    own = {path: (first[path], last[path]) for path in first if path not in broken}
+    return Notes(own, broken, ran)
+
+
+def kept(folder: str, oid: str) -> bytes:
+    """The bytes that were copied under this id."""
+    return opening.contents(os.path.join(folder, KEPT, oid), limit=LONGEST)
