@@ -11,7 +11,10 @@ import pytest
 from tests.review.repos import Repo
 from tests.service import Service, until
 
-LOOK = '#!runbook\n```Grep name=lines\n{"pattern": "one"}\n```\n```Glob\n{"pattern": "**/*"}\n```\nSeen.\n'
+LOOK = (
+    '#!runbook\n```Grep name=lines\n{"pattern": "one"}\n```\n'
+    '```Glob\n{"pattern": "**/*"}\n```\nSeen.\n'
+)
 P, R = "/api/projects/notes", "/review/api/projects/notes"
 
 
