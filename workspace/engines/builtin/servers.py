@@ -14,7 +14,7 @@ PROBE_S, REQUEST_S = 0.2, 120.0
 KEYS = {"anthropic": ANTHROPIC, "openai": OPENAI}
 DEFAULTS = {"anthropic": "claude-sonnet-5-5", "openai": "gpt-6.1-sol"}
 MOST_S = 86400  # a day
-CONTEXT = "contextTokens"
+LEAST, MOST_TOKENS = 1000, 100_000_000
 _LISTED_BYTES = 1024 * 1024
 
 
@@ -72,29 +72,30 @@ def request_seconds(cfg: Mapping[str, Any]) -> float:
     return seconds if 0 < seconds <= MOST_S else 0.0
 
 
-def context_tokens(server: str, cfg: Mapping[str, Any]) -> int | None:
-    """What the settings say that the models of a server can take; None where they are silent."""
-    own = cfg.get("settings", {})
-    of_server = own.get(server)
-    given = of_server.get(CONTEXT) if isinstance(of_server, Mapping) else None
-    return _tokens(given) or _tokens(own.get(CONTEXT))
+def context_tokens(cfg: Mapping[str, Any], server: str, model: str) -> int | None:
+    """engines.builtin.contextTokens of this model, of its server, or of all; None for none."""
+    given = cfg.get("settings", {}).get("contextTokens")
+    if isinstance(given, Mapping):
+        given = given.get(f"{server}:{model}", given.get(server))
+    return given if type(given) is int else None
 
 
-def _tokens(given: Any) -> int | None:
-    return given if type(given) is int and given > 0 else None
+def _bad_context(cfg: Mapping[str, Any]) -> str | None:
+    given = cfg.get("settings", {}).get("contextTokens")
+    values = list(given.values()) if isinstance(given, Mapping) else [given]
+    for value in values:
+        if value is not None and not (type(value) is int and LEAST <= value <= MOST_TOKENS):
+            return (
+                f"engines.builtin.contextTokens has to be a whole number from {LEAST} to "
+                f'{MOST_TOKENS}, or such numbers by server or model, not "{str(value)[:100]}"'
+            )
+    return None
 
 
 def unusable(cfg: Mapping[str, Any]) -> str | None:
     """What is wrong with the settings of the engine, None when they can be used."""
-    own = cfg.get("settings", {})
-    told = {"": own, **{f"{name}.": own.get(name) for name in ("local", *KEYS)}}
-    for place, entry in told.items():
-        given = entry.get(CONTEXT) if isinstance(entry, Mapping) else None
-        if given is not None and _tokens(given) is None:
-            return (
-                f"engines.builtin.{place}{CONTEXT} has to be a whole number of tokens above 0, "
-                f'e.g. 32768, not "{str(given)[:100]}"'
-            )
+    if wrong := _bad_context(cfg):
+        return wrong
     if request_seconds(cfg):
         return None
     given = str(cfg["settings"]["requestSeconds"])[:100]

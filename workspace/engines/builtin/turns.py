@@ -209,7 +209,7 @@ class Turn:
     def _replied(self, response: ModelResponse) -> Answered:
         """Which model it was by the server's own word, and what its context holds by now."""
         used = response.usage.input_tokens + response.usage.output_tokens
-        limit = servers.context_tokens(self.server, self.job.engine_cfg)
+        limit = servers.context_tokens(self.job.engine_cfg, self.server, self.name)
         model = f"{self.server}:{response.model_name or self.name}"
         return Answered(model, {"used": used, "limit": limit} if used else None)
 
