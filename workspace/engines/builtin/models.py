@@ -15,6 +15,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RunUsage
 
+from workspace.engines import looped
 from workspace.engines.base import End
 from workspace.engines.builtin import servers
 from workspace.engines.light_typing import Any
@@ -33,7 +34,9 @@ async def opened(server: str, name: str, cfg: Mapping[str, Any]) -> AsyncIterato
     for its commands, not for the conversation and its key.
     """
     async with httpx2.AsyncClient(trust_env=False) as client:
-        yield _model(server, name, cfg, client)
+        with looped.loading():
+            model = _model(server, name, cfg, client)
+        yield model
 
 
 def _model(server: str, name: str, cfg: Mapping[str, Any], client: httpx2.AsyncClient) -> Model:
