@@ -1,6 +1,7 @@
-"""T1: what a checkpoint of a work tree costs beside `git add -A` with a warm index of its own.
+"""T1, T2: what a checkpoint of a work tree costs beside `git add -A` with a warm index of its own,
+and what is not committed beside `git status` and `git diff`.
 
-20,000 files, 5 of them changed before each; both on the same tree, alternately, best of 7.
+20,000 files, 5 of them changed before each; all on the same tree, alternately, best of 7.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
@@ -21,11 +23,14 @@ MOST_X, MORE_MS = 2, 20
 def main() -> list[Figure]:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
+    from django.core.management import call_command
 
     django.setup(set_prefix=False)
+    call_command("migrate", verbosity=0)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "work"
-        return [_checkpoint(root, _made(root))]
+        made = _made(root)
+        return [_checkpoint(root, made), _changes(root, made)]
 
 
 def _made(root: Path) -> list[Path]:
@@ -40,26 +45,58 @@ def _made(root: Path) -> list[Path]:
     return made
 
 
-def _git(root: Path, *args: str, index: Path | None = None) -> None:
-    environ = dict(os.environ) | ({"GIT_INDEX_FILE": str(index)} if index else {})
-    subprocess.run(["git", *args], cwd=root, env=environ, check=True, capture_output=True)
-
-
-def _checkpoint(root: Path, made: list[Path]) -> Figure:
-    from workspace.trees import shadow, snapshot
-
-    index, numbers = root.parent / "index", count()
+def _changer(made: list[Path]) -> Callable[[], None]:
+    numbers = count()
 
     def change() -> None:
         number = next(numbers)
         for path in made[:: FILES // CHANGED]:
             path.write_text(f"changed {number}\n")
 
+    return change
+
+
+def _changes(root: Path, made: list[Path]) -> Figure:
+    """With a project that lists the repository, as review reads it."""
+    from django.conf import settings
+
+    from review.stacks import worktree
+
+    project = Path(settings.PROJECTS_DIR) / "bench-trees"
+    project.mkdir(parents=True, exist_ok=True)
+    (project / "project.yaml").write_text(f"title: Bench\nrepos:\n- name: work\n  path: {root}\n")
+    change = _changer(made)
+
+    def ours() -> None:
+        assert len(worktree.changes("bench-trees", "work")["files"]) == CHANGED
+
+    def floor() -> None:
+        _git(root, "--no-optional-locks", "status", "--porcelain")
+        _git(root, "--no-optional-locks", "diff")
+
+    change()
+    ours()
+    best, least = alternately(ours, floor, before=change)
+    what = f"what is not committed, {FILES} files, {CHANGED} changed : git status + git diff"
+    return compared("T2", what, best, least, unit="ms", most=1.5)
+
+
+def _git(root: Path, *args: str, index: Path | None = None) -> None:
+    environ = dict(os.environ) | ({"GIT_INDEX_FILE": str(index)} if index else {})
+    subprocess.run(["git", *args], cwd=root, env=environ, check=True, capture_output=True)
+
+
+def _checkpoint(root: Path, made: list[Path]) -> Figure:
+    from config.git import shadow, snapshot
+    from workspace.trees import records
+
+    index, change = root.parent / "index", _changer(made)
+
     def ours() -> None:
         repository = shadow.opened(root)
         assert repository is not None
         found = snapshot.take(repository)
-        snapshot.keep(repository, f"{snapshot.REFS}/bench/turn", found.tree, "bench")
+        snapshot.keep(repository, f"{records.REFS}/bench/turn", found.tree, "bench")
 
     def floor() -> None:
         _git(root, "add", "-A", index=index)

@@ -14,9 +14,11 @@ from review.api.commits import CommitViewSet
 from review.api.instance import InstanceViewSet
 from review.api.projects import ProjectViewSet
 from review.api.threads import ThreadViewSet
+from review.api.worktree import WorktreeViewSet
 
 P = "api/projects/<str:project>"
 C = f"{P}/repos/<str:repo>/commits/<str:sha>"
+WORKTREE = f"{P}/repos/<str:repo>/commits/WORKTREE"
 THREAD = f"{C}/threads/<str:thread>"
 
 shown = SpectacularSwaggerSplitView.as_view
@@ -24,6 +26,7 @@ instance = InstanceViewSet.as_view
 project = ProjectViewSet.as_view
 commit = CommitViewSet.as_view
 thread = ThreadViewSet.as_view
+worktree = WorktreeViewSet.as_view
 
 urlpatterns = [
     path("", pages.start, name="review-start"),
@@ -47,6 +50,8 @@ urlpatterns = [
     path(f"{P}/assets/<str:name>", project({"get": "asset"})),
     path(f"{P}/stack.svg", project({"get": "picture"}), {"kind": "svg"}),
     path(f"{P}/stack.png", project({"get": "picture"}), {"kind": "png"}),
+    path(WORKTREE, worktree({"get": "retrieve"})),
+    path(f"{WORKTREE}/file", worktree({"get": "file"})),
     path(C, commit({"get": "retrieve"})),
     path(f"{C}/file", commit({"get": "file"})),
     path(f"{C}/image", commit({"get": "image"})),

@@ -19,7 +19,7 @@ class Description:
         self.schema = _as_json_schema(schema)
         self.paths = {
             re.compile(re.sub(r"\{\w+\}", "[^/]+", path)): item
-            for path, item in self.schema["paths"].items()
+            for path, item in sorted(self.schema["paths"].items(), key=_blanks)
         }
 
     def check(self, answer: httpx.Response, path: str) -> None:
@@ -48,6 +48,11 @@ class Description:
             if pattern.fullmatch(path):
                 return item.get(method.lower())
         return None
+
+
+def _blanks(path: tuple[str, Any]) -> int:
+    """A path without blanks goes before one that fits it too."""
+    return path[0].count("{")
 
 
 def _as_json_schema(value: Any) -> Any:

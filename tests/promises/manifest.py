@@ -63,6 +63,12 @@ PROMISES = (
         "config/web/events.py",
     ),
     Promise(
+        "F10",
+        "a directory that a project works in by its path is the user's alone",
+        "0 bytes and 0 times changed by what is not a turn's own doing",
+        "workspace/projects/folders.py",
+    ),
+    Promise(
         "T1",
         "one firing per trigger and nominal time",
         "4 schedulers x 60 times, exactly 60 runs",

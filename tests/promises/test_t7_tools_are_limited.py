@@ -17,7 +17,8 @@ from tests.workspace.engines.builtin.talk import Talk
 from tests.workspace.engines.claude.conftest import Desk
 from tests.workspace.engines.claude.stand_in import played
 from tests.workspace.engines.manage import manage
-from tests.workspace.engines.tool_servers import BWRAP, NOTE, READ, marks, mine
+from tests.workspace.engines.tool_servers import BWRAP, NOTE, READ, STUB, marks, mine
+from workspace.engines.mcp.server import Server
 from workspace.engines.sandbox import Sandbox
 
 SVC = "mcp__svc_manage__"
@@ -211,7 +212,7 @@ def test_a_server_reads_neither_another_project_nor_the_services_own_files(model
         *((READ, {"text": str(path)}) for path in secrets),
         (NOTE, {"text": "x"}),
         tools=["mcp__mine"],
-        servers=(mine(ours=False), mine(name="theirs", ours=False)),
+        servers=(Server("mine", ("python3", str(STUB), *map(str, secrets))),),
         sandbox=Sandbox("bwrap", "bwrap", None, hide),
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -20,14 +22,19 @@ def library():
     return pytest.importorskip("anthropic", reason="the models extra is not installed")
 
 
-def client(library: Any, stub: Stub) -> Any:
-    return library.Anthropic(base_url=stub.url, api_key="sk-ant-stub", max_retries=0)
+@pytest.fixture
+def client(library: Any) -> Iterator[Callable[[Stub], Any]]:
+    """Makes clients, which are closed with the test."""
+    with ExitStack() as made:
+        yield lambda stub: made.enter_context(
+            library.Anthropic(base_url=stub.url, api_key="sk-ant-stub", max_retries=0)
+        )
 
 
-def test_a_streamed_message_arrives_block_by_block(library):
+def test_a_streamed_message_arrives_block_by_block(client):
     with serve() as stub:
         stub.say(thinking("let me see"), text("I look."), use("Read", {"file_path": "a"}), piece=4)
-        with client(library, stub).messages.stream(**ASK) as stream:
+        with client(stub).messages.stream(**ASK) as stream:
             deltas = list(stream.text_stream)
             message = stream.get_final_message()
 
@@ -39,9 +46,9 @@ def test_a_streamed_message_arrives_block_by_block(library):
     assert stub.asked[0].key == "sk-ant-stub"
 
 
-def test_rules_come_before_the_common_answers_and_what_has_none_is_refused(library):
+def test_rules_come_before_the_common_answers_and_what_has_none_is_refused(library, client):
     with serve() as stub:
-        ask = client(library, stub).messages.create
+        ask = client(stub).messages.create
         stub.when(lambda asked: asked.says("hello"), Reply([text("by rule")]))
         stub.say(text("in order"))
         answers = [ask(**ASK).content[0].text for _ in range(2)]
@@ -53,27 +60,27 @@ def test_rules_come_before_the_common_answers_and_what_has_none_is_refused(libra
 
 
 @pytest.mark.parametrize("status", [401, 403, 429, 500, 529])
-def test_errors_are_those_of_the_real_server(library, status):
+def test_errors_are_those_of_the_real_server(library, client, status):
     with serve() as stub:
         stub.fail(status, message="as scripted")
         with pytest.raises(library.APIStatusError) as caught:
-            client(library, stub).messages.create(**ASK)
+            client(stub).messages.create(**ASK)
 
     assert caught.value.status_code == status
     assert "as scripted" in str(caught.value)
 
 
-def test_a_cut_stream_breaks_and_a_held_one_waits_for_its_release(library):
+def test_a_cut_stream_breaks_and_a_held_one_waits_for_its_release(client):
     with serve() as stub:
         stub.say(text("a" * 8), piece=4, cut=1)
         stub.say(text("b" * 8), piece=4, hold=1)
         seen = []
         with (
             pytest.raises(Exception, match=r"(?i)peer|closed|incomplete"),
-            client(library, stub).messages.stream(**ASK) as stream,
+            client(stub).messages.stream(**ASK) as stream,
         ):
             seen.extend(stream.text_stream)
-        with client(library, stub).messages.stream(**ASK) as stream:
+        with client(stub).messages.stream(**ASK) as stream:
             held = iter(stream.text_stream)
             seen.append(next(held))
             stub.release()

@@ -12,8 +12,9 @@ from config.web import rest
 from workspace.api.answers import documented
 from workspace.chats import files
 from workspace.projects import store
-from workspace.trees import edits, undo
+from workspace.trees import edits
 from workspace.trees.edits import EditedFile, Kept, TurnEdits
+from workspace.trees.undo import Way, turned
 
 
 class ChatEdits(TypedDict):
@@ -59,9 +60,9 @@ class EditViewSet(rest.ViewSet):
         """Give again what an undo took back."""
         return self._turned(slug, session_id, turn, "redo")
 
-    def _turned(self, slug: str, session_id: str, turn: str, way: undo.Way) -> Response:
+    def _turned(self, slug: str, session_id: str, turn: str, way: Way) -> Response:
         project = store.get(slug)
         files.read(project, session_id)
-        done = undo.turned(project, session_id, turn, way)
+        done = turned(project, session_id, turn, way)
         restored = [edits.printed(path) for path in done.restored]
         return Response(Undone(ok=True, restored=restored, kept=edits.kept(done)))

@@ -78,9 +78,13 @@ def _known(request: Request) -> list[Folder]:
 
 
 def _row(shown: str, real: Path, sources: list[str], at: dict[Path, list[str]]) -> Folder:
-    working = at.get(real) or at.get(real.resolve()) or [None]
-    repository = (real / ".git").exists()
-    return Folder(path=shown, sources=sources, repository=repository, project=working[0])
+    working = at.get(real) or at.get(real.resolve()) or []
+    return {
+        "path": shown,
+        "sources": sources,
+        "repository": (real / ".git").exists(),
+        "project": next(iter(working), None),
+    }
 
 
 def _shown(real: Path, home: Path) -> str:

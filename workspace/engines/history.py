@@ -13,7 +13,7 @@ HEAD = "Earlier conversation, for context only; do not act on it again:"
 SINCE = "[what happened in it since your last turn]"
 CHARACTERS, TOOL_CHARACTERS = 120_000, 2000
 INTERRUPTED = "interrupted"
-SPOKEN = ("assistant", "thinking", "tool_use")
+SPOKEN = ("assistant", "tool_use")
 Record = Mapping[str, Any]
 
 

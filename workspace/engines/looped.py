@@ -8,10 +8,11 @@ that listens hears of it 0.2 s before (on_stop).
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, aclosing
+from contextlib import AbstractContextManager, aclosing, contextmanager
 
 from workspace.engines import policy, procs
 from workspace.engines.base import (
@@ -54,6 +55,18 @@ class Turn(TurnIO, Protocol):
     def call_svc(self, op: str, args: Args, seconds: float) -> tuple[bool, str]: ...
 
     def flush(self) -> None: ...
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Around the import of a library. What it makes stays, and to look for garbage among it again
+    and again would take a fifth of the import."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def perform(engine: Engine, job: Job, turn: Turn) -> End | None:

@@ -34,8 +34,7 @@ def claude() -> Iterator[str]:
     for folder in folders:
         files = (one.path for one in _entries(Path(folder.path)) if _is_session(one.name))
         found = (cwd for path in islice(files, TRIED) if (cwd := _cwd(path, root)))
-        if cwd := next(found, None):
-            yield cwd
+        yield from islice(found, 1)
 
 
 def codex() -> Iterator[str]:

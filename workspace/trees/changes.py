@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from config.git import shadow
 from config.git.command import GitError
-from workspace.trees import entries, records, shadow, touched
+from config.git.shadow import Shadow
+from config.git.snapshot import split
+from workspace.trees import entries, records, touched
 from workspace.trees.entries import Entry
 from workspace.trees.records import Record
-from workspace.trees.shadow import Shadow
-from workspace.trees.snapshot import split
 
 OTHER_TURN = "another turn worked in this directory meanwhile"
 NOT_BY_TOOLS = "no tool of this turn wrote it"

@@ -14,16 +14,17 @@ from pathlib import Path
 from django.conf import settings
 
 from config.errors import SvcError
+from config.git import shadow, snapshot
 from config.git.command import GitError
+from config.git.shadow import Shadow
 from config.storage import files
 from workspace.chats import transcript
 from workspace.chats.turns import endings
 from workspace.engines import catalogue, policy
 from workspace.engines.base import Job
 from workspace.models import Turn
-from workspace.trees import changes, records, shadow, snapshot
+from workspace.trees import changes, records
 from workspace.trees.records import Record
-from workspace.trees.shadow import Shadow
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +57,8 @@ def begin(turn: Turn, job: Job) -> Job:
     try:
         with files.lock(shadow.lock_of(root)):
             record, notices = _kept(turn, job, root)
-    except (SvcError, GitError, OSError) as error:
+    except Exception as error:
+        log.warning("no checkpoint: %r", error, extra={"turn": turn.id})
         return job._replace(notices=(("warn", CODE, _said(error)),))
     keep = {
         "folder": str(records.folder_of(turn.chat, turn.id)),
@@ -104,10 +106,13 @@ def _too_large(record: Record) -> Notices:
 
 
 def _said(error: Exception) -> str:
-    if isinstance(error, OSError):
-        reason = os.strerror(error.errno) if error.errno else str(error)
-    else:
-        reason = str(error)
+    match error:
+        case OSError(errno=int(number)):
+            reason = os.strerror(number)
+        case SvcError() | GitError():
+            reason = error.text
+        case _:
+            reason = "a defect; the log has it"
     return f"The edits of this turn cannot be undone: no checkpoint was made ({reason})."
 
 
@@ -125,8 +130,8 @@ def end(turn: Turn, job: Job) -> None:
                 records.update(record, ended=records.now())
             else:
                 _end_tree(record)
-    except (SvcError, GitError, OSError) as error:
-        log.warning("no tree after a turn: %s", error, extra={"turn": turn.id})
+    except Exception as error:
+        log.warning("no tree after a turn: %r", error, extra={"turn": turn.id})
         lost(turn)
         _tell(turn, _said(error))
 
@@ -174,9 +179,12 @@ def others(record: Record) -> list[Record]:
 
 def lost(turn: Turn) -> None:
     """A turn ended without its second tree: what its file tools noted is known, and no more."""
-    record = records.find(turn.chat, turn.id)
-    if record is not None and record.ended is None:
-        records.update(record, ended=records.now())
+    try:
+        record = records.find(turn.chat, turn.id)
+        if record is not None and record.ended is None:
+            records.update(record, ended=records.now())
+    except SvcError as error:
+        log.warning("the end of a turn is not noted: %s", error, extra={"turn": turn.id})
 
 
 def _tell(turn: Turn, text: str) -> None:

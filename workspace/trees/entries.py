@@ -12,9 +12,9 @@ import stat as modes
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from config.git import LARGEST
 from workspace.engines.light_typing import NamedTuple
 
-LARGEST = 64 * 1024 * 1024  # bytes of a file that is kept
 FILE, PROGRAM, LINK = "100644", "100755", "120000"
 
 

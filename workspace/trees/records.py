@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from config.errors import NotFound, printable
+from config.git import shadow
 from config.storage import files, opening
 from workspace import ids
-from workspace.trees import shadow
-from workspace.trees.snapshot import REFS
 
+REFS = "refs/svc/checkpoints"
 TURN = re.compile(r"msg_[0-9A-Z]{26}")
 LONGEST = 64 * 1024 * 1024
 

@@ -33,6 +33,7 @@ class Touched:
         self.folder, self.root = keep["folder"], keep["root"]
         self.sha256, self.copies = keep["sha256"], keep["copies"]
         self.open: dict[str, str] = {}  # call -> path
+        self.copied: set[str] = set()
         self.ran = False
 
     def before(self, use: ToolUse) -> None:
@@ -46,13 +47,15 @@ class Touched:
         path = self._path(use) if kind == "E" else None
         if path is not None:
             self.open[use.call] = path
-            self._note({"path": path, "before": self._look(path)})
+            first = self.copies and path not in self.copied
+            self.copied.add(path)
+            self._note({"path": path, "before": self._look(path, kept=first)})
 
     def after(self, call: str) -> None:
         """A call has ended, however it ended."""
         path = self.open.pop(call, None)
         if path is not None:
-            self._note({"path": path, "after": self._look(path)})
+            self._note({"path": path, "after": self._look(path, kept=False)})
 
     def close(self) -> None:
         for call in list(self.open):
@@ -66,14 +69,14 @@ class Touched:
             return None
         return os.path.relpath(real, self.root) if real.startswith(f"{self.root}/") else None
 
-    def _look(self, path: str) -> list[str] | None:
+    def _look(self, path: str, *, kept: bool) -> list[str] | None:
         try:
             found = entries.at(self.root, path, sha256=self.sha256)
         except (OSError, entries.Odd):
             return ODD
         if found is None:
             return None
-        if self.copies:
+        if kept:
             copy(self.folder, found.entry.oid, found.data)
         return list(found.entry)
 

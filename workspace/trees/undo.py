@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import Literal
 
 from config.errors import Conflict, NotFound, SvcError, Unavailable
+from config.git import shadow
 from config.git.command import GitError
+from config.git.shadow import Shadow
 from config.storage import files
 from workspace.models import Turn
 from workspace.projects.project import Project
-from workspace.trees import changes, checkpoints, entries, placing, records, shadow, touched
+from workspace.trees import changes, checkpoints, entries, placing, records, touched
 from workspace.trees.changes import Change
 from workspace.trees.entries import Entry
 from workspace.trees.records import Record, Turned
-from workspace.trees.shadow import Shadow
 
 Way = Literal["undo", "redo"]
 SINCE = "it was changed since"

@@ -8,10 +8,11 @@ import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from config.errors import Denied
 from workspace import ids
 from workspace.access.policy import Scope
 from workspace.access.principals import Client
@@ -93,7 +94,7 @@ def test_no_turn_and_no_client_gives_a_persons_word(api, alpha, chat):
 
     assert (refused.status_code, refused.json()["error"]) == (403, consent.NOT_A_PERSON)
     client = Client("ops", Scope(allow=("*",)))
-    with pytest.raises(consent.Denied):
+    with pytest.raises(Denied):
         consent.give(store.get("alpha"), sha256, principal=client)
     assert used() == []
 
@@ -202,5 +203,5 @@ def test_a_trigger_that_names_a_server_nobody_knows_is_warned_of(api, alpha):
 
 
 def test_the_words_of_the_states_are_those_of_the_schema():
-    assert {offered.USED, offered.ASKS, offered.OFF} == set(ServerState.__args__)
-    assert "changed" in FileState.__args__
+    assert {offered.USED, offered.ASKS, offered.OFF} == set(get_args(ServerState))
+    assert "changed" in get_args(FileState)

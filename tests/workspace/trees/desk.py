@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from config.storage import displaced
 from tests.review.repos import Repo
@@ -23,14 +24,14 @@ from workspace.trees.undo import Done
 class At:
     """One turn at work: what it does by commands, and what by its file tools."""
 
-    def __init__(self, desk: Desk, *, chat: str = "", **fields: object) -> None:
+    def __init__(self, desk: Desk, *, chat: str = "", **fields: Any) -> None:
         self.desk = desk
         self.row = Turn(id=ids.turn_id(), project="alpha", chat=chat or ids.session_id())
-        values = {"engine": "runbook", "mode": "bypassPermissions"} | fields
+        values: dict[str, Any] = {"engine": "runbook", "mode": "bypassPermissions"} | fields
         job = Job(
             turn=self.row.id, chat=self.row.chat, project="alpha", cwd=str(desk.root),
             chats_dir="", run_dir="", worker_pid=0, prompt="", message="", sender={}, **values,
-        )  # fmt: skip  # type: ignore[arg-type]
+        )  # fmt: skip
         self.job = checkpoints.begin(self.row, job)
         self.touched = Touched(self.job.keep) if self.job.keep else None
         self.calls = 0
@@ -93,8 +94,8 @@ class Desk:
             self.repo = Repo(root)
             self.repo.commit({"a.txt": "one\n", "src/b.txt": "two\n", ".gitignore": "*.log\n"}, "x")
 
-    def at_work(self, **fields: object) -> At:
-        return At(self, **fields)  # type: ignore[arg-type]
+    def at_work(self, **fields: Any) -> At:
+        return At(self, **fields)
 
     def put(self, path: str, text: str | bytes) -> None:
         target = self.root / path

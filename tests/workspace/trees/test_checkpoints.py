@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from config.git import shadow, snapshot
 from tests.workspace.trees.desk import Desk
-from workspace.trees import checkpoints, records, shadow, snapshot
+from workspace.trees import checkpoints, records
 
 
 def files_of(desk: Desk, ref: str) -> list[str]:
@@ -165,6 +166,35 @@ def test_what_cannot_be_kept_is_a_notice_and_no_failed_turn(desk: Desk):
     assert desk.read("a.txt") == "two\n"
 
 
+def test_nothing_is_written_into_a_repository_that_a_directory_merely_points_at(
+    desk: Desk, tmp_path: Path
+):
+    other = Desk(tmp_path / "other")
+    before = other.users()
+    turn = desk.at_work()
+    (desk.root / ".git").rename(tmp_path / "moved")
+    (desk.root / ".git").write_text(f"gitdir: {other.root / '.git'}\n")
+    turn.writes("a.txt", "two\n").ends()
+    again = desk.at_work()
+    (desk.root / ".git").unlink()
+    (desk.root / ".git").symlink_to(other.root / ".git")
+
+    assert "does not name this directory" in again.notices[0]
+    assert "is a link" in desk.at_work().notices[0]
+    assert (other.users(), other.refs()) == (before, [])
+
+
+def test_a_submodule_is_a_tree_of_its_own(desk: Desk, tmp_path: Path):
+    Desk(tmp_path / "lib")
+    lib = str(tmp_path / "lib")
+    desk.repo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib, "sub")
+    inner = Desk(desk.root / "sub", git=False)
+
+    turn = inner.at_work().runs(lambda root: inner.put("a.txt", "two\n")).ends()
+
+    assert (turn.notices, turn.changes()) == ([], {"a.txt": "modified"})
+
+
 def test_an_index_that_was_damaged_or_half_written_is_made_again(desk: Desk):
     desk.at_work().runs(lambda root: desk.put("a.txt", "1")).ends()
     (folder,) = (shadow.home() / "trees").iterdir()
@@ -197,7 +227,7 @@ def test_what_is_older_than_it_is_kept_goes_with_its_refs(desk: Desk, settings):
 
     checkpoints.prune()
 
-    assert (old.record, new.record is not None) == (None, True)
+    assert [turn.record is not None for turn in (old, new)] == [False, True]
     assert desk.refs() == [f"refs/svc/checkpoints/{new.row.chat}/{new.row.id}{end}"
                            for end in ("", ".after")]  # fmt: skip
 

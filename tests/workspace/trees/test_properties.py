@@ -17,11 +17,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from config.git import shadow
 from config.storage import displaced
 from config.storage import files as shared
 from tests.promises.rings import ring
 from tests.workspace.trees.desk import At, Desk
-from workspace.trees import shadow, undo
+from workspace.trees import undo
 
 pytestmark = [pytest.mark.django_db, pytest.mark.process]
 

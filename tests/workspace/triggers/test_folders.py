@@ -57,7 +57,7 @@ def test_run_now_in_a_directory_that_is_gone_fails_with_the_reason(world, notes:
     project = world.write(f"path: {notes}\ntriggers:\n{entry('t')}")
     world.arm()
     notes.rmdir()
-    trigger = files.read(project).find("t")
+    trigger = files.read(project).triggers["t"]
 
     run = firing.fire(project=project, trigger=trigger, cause="manual", actor={"kind": "user"})
     outcome = firing.start(run.id)
@@ -72,7 +72,7 @@ def test_a_prompt_file_is_read_beside_the_project_and_not_in_the_directory(world
         (place / ".svc" / "triggers" / "a.md").write_text(text)
     project = world.write(f"path: {notes}\ntriggers:\n{entry('t', run='promptFile: a.md')}")
     world.arm()
-    trigger = files.read(project).find("t")
+    trigger = files.read(project).triggers["t"]
 
     run = firing.fire(project=project, trigger=trigger, cause="manual", actor={"kind": "user"})
     firing.start(run.id)

@@ -8,7 +8,7 @@ from base64 import b64encode
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 
-from workspace.engines import history
+from workspace.engines import history, looped
 from workspace.engines.acp import agents, failures, servers
 from workspace.engines.acp.calls import UNKNOWN_END, Call, Calls, text_of
 from workspace.engines.acp.client import Client, Question
@@ -51,7 +51,8 @@ class Performance:
         self.cost: float | None = None  # of the whole session, as the agent last said
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        import acp
+        with looped.loading():
+            import acp
 
         agent, refusal = agents.choose(self.job.model, self.job.engine_cfg["settings"])
         if agent is None or refusal:

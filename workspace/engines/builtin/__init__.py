@@ -55,7 +55,10 @@ class Builtin:
             text = f"No engine can run this message: {lacking}."
             yield End("needs_engine", "needs_engine", text)
             return
-        from workspace.engines.builtin.turns import Turn
+        from workspace.engines import looped
+
+        with looped.loading():
+            from workspace.engines.builtin.turns import Turn
 
         async with aclosing(Turn(job, io, server, model).events()) as events:
             async for event in events:

@@ -15,6 +15,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RunUsage
 
+from workspace.engines import looped
 from workspace.engines.base import End
 from workspace.engines.builtin import servers
 from workspace.engines.light_typing import Any
@@ -35,7 +36,9 @@ async def opened(server: str, name: str, cfg: Mapping[str, Any]) -> AsyncIterato
     """
     hooks = {"response": [_give_back]}
     async with httpx2.AsyncClient(trust_env=False, event_hooks=hooks) as client:
-        yield _model(server, name, cfg, client)
+        with looped.loading():
+            model = _model(server, name, cfg, client)
+        yield model
 
 
 async def _give_back(response: httpx2.Response) -> None:

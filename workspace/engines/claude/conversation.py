@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from pathlib import PurePosixPath
 
-from workspace.engines import policy
+from workspace.engines import looped, policy
 from workspace.engines.base import Args, EngineError, Event, Job, Notice, ToolUse, TurnIO
 from workspace.engines.claude import memory, setup
 from workspace.engines.claude.messages import Messages, named
@@ -68,7 +68,8 @@ class Attempt:
         return self.start.resume is not None and any(word in said for word in memory.UNKNOWN)
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        from claude_agent_sdk import query
+        with looped.loading():
+            from claude_agent_sdk import query
 
         if self.start.lost:
             yield Notice("warn", "engine_state_lost", memory.LOST)

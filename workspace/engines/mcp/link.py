@@ -108,8 +108,9 @@ class Link:
             return remote.streams(server, self.job.network, self.io.count)
         cwd = os.path.realpath(self.job.cwd)
         command = programs.argv(server, cwd)
-        argv = self.io.wrap(command, needed=programs.needed(server, command))
-        self._program = stdio.Program(argv, {**os.environ, **server.env}, cwd)
+        launched, given = programs.launched(command, server.env)
+        argv = self.io.wrap(launched, needed=programs.needed(server, command))
+        self._program = stdio.Program(argv, {**os.environ, **given}, cwd)
         return self._program.streams()
 
     async def _list(self, session: ClientSession) -> None:

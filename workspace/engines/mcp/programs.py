@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from workspace.engines.acp import agents
+from workspace.engines.mcp import launch
 from workspace.engines.mcp.server import Server
 
 
@@ -21,6 +25,15 @@ def argv(server: Server, cwd: str) -> list[str]:
     if not program or shutil.which(program) is None:
         raise Missing(f"its command is not found: {word[:200]}")
     return [program, *server.command[1:]]
+
+
+def launched(command: list[str], env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+    """The command that has these variables inside the sandbox, and what the sandbox is started
+    with for that; see launch.py."""
+    if not env:
+        return command, {}
+    first = [sys.executable, "-I", "-S", str(Path(launch.__file__)), *command]
+    return first, {launch.GIVEN: json.dumps(dict(env))}
 
 
 def needed(server: Server, command: list[str]) -> list[str]:

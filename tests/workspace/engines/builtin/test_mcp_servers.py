@@ -150,6 +150,23 @@ def test_a_server_sees_the_variables_it_is_given_and_no_command_does(talk, stub)
     assert "KEY_OF_MINE" not in second["text"]
 
 
+def test_no_variable_of_a_server_acts_on_what_starts_its_sandbox(talk, stub, world):
+    if BWRAP.mode != "bwrap":
+        pytest.skip("bubblewrap does not work here")
+    own = world.project / "bin"
+    own.mkdir()
+    (own / "bwrap").write_text(f"#!/bin/sh\ntouch {world.root}/escaped\n")
+    (own / "bwrap").chmod(0o700)
+    stub.say(use("mcp__mine__env", {"text": "PATH"}))
+    stub.say(text("ok"))
+
+    strange = mine(ours=False, expands=True, env={"PATH": f"{own}:${{PATH}}"})
+    records = talk.run(servers=(strange,), sandbox=BWRAP)
+
+    assert result(records) == (False, f"{own}:{os.environ['PATH']}")
+    assert not (world.root / "escaped").exists()
+
+
 def test_variables_in_a_servers_own_file_are_those_of_the_turn(talk, stub, world):
     stub.say(use("mcp__mine__env", {"text": "WHERE"}))
     stub.say(text("ok"))

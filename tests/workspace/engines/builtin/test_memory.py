@@ -18,11 +18,13 @@ def test_the_next_turn_knows_the_one_before_as_it_was(talk, stub, world):
     (world.project / "a.txt").write_text("one\n")
     stub.say(text("I look."), use("Read", {"file_path": "a.txt"}, call="call_a"))
     stub.say(text("One."))
-    talk.run("What is in a.txt?")
+    first = talk.run("What is in a.txt?", instructions="Be brief.")
     stub.say(text("Still one."))
-    records = talk.run("And now?")
+    records = talk.run("And now?", instructions="Be long.")
 
     asked = stub.asked[2]
+    assert [one.system for one in stub.asked] == ["Be brief.", "Be brief.", "Be long."]
+    assert "Be brief." not in json.dumps(first)  # kept messages do not repeat them
     assert asked.messages == [
         ("user", "What is in a.txt?"), ("assistant", "I look."), ("assistant", "One."),
         ("user", "And now?"),

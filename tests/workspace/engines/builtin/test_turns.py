@@ -211,7 +211,9 @@ def test_a_server_that_reports_no_usage_leaves_it_unknown(talk, stub):
     [
         ({}, None),
         ({"contextTokens": 8000}, 8000),
-        ({"contextTokens": {"local": 4000, "openai": 8000}}, 4000),
+        ({"contextTokens": {"openai": 8000, "local": 4000}}, 4000),
+        ({"contextTokens": {"local:m": 2000, "local": 4000}}, 2000),
+        ({"contextTokens": {"openai": 8000}}, None),
     ],
 )
 def test_the_model_that_answered_and_its_context_are_kept(talk, stub, settings, limit):
@@ -222,3 +224,14 @@ def test_the_model_that_answered_and_its_context_are_kept(talk, stub, settings, 
 
     assert end["model"] == "local:m"
     assert end["context"] == {"used": 120, "limit": limit, "engine": "builtin"}
+
+
+def test_a_context_that_is_no_number_of_tokens_is_refused(talk):
+    talk.settings = {"contextTokens": {"local": "8k"}}
+
+    end = talk.run()[-1]
+
+    assert end["text"] == (
+        "engines.builtin.contextTokens has to be a whole number from 1000 to 100000000, or such "
+        'numbers by server or model, not "8k"'
+    )

@@ -17,8 +17,8 @@ from workspace.engines.network import Network
 WIDE = """
 from workspace.engines.claude import setup
 narrow = setup.options
-def options(*given):
-    made = narrow(*given)
+def options(*given, **more):
+    made = narrow(*given, **more)
     made.tools = None
     return made
 setup.options = options

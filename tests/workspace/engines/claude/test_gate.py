@@ -11,6 +11,7 @@ from workspace.engines.base import Job, ToolUse, TurnIO
 from workspace.engines.claude import conversation, setup
 from workspace.engines.claude.conversation import Attempt
 from workspace.engines.claude.memory import Start
+from workspace.engines.mcp.hosting import Servers
 
 READ: Any = {"tool_name": "Read", "tool_input": {"file_path": "a.txt"}}
 
@@ -28,7 +29,7 @@ class Asked:
 
 def attempt(job: Job, io: Asked) -> Attempt:
     Path(job.run_dir).mkdir(parents=True, exist_ok=True)
-    return Attempt(job, cast("TurnIO", io), setup.Place(job), Start("Go"))
+    return Attempt(job, cast("TurnIO", io), setup.Place(job), Start("Go"), Servers())
 
 
 def test_the_gate_waits_until_the_call_is_a_record(desk: Desk):

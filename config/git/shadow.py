@@ -25,7 +25,11 @@ CONFIG = {
     True: "[core]\n\trepositoryformatversion = 1\n\tbare = false\n"
     "[extensions]\n\tobjectformat = sha256\n",
 }
-ATTRIBUTES = "* -text -crlf -eol -ident -filter -working-tree-encoding\n"
+ATTRIBUTES = {
+    False: "* -text -crlf -eol -ident -filter -working-tree-encoding\n",
+    True: "* -filter\n",
+}
+KEPT, VIEWED = r"^core\.excludesfile$", r"^core\.(excludesfile|autocrlf|eol)$"
 QUESTIONS = ("--absolute-git-dir", "--git-common-dir", "--show-object-format")
 WHO = {
     f"GIT_{who}_{what}": value
@@ -44,7 +48,13 @@ class Shadow:
     git_dir: Path
     common_dir: Path
     sha256: bool
-    excludes: str  # the user's own file of ignore rules, "" for git's usual one
+    settings: tuple[tuple[str, str], ...]  # those of the user's that count
+    view: bool = False  # nothing is written into the user's repository, not even an object
+
+    @property
+    def excludes(self) -> str:
+        """The user's own file of ignore rules, "" for git's usual one."""
+        return dict(self.settings).get("core.excludesfile", "")
 
     @property
     def index(self) -> Path:
@@ -62,19 +72,18 @@ class Shadow:
         environ = WHO | {
             "GIT_DIR": str(self.dir),
             "GIT_WORK_TREE": str(self.root),
-            "GIT_OBJECT_DIRECTORY": str(self.common_dir / "objects"),
+            "GIT_OBJECT_DIRECTORY": str((self.dir if self.view else self.common_dir) / "objects"),
             "GIT_INDEX_FILE": str(self.index),
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
         }
+        if self.view:
+            environ |= {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"}
         if not literal:
             environ["GIT_LITERAL_PATHSPECS"] = "0"
-        if self.excludes:
-            environ |= {
-                "GIT_CONFIG_COUNT": "1",
-                "GIT_CONFIG_KEY_0": "core.excludesFile",
-                "GIT_CONFIG_VALUE_0": self.excludes,
-            }
+        environ["GIT_CONFIG_COUNT"] = str(len(self.settings))
+        for n, (key, value) in enumerate(self.settings):
+            environ |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
         return command.run(
             self.root, *args, stdin=stdin, timeout=timeout, environ=environ, accepted=accepted
         )
@@ -120,8 +129,12 @@ def home() -> Path:
     return Path(settings.DATA_DIR) / "checkpoints"
 
 
-def opened(root: Path) -> Shadow | None:
-    """The shadow of a work tree whose top is `root`; None where that is none. GitError."""
+def opened(root: Path, *, view: bool = False) -> Shadow | None:
+    """The shadow of a work tree whose top is `root`; None where that is none. GitError.
+
+    A `view` keeps its objects to itself and lets git convert line ends, so that it can be compared
+    with commits.
+    """
     if not os.path.lexists(root / ".git"):
         return None
     root = Path(os.path.realpath(root))
@@ -129,16 +142,46 @@ def opened(root: Path) -> Shadow | None:
     answers = told.removesuffix("\n").split("\n")
     if len(answers) != len(QUESTIONS):
         raise GitError("failed", "the path of the repository holds a line feed")
-    asked = ("config", "--type=path", "--get", "core.excludesFile")
-    excludes = os.fsdecode(command.run(root, *asked, accepted=(0, 1))).removesuffix("\n")
     git_dir, common_dir, form = answers
-    if excludes:
-        excludes = os.path.join(root, excludes)  # noqa: PTH118 - may be absolute
+    if not view:
+        _refuse_detours(root, Path(git_dir), Path(common_dir))
     name = hashlib.sha256(os.fsencode(root)).hexdigest()[:24]
-    folder = home() / "trees" / name
-    shadow = Shadow(root, folder, Path(git_dir), Path(common_dir), form == "sha256", excludes)
+    folder = Path(settings.DATA_DIR) / "cache/views" / name if view else home() / "trees" / name
+    taken = _settings(root, VIEWED if view else KEPT)
+    shadow = Shadow(root, folder, Path(git_dir), Path(common_dir), form == "sha256", taken, view)
     _furnish(shadow)
     return shadow
+
+
+def _refuse_detours(root: Path, git_dir: Path, common_dir: Path) -> None:
+    """GitError when what is written would land in a repository that is not this directory's: an
+    agent may write `.git` as any other file."""
+    odd = [root / ".git", common_dir / "objects", common_dir / "refs"]
+    odd += [common_dir / "refs/svc", common_dir / "refs/svc/checkpoints"]
+    linked = next((path for path in odd if path.is_symlink()), None)
+    if linked is not None:
+        raise GitError("failed", f"{linked} is a link")
+    if (root / ".git").is_dir():
+        own = git_dir == root / ".git" == common_dir
+    else:  # a linked worktree, or a submodule: either is named by its repository
+        told = os.fsdecode(_contents(git_dir / "gitdir")).strip()
+        asked = ("config", "--file", str(git_dir / "config"), "--get", "core.worktree")
+        tree = os.fsdecode(command.run(root, *asked, accepted=(0, 1, 128))).removesuffix("\n")
+        own = told == str(root / ".git") or (
+            bool(tree) and os.path.realpath(git_dir / tree) == str(root)
+        )
+    if not own:
+        raise GitError("failed", "its .git leads to a repository that does not name this directory")
+
+
+def _settings(root: Path, names: str) -> tuple[tuple[str, str], ...]:
+    """Those settings of the user that change which files there are, or what their lines are."""
+    asked = ("config", "-z", "--type=path", "--get-regexp", names)
+    told = os.fsdecode(command.run(root, *asked, accepted=(0, 1))).split("\0")[:-1]
+    found = dict(line.split("\n", 1) for line in told if "\n" in line)
+    if "core.excludesfile" in found:
+        found["core.excludesfile"] = str(root / found["core.excludesfile"])
+    return tuple(sorted(found.items()))
 
 
 def _furnish(shadow: Shadow) -> None:
@@ -146,10 +189,14 @@ def _furnish(shadow: Shadow) -> None:
     folder = shadow.dir
     if (folder / "HEAD").exists() and _contents(folder / "root") == os.fsencode(shadow.root):
         return
-    for name in ("objects", "refs", "info"):
+    for name in ("objects/info", "refs", "info"):
         (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+    if shadow.view:
+        (folder / "objects/info/alternates").write_bytes(
+            os.fsencode(shadow.common_dir / "objects") + b"\n"
+        )
     (folder / "config").write_bytes(CONFIG[shadow.sha256].encode())
-    (folder / "info/attributes").write_bytes(ATTRIBUTES.encode())
+    (folder / "info/attributes").write_bytes(ATTRIBUTES[shadow.view].encode())
     (folder / "root").write_bytes(os.fsencode(shadow.root))
     (folder / "HEAD").write_bytes(b"ref: refs/heads/none\n")
 

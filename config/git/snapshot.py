@@ -15,15 +15,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from config.git import LARGEST
 from config.git.command import GitError
+from config.git.shadow import Shadow
 from config.storage import files, opening
-from workspace.trees.entries import LARGEST
-from workspace.trees.shadow import Shadow
 
 BUDGET_S = 15.0  # a turn waits for it, and its lease is 30 s
 BATCH, BATCH_BYTES = 4000, 128 * 1024 * 1024  # what was added is kept when time is over
 MOST_NEW = 1 << 30  # bytes of files that the user's git does not know
-REFS = "refs/svc/checkpoints"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +50,15 @@ def take(shadow: Shadow) -> Snapshot:
 
 def keep(shadow: Shadow, ref: str, tree: str, message: str, *parents: str) -> str:
     """A commit of the tree under the ref; its id."""
+    made = commit(shadow, tree, message, *parents)
+    shadow.theirs("update-ref", ref, made)
+    return made
+
+
+def commit(shadow: Shadow, tree: str, message: str, *parents: str) -> str:
+    """A commit of the tree; in a view the same one for the same tree and parents."""
     above = [part for parent in parents for part in ("-p", parent)]
-    told = shadow.run("commit-tree", *above, "-m", message, tree)
-    commit = told.decode().strip()
-    shadow.theirs("update-ref", ref, commit)
-    return commit
+    return shadow.run("commit-tree", *above, "-m", message, tree).decode().strip()
 
 
 def drop(shadow: Shadow, refs: Iterable[str]) -> None:

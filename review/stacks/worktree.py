@@ -1,0 +1,138 @@
+"""What is not committed: the work tree of a repository against its HEAD, by the same diff.
+
+Read through a repository of ours with objects of its own, so that a look writes nothing into the
+user's and runs nothing of it. See docs/design/review.md#the-work-tree.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict
+
+from config.errors import Invalid, NotFound
+from config.git import shadow, snapshot
+from config.git.shadow import Shadow
+from config.storage import files as storage
+from review import projects
+from review.git import refs
+from review.git.commits import SUBMODULE, Changed, Commit, shown_path
+from review.git.log import history
+from review.git.repository import Repository, open_repository
+from review.stacks.contents import files as texts
+
+WORD = "WORKTREE"  # stands where the sha of a commit stands
+MOST = 200  # files with texts in one answer
+FRESH_S = 86_400  # objects of looks are thrown away after a day
+
+
+class Changes(TypedDict):
+    """`head` is null before the first commit, `branch` while HEAD is detached. `left`: what is not
+    looked at, a folder with its slash."""
+
+    sha: str
+    head: str | None
+    branch: str | None
+    additions: int
+    deletions: int
+    truncated: bool
+    left: list[str]
+    files: list[texts.Record]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The work tree at one moment, as a commit that only we know; `files` are those that differ."""
+
+    repository: Repository
+    commit: Commit
+    files: tuple[Changed, ...]
+    pointers: refs.Refs
+    left: list[str]
+
+
+def changes(project: str, repo: str, *, contents: Any = "all") -> Changes:
+    """Every file that differs from HEAD; texts of as many as are asked for, 200 at most."""
+    asked = texts.wanted(contents)
+    found = look(project, repo)
+    most = asked if isinstance(asked, int) else len(found.files) if asked == "all" else 0
+    most = min(most, MOST)
+    branch = found.pointers.head_ref
+    return {
+        "sha": WORD,
+        "head": found.pointers.head,
+        "branch": branch.removeprefix(refs.HEADS) if branch else None,
+        "additions": sum(file.additions or 0 for file in found.files),
+        "deletions": sum(file.deletions or 0 for file in found.files),
+        "truncated": len(found.files) > most,
+        "left": [shown_path(name) for name in found.left],
+        "files": list(_records(found, most)),
+    }
+
+
+def file(project: str, repo: str, path: str | None) -> texts.Record:
+    """One file of them, whole. NotFound when it is as HEAD has it."""
+    if path is None:
+        raise Invalid('"path" is required')
+    found = look(project, repo)
+    for changed in found.files:
+        if path in (changed.path, shown_path(changed.path)):
+            (record,) = texts.Files(found.repository, found.commit).whole([changed])
+            return record
+    raise NotFound('"path" is not a file that differs from HEAD')
+
+
+def _records(found: Look, most: int) -> Iterator[texts.Record]:
+    shown = texts.Files(found.repository, found.commit)
+    if most:
+        yield from shown.whole(found.files[:most])
+    for changed in found.files[most:]:
+        yield shown.bare(changed)
+
+
+def look(project: str, repo: str) -> Look:
+    """NotFound for the project, the repo or its work tree; GitError when git cannot say."""
+    entry = projects.repo(projects.get(project), repo)
+    opened = open_repository(entry.path)
+    pointers = refs.read(opened)
+    view = shadow.opened(entry.path, view=True)
+    if view is None:
+        raise NotFound("This repository has no work tree")
+    with storage.lock(f"view:{view.root}"):
+        view = _renewed(view, entry.path)
+        taken = snapshot.take(view)
+        parents = [pointers.head] if pointers.head else []
+        sha = snapshot.commit(view, taken.tree, WORD, *parents)
+    mine = Repository(
+        view.root, view.dir, view.dir, view.sha256, shallow=False, partial=opened.partial
+    )
+    made = history.commit(mine, sha)
+    differing = tuple(_differing(made, view, taken.left))
+    return Look(mine, made, differing, pointers, taken.left)
+
+
+def _renewed(view: Shadow, path: Path) -> Shadow:
+    """Without the objects of looks before yesterday."""
+    if time.time() - (view.dir / "root").stat().st_mtime < FRESH_S:
+        return view
+    shutil.rmtree(view.dir, ignore_errors=True)
+    made = shadow.opened(path, view=True)
+    if made is None:
+        raise NotFound("This repository has no work tree")
+    return made
+
+
+def _differing(commit: Commit, view: Shadow, left: list[str]) -> Iterator[Changed]:
+    """Without what is only missing from our tree: submodules, what is left out, what a sparse
+    checkout does not have."""
+    gone = {file.path for file in commit.files if file.status == "deleted"}
+    told = snapshot.split(view.theirs("ls-files", "-t", "-z")) if gone else []
+    absent = {line[2:] for line in told if line.startswith("S ")}
+    folders = tuple(name for name in left if name.endswith("/"))
+    for file in commit.files:
+        missing = file.path in absent or file.path in left or file.path.startswith(folders)
+        if not (file.path in gone and (missing or file.old_mode == SUBMODULE)):
+            yield file

@@ -1,0 +1,95 @@
+"""What is not committed, over HTTP: the diff of a commit, and nothing of the user's is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.described import Api
+from tests.review.api.served import Project
+
+ROUTE = "/repos/api/commits/WORKTREE"
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def shown(api: Api, pay: Project, query: str = "") -> dict[str, Any]:
+    answer = api.get(f"{pay.p}{ROUTE}{query}")
+    assert answer.status_code == 200, answer.json()
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_a_clean_tree_differs_in_nothing(api: Api, pay: Project):
+    found = shown(api, pay)
+
+    assert (found["files"], found["truncated"], found["sha"]) == ([], False, "WORKTREE")
+    assert found["head"] == pay.repo.sha()
+
+
+def test_what_is_staged_changed_new_and_deleted_is_drawn_as_a_commit_would_be(
+    api: Api, pay: Project
+):
+    root = pay.repo.path
+    head = pay.repo.sha()
+    text = (root / "src/pay.py").read_text()
+    (root / "src/pay.py").write_text(f"{text}one more\n")
+    (root / "new.txt").write_text("new\n")
+    (root / "staged.txt").write_text("staged\n")
+    pay.repo.git("add", "staged.txt")
+    (root / "staged.txt").write_text("staged, and more\n")
+    before = everything(root)
+
+    found = shown(api, pay)
+
+    assert everything(root) == before
+    files = {file["path"]: file for file in found["files"]}
+    assert {path: file["status"] for path, file in files.items()} == {
+        "new.txt": "added",
+        "src/pay.py": "modified",
+        "staged.txt": "added",
+    }
+    assert files["src/pay.py"]["old"] == text
+    assert files["staged.txt"]["new"] == "staged, and more\n"
+    assert (found["head"], found["additions"], found["deletions"]) == (head, 3, 0)
+    pay.repo.git("add", "-A")
+    pay.repo.git("commit", "-q", "-m", "taken over")
+    assert shown(api, pay)["files"] == []
+
+
+def test_one_file_is_asked_for_alone(api: Api, pay: Project):
+    (pay.repo.path / "new.txt").write_text("new\n")
+
+    route = f"{pay.p}{ROUTE}/file"
+    assert api.get(route, params={"path": "new.txt"}).json()["new"] == "new\n"
+    assert api.get(route, params={"path": "src/pay.py"}).status_code == 404
+    assert api.get(route).status_code == 400
+    bare = shown(api, pay, "?contents=none")
+    assert (bare["truncated"], bare["files"][0]["new"]) == (True, None)
+
+
+def test_a_submodule_and_what_a_sparse_checkout_lacks_are_not_shown_as_deleted(
+    api: Api, pay: Project
+):
+    inner = pay.repo.sha()
+    pay.repo.git("update-index", "--add", "--cacheinfo", f"160000,{inner},sub")
+    pay.repo.git("commit", "-q", "-m", "with a submodule")
+    pay.repo.git("sparse-checkout", "set", "--no-cone", "/none")
+
+    assert shown(api, pay)["files"] == []
+
+
+def test_no_filter_or_hook_of_the_repository_runs(api: Api, pay: Project, tmp_path: Path):
+    mark = tmp_path / "ran"
+    root = pay.repo.path
+    for key in ("filter.evil.clean", "filter.evil.process", "core.fsmonitor"):
+        pay.repo.git("config", key, f"touch {mark}; cat")
+    (root / ".gitattributes").write_text("* filter=evil diff=evil\n")
+    (root / "src/pay.py").write_text("changed\n")
+
+    paths = [file["path"] for file in shown(api, pay)["files"]]
+
+    assert paths == [".gitattributes", "src/pay.py"]
+    assert not mark.exists()
