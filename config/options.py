@@ -1,8 +1,7 @@
 """Every setting of the service: environment beats file beats default, read once.
 
 A value outside its set stops the start with one line and exit code 2; nothing falls back to a
-weaker default. `managementApi` and `mcpServers` are kept raw here: their problems never stop the
-start.
+weaker default. `managementApi` and `mcpServers` are kept raw: their problems stop no start.
 """
 
 from __future__ import annotations

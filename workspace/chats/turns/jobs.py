@@ -73,39 +73,24 @@ def job_for(
     """The job of a claimed turn: engine chosen and pinned, rights and bounds filled in."""
     project = store.get(turn.project)
     record = files.read(project, turn.chat)
-    choice = select.choose(
-        prompt=turn.prompt,
-        asked=turn.model,
-        pin=select.Rung(record.engine or None, record.model or None),
-        project=select.Rung(project.written("engine"), project.written("model")),
-    )
+    choice = _choice(turn, project, record)
     if pin:
         _pin(project, record, choice)
     cfg, given = select.engine_cfg(choice.engine), offered.of_turn(project)
     told = _told(project, choice, cfg)
     return Job(
-        turn=turn.id,
-        chat=turn.chat,
-        project=turn.project,
+        **_asked(turn),
         cwd=str(store.workable(project)),
         chats_dir=str(project.chats_dir),
         run_dir=str(run_dir(turn.id)),
         worker_pid=os.getpid(),
-        prompt=turn.prompt,
-        message=turn.message,
-        sender=turn.sender,
         engine=choice.engine,
         engine_version=select.probe(choice.engine).version if choice.engine else None,
         refusal=choice.reason,
-        event=turn.event,
         origin=record.origin,
         trigger=_trigger_name(turn, record),
-        client=turn.client or None,
         depth=record.depth,
         model=choice.model,
-        tools=turn.tools,
-        mode=turn.mode,
-        max_turns=turn.max_turns,
         turn_seconds=_seconds_left(turn),
         ask_seconds=settings.SVC.ask_seconds,
         attended=turn.sender.get("kind") == "user",
@@ -125,6 +110,32 @@ def job_for(
         retry=_retry(turn),
         images=tuple(attachments.pictures(project=project, prompt=turn.prompt)),
     )
+
+
+def _choice(turn: Turn, project: Project, record: ChatRecord) -> select.Choice:
+    return select.choose(
+        prompt=turn.prompt,
+        asked=turn.model,
+        pin=select.Rung(record.engine or None, record.model or None),
+        project=select.Rung(project.written("engine"), project.written("model")),
+    )
+
+
+def _asked(turn: Turn) -> dict[str, Any]:
+    """What stands in the queue's row as it goes into the job."""
+    return {
+        "turn": turn.id,
+        "chat": turn.chat,
+        "project": turn.project,
+        "prompt": turn.prompt,
+        "message": turn.message,
+        "sender": turn.sender,
+        "event": turn.event,
+        "client": turn.client or None,
+        "tools": turn.tools,
+        "mode": turn.mode,
+        "max_turns": turn.max_turns,
+    }
 
 
 def _attachments(project: Project) -> str:

@@ -34,9 +34,7 @@ RECORD = 900_000  # characters of one record; more would be cut and lost
 def kept(message: ModelMessage) -> Messages:
     """The event that keeps a message. Instructions are those of the turn that asks, 64 KiB at
     most: they are not kept with each."""
-    if isinstance(message, ModelRequest):
-        message = replace(message, instructions=None)
-    return Messages(ModelMessagesTypeAdapter.dump_python([message], mode="json", exclude_none=True))
+    return _kept([message])
 
 
 def kept_anew(messages: list[ModelMessage]) -> list[Messages]:
@@ -44,9 +42,15 @@ def kept_anew(messages: list[ModelMessage]) -> list[Messages]:
     record holds them."""
     if len(ModelMessagesTypeAdapter.dump_json(messages)) > RECORD:
         return [kept(message) for message in messages]
-    return [
-        Messages(ModelMessagesTypeAdapter.dump_python(messages, mode="json", exclude_none=True))
+    return [_kept(messages)]
+
+
+def _kept(messages: list[ModelMessage]) -> Messages:
+    bare = [
+        replace(one, instructions=None) if isinstance(one, ModelRequest) else one
+        for one in messages
     ]
+    return Messages(ModelMessagesTypeAdapter.dump_python(bare, mode="json", exclude_none=True))
 
 
 def prompt(
