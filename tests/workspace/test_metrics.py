@@ -48,8 +48,8 @@ def test_every_state_is_told_also_when_no_turn_is_in_it() -> None:
     found = told()["svc_turns"]
 
     assert found == {
-        ("running",): 0, ("queued",): 2, ("held",): 1, ("done",): 0, ("failed",): 1,
-        ("stopped",): 0, ("interrupted",): 0, ("deleted",): 0,
+        ("running",): 0, ("waiting",): 0, ("queued",): 2, ("held",): 1, ("done",): 0,
+        ("failed",): 1, ("stopped",): 0, ("interrupted",): 0, ("deleted",): 0,
     }  # fmt: skip
 
 

@@ -217,6 +217,7 @@ class Job(NamedTuple):
             fields["network"] = Network.from_json(fields["network"])
             fields["secrets"] = tuple(fields["secrets"])
             fields["images"] = tuple(fields["images"])
+            fields["notices"] = tuple(tuple(notice) for notice in fields["notices"])
             fields["servers"] = tuple(map(Server.from_json, fields["servers"]))
             return cls(**fields)
         except (TypeError, KeyError, UnicodeDecodeError) as error:
