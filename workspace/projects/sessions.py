@@ -16,7 +16,7 @@ import orjson
 
 from config.storage import opening
 
-CLAUDE, CODEX = ".claude/projects", ".codex/sessions"
+CODEX = ".codex/sessions"
 FOLDERS = 500  # of Claude Code, a directory each
 TRIED = 3  # files of one of them
 FILES = 300  # of Codex, the newest
@@ -27,9 +27,14 @@ CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
 _known: dict[str, str] = {}  # a session keeps to the directory it began in
 
 
+def of_claude_code() -> Path:
+    """Where Claude Code keeps the sessions of the person who runs this service."""
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude") / "projects"
+
+
 def claude() -> Iterator[str]:
     """A folder per directory, with a file per session; the last used first."""
-    root = Path.home() / CLAUDE
+    root = of_claude_code()
     folders = heapq.nlargest(FOLDERS, _entries(root), key=_changed)
     for folder in folders:
         files = (one.path for one in _entries(Path(folder.path)) if _is_session(one.name))

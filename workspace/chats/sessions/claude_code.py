@@ -21,6 +21,7 @@ import orjson
 from config.errors import NotFound, printable
 from config.storage import opening
 from workspace import ids
+from workspace.projects.sessions import of_claude_code
 
 EDGE = 64 * 1024  # bytes of each end of a file that a list reads
 LINE, WHOLE = 16 << 20, 512 << 20  # bytes of a line, of a file, that are read
@@ -54,11 +55,6 @@ class Session:
 
 
 _known: dict[str, tuple[tuple[int, int], Session | None]] = {}
-
-
-def store() -> Path:
-    """Where Claude Code keeps what it knows of the person who runs this service."""
-    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude") / "projects"
 
 
 def listing(directory: Path, limit: int) -> tuple[list[Session], int]:
@@ -121,8 +117,8 @@ def _block(block: Line) -> str:
 
 def _files(directory: str) -> Iterator[tuple[float, str, os.stat_result]]:
     """(when it was written, path, stat) of every file of conversations with such a directory."""
-    name = re.sub(r"[^A-Za-z0-9]", "-", directory)
-    for folder in [store() / name] if len(name) <= NAME else store().glob(f"{name[:NAME]}*"):
+    store, name = of_claude_code(), re.sub(r"[^A-Za-z0-9]", "-", directory)
+    for folder in [store / name] if len(name) <= NAME else store.glob(f"{name[:NAME]}*"):
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
