@@ -93,7 +93,7 @@ def _left_out(one: Repo) -> str:
     return (
         f"Repo {one.entry.name} cannot be read ({visible(clean(one.errors[0]))}): "
         f"{threads} threads, "
-        f"{left} unresolved, are not commit_review.\n"
+        f"{left} unresolved, are not shown.\n"
     )
 
 

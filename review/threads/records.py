@@ -128,14 +128,14 @@ def stranded(
 
 
 def thread(target: Target, tid: str) -> Thread:
-    """One thread as `review` shows it. NotFound when it is not commit_review."""
+    """One thread as `review` shows it. NotFound when it is not shown."""
     found = commit_review.of(target).review.thread(tid)
     (where,) = placement.place(target, [found])
     return _thread(found, where)
 
 
 def comment(target: Target, tid: str, cid: str) -> Comment:
-    """One comment of a thread. NotFound when either is not commit_review."""
+    """One comment of a thread. NotFound when either is not shown."""
     found = commit_review.of(target).review.thread(tid).comment(cid)
     return _comment(found, reviewer.me())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from tests.service import Service
 from tests.stubs import openai
 from tests.stubs.openai import Stub, text, use
 from tests.workspace.chats.sessions import kept
-from tests.workspace.engines.tool_servers import NOTE, STUB
+from tests.workspace.engines.tool_servers import NOTE, brought
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ def shared_service(tmp_path: Path, stub: Stub) -> Iterator[Service]:
 def repo(tmp_path: Path, shared_service: Service) -> Repo:
     """What a person brings along."""
     repo = Repo(tmp_path / "code" / "tides")
-    server = {"command": sys.executable, "args": [str(STUB)]}
+    server = {"command": "python3", "args": [brought(repo.path)]}
     repo.commit(
         {
             "CLAUDE.md": "Always say mango.\n",

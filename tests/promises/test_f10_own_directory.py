@@ -19,13 +19,23 @@ P, R = "/api/projects/notes", "/review/api/projects/notes"
 
 
 def traces(folder: Path) -> dict[str, tuple[object, ...]]:
-    """Of every name its kind, times and bytes; the time of a folder tells of what came and went."""
+    """Of every name its kind, times and bytes; the time of a folder tells of what came and went.
+
+    git keeps the checkpoints of turns, under refs of ours.
+    """
     found: dict[str, tuple[object, ...]] = {}
+    git = folder / ".git"
     for path in [folder, *sorted(folder.rglob("*"))]:
+        if path in (git, git / "refs") or any(path.is_relative_to(one) for one in kept_by_git(git)):
+            continue
         stat = path.lstat()
         held = path.read_bytes() if path.is_file() and not path.is_symlink() else None
         found[str(path)] = (stat.st_mode, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns, held)
     return found
+
+
+def kept_by_git(git: Path) -> tuple[Path, Path]:
+    return git / "objects", git / "refs" / "svc"
 
 
 def ask(service: Service, method: str, path: str, **given: Any) -> Any:

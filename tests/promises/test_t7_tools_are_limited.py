@@ -17,7 +17,7 @@ from tests.workspace.engines.builtin.talk import Talk
 from tests.workspace.engines.claude.conftest import Desk
 from tests.workspace.engines.claude.stand_in import played
 from tests.workspace.engines.manage import manage
-from tests.workspace.engines.tool_servers import BWRAP, NOTE, READ, STUB, marks, mine
+from tests.workspace.engines.tool_servers import BWRAP, NOTE, READ, STUB, brought, marks, mine
 from workspace.engines.mcp.server import Server
 from workspace.engines.sandbox import Sandbox
 
@@ -207,12 +207,13 @@ def test_a_server_reads_neither_another_project_nor_the_services_own_files(model
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("secret")
     hide = (str(tmp_path / "projects"), str(tmp_path / "data"))
+    brought(tmp_path / "projects/alpha")
 
     project, records = model.calls(
         *((READ, {"text": str(path)}) for path in secrets),
         (NOTE, {"text": "x"}),
         tools=["mcp__mine"],
-        servers=(Server("mine", ("python3", str(STUB), *map(str, secrets))),),
+        servers=(Server("mine", ("python3", STUB.name, *map(str, secrets))),),
         sandbox=Sandbox("bwrap", "bwrap", None, hide),
     )
 

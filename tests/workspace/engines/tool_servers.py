@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,12 @@ from workspace.engines.mcp.server import Server
 STUB = BASE / "tests" / "stubs" / "mcp_server.py"
 NOTE, READ = "mcp__mine__note", "mcp__mine__read"
 BWRAP = sandbox.probe("auto", hide=(), scratch="/tmp")
+
+
+def brought(project: Path) -> str:
+    """The program as a file of the project, which its sandbox shows wherever the tests lie."""
+    project.mkdir(parents=True, exist_ok=True)
+    return str(shutil.copy(STUB, project / STUB.name))
 
 
 def mine(*ways: str, name: str = "mine", **more: Any) -> Server:

@@ -37,9 +37,17 @@ def launched(command: list[str], env: Mapping[str, str]) -> tuple[list[str], dic
 
 
 def needed(server: Server, command: list[str]) -> list[str]:
-    """Paths that the sandbox binds though it hides what is around them. Only the instance's own
-    entry may name any; of another, a program that is found on the PATH is shown and no more, for
-    agents can write such an entry."""
+    """Paths that the sandbox binds though it hides what is around them: of the server, and of what
+    starts it with its variables."""
+    own = _of_server(server, command)
+    if not server.env:
+        return own
+    return own + agents.needed(agents.Agent("", (sys.executable, str(Path(launch.__file__)))))
+
+
+def _of_server(server: Server, command: list[str]) -> list[str]:
+    """Only the instance's own entry may name any; of another, a program that is found on the PATH
+    is shown and no more, for agents can write such an entry."""
     if server.ours:
         return agents.needed(agents.Agent(server.name, tuple(command)))
     if "/" in server.command[0]:

@@ -14,7 +14,7 @@ from tests.stubs.openai import text, use
 from tests.workspace.chats.turns.world import until
 from tests.workspace.engines.builtin.talk import end, of, result
 from tests.workspace.engines.manage import manage
-from tests.workspace.engines.tool_servers import BWRAP, NOTE, marks, mine, said
+from tests.workspace.engines.tool_servers import BWRAP, NOTE, brought, marks, mine, said
 from workspace.engines.mcp.server import Server
 from workspace.engines.network import Network
 from workspace.engines.sandbox import Sandbox
@@ -160,10 +160,12 @@ def test_no_variable_of_a_server_acts_on_what_starts_its_sandbox(talk, stub, wor
     stub.say(use("mcp__mine__env", {"text": "PATH"}))
     stub.say(text("ok"))
 
-    strange = mine(ours=False, expands=True, env={"PATH": f"{own}:${{PATH}}"})
+    program = ("python3", brought(world.project))
+    strange = mine(ours=False, expands=True, env={"PATH": f"{own}:${{PATH}}"}, command=program)
     records = talk.run(servers=(strange,), sandbox=BWRAP)
 
-    assert result(records) == (False, f"{own}:{os.environ['PATH']}")
+    failed, told = result(records)
+    assert (failed, told.endswith(f"{own}:{os.environ['PATH']}")) == (False, True)
     assert not (world.root / "escaped").exists()
 
 

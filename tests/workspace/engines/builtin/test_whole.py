@@ -5,7 +5,6 @@ around it.
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +20,7 @@ from tests.stubs import anthropic, openai
 from tests.stubs.openai import text, use
 from tests.workspace.chats.turns.world import pss_mb, until
 from tests.workspace.engines.builtin.talk import Talk, end, of
-from tests.workspace.engines.tool_servers import NOTE, STUB, marks
+from tests.workspace.engines.tool_servers import NOTE, brought, marks
 from workspace.chats import transcript
 from workspace.engines import procs
 
@@ -137,7 +136,7 @@ def test_a_service_with_a_local_server_answers_plain_messages(alpha, stub):
 @pytest.mark.timeout(180)
 def test_servers_of_a_projects_own_file_act_only_once_a_person_agreed(alpha, stub):
     project = alpha.projects / "alpha"
-    program = {"command": sys.executable, "args": [str(STUB)]}
+    program = {"command": "python3", "args": [brought(project)]}
     (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"mine": program}}))
     body = {"permissionMode": "bypassPermissions"}
     alpha.http.patch("/api/projects/alpha", json=body).raise_for_status()
