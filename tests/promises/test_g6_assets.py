@@ -44,8 +44,11 @@ def test_a_folder_swapped_for_a_link_while_images_come_gets_none(settings):
         swapper = threading.Thread(target=swap)
         swapper.start()
         seen: set[object] = set()
+        every, least = {False, NotFound, UnsafePath}, ring(fast=50, slow=10_000)
         try:
-            for number in range(ring(fast=50, slow=10_000)):
+            for number in range(100 * least):  # how the threads take turns is the machine's affair
+                if number >= least and every <= seen:
+                    break
                 for call in (
                     lambda n=number: assets.store("pay", PNG + str(n).encode(), "image/png"),
                     lambda: assets.read("pay", name),
@@ -60,5 +63,5 @@ def test_a_folder_swapped_for_a_link_while_images_come_gets_none(settings):
             os.close(parent)
 
         assert True not in seen
-        assert {False, NotFound, UnsafePath} <= seen
+        assert every <= seen
         assert [path.name for path in outside.iterdir()] == [name]
