@@ -15,12 +15,13 @@ from django.db import DatabaseError, connection, connections
 from config.process import wakeup
 from config.storage import database
 from workspace.chats.turns.delivery import CHANGES
+from workspace.chats.turns.queue import BUSY, WAITING
 from workspace.models import Run, Turn
 
 log = logging.getLogger(__name__)
 
 LOOK_S = 2.0
-LIVE_TURNS = ("running", "waiting", "queued", "held")
+LIVE_TURNS = (*BUSY, *WAITING)
 LIVE_RUNS = ("running", "queued")
 
 Publish = Callable[[str, Mapping[str, Any]], object]
