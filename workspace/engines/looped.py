@@ -48,7 +48,7 @@ class Turn(TurnIO, Protocol):
 
     def judge(self, use: ToolUse) -> str | policy.Ask | None: ...
 
-    def asked(self, use: ToolUse) -> None: ...
+    def asked(self, use: ToolUse, seconds: int) -> None: ...
 
     def answered(self, use: ToolUse, allowed: bool | None, seconds: int) -> str | None: ...
 
@@ -152,7 +152,7 @@ class _Performance:
             return f"{tool} was denied: the permission check failed"
 
     async def _ask(self, use: ToolUse, ask: policy.Ask) -> str | None:
-        self.turn.asked(use)
+        self.turn.asked(use, ask.seconds)
         self.asks[use.call] = asyncio.get_running_loop().create_future()
         self._look()
         try:

@@ -7,11 +7,14 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Min, Q, QuerySet
 from django_q.tasks import async_task
 
+from config import signals as kernel
 from config.errors import NotFound, printable
 from config.storage import database, homes, ranges
+from workspace import signals
 from workspace.chats.turns import endings, queue, retries
 from workspace.chats.turns.delivery import OnChange
 from workspace.models import Run, TriggerState, Turn
@@ -176,10 +179,17 @@ def finish(run_id: str, *, status: str, **values: Any) -> bool:
         return False
     run = Run.objects.get(id=run_id)
     announce(run)
+    transaction.on_commit(lambda: _say_ended(run))
     if status in ("failed", "completed"):
         _remember_error(run_id, run.reason)
     _release_waiting(run)
     return True
+
+
+def _say_ended(run: Run) -> None:
+    error = "" if run.status == "completed" else run.reason
+    ended = signals.RunEnded(run.project, run.trigger, run.id, run.status, error)
+    kernel.tell(signals.run_ended, ended)
 
 
 def announce(run: Run) -> None:

@@ -13,8 +13,10 @@ from typing import Any
 
 from django.db import transaction
 
+from config import signals as kernel
 from config.errors import SvcError
 from config.storage import homes
+from workspace import signals
 from workspace.chats import files, live, transcript
 from workspace.chats.turns import retries
 from workspace.chats.turns.delivery import OnChange, announce, deliver
@@ -77,8 +79,20 @@ def settle(
             waiting = Turn.objects.filter(chat=turn.chat, state="queued", run=None)
             waiting.update(state="held", reason=f"the turn before it: {turn.reason}")
     tell(on_change, turn)
+    _say_ended(turn)
     deliver(turn.chat, again=True)
     return True
+
+
+def _say_ended(turn: Turn) -> None:
+    """Those outside hear of an end, also when another host writes it down later."""
+    seconds = None
+    if turn.started and turn.finished:
+        seconds = (turn.finished - turn.started).total_seconds()
+    fired = turn.sender.get("kind") == "trigger"
+    trigger = str(turn.sender.get("name") or "") if fired else ""
+    names = (turn.project, turn.chat, turn.id, turn.state, turn.reason)
+    kernel.tell(signals.turn_ended, signals.TurnEnded(*names, seconds, turn.run_id or "", trigger))
 
 
 def tell(on_change: OnChange, turn: Turn) -> None:

@@ -131,7 +131,7 @@ class Turn:
         use = ToolUse(tool, call, args)
         decision = self.judge(use)
         if isinstance(decision, policy.Ask):
-            self.asked(use)
+            self.asked(use, decision.seconds)
             answer = self.control.answer(call, decision.seconds)
             return self.answered(use, answer, decision.seconds)
         return decision
@@ -149,8 +149,8 @@ class Turn:
             self._note(use)
         return decision or None
 
-    def asked(self, use: ToolUse) -> None:
-        self.recorder.permission(use, "asked", "policy", None)
+    def asked(self, use: ToolUse, seconds: int) -> None:
+        self.recorder.question(use, seconds)
 
     def answered(self, use: ToolUse, allowed: bool | None, seconds: int) -> str | None:
         """The denial text of an answer, of none within `seconds`, or None."""

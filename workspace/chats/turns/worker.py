@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
@@ -27,6 +28,7 @@ from config.storage import homes
 from workspace.chats.turns import endings, jobs, recovery, tokens
 from workspace.chats.turns.delivery import OnChange, ignore
 from workspace.chats.turns.output import Output
+from workspace.chats.turns.questions import Follower
 from workspace.engines import procs
 from workspace.engines import select as engines
 from workspace.engines.base import Job
@@ -178,6 +180,7 @@ class Watch:
         self._kill_at = float("inf")
         self._renew_at = time.monotonic() + RENEW_S
         self._late_at = time.monotonic() + job.turn_seconds + LATE_S
+        self._questions = Follower(turn, Path(job.chats_dir, f"{job.chat}.jsonl"))
         self._process = subprocess.Popen(
             [sys.executable, "-m", "workspace.chats.turns.process", turn.chat, turn.id],
             cwd=settings.BASE_DIR, env=dict(around.environ), start_new_session=True,
@@ -191,6 +194,7 @@ class Watch:
         try:
             while not self._ending.wait(LOOK_S)[0]:
                 self._look()
+            self._follow()
         finally:
             if self._process.poll() is None:
                 self._kill()
@@ -212,6 +216,14 @@ class Watch:
             self._kill()
             return
         self._obey(*state, now)
+        self._follow()
+
+    def _follow(self) -> None:
+        """What the turn asks; a database that is gone is told at the next look."""
+        try:
+            self._questions.look()
+        except DatabaseError:
+            log.exception("the questions of a turn were not kept", extra={"turn": self.turn.id})
 
     def _obey(self, stop: str, answers: list[dict[str, object]], now: float) -> None:
         for answer in answers[self._answered :]:

@@ -1,0 +1,107 @@
+"""Permission questions that wait for a person: read from the transcript, kept in the turn's row.
+
+The turn process writes each question and its end into the transcript; the worker follows it there
+and keeps what is open in `Turn.asks`, so that lists, events and other processes see it without a
+file. See docs/design/engines.md#permission-questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypedDict
+
+from config import signals as kernel
+from workspace import signals
+from workspace.chats import transcript
+from workspace.chats.turns.delivery import announce
+from workspace.engines import catalogue
+from workspace.models import Turn
+
+
+class Question(TypedDict):
+    """One line about a question: what is asked for, since when, and when it is denied."""
+
+    call: str
+    tool: str
+    summary: str
+    since: str
+    until: str
+
+
+def waiting(turn: Turn) -> list[Question]:
+    """The questions of a turn that nobody has answered, the oldest first."""
+    if turn.state != "running":
+        return []
+    answered = {given["call"] for given in turn.answers}
+    return [one for one in turn.asks if one["call"] not in answered]
+
+
+def first(turns: Iterable[Turn]) -> Question | None:
+    """The oldest question of these turns of one chat."""
+    return next((one for turn in turns for one in waiting(turn)), None)
+
+
+class Follower:
+    """The questions of one running turn, as its worker learns of them."""
+
+    def __init__(self, turn: Turn, path: Path) -> None:
+        self._turn, self._path = turn, path
+        self._offset = _size(path)
+        self.open: dict[str, Question] = {}
+
+    def look(self) -> None:
+        """Read what grew; tell of what was asked and what is over."""
+        if _size(self._path) <= self._offset:
+            return
+        scan = transcript.Scan(str(self._path), self._offset)
+        told: list[Any] = []
+        for _, record in scan:
+            if record["type"] == "permission" and record.get("turn") == self._turn.id:
+                told += self._note(record)
+        self._offset = scan.end
+        if told:
+            self._keep()
+            for signal, happening in told:
+                kernel.tell(signal, happening)
+
+    def _note(self, record: transcript.Record) -> list[Any]:
+        """The [(signal, what happened)] of one record."""
+        call, tool = str(record.get("call")), str(record.get("tool") or "")
+        names = (self._turn.project, self._turn.chat, self._turn.id, call, tool)
+        if record.get("state") == "asked":
+            one = self.open[call] = _question(call, tool, record)
+            since, until = _moment(one["since"]), _moment(one["until"])
+            return [(signals.asked, signals.Asked(*names, one["summary"], since, until))]
+        if self.open.pop(call, None) is None:  # the gate denied it and asked nobody
+            return []
+        allowed, by = record.get("state") == "allowed", str(record.get("by") or "")
+        return [(signals.answered, signals.Answered(*names, allowed, by))]
+
+    def _keep(self) -> None:
+        mine = Turn.objects.filter(id=self._turn.id, claim=self._turn.claim, state="running")
+        mine.update(asks=[*self.open.values()])
+        announce()
+
+
+def _question(call: str, tool: str, record: transcript.Record) -> Question:
+    given = record.get("input")
+    return {
+        "call": call,
+        "tool": tool,
+        "summary": catalogue.target(tool, given if isinstance(given, dict) else {}),
+        "since": str(record.get("ts")),
+        "until": str(record.get("until") or record.get("ts")),
+    }
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
