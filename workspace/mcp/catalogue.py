@@ -219,6 +219,8 @@ OPERATIONS = (
             Argument("max_turns", "integer", "Default 30", nullable=True),
             Argument("overlap", "string", choices=("skip", "queue", "parallel"), nullable=True),
             Argument("catch_up", "string", choices=("skip", "once"), nullable=True),
+            Argument("debounce", "string", "Event: gathered so long. Default 30s", nullable=True),
+            Argument("match", "list", "Event: only these apps, branches, files", nullable=True),
             Argument("enabled", "boolean"),
         ),
     ),

@@ -21,6 +21,8 @@ _CLEARABLE = {
     "max_turns": "maxTurns",
     "max_spawn_depth": "maxSpawnDepth",
     "overlap": "overlap",
+    "debounce": "debounce",
+    "match": "match",
 }
 _KEPT = {"prompt": "prompt", "prompt_file": "promptFile", "session": "session", "tools": "tools"}
 _ARGUMENTS = {
