@@ -1,6 +1,7 @@
 // The fields of a trigger: one input per field of the record, and the way there and back.
 
 import { button, fill, h, icon } from "../../kit/dom.js";
+import { eventChoices, eventFields, eventNodes, readEvent, writeEvent } from "./events.js";
 import { fixOf, nearest } from "./fixes.js";
 import { zoneHelp } from "./zone.js";
 
@@ -28,6 +29,8 @@ const PLACES = {
   "run.maxSpawnDepth": "spawn",
   "run.overlap": "overlap",
   "run.backoff": "backoff",
+  "run.debounce": "debounce",
+  "run.match": "match",
 };
 const GROUPS = {
   read: "Read",
@@ -78,10 +81,8 @@ export function fields(catalogue) {
     cron: text("cron", { class: "input mono", spellcheck: "false" }),
     interval: text("interval", { class: "input mono", spellcheck: "false" }),
     timezone: text("timezone", { placeholder: catalogue.timezone, list: "time-zones" }),
-    on: choice("on", [
-      ["onArchive", "After a chat is archived"],
-      ["afterTurn", "After a turn: adds instructions for the overview and changelog"],
-    ]),
+    on: choice("on", eventChoices(catalogue)),
+    ...eventFields(catalogue, text),
     path: text("path", { class: "input mono", placeholder: "/deploy" }),
     what: h(
       "div",
@@ -225,12 +226,14 @@ function nodes(inputs, times) {
         show: "schedule interval",
         hint: "A whole number and s, m, h or d, e.g. 30m",
       }),
-      field("on", "Event", { show: "event" }),
       field("path", "Path", {
         show: "webhook",
         hint: "Stored only; nothing reaches it from outside",
       }),
     ),
+    field("on", "Event", { show: "event" }),
+    two(...eventNodes(field)),
+    inputs.example,
     h("div", { dataset: { show: "schedule" } }, times),
     field("what", "Instruction from"),
     field("prompt", "Prompt", {
@@ -285,6 +288,7 @@ const pickValue = (seg, value) => {
 /** Show the fields that matter for what is chosen. */
 function arrange(inputs) {
   const on = new Set([picked(inputs.type), picked(inputs.how), picked(inputs.what)]);
+  on.add(inputs.follow(inputs.on.value));
   for (const root of inputs.root) {
     for (const node of [root, ...root.querySelectorAll("[data-show]")]) {
       if (node.dataset.show)
@@ -311,6 +315,7 @@ export function writeForm(inputs, { name, trigger, run }) {
   inputs.backoff.value = run.backoff === false ? "false" : "";
   inputs.network.value = run.network ?? "";
   inputs.spawn.value = run.maxSpawnDepth ?? "";
+  writeEvent(inputs, run);
   const ticks = [...inputs.tools.querySelectorAll("input")];
   for (const tick of ticks) tick.checked = run.tools?.includes(tick.value) ?? false;
   inputs.extra.value = (run.tools ?? [])
@@ -369,6 +374,7 @@ export function readForm(inputs) {
         ["maxSpawnDepth", number(inputs.spawn)],
         ["overlap", inputs.overlap.value],
         ["backoff", inputs.backoff.value && type === "schedule" ? false : ""],
+        ...readEvent(inputs, type),
       ]),
       tools: [...ticks, ...further(inputs)],
     },
