@@ -66,7 +66,7 @@ class _Performance:
         self.end: End | None = None
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        ops = (self.job.svc or {}).get("ops", {})
+        ops = catalogue.ops(self.job.svc)
         try:
             parts = grammar.parse(self.job.prompt, ops)
         except grammar.SyntaxFault as fault:
@@ -116,9 +116,8 @@ class _Performance:
         return await self.io.gate(step.tool, use.input, use.call)
 
     async def _run(self, step: grammar.Step, args: Args) -> tools.Output:
-        if step.tool.startswith(catalogue.SVC):
-            op = step.tool.removeprefix(catalogue.SVC)
-            is_error, text = await self.io.svc(op, args, step.seconds)
+        if catalogue.service(step.tool):
+            is_error, text = await self.io.svc(step.tool, args, step.seconds)
             return tools.Output(text, is_error, int(is_error))
         settings = tools.Settings(
             self.job.cwd,

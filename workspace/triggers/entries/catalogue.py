@@ -38,6 +38,7 @@ GRANTABLE = (
     Tool("ToolSearch", "orchestration", "Find tools that are loaded on demand"),
     Tool("Monitor", "orchestration", "Watch a long command"),
     Tool("mcp__svc_manage__*", "service", "Operate this service: chats, projects, triggers"),
+    Tool("mcp__svc_review__*", "service", "Read and answer the review of the project's repository"),
 )
 
 
