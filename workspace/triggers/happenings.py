@@ -7,6 +7,7 @@ lost in a restart, and it is seen and can be cancelled. See docs/design/workspac
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,7 +30,7 @@ from workspace.triggers.entries import files
 from workspace.triggers.entries.schema import Event, Trigger
 
 ACTOR = {"kind": "system"}
-AGENT = "agent:"  # how authors begin that are no persons
+AGENT = re.compile(r"agent(:|$)")  # how agents sign what they write in a review
 APPS = ("onAppDown", "onAppUp")
 
 
@@ -95,7 +96,7 @@ def _read(what: Any, now: datetime) -> Happening | None:
 
 def _thread(what: ThreadWritten, now: datetime) -> Happening | None:
     """Persons only. Who wrote into the file by hand is only what it says."""
-    if what.act not in ("opened", "replied") or what.author.startswith(AGENT):
+    if what.act not in ("opened", "replied") or AGENT.match(what.author):
         return None
     said = telling.entry(
         now, project=what.project, repo=what.repo, commit=what.sha, thread=what.thread,

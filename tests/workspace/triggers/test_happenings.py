@@ -162,7 +162,7 @@ def test_nothing_that_was_written_closes_the_block(world: World, repo: Path):
 
 @pytest.mark.parametrize(
     "written",
-    [{"author": "agent:claude"}, {"act": "resolved"}, {"act": "reopened"}],
+    [{"author": "agent:claude"}, {"author": "agent"}, {"act": "resolved"}, {"act": "reopened"}],
 )
 def test_only_a_person_who_opens_or_answers_is_a_thread_event(
     world: World, repo: Path, written: dict[str, Any]

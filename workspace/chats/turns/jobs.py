@@ -226,7 +226,13 @@ def helper(agent: Agent, part: str) -> Helper:
     """The turn as the tools of that part see it."""
     turn, project = Turn.objects.get(id=agent.turn), store.get(agent.project)
     engine = _choice(turn, project, files.read(project, turn.chat)).engine or "unknown"
-    return Helper(agent, part, engine, store.workable(project))
+    return Helper(agent, part, engine, store.workable(project), _apps_of(turn.event or {}))
+
+
+def _apps_of(event: Mapping[str, Any]) -> tuple[str, ...]:
+    """The apps that an event is about."""
+    told = [one.get("app") for one in event.get("happenings", [])]
+    return tuple(dict.fromkeys(str(app) for app in told if app))
 
 
 def port() -> int:

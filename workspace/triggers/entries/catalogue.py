@@ -38,6 +38,7 @@ GRANTABLE = (
     Tool("ToolSearch", "orchestration", "Find tools that are loaded on demand"),
     Tool("Monitor", "orchestration", "Watch a long command"),
     Tool("mcp__svc_manage__*", "service", "Operate this service: chats, projects, triggers"),
+    Tool("mcp__svc_apps__*", "service", "Apps of the directory: find, wait, logs, start, stop"),
     Tool("mcp__svc_review__*", "service", "Read and answer the review of the project's repository"),
 )
 
@@ -59,7 +60,7 @@ EVENT_KINDS = (
     EventKind("afterTurn", "After a turn: adds instructions for the overview and changelog"),
     EventKind(
         "onThread",
-        "A person opened or answered a thread of a review in the project's repository",
+        "A person wrote in a review thread of its repository",
         "files",
         {
             **{"project": "pay", "repo": "api", "commit": "3f0c9a1e…", "thread": "t-9fe1"},
@@ -69,7 +70,7 @@ EVENT_KINDS = (
     ),
     EventKind(
         "onCommits",
-        "A branch under review in the project's repository moved",
+        "A branch under review in its repository moved",
         "branches",
         {
             **{"project": "pay", "repo": "api", "branch": "feature"},
@@ -78,19 +79,19 @@ EVENT_KINDS = (
     ),
     EventKind(
         "onAppDown",
-        "An app of the project's directory fell, or is started no more after crashing",
+        "An app in its directory fell, or keeps crashing",
         "apps",
         {**_APP, "state": "down", "reason": "exited"},
     ),
     EventKind(
         "onAppUp",
-        "An app of the project's directory came up, or back",
+        "An app in its directory came up, or back",
         "apps",
         {**_APP, "state": "up", "reason": "ok"},
     ),
     EventKind(
         "onRunFailed",
-        "A run of another trigger of this project failed",
+        "A run of another trigger of the project failed",
         "triggers",
         {"trigger": "nightly-check", "run": "run_01JD…", "error": "step_failed: Bash failed"},
     ),

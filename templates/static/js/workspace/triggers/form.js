@@ -213,9 +213,11 @@ function nodes(inputs, times) {
     );
   };
   const two = (...children) => h("div", { class: "two" }, children);
+  const shown = (show, ...children) => h("div", { class: "two", dataset: { show } }, children);
   const list = [
     two(field("name", "Name"), field("type", "Starts")),
-    two(
+    shown(
+      "schedule",
       field("how", "Repeat by", { show: "schedule" }),
       field("cron", "Cron", {
         show: "schedule cron",
@@ -226,13 +228,13 @@ function nodes(inputs, times) {
         show: "schedule interval",
         hint: "A whole number and s, m, h or d, e.g. 30m",
       }),
-      field("path", "Path", {
-        show: "webhook",
-        hint: "Stored only; nothing reaches it from outside",
-      }),
     ),
+    field("path", "Path", {
+      show: "webhook",
+      hint: "Stored only; nothing reaches it from outside",
+    }),
     field("on", "Event", { show: "event" }),
-    two(...eventNodes(field)),
+    shown("event gathers", ...eventNodes(field)),
     inputs.example,
     h("div", { dataset: { show: "schedule" } }, times),
     field("what", "Instruction from"),
