@@ -233,6 +233,7 @@ def test_a_question_that_somebody_sees_waits_anew_but_not_for_ever(
 
     kept = answers.keep_waiting(project=asking.project, chat=turn.chat, call=told["call"])
 
+    assert kept is not None
     assert kept - told["since"] == timedelta(hours=24)
     until(lambda: datetime.now(UTC) > told["until"] + timedelta(seconds=1), what="its first end")
     assert questions.waiting(Turn.objects.get(id=turn.id))[0]["until"] == timestamp(kept)

@@ -9,6 +9,7 @@ import { answered, question } from "./asks.js";
 import { pictures } from "./attach.js";
 import { Calls, folded } from "./calls.js";
 import { clock } from "./clock.js";
+import { planned } from "./mode.js";
 import { outcome } from "./outcome.js";
 import { senderOf } from "./senders.js";
 import { facts as spent } from "./spent.js";
@@ -256,6 +257,7 @@ export class Turn {
       this.open = true;
       this.started = data.timestamp;
       this.engine = data.engine;
+      this.mode = data.mode;
       this.model = data.model;
       this.head();
       return;
@@ -286,7 +288,7 @@ export class Turn {
   /** Under a finished turn: why it did not end well with the next step, and what one can do. */
   finish() {
     this.outcome?.remove();
-    this.outcome = outcome(this, this.acts);
+    this.outcome = outcome(this, this.acts) ?? this.plannedOnly();
     if (this.outcome) this.foot.before(this.outcome);
     this.edited();
     const fork = (event) => attempt(event, () => this.acts.fork(this.id));
@@ -296,6 +298,13 @@ export class Turn {
         button("Copy", { icon: "copy", kind: "ghost s", onclick: () => copy(this.said, "Copied") }),
       button("Fork from here", { icon: "fork", kind: "ghost s", onclick: fork }),
     );
+  }
+
+  /** The last turn was to plan: whether to go on with that is asked here. */
+  plannedOnly() {
+    const { most, goOn } = this.acts;
+    const done = this.last && this.mode === "plan" && this.said && most?.();
+    return done ? planned(done, goOn) : null;
   }
 
   /** What it changed in the working directory, as far as that is known by now. */
