@@ -14,7 +14,7 @@ export function question({ call, tool, input, until, rule }, answer) {
   const id = `ask-${call}`;
   const change = changeOf({ name: tool, input });
   const why = h("input", {
-    class: "input slim grow",
+    class: "input grow why",
     type: "text",
     maxlength: "2000",
     placeholder: "Why not? The agent is told",

@@ -1,14 +1,14 @@
 // What a chat may do unasked: a mode of its own, as far as the project's allows.
 
-import { h } from "../../kit/dom.js";
+import { h, icon } from "../../kit/dom.js";
 
 /** From the least to the most. */
 const MODES = ["plan", "default", "acceptEdits", "bypassPermissions"];
 const WORDS = {
-  plan: "Plan, change nothing",
-  default: "Ask before edits",
-  acceptEdits: "Edit, ask for the rest",
-  bypassPermissions: "Everything unasked",
+  plan: "Plan only",
+  default: "Ask first",
+  acceptEdits: "Edits unasked",
+  bypassPermissions: "All unasked",
 };
 
 /** The options of a choice; `most` is the project's mode, what is above it cannot be chosen. */
@@ -29,10 +29,7 @@ export function modeChoice(change) {
   });
   const update = (own, most) => {
     node.hidden = false;
-    node.replaceChildren(
-      h("option", { value: "" }, `As the project: ${WORDS[most].toLowerCase()}`),
-      ...options(most),
-    );
+    node.replaceChildren(h("option", { value: "" }, `${WORDS[most]} (project)`), ...options(most));
     node.value = own ?? "";
   };
   return { node, update };
@@ -54,6 +51,7 @@ export function planned(most, goOn) {
   return h(
     "div",
     { class: "banner outcome planned" },
+    icon("file"),
     h("div", {}, h("b", {}, "A plan"), ": nothing was changed."),
     h(
       "span",

@@ -107,8 +107,9 @@ export class Turn {
     const busy = this.open && !this.end;
     this.answer.toggleAttribute("aria-busy", busy);
     const ended = this.end && this.end.state !== "completed";
-    const look = stateOf(this.end ? this.end.state : this.wait ? "waiting" : "running");
     const asks = busy && this.asks.size > 0; // nothing runs while it waits: its clock rests
+    const now = this.wait ? "waiting" : asks ? "asks" : "running";
+    const look = stateOf(this.end ? this.end.state : now);
     const goes = busy && !asks && !this.wait && this.started && clock(this.started);
     const facts = [
       busy && this.doing(asks),

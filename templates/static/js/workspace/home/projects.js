@@ -239,7 +239,12 @@ function row(project) {
 }
 
 const badges = (counts) => [
-  counts.asking > 0 && h("span", { class: "badge warn" }, `${counts.asking} needs you`),
+  counts.asking > 0 &&
+    h(
+      "span",
+      { class: "badge warn" },
+      counts.asking === 1 ? "needs you" : `${counts.asking} need you`,
+    ),
   counts.running > 0 && h("span", { class: "badge busy" }, `${counts.running} running`),
   counts.unread > 0 && h("span", { class: "badge accent" }, `${counts.unread} unread`),
   counts.invalidTriggers > 0 &&
