@@ -65,6 +65,7 @@ class Firing:
     network: str = ""  # at most; the project's when blank
     mode_cap: str | None = None
     max_turns: int | None = None
+    waits: bool = False  # its questions wait for a person, instead of being denied
     run: Run | None = None
     event: Mapping[str, Any] | None = None
     archived: bool = False
@@ -79,6 +80,7 @@ def create(
     model: str | None = None,
     preload_context: bool = False,
     mode: str | None = None,
+    on_ask: str | None = None,
 ) -> Started:
     """A new chat, with its first message when there is a prompt."""
     text = None if prompt is None else queue.clean_prompt(prompt)
@@ -94,6 +96,7 @@ def create(
         prompt=text,
         model=model,
         message=_preloaded(project, text) if preload_context else None,
+        on_ask=on_ask,
     )
     return Started(record, queued.turn, queued.state, queued.position)
 
@@ -163,8 +166,10 @@ def send(
     prompt: str,
     model: str | None = None,
     message: str | None = None,
+    on_ask: str | None = None,
 ) -> queue.Queued:
-    """Put a message of this caller into the chat's queue."""
+    """Put a message of this caller into the chat's queue. `on_ask`: deny or wait, of a turn that
+    nobody attends."""
     record = files.read(project, session_id)
     cap = principal.spawn_cap
     return queue.send(
@@ -177,6 +182,7 @@ def send(
         client=principal.client,
         clients=principal.clients,
         mode_cap=principal.mode_cap,
+        waits=on_ask == "wait",
         spawn_limit=record.spawn_limit if cap is None else min(record.spawn_limit, cap),
     )
 
@@ -200,6 +206,7 @@ def fire(
         network=firing.network,
         mode_cap=firing.mode_cap,
         max_turns=firing.max_turns,
+        waits=firing.waits,
         run=firing.run,
         event=firing.event,
     )

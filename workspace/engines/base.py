@@ -141,7 +141,8 @@ class Job(NamedTuple):
     to the project, `servers_seen` the file that remembers what became of each. `retry` is {times,
     seconds, try, since, turns, usage, cost, ms} or None: how long a rate limit is waited out, the
     number of this try, and what those before it used. `images` are files that the message names.
-    `allow` are rules of allowing.py; a question waits `ask_seconds`, and `ask_most` where somebody
+    `allow` are rules of allowing.py; `waits`: nobody attends it, and its questions wait for
+    somebody all the same. A question waits `ask_seconds`, and `ask_most` where somebody
     keeps it open. Keys and the bearer exist only here.
     """
 
@@ -172,6 +173,7 @@ class Job(NamedTuple):
     ask_most: int = 86_400
     allow: tuple[str, ...] = ()
     attended: bool = False
+    waits: bool = False
     may_spawn: bool = False
     instructions: str = ""
     told: list[Args] | None = None

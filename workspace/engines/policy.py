@@ -93,10 +93,12 @@ class Gate:
             if denied:
                 return denied
         decision = self.by_mode(tool, self.kind(tool) or "")
-        asks = isinstance(decision, Ask) and self.job.attended
-        if asks and any(allowing.covers(rule, tool, args) for rule in self.allowed):
+        if isinstance(decision, Ask) and self._allowed(tool, args):
             return ALLOW
         return decision
+
+    def _allowed(self, tool: str, args: Mapping[str, Any]) -> bool:
+        return any(allowing.covers(rule, tool, args) for rule in self.allowed)
 
     def kind(self, tool: str) -> str | None:
         """The class of a tool. What a server of people's own does is known to it alone, so its
@@ -133,6 +135,6 @@ class Gate:
             return ALLOW
         if (mode == "acceptEdits" and kind == "E") or granted(tool, self.job.tools or []):
             return ALLOW
-        if self.job.attended:
+        if self.job.attended or self.job.waits:
             return Ask(self.job.ask_seconds)
         return f"{tool} needs approval and nobody is attending this turn (permission mode {mode})"

@@ -74,6 +74,7 @@ def send(
     mode_cap: str | None = None,
     max_turns: int | None = None,
     spawn_limit: int | None = None,
+    waits: bool = False,
     run: Run | None = None,
     event: Mapping[str, Any] | None = None,
 ) -> Queued:
@@ -98,6 +99,7 @@ def send(
         network=network,
         max_turns=max_turns or project.max_turns,
         spawn_limit=record.spawn_limit if spawn_limit is None else spawn_limit,
+        waits=waits,
         created=datetime.now(UTC),
     )
     with transaction.atomic():

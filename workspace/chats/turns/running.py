@@ -168,6 +168,8 @@ class Turn:
         if allowed is None:
             within = "in time" if use.call in self.control.kept else f"within {seconds} s"
             by, reason = "timeout", f"nobody answered {within}"
+        if refused := self.control.refused.get(use.call):
+            by, reason = "policy", refused
         self.recorder.permission(use, "denied", by, reason)
         return reason
 
