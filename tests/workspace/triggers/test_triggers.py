@@ -60,7 +60,7 @@ def test_the_flat_shape_has_every_key_in_order_nulls_included(world):
     assert list(flat) == [
         "name", "agentName", "type", "cron", "interval", "event", "path", "prompt", "promptFile",
         "session", "tools", "maxSpawnDepth", "permissionMode", "model", "maxTurns", "enabled",
-        "status", "lastRunAt", "nextRunAt", "lastError", "overlap", "catchUp", "network",
+        "status", "lastRunAt", "nextRunAt", "lastError", "overlap", "catchUp", "onAsk", "network",
         "timezone", "nextRuns", "nextRunsTimezone", "lastRun", "warnings",
     ]  # fmt: skip
     assert (flat["status"], flat["nextRuns"], flat["event"]) == ("disabled", [], None)
