@@ -15,8 +15,9 @@ from config import signals as kernel
 from config.errors import NotFound, printable
 from config.storage import database, homes, ranges
 from workspace import signals
-from workspace.chats.turns import endings, queue, retries
+from workspace.chats.turns import endings, questions, queue, retries
 from workspace.chats.turns.delivery import OnChange
+from workspace.chats.turns.recorder import ASKING
 from workspace.models import Run, TriggerState, Turn
 
 log = logging.getLogger(__name__)
@@ -109,7 +110,8 @@ def follow(turn: Turn, *, problem: str = "") -> None:
 def _mirror(turn: Turn, problem: str) -> None:
     if turn.state == "running":
         begun = Run.objects.filter(id=turn.run_id, status__in=ACTIVE)
-        begun.update(status="running", started_at=turn.started, reason="")
+        reason = questions.said(turn)
+        begun.update(status="running", started_at=turn.started, reason=reason)
         return
     status = "failed" if problem else STATUS[turn.state]
     reason = problem or _reason(turn, status)
@@ -131,7 +133,7 @@ def _reason(turn: Turn, status: str) -> str:
     if turn.state == "deleted":
         return "taken out of the queue before it began"
     if status == "interrupted":
-        return INTERRUPTED
+        return turn.reason if ASKING in turn.reason else INTERRUPTED
     return turn.reason or status
 
 

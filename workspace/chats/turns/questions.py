@@ -7,17 +7,24 @@ file. See docs/design/engines.md#permission-questions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypedDict
 
+from django.conf import settings
+from django.db.models import QuerySet
+
 from config import signals as kernel
+from config.storage import homes
 from workspace import signals
 from workspace.chats import transcript
 from workspace.chats.turns.delivery import announce
 from workspace.engines import catalogue
-from workspace.models import Turn
+from workspace.models import Chat, Turn
+
+WAITS = "waits for a person:"
+CROWDED = "nobody attends this turn, and as many as may wait for a person do so already"
 
 
 class Question(TypedDict):
@@ -34,8 +41,12 @@ def waiting(turn: Turn) -> list[Question]:
     """The questions of a turn that nobody has answered, the oldest first."""
     if turn.state != "running":
         return []
-    answered = {given["call"] for given in turn.answers}
-    return [one for one in turn.asks if one["call"] not in answered]
+    return [one for one in turn.asks if not is_answered(turn, one["call"])]
+
+
+def is_answered(turn: Turn, call: str) -> bool:
+    """Whether the answer is on its way to the turn process, or was."""
+    return any(given.get("call") == call for given in turn.answers)
 
 
 def first(turns: Iterable[Turn]) -> Question | None:
@@ -43,11 +54,65 @@ def first(turns: Iterable[Turn]) -> Question | None:
     return next((one for turn in turns for one in waiting(turn)), None)
 
 
+def asking() -> QuerySet[Turn]:
+    """Turns that wait for a person, of which some may be answered already."""
+    return Turn.objects.filter(state="running").exclude(asks=[])
+
+
+def said(turn: Turn) -> str:
+    """For the ledger: what a run waits for, "" when for nobody."""
+    one = first([turn])
+    return f"{WAITS} {one['tool']} {one['summary']}".strip()[:500] if one else ""
+
+
+def crowded(turn: Turn) -> bool:
+    """Whether so many turns that nobody attends wait already that one more would leave too little
+    room for those of people: half of what runs at once, at least one."""
+    others = asking().filter(homes.mine(), waits=True).exclude(id=turn.id)
+    return others.count() >= max(1, settings.SVC.running_turns // 2)
+
+
+class Asking(Question):
+    """A question, and where it is asked."""
+
+    project: str
+    sessionId: str
+    turnId: str
+    name: str
+    trigger: str | None
+
+
+def everywhere() -> list[Asking]:
+    """What waits for a person in any chat of this home, the first to be denied first."""
+    turns = list(asking().filter(homes.mine()))
+    names = dict(
+        Chat.objects.filter(id__in={turn.chat for turn in turns}).values_list("id", "name")
+    )
+    found: list[Asking] = [
+        {
+            **one,
+            "project": turn.project,
+            "sessionId": turn.chat,
+            "turnId": turn.id,
+            "name": names.get(turn.chat) or turn.chat[:8],
+            "trigger": _trigger(turn),
+        }
+        for turn in turns
+        for one in waiting(turn)
+    ]
+    return sorted(found, key=lambda one: (one["until"], one["since"]))
+
+
+def _trigger(turn: Turn) -> str | None:
+    fired = turn.sender.get("kind") == "trigger"
+    return str(turn.sender.get("name") or "") or None if fired else None
+
+
 class Follower:
     """The questions of one running turn, as its worker learns of them."""
 
-    def __init__(self, turn: Turn, path: Path) -> None:
-        self._turn, self._path = turn, path
+    def __init__(self, turn: Turn, path: Path, changed: Callable[[Turn], object]) -> None:
+        self._turn, self._path, self._changed = turn, path, changed
         self._offset = _size(path)
         self.open: dict[str, Question] = {}
 
@@ -79,9 +144,22 @@ class Follower:
         allowed, by = record.get("state") == "allowed", str(record.get("by") or "")
         return [(signals.answered, signals.Answered(*names, allowed, by))]
 
+    def put_off(self, kept: Iterable[Question]) -> dict[str, str]:
+        """The new `until` of questions that a person keeps waiting, by call; as the row says it."""
+        later = {
+            one["call"]: one["until"]
+            for one in kept
+            if one["call"] in self.open and one["until"] > self.open[one["call"]]["until"]
+        }
+        for call, until in later.items():
+            self.open[call]["until"] = until
+        return later
+
     def _keep(self) -> None:
         mine = Turn.objects.filter(id=self._turn.id, claim=self._turn.claim, state="running")
         mine.update(asks=[*self.open.values()])
+        if turn := mine.first():
+            self._changed(turn)
         announce()
 
 

@@ -23,6 +23,7 @@ _CLEARABLE = {
     "overlap": "overlap",
     "debounce": "debounce",
     "match": "match",
+    "on_ask": "onAsk",
 }
 _KEPT = {"prompt": "prompt", "prompt_file": "promptFile", "session": "session", "tools": "tools"}
 _ARGUMENTS = {
@@ -31,6 +32,7 @@ _ARGUMENTS = {
     "run.promptFile": "prompt_file",
     "run.permissionMode": "permission_mode",
     "run.maxTurns": "max_turns",
+    "run.onAsk": "on_ask",
     "run.maxSpawnDepth": "max_spawn_depth",
     "trigger": "cron",
     "run": "prompt",

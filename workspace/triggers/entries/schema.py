@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import Any, Literal, NotRequired, TypedDict, cast, get_args
 
 import orjson
 
@@ -18,6 +18,8 @@ DEBOUNCE = "30s"  # how long what happens is gathered where a trigger names no t
 MAX_TURNS = 30  # of a firing whose trigger names none
 
 Session = Literal["new", "resume"]
+OnAsk = Literal["deny", "wait"]
+ON_ASK: tuple[OnAsk, ...] = get_args(OnAsk)
 
 
 class When(TypedDict):
@@ -40,6 +42,7 @@ class What(TypedDict):
     network: NotRequired[str]
     maxTurns: NotRequired[int]
     backoff: NotRequired[bool]
+    onAsk: NotRequired[str]
     maxSpawnDepth: NotRequired[int]
     overlap: NotRequired[str]
     debounce: NotRequired[str]
@@ -114,6 +117,7 @@ class Run:
     backoff: bool | None = None
     debounce: str | None = None
     match: tuple[str, ...] = ()
+    on_ask: OnAsk | None = None  # absent = deny
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,5 +250,6 @@ def _run(run: Run) -> What:
         "backoff": run.backoff,
         "debounce": run.debounce,
         "match": list(run.match) or None,
+        "onAsk": run.on_ask,
     }
     return cast("What", {key: value for key, value in fields.items() if value is not None})

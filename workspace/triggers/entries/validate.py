@@ -18,7 +18,7 @@ from config.errors import Problem
 from config.storage import yamlio
 from workspace.projects.schema import PERMISSION_MODES
 from workspace.triggers.entries import catalogue
-from workspace.triggers.entries.schema import Event, Run, Schedule, Trigger, Webhook
+from workspace.triggers.entries.schema import ON_ASK, Event, Run, Schedule, Trigger, Webhook
 from workspace.triggers.schedule import cron, interval
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -42,6 +42,7 @@ RUN_KEYS = (
     "backoff",
     "debounce",
     "match",
+    "onAsk",
 )
 LONGEST_DEBOUNCE = timedelta(hours=1)
 MOST_MATCHES, LONGEST_MATCH = 50, 200
@@ -245,6 +246,7 @@ def _run(body: Any, findings: Findings, kept: str) -> Run | None:
         backoff=body.get("backoff"),
         debounce=_debounce(body.get("debounce"), findings),
         match=_match(body.get("match"), findings),
+        on_ask=findings.one_of("run.onAsk", body.get("onAsk"), ON_ASK),  # type: ignore[arg-type]
     )
     if not isinstance(body.get("backoff"), bool | None):
         findings.add("run.backoff", "must be true or false", "false")

@@ -31,6 +31,7 @@ const PLACES = {
   "run.backoff": "backoff",
   "run.debounce": "debounce",
   "run.match": "match",
+  "run.onAsk": "onAsk",
 };
 const GROUPS = {
   read: "Read",
@@ -41,7 +42,7 @@ const GROUPS = {
   servers: "MCP servers",
 };
 const MODES = {
-  default: "Ask, so deny when unattended",
+  default: "Ask before edits",
   acceptEdits: "Edit files unasked",
   bypassPermissions: "Everything unasked",
   plan: "Read only (plan)",
@@ -110,6 +111,10 @@ export function fields(catalogue) {
     backoff: choice("backoff", [
       ["", "Try at most once an hour"],
       ["false", "Go on as before"],
+    ]),
+    onAsk: choice("onAsk", [
+      ["", "It is denied"],
+      ["wait", "It waits for a person"],
     ]),
     catchUp: choice("catchUp", [
       ["once", "Run once after the start"],
@@ -259,6 +264,7 @@ function nodes(inputs, times) {
       field("catchUp", "If its time passed while stopped", { show: "schedule" }),
       field("backoff", "After three failures in a row", { show: "schedule" }),
       field("mode", "Permission"),
+      field("onAsk", "What needs a person's yes"),
       field("network", "Network", { hint: "Never more than the project's" }),
     ),
     two(
@@ -315,6 +321,7 @@ export function writeForm(inputs, { name, trigger, run }) {
   inputs.session.value = run.session ?? "new";
   inputs.mode.value = run.permissionMode ?? "";
   inputs.backoff.value = run.backoff === false ? "false" : "";
+  inputs.onAsk.value = run.onAsk === "wait" ? "wait" : "";
   inputs.network.value = run.network ?? "";
   inputs.spawn.value = run.maxSpawnDepth ?? "";
   writeEvent(inputs, run);
@@ -375,6 +382,7 @@ export function readForm(inputs) {
         ["maxTurns", number(inputs.maxTurns)],
         ["maxSpawnDepth", number(inputs.spawn)],
         ["overlap", inputs.overlap.value],
+        ["onAsk", inputs.onAsk.value],
         ["backoff", inputs.backoff.value && type === "schedule" ? false : ""],
         ...readEvent(inputs, type),
       ]),
