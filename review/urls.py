@@ -10,6 +10,7 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from config.web.described import DescriptionView
 from review import pages
+from review.api.asking import AskViewSet
 from review.api.commits import CommitViewSet
 from review.api.instance import InstanceViewSet
 from review.api.projects import ProjectViewSet
@@ -27,6 +28,7 @@ project = ProjectViewSet.as_view
 commit = CommitViewSet.as_view
 thread = ThreadViewSet.as_view
 worktree = WorktreeViewSet.as_view
+asking = AskViewSet.as_view
 
 urlpatterns = [
     path("", pages.start, name="review-start"),
@@ -46,6 +48,7 @@ urlpatterns = [
     path(f"{P}/repos/<str:repo>/stacks/<str:n>/description", project({"put": "note"})),
     path(f"{P}/threads", project({"get": "threads"})),
     path(f"{P}/threads.md", project({"get": "threads_text"})),
+    path(f"{P}/ask", asking({"get": "offer", "post": "ask"})),
     path(f"{P}/preview", project({"post": "preview"})),
     path(f"{P}/assets/<str:name>", project({"get": "asset"})),
     path(f"{P}/stack.svg", project({"get": "picture"}), {"kind": "svg"}),
@@ -65,6 +68,7 @@ urlpatterns = [
     path(f"{C}/stack.png", commit({"get": "picture"}), {"kind": "png"}),
     path(f"{C}/threads", thread({"post": "create"})),
     path(THREAD, thread({"patch": "resolve"})),
+    path(f"{THREAD}/since", asking({"get": "since"})),
     path(f"{THREAD}/comments", thread({"post": "reply"})),
     path(f"{THREAD}/comments/<str:comment>", thread({"patch": "edit", "delete": "remove"})),
     path("api/schema", DescriptionView.as_view(urlconf="review.urls"), name="review-schema"),

@@ -2,8 +2,9 @@
 
 import { put } from "../../kit/api.js";
 import { plusMinus } from "../../kit/bars.js";
-import { fill, h, icon, visible } from "../../kit/dom.js";
+import { button, fill, h, icon, visible } from "../../kit/dom.js";
 import { plural } from "../../kit/words.js";
+import { askAgent } from "../ask.js";
 import { commitRow } from "./commitrow.js";
 import { calm } from "../live.js";
 import { Note } from "./note.js";
@@ -94,6 +95,12 @@ class Card {
     this.head = h("h2", { id, class: "cut" });
     this.facts = h("span", { class: "line" });
     this.open = h("span", { class: "line" });
+    this.ask = button("Ask", {
+      icon: "send",
+      kind: "ghost s",
+      title: "Ask an agent about the open threads of this stack",
+      onclick: (event) => askAgent(event, project, { repo, stack: n }, refresh),
+    });
     this.picture = h(
       "a",
       { class: "btn ghost s only", title: "Download the picture" },
@@ -130,7 +137,7 @@ class Card {
           this.dot,
           this.head,
           this.facts,
-          h("span", { class: "push line" }, this.open, this.note.edit, this.picture),
+          h("span", { class: "push line" }, this.open, this.ask, this.note.edit, this.picture),
         ),
         h("div", { class: "note" }, this.note.node),
         this.warning,
@@ -156,6 +163,8 @@ class Card {
     );
     const waiting = sum(commits, (commit) => commit.unresolved);
     fill(this.open, waiting ? unresolvedWords(waiting) : null);
+    this.ask.hidden = !waiting;
+    this.ask.setAttribute("aria-label", visible(`Ask an agent about ${title}`));
     this.picture.hidden = !commits.length;
     if (commits.length)
       this.picture.href = `${commitOf(this.project, repo, commits.at(-1).sha, "stack.svg")}?scope=stack&download=1`;
