@@ -21,11 +21,16 @@ _CLEARABLE = {
     "max_turns": "maxTurns",
     "max_spawn_depth": "maxSpawnDepth",
     "overlap": "overlap",
-    "debounce": "debounce",
-    "match": "match",
     "on_ask": "onAsk",
 }
-_KEPT = {"prompt": "prompt", "prompt_file": "promptFile", "session": "session", "tools": "tools"}
+_KEPT = {
+    "prompt": "prompt",
+    "prompt_file": "promptFile",
+    "session": "session",
+    "tools": "tools",
+    "debounce": "debounce",
+    "match": "match",
+}
 _ARGUMENTS = {
     "trigger.on": "event",
     "trigger.catchUp": "catch_up",
