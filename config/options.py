@@ -90,6 +90,10 @@ class Options:
         env="SVC_REVIEWER",
         key="review.reviewer",
     )
+    agents_resolve: bool = option(
+        readers.boolean, False, "Agents resolve threads", env="SVC_AGENTS_RESOLVE",
+        key="review.agentsResolve",
+    )  # fmt: skip
     dashboard_port: int | None = option(
         readers.port_or_off,
         4255,

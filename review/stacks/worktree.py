@@ -95,14 +95,18 @@ def _records(found: Look, most: int) -> Iterator[texts.Record]:
 
 def look(project: str, repo: str) -> Look:
     """NotFound for the project, the repo or its work tree; GitError when git cannot say."""
-    entry = projects.repo(projects.get(project), repo)
-    opened = open_repository(entry.path)
+    return look_at(projects.repo(projects.get(project), repo).path)
+
+
+def look_at(path: Path) -> Look:
+    """The same of the repository at `path`."""
+    opened = open_repository(path)
     pointers = refs.read(opened)
-    view = shadow.opened(entry.path, view=True)
+    view = shadow.opened(path, view=True)
     if view is None:
         raise NotFound("This repository has no work tree")
     with storage.lock(f"view:{view.root}"):
-        view = _renewed(view, entry.path)
+        view = _renewed(view, path)
         taken = snapshot.take(view)
         parents = [pointers.head] if pointers.head else []
         sha = snapshot.commit(view, taken.tree, WORD, *parents)

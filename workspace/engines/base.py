@@ -131,10 +131,11 @@ class Job(NamedTuple):
     """Everything a turn process is given: the first line of its stdin, made by the worker.
 
     `tools` None = all, a list = exactly those, [] = none. `engine` None = no engine can run this
-    message, and `refusal` is the reason (needs_engine). `svc` is {url, token, ops} or None,
-    `event` is {name, chat, project} or None. `engine_ref` is what this engine said in `State` at an
-    earlier turn of the chat, `fork_source` {sessionId, at, offset, seq}. `attachments_dir` is read
-    from a `cwd` that is the user's own directory, and "" elsewhere. `engine_cfg` is made by
+    message, and `refusal` is the reason (needs_engine). `svc` is {url, token, ops, parts} or None
+    (see catalogue.given), `event` is {name, chat, project} or None. `engine_ref` is what this
+    engine said in `State` at an earlier turn of the chat, `fork_source` {sessionId, at, offset,
+    seq}. `attachments_dir` is read from a `cwd` that is the user's own directory, and "" elsewhere.
+    `engine_cfg` is made by
     select.engine_cfg. `keep` says where to note what file tools do (workspace/trees/touched.py),
     `notices` (level, code, text) are said first. `told` are the places of `instructions`, for the
     record alone; None where there is nobody to tell. `servers` are the MCP servers that people gave
@@ -237,8 +238,8 @@ class TurnIO(Protocol):
         """None = allowed, else the denial text. May wait for a person."""
         ...
 
-    async def svc(self, op: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
-        """One svc_manage operation: (is_error, text)."""
+    async def svc(self, tool: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
+        """One operation of this service, by the name of its tool: (is_error, text)."""
         ...
 
     def wrap(

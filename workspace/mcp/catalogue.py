@@ -222,6 +222,8 @@ OPERATIONS = (
             Argument("overlap", "string", choices=("skip", "queue", "parallel"), nullable=True),
             Argument("catch_up", "string", choices=("skip", "once"), nullable=True),
             replace(ON_ASK, nullable=True),
+            Argument("debounce", "string", "Event: gathered so long. Default 30s", nullable=True),
+            Argument("match", "list", "Event: only these apps, branches, files", nullable=True),
             Argument("enabled", "boolean"),
         ),
     ),

@@ -40,7 +40,7 @@ class Touched:
         """A call that was allowed is about to act."""
         kind = catalogue.kind(use.tool) or ""
         if kind not in HARMLESS or not kind:
-            if not self.ran and not use.tool.startswith(catalogue.SVC):
+            if not self.ran and not use.tool.startswith(catalogue.OURS):
                 self.ran = True
                 self._note({"ran": use.tool})
             return

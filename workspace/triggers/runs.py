@@ -34,6 +34,7 @@ STATUS = {
 }
 INTERRUPTED = "the server stopped while this run was in progress"
 REMOVED = "its trigger was removed"
+GATHERS = Q(cause="event", scheduled_for__isnull=False)  # what happens, until that moment
 SUMMARY = 300
 LOOKED = 2500  # runs that one page is looked for in: there is no index of their words
 QUEUE = "svc"  # named, because a worker of `turns` would otherwise hand over to its own queue
@@ -225,7 +226,8 @@ def hand_over(task: str) -> None:
 
 def _release_waiting(run: Run) -> None:
     """`overlap: queue`: the oldest run that waits behind this one starts now."""
-    behind = waiting().filter(project=run.project, trigger=run.trigger).order_by("id").first()
+    ready = waiting().filter(project=run.project, trigger=run.trigger).exclude(GATHERS)
+    behind = ready.order_by("id").first()
     if behind is not None:
         deliver(behind)
 
@@ -279,5 +281,6 @@ def recover(now: datetime, on_change: OnChange = follow) -> int:
 
 def _first_waiting() -> QuerySet[Run]:
     """Of each trigger of this home the oldest run whose start has not begun."""
-    triggers = waiting().filter(homes.mine()).order_by().values("project", "trigger")
+    ready = waiting().filter(homes.mine()).exclude(GATHERS)
+    triggers = ready.order_by().values("project", "trigger")
     return Run.objects.filter(id__in=triggers.annotate(oldest=Min("id")).values("oldest"))

@@ -61,7 +61,7 @@ def test_the_flat_shape_has_every_key_in_order_nulls_included(world):
         "name", "agentName", "type", "cron", "interval", "event", "path", "prompt", "promptFile",
         "session", "tools", "maxSpawnDepth", "permissionMode", "model", "maxTurns", "enabled",
         "status", "lastRunAt", "nextRunAt", "lastError", "overlap", "catchUp", "onAsk", "network",
-        "timezone", "nextRuns", "nextRunsTimezone", "lastRun", "warnings",
+        "debounce", "match", "timezone", "nextRuns", "nextRunsTimezone", "lastRun", "warnings",
     ]  # fmt: skip
     assert (flat["status"], flat["nextRuns"], flat["event"]) == ("disabled", [], None)
 
@@ -173,7 +173,8 @@ def test_an_edit_keeps_the_armed_state(world):
 def test_mistakes_are_told_in_argument_names(world):
     assert refused(world, cron="0 0 3 * * *", prompt="x").startswith("cron: ")
     assert refused(world, type="event", event="onDelete", prompt="x") == (
-        'event: "onDelete" is not one of onArchive, afterTurn'
+        'event: "onDelete" is not one of onArchive, afterTurn, onThread, onCommits, onAppDown, '
+        "onAppUp, onRunFailed"
     )
     assert refused(world, interval="1h", prompt_file="../x.md").startswith("prompt_file: ")
     assert refused(world, interval="1h", prompt="x", max_turns=0).startswith("max_turns: ")

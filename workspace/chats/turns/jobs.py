@@ -19,9 +19,11 @@ from typing import Any
 from django.conf import settings
 
 from config.errors import Conflict
+from config.mcp import turn_tools
 from config.mcp.operations import Registry
 from config.storage import opening, paths
 from workspace.access import reach, variables
+from workspace.access.principals import Agent, Helper
 from workspace.chats import attachments, files
 from workspace.chats.files import ChatRecord
 from workspace.chats.turns import instructions, tokens
@@ -216,7 +218,33 @@ def _svc(token: str, registry: Registry | None) -> dict[str, Any] | None:
         operation.name: {argument.name: argument.kind for argument in operation.arguments}
         for operation in registry.granted(agent)
     }
-    return {"url": f"http://127.0.0.1:{port()}/_svc/mcp", "token": token, "ops": ops}
+    parts = {part: found for part in turn_tools.registries() if (found := _given(agent, part))}
+    url = f"http://127.0.0.1:{port()}/_svc/mcp"
+    return {"url": url, "token": token, "ops": ops, "parts": parts}
+
+
+def _given(agent: Agent, part: str) -> dict[str, Any]:
+    """The operations of another part for this turn: {kind, arguments} each."""
+    return {
+        operation.name: {
+            "kind": turn_tools.KINDS[operation.group],
+            "arguments": {argument.name: argument.kind for argument in operation.arguments},
+        }
+        for operation in turn_tools.registries()[part].granted(helper(agent, part))
+    }
+
+
+def helper(agent: Agent, part: str) -> Helper:
+    """The turn as the tools of that part see it."""
+    turn, project = Turn.objects.get(id=agent.turn), store.get(agent.project)
+    engine = _choice(turn, project, files.read(project, turn.chat)).engine or "unknown"
+    return Helper(agent, part, engine, store.workable(project), _apps_of(turn.event or {}))
+
+
+def _apps_of(event: Mapping[str, Any]) -> tuple[str, ...]:
+    """The apps that an event is about."""
+    told = [one.get("app") for one in event.get("happenings", [])]
+    return tuple(dict.fromkeys(str(app) for app in told if app))
 
 
 def port() -> int:

@@ -22,6 +22,8 @@ _CLEARABLE = {
     "max_spawn_depth": "maxSpawnDepth",
     "overlap": "overlap",
     "on_ask": "onAsk",
+    "debounce": "debounce",
+    "match": "match",
 }
 _KEPT = {"prompt": "prompt", "prompt_file": "promptFile", "session": "session", "tools": "tools"}
 _ARGUMENTS = {
