@@ -7,3 +7,8 @@ class WorkspaceConfig(AppConfig):
     name = "workspace"
     surface = "main"
     palette = "workspace.palette"  # config.web.palette
+
+    def ready(self) -> None:
+        from workspace.notify import receivers  # needs the models
+
+        receivers.connect()
