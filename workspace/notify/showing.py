@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, connections
-from django.db.models import Max
 
 from config.process import wakeup
 from config.storage import homes
@@ -25,7 +24,7 @@ from workspace.notify.tables import NotifyMessage
 log = logging.getLogger(__name__)
 
 LOOK_S = 2.0
-NEWS = timedelta(minutes=5)  # what a database that was gone tells later is shown to nobody
+NEWS = timedelta(minutes=2)  # what a database that was gone tells later is shown to nobody
 EVENT = "notification"
 
 
@@ -35,7 +34,7 @@ class Pages:
     def __init__(self) -> None:
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="notify", daemon=True)
-        self._last: int | None = None
+        self._told: set[int] | None = None
         self._failed = False
 
     def start(self) -> None:
@@ -55,15 +54,14 @@ class Pages:
         connections.close_all()
 
     def look(self) -> None:
-        """Tell of what is new; the first look only remembers what there is."""
+        """Tell of what is new; the first look only remembers what there is. By ids and not by the
+        greatest one: a row of a smaller id may be stored later."""
         try:
-            rows = NotifyMessage.objects.filter(homes.mine())
-            if self._last is None:
-                self._last = rows.aggregate(last=Max("pk"))["last"] or 0
-                return
-            for row in rows.filter(pk__gt=self._last):
-                self._last = row.pk
-                if row.at > datetime.now(UTC) - NEWS:
+            recent = NotifyMessage.objects.filter(homes.mine(), at__gt=datetime.now(UTC) - NEWS)
+            rows = [*recent]
+            known, self._told = self._told, {row.pk for row in rows}
+            for row in rows:
+                if known is not None and row.pk not in known:
                     tell(row)
             self._failed = False
         except DatabaseError as error:
