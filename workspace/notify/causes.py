@@ -129,7 +129,8 @@ def of_app(changed: AppChanged) -> Cause | None:
         event, title = "crash_loop", f"{changed.name} crashes again and again"
     else:
         event, title = "app_down", f"{changed.name} is down"
-    return Cause(f"{event}:{changed.app}", event, title, changed.reason, DASHBOARD.name, path)
+    text = changed.reason.replace("-", " ")
+    return Cause(f"{event}:{changed.app}", event, title, text, DASHBOARD.name, path)
 
 
 def of_thread(written: ThreadWritten) -> Cause | None:
