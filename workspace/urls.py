@@ -10,6 +10,7 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 from workspace import pages
+from workspace.api.asks import AskViewSet
 from workspace.api.attachments import AttachmentViewSet
 from workspace.api.chats import ChatViewSet
 from workspace.api.clones import CloneViewSet
@@ -36,6 +37,7 @@ clone = CloneViewSet.as_view
 chat = ChatViewSet.as_view
 session = SessionViewSet.as_view
 edit = EditViewSet.as_view
+ask = AskViewSet.as_view
 attachment = AttachmentViewSet.as_view
 trash = TrashViewSet.as_view
 trigger = TriggerViewSet.as_view
@@ -55,6 +57,7 @@ api = [
     path("api/notify", notify({"get": "list"})),
     path("api/notify/<str:name>/test", notify({"post": "test"})),
     path("api/search", instance({"get": "search"})),
+    path("api/asks", ask({"get": "list"})),
     path("api/unread", instance({"get": "unread"})),
     path("api/read", instance({"post": "read"})),
     path("api/demo", instance({"post": "demo"})),
@@ -88,7 +91,9 @@ api = [
     path(f"{CHAT}/read", chat({"post": "read"})),
     path(f"{CHAT}/look", notify({"post": "look"})),
     path(f"{CHAT}/fork", chat({"post": "fork"})),
-    path(f"{CHAT}/permissions/<str:call>", chat({"post": "permit"})),
+    path(f"{CHAT}/permissions/<str:call>", ask({"post": "answer"})),
+    path(f"{CHAT}/permissions/<str:call>/keep", ask({"post": "keep"})),
+    path(f"{CHAT}/allow", ask({"delete": "revoke"})),
     path(f"{CHAT}/edits", edit({"get": "list"})),
     path(f"{TURN}/edits", edit({"get": "retrieve"})),
     path(f"{TURN}/undo", edit({"post": "undo"})),

@@ -78,11 +78,13 @@ def create(
     name: str | None = None,
     model: str | None = None,
     preload_context: bool = False,
+    mode: str | None = None,
 ) -> Started:
     """A new chat, with its first message when there is a prompt."""
     text = None if prompt is None else queue.clean_prompt(prompt)
     model = check_model(model)
-    record = _make(project, text, name=check_name(name), **provenance(principal, project))
+    fields = provenance(principal, project) | {"permission_mode": check_mode(project, mode)}
+    record = _make(project, text, name=check_name(name), **fields)
     if text is None:
         return Started(record)
     queued = send(
@@ -209,6 +211,12 @@ def rename(*, project: Project, session_id: str, name: str | None) -> ChatRecord
     return files.update(project, session_id, name=check_name(name) or None)[0]
 
 
+def set_mode(*, project: Project, session_id: str, mode: str) -> ChatRecord:
+    """What the messages of the chat may do unasked from the next one on; blank = the project's."""
+    store.sound(project)
+    return files.update(project, session_id, permissionMode=mode or None)[0]
+
+
 def archive(
     *,
     principal: Sender,
@@ -244,6 +252,15 @@ def check_model(model: str | None) -> str:
     if valid:
         raise Invalid(f'unknown model "{word}" (valid: {", ".join(valid)}).')
     return word
+
+
+def check_mode(project: Project, mode: str | None) -> str:
+    """A permission mode that the project allows; blank = the project's."""
+    most = project.permission_mode
+    if mode and schema.rights(mode) > schema.rights(most):
+        reason = f"the project allows {most} at most; its settings can raise that"
+        raise Invalid([Problem("permissionMode", reason, f'"{most}"')])
+    return mode or ""
 
 
 def _preloaded(project: Project, prompt: str) -> str:

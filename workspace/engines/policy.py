@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping
 
-from workspace.engines import catalogue
+from workspace.engines import allowing, catalogue
 from workspace.engines.base import Job, Notice
 from workspace.engines.light_typing import Any, NamedTuple
 from workspace.engines.mcp.server import Server, every, grants, owner
@@ -78,6 +78,7 @@ class Gate:
         self.job = job
         self.tools = expand(job)
         self.paths = Paths.of(job)
+        self.allowed: Collection[str] = job.allow  # by a person, for the rest of the chat
 
     def decide(self, tool: str, args: Mapping[str, Any]) -> str | Ask:
         """ALLOW, the text of a denial, or Ask."""
@@ -91,7 +92,11 @@ class Gate:
             denied = self.paths.denial(path, real, write=catalogue.kind(tool) == "E")
             if denied:
                 return denied
-        return self.by_mode(tool, self.kind(tool) or "")
+        decision = self.by_mode(tool, self.kind(tool) or "")
+        asks = isinstance(decision, Ask) and self.job.attended
+        if asks and any(allowing.covers(rule, tool, args) for rule in self.allowed):
+            return ALLOW
+        return decision
 
     def kind(self, tool: str) -> str | None:
         """The class of a tool. What a server of people's own does is known to it alone, so its

@@ -93,6 +93,8 @@ def job_for(
         model=choice.model,
         turn_seconds=_seconds_left(turn),
         ask_seconds=settings.SVC.ask_seconds,
+        ask_most=settings.SVC.ask_hours * 3600,
+        allow=record.allow,
         attended=turn.sender.get("kind") == "user",
         may_spawn=turn.spawn_limit > 0,
         instructions="\n\n".join(filter(None, (_where(project, record), told.text))),

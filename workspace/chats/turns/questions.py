@@ -12,12 +12,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypedDict
 
+from django.db.models import QuerySet
+
 from config import signals as kernel
+from config.storage import homes
 from workspace import signals
 from workspace.chats import transcript
 from workspace.chats.turns.delivery import announce
 from workspace.engines import catalogue
-from workspace.models import Turn
+from workspace.models import Chat, Turn
 
 
 class Question(TypedDict):
@@ -34,13 +37,58 @@ def waiting(turn: Turn) -> list[Question]:
     """The questions of a turn that nobody has answered, the oldest first."""
     if turn.state != "running":
         return []
-    answered = {given["call"] for given in turn.answers}
-    return [one for one in turn.asks if one["call"] not in answered]
+    return [one for one in turn.asks if not is_answered(turn, one["call"])]
+
+
+def is_answered(turn: Turn, call: str) -> bool:
+    """Whether the answer is on its way to the turn process, or was."""
+    return any(given.get("call") == call for given in turn.answers)
 
 
 def first(turns: Iterable[Turn]) -> Question | None:
     """The oldest question of these turns of one chat."""
     return next((one for turn in turns for one in waiting(turn)), None)
+
+
+def asking() -> QuerySet[Turn]:
+    """Turns that wait for a person, of which some may be answered already."""
+    return Turn.objects.filter(state="running").exclude(asks=[])
+
+
+class Asking(Question):
+    """A question, and where it is asked."""
+
+    project: str
+    sessionId: str
+    turnId: str
+    name: str
+    trigger: str | None
+
+
+def everywhere() -> list[Asking]:
+    """What waits for a person in any chat of this home, the first to be denied first."""
+    turns = list(asking().filter(homes.mine()))
+    names = dict(
+        Chat.objects.filter(id__in={turn.chat for turn in turns}).values_list("id", "name")
+    )
+    found: list[Asking] = [
+        {
+            **one,
+            "project": turn.project,
+            "sessionId": turn.chat,
+            "turnId": turn.id,
+            "name": names.get(turn.chat) or turn.chat[:8],
+            "trigger": _trigger(turn),
+        }
+        for turn in turns
+        for one in waiting(turn)
+    ]
+    return sorted(found, key=lambda one: (one["until"], one["since"]))
+
+
+def _trigger(turn: Turn) -> str | None:
+    fired = turn.sender.get("kind") == "trigger"
+    return str(turn.sender.get("name") or "") or None if fired else None
 
 
 class Follower:
@@ -78,6 +126,17 @@ class Follower:
             return []
         allowed, by = record.get("state") == "allowed", str(record.get("by") or "")
         return [(signals.answered, signals.Answered(*names, allowed, by))]
+
+    def put_off(self, kept: Iterable[Question]) -> dict[str, str]:
+        """The new `until` of questions that a person keeps waiting, by call; as the row says it."""
+        later = {
+            one["call"]: one["until"]
+            for one in kept
+            if one["call"] in self.open and one["until"] > self.open[one["call"]]["until"]
+        }
+        for call, until in later.items():
+            self.open[call]["until"] = until
+        return later
 
     def _keep(self) -> None:
         mine = Turn.objects.filter(id=self._turn.id, claim=self._turn.claim, state="running")

@@ -28,7 +28,7 @@ from config.storage import homes
 from workspace.chats.turns import endings, jobs, recovery, tokens
 from workspace.chats.turns.delivery import OnChange, ignore
 from workspace.chats.turns.output import Output
-from workspace.chats.turns.questions import Follower
+from workspace.chats.turns.questions import Follower, Question
 from workspace.engines import procs
 from workspace.engines import select as engines
 from workspace.engines.base import Job
@@ -180,6 +180,7 @@ class Watch:
         self._kill_at = float("inf")
         self._renew_at = time.monotonic() + RENEW_S
         self._late_at = time.monotonic() + job.turn_seconds + LATE_S
+        self._looked_at = time.monotonic()
         self._questions = Follower(turn, Path(job.chats_dir, f"{job.chat}.jsonl"))
         self._process = subprocess.Popen(
             [sys.executable, "-m", "workspace.chats.turns.process", turn.chat, turn.id],
@@ -208,15 +209,26 @@ class Watch:
             if now >= self._renew_at:
                 row.update(lease_until=datetime.now(UTC) + timedelta(seconds=LEASE_S))
                 self._renew_at = now + RENEW_S
-            state = row.values_list("stop", "answers").first()
+            state = row.values_list("stop", "answers", "asks").first()
         except DatabaseError:
             log.exception("the row of a running turn was not read", extra={"turn": self.turn.id})
             return
         if state is None:  # another process ended it
             self._kill()
             return
-        self._obey(*state, now)
+        stop, answers, asks = state
+        self._put_off(asks, now)
+        self._obey(stop, answers, now)
         self._follow()
+
+    def _put_off(self, asks: list[Question], now: float) -> None:
+        """While a person is asked, the turn's time stands still; who sees a question keeps it."""
+        if self._questions.open:
+            self._late_at += now - self._looked_at
+        self._looked_at = now
+        for call, until in self._questions.put_off(asks).items():
+            at = datetime.fromisoformat(until).timestamp()
+            self._tell(jobs.line({"type": "keep", "call": call, "until": at}))
 
     def _follow(self) -> None:
         """What the turn asks; a database that is gone is told at the next look."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Iterator
-from dataclasses import asdict
-from datetime import timedelta
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from config.errors import Invalid
+from config.logs import timestamp
 from tests.service import until
 from tests.workspace.chats.world import FAILS, HELLO, World, ended
 from workspace import signals
-from workspace.chats.turns import questions, queue
+from workspace.chats import files
+from workspace.chats.turns import answers, questions, queue
 from workspace.models import Turn
 
 ASKS = "#!runbook\n```Bash\necho asked\n```\n"
@@ -25,6 +28,7 @@ class Heard:
     def __init__(self) -> None:
         self.pipe = multiprocessing.get_context("fork").SimpleQueue()
         self.told: list[tuple[str, dict[str, Any]]] = []
+        self.given = 0  # answers of the test
 
     def hear(self, happening: Any, **_: object) -> None:
         self.pipe.put((type(happening).__name__, asdict(happening)))
@@ -73,7 +77,7 @@ def test_an_open_question_stands_in_the_row_and_is_told(asking: World, heard: He
     assert (told["project"], told["chat"], told["turn"]) == ("alpha", turn.chat, turn.id)
     assert (told["call"], told["tool"], told["summary"]) == (kept["call"], "Bash", "echo asked")
     assert timedelta(seconds=590) < told["until"] - told["since"] < timedelta(seconds=610)
-    queue.answer(project=asking.project, chat=turn.chat, call=kept["call"], allow=True)
+    answers.answer(project=asking.project, chat=turn.chat, call=kept["call"], allow=True)
     assert questions.waiting(Turn.objects.get(id=turn.id)) == []
     ended(process)
 
@@ -82,7 +86,7 @@ def test_an_answer_is_told_with_who_gave_it(asking: World, heard: Heard):
     turn, process = begun(asking)
     call = heard.until("Asked")["call"]
 
-    queue.answer(project=asking.project, chat=turn.chat, call=call, allow=True)
+    answers.answer(project=asking.project, chat=turn.chat, call=call, allow=True)
     ended(process)
 
     answer = heard.until("Answered")
@@ -130,3 +134,120 @@ def test_the_end_of_a_fired_turn_names_its_trigger_and_run(world: World, heard: 
 
     told = heard.until("TurnEnded")
     assert (told["trigger"], told["run"]) == (turn.sender["name"], turn.run_id)
+
+
+TWICE = "#!runbook\n```Bash\necho one\n```\n```Bash\necho one two\n```\n"
+
+
+def allowed(world: World, chat: str) -> list[str]:
+    return list(world.record(chat).get("allow", []))
+
+
+def answered(world: World, heard: Heard, turn: Turn, **answer: Any) -> str | None:
+    """Answer the question that is open now, once its worker has told of it."""
+    until(lambda: len(heard.all("Asked")) > heard.given, what="a question")
+    call = heard.all("Asked")[-1]["call"]
+    rule = answers.answer(project=world.project, chat=turn.chat, call=call, **answer)
+    heard.given += 1
+    return rule
+
+
+def test_what_is_allowed_in_a_chat_is_not_asked_again_in_it(asking: World, heard: Heard):
+    turn, process = begun(asking, TWICE)
+
+    rule = answered(asking, heard, turn, allow=True, in_chat=True)
+    ended(process)
+    later = asking.send(turn.chat, "#!runbook\n```Bash\necho one three\n```\n").turn
+    asking.run(later.id)
+
+    assert rule == "Bash(echo one)"
+    assert allowed(asking, turn.chat) == [rule]
+    assert len(heard.all("Asked")) == 1
+    assert [one["text"] for one in asking.records(turn.chat, "tool_result")] == [
+        "one",
+        "one two",
+        "one three",
+    ]
+
+
+def test_another_chat_and_an_unattended_turn_are_not_spared(asking: World, heard: Heard):
+    turn, process = begun(asking, TWICE)
+    answered(asking, heard, turn, allow=True, in_chat=True)
+    ended(process)
+
+    fired = asking.fired("#!runbook\n```Bash\necho one\n```\n")
+    record = files.record_path(asking.project, fired.chat)
+    record.write_text(f"{record.read_text()}allow:\n- Bash(echo one)\n")
+    done = asking.run(fired.id)
+
+    assert "nobody is attending" in str(asking.records(fired.chat, "permission"))
+    assert done.state == "failed"
+    assert len(heard.all("Asked")) == 1
+
+
+def test_what_is_taken_back_is_asked_for_again_at_once(asking: World, heard: Heard):
+    three = TWICE + "```Bash\necho between\n```\n```Bash\necho one three\n```\n"
+    turn, process = begun(asking, three)
+    answered(asking, heard, turn, allow=True, in_chat=True)
+    until(lambda: len(heard.all("Asked")) == 2, what="the question between")
+
+    assert answers.revoke(project=asking.project, chat=turn.chat, rule="Bash(echo one)")
+    answered(asking, heard, turn, allow=True)
+    answered(asking, heard, turn, allow=True)
+    ended(process)
+
+    asked = [one["summary"] for one in heard.all("Asked")]
+    assert asked == ["echo one", "echo between", "echo one three"]
+    assert allowed(asking, turn.chat) == []
+    assert not answers.revoke(project=asking.project, chat=turn.chat, rule="Bash(echo one)")
+
+
+def test_a_shell_is_not_allowed_for_a_chat_and_the_question_stays_open(asking: World, heard: Heard):
+    turn, process = begun(asking, "#!runbook\n```Bash\nbash -c 'echo asked'\n```\n")
+
+    with pytest.raises(Invalid, match="allow this once"):
+        answered(asking, heard, turn, allow=True, in_chat=True)
+
+    assert allowed(asking, turn.chat) == []
+    answered(asking, heard, turn, allow=True)
+    ended(process)
+
+
+def test_the_agent_is_told_why_it_is_denied(asking: World, heard: Heard):
+    turn, process = begun(asking)
+
+    answered(asking, heard, turn, allow=False, reason="use make instead\n")
+    ended(process)
+
+    (result,) = asking.records(turn.chat, "tool_result")
+    assert result["text"] == "Bash was denied by the user, who says: use make instead"
+
+
+def test_a_question_that_somebody_sees_waits_anew_but_not_for_ever(
+    asking: World, heard: Heard, settings: Any
+):
+    settings.SVC = replace(settings.SVC, ask_seconds=3)
+    turn, process = begun(asking)
+    told = heard.until("Asked")
+    settings.SVC = replace(settings.SVC, ask_seconds=60 * 60 * 30)
+
+    kept = answers.keep_waiting(project=asking.project, chat=turn.chat, call=told["call"])
+
+    assert kept - told["since"] == timedelta(hours=24)
+    until(lambda: datetime.now(UTC) > told["until"] + timedelta(seconds=1), what="its first end")
+    assert questions.waiting(Turn.objects.get(id=turn.id))[0]["until"] == timestamp(kept)
+    answered(asking, heard, turn, allow=True)
+    ended(process)
+    assert Turn.objects.get(id=turn.id).state == "done"
+
+
+def test_the_time_of_a_turn_stands_still_while_it_asks(asking: World, heard: Heard, settings: Any):
+    settings.SVC = replace(settings.SVC, turn_seconds=2)
+    turn, process = begun(asking)
+    told = heard.until("Asked")
+
+    until(lambda: datetime.now(UTC) > told["since"] + timedelta(seconds=5), what="its time")
+    answered(asking, heard, turn, allow=True)
+    ended(process)
+
+    assert Turn.objects.get(id=turn.id).state == "done"
