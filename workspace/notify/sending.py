@@ -83,8 +83,11 @@ def _secrets(channel: Channel) -> tuple[str, ...]:
     """What no error may repeat: the values of its variables, and what stands behind its host."""
     values = [*variables.passed(channel.variables).values()]
     addresses = [channel.address, *values] if channel.kind != "command" else values
-    paths = [urlsplit(one).path for one in addresses if "://" in one]
-    return tuple(filter(None, [*addresses, *paths]))
+    parts = [urlsplit(one) for one in addresses if "://" in one]
+    behind = [one.path for one in parts]
+    if channel.kind == "apprise":  # whose services put tokens where a host stands
+        behind += [part for one in parts for part in (one.netloc, *one.path.split("/"))]
+    return tuple(filter(None, [*addresses, *behind]))
 
 
 def _environment(channel: Channel) -> dict[str, str]:
