@@ -72,7 +72,7 @@ function here() {
 }
 
 async function test(name, where) {
-  fill(where, h("p", { class: "soft small" }, "Sending…"));
+  fill(where, "Sending…");
   const answer = await attempt(null, () => post(`/api/notify/${encodeURIComponent(name)}/test`));
   if (!answer) return fill(where);
   if (answer.ok) toast(`${name} took the test.`);
@@ -82,7 +82,7 @@ async function test(name, where) {
 
 function card(channel) {
   const look = LOOKS[channel.state];
-  const said = h("div", { role: "status" });
+  const said = h("span", { class: "quiet small push", role: "status" });
   const facts = [
     ["Leads to", h("code", {}, channel.shown)],
     ["Is told when", channel.events.map((one) => MEANS[one] ?? one).join("; ")],
@@ -100,9 +100,10 @@ function card(channel) {
       mark(look),
       h("h2", {}, channel.name),
       h("span", { class: "quiet small" }, look.word.toLowerCase()),
+      said,
       button("Send a test", {
         icon: "send",
-        kind: "s push",
+        kind: "s",
         "aria-label": `Send a test to ${channel.name}`,
         onclick: () => test(channel.name, said),
       }),
@@ -111,7 +112,6 @@ function card(channel) {
       "div",
       { class: "inside stack" },
       channel.error && h("p", { class: "problem" }, icon("alert"), h("span", {}, channel.error)),
-      said,
       h(
         "dl",
         { class: "facts" },
@@ -165,8 +165,14 @@ async function load(force = false) {
         h("p", {}, "Who is told when an agent asks, a run fails, an app falls."),
       ),
     ),
-    problems.map((text) => problem(text)),
-    h("div", { class: "stack apart" }, here(), channels.map(card), !channels.length && none(file)),
+    h(
+      "div",
+      { class: "stack spaced" },
+      problems.map((text) => problem(text)),
+      here(),
+      channels.map(card),
+      !channels.length && none(file),
+    ),
   );
 }
 
