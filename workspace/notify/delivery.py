@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Min, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django_q.tasks import async_task
 
 from config.storage import homes, locks
@@ -48,13 +48,6 @@ def hand_over_due(now: datetime) -> None:
     if time.monotonic() - _last >= AGAIN_S and _due(now, setting.current().channels).exists():
         _last = time.monotonic()
         hand_over()
-
-
-def next_due() -> datetime | None:
-    """When the next delivery is due; its channel may rest longer."""
-    waiting = NotifyDelivery.objects.filter(homes.mine())
-    found: datetime | None = waiting.aggregate(first=Min("due"))["first"]
-    return found
 
 
 def drain(send: Send = sending.send) -> None:

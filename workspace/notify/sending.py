@@ -70,9 +70,13 @@ def lacks(channel: Channel) -> str:
             setting.check_address(channel.kind, values[channel.reference])
         except BadChannel as error:
             return f"{channel.reference}: {str(error).partition(': ')[2]}"
-    if channel.kind == "apprise" and importlib.util.find_spec("apprise") is None:
+    if channel.kind == "apprise" and not has_apprise():
         return NOT_INSTALLED
     return ""
+
+
+def has_apprise() -> bool:
+    return importlib.util.find_spec("apprise") is not None
 
 
 def _address(channel: Channel) -> str:

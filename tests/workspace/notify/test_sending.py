@@ -13,6 +13,7 @@ import pytest
 
 from tests.service import until
 from tests.stubs.receiver import Receiver, receiving
+from workspace.access import reach
 from workspace.notify import sending, setting
 from workspace.notify.setting import Channel
 
@@ -152,7 +153,7 @@ def test_the_addresses_that_nothing_of_the_service_reaches_are_refused_here_too(
 
 
 def test_the_service_itself_is_no_channel(monkeypatch):
-    monkeypatch.setattr(sending.reach, "own_ports", lambda: {8123: "main"})
+    monkeypatch.setattr(reach, "own_ports", lambda: {8123: "main"})
 
     why = sending.send(channel(url="http://localhost:8123/api/pause"), MESSAGE)
 
@@ -173,7 +174,7 @@ def test_a_url_where_nobody_listens_is_told():
 
 
 def test_apprise_that_is_not_installed_is_told_with_what_installs_it(monkeypatch):
-    monkeypatch.setattr(sending.importlib.util, "find_spec", lambda _name: None)
+    monkeypatch.setattr(sending, "has_apprise", lambda: False)
 
     assert sending.send(channel(apprise="ntfy://topic"), MESSAGE) == sending.NOT_INSTALLED
 
@@ -191,7 +192,7 @@ def test_apprise_takes_its_address_and_the_message_on_its_input(tmp_path, monkey
         "        return given['title'] != 'refused'\n"
     )
     monkeypatch.setenv("PHONE", "ntfy://s3cret-topic")
-    monkeypatch.setattr(sending.importlib.util, "find_spec", lambda _name: object())
+    monkeypatch.setattr(sending, "has_apprise", lambda: True)
     monkeypatch.setattr(sending, "PASSED", (*sending.PASSED, "PYTHONPATH"))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     phone = channel(apprise="env:PHONE")

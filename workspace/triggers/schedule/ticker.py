@@ -98,7 +98,7 @@ class Ticker:
         armed = TriggerState.objects.filter(homes.mine(), enabled=True, next_at__isnull=False)
         due: datetime | None = armed.aggregate(due=Min("next_at"))["due"]
         moments = (due, retries.next_at(), folding.next_end())
-        return min(now + LOOK, *filter(None, moments))
+        return min([now + LOOK, *filter(None, moments)])
 
     def _notify(self, now: datetime) -> None:
         """Windows that are over, and messages whose next try is due."""
