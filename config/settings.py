@@ -169,6 +169,7 @@ SVC_BACKGROUND = [
     "workspace.background.watcher.Background",
     "workspace.boot.ManagementApi",
     "workspace.boot.Agents",
+    "workspace.notify.showing.Pages",
     "review.background.watcher.Background",
     "dashboard.background.Background",
 ]
@@ -189,6 +190,7 @@ SVC_ELSEWHERE = [
     "review.reindex.Rows",
     "dashboard.history.scope.Rows",
 ]
+SVC_PERSON = "review.reviewer.me"  # () -> who comments on this machine: `id` and `name`
 SVC_BACKUP = {"projects": PROJECTS_DIR, "dashboard": DATA_DIR / "dashboard"}
 
 if SVC.redis_url:

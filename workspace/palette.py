@@ -19,6 +19,7 @@ PAGES = (
     ("All runs", "page", "/runs"),
     ("Clients of /mcp", "page", "/clients"),
     ("Audit", "page", "/audit"),
+    ("Settings: notifications", "page", "/settings"),
 )
 SECTIONS = ("chats", "triggers", "runs", "settings")
 

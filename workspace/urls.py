@@ -17,6 +17,7 @@ from workspace.api.clones import CloneViewSet
 from workspace.api.edits import EditViewSet
 from workspace.api.folders import FolderViewSet
 from workspace.api.instance import InstanceViewSet
+from workspace.api.notify import NotifyViewSet
 from workspace.api.projects import ProjectViewSet
 from workspace.api.runs import RunViewSet
 from workspace.api.servers import ServerViewSet
@@ -42,6 +43,7 @@ trash = TrashViewSet.as_view
 trigger = TriggerViewSet.as_view
 run = RunViewSet.as_view
 server = ServerViewSet.as_view
+notify = NotifyViewSet.as_view
 
 api = [
     path("api/health", instance({"get": "health"})),
@@ -52,6 +54,8 @@ api = [
     path("api/engines", instance({"get": "engines"})),
     path("api/clients", instance({"get": "clients"})),
     path("api/audit", instance({"get": "audit"})),
+    path("api/notify", notify({"get": "list"})),
+    path("api/notify/<str:name>/test", notify({"post": "test"})),
     path("api/search", instance({"get": "search"})),
     path("api/asks", ask({"get": "list"})),
     path("api/unread", instance({"get": "unread"})),
@@ -85,6 +89,7 @@ api = [
     path(f"{CHAT}/queue/<str:message>", chat({"delete": "withdraw"})),
     path(f"{CHAT}/archive", chat({"post": "archive"})),
     path(f"{CHAT}/read", chat({"post": "read"})),
+    path(f"{CHAT}/look", notify({"post": "look"})),
     path(f"{CHAT}/fork", chat({"post": "fork"})),
     path(f"{CHAT}/permissions/<str:call>", ask({"post": "answer"})),
     path(f"{CHAT}/permissions/<str:call>/keep", ask({"post": "keep"})),
@@ -119,6 +124,7 @@ shown = [
     path("runs", pages.runs),
     path("audit", pages.audit),
     path("clients", pages.clients),
+    path("settings", pages.instance),
     path("projects/<str:slug>", pages.project),
     path("projects/<str:slug>/chats", pages.chats),
     path("projects/<str:slug>/chats/<str:session_id>", pages.chat),
