@@ -22,6 +22,7 @@ from workspace.api.servers import ServerViewSet
 from workspace.api.sessions import SessionViewSet
 from workspace.api.trash import TrashViewSet
 from workspace.api.triggers import TriggerViewSet
+from workspace.api.worktrees import WorktreeViewSet
 
 READ = ["get", "head"]
 P = "api/projects/<str:slug>"
@@ -40,6 +41,7 @@ trash = TrashViewSet.as_view
 trigger = TriggerViewSet.as_view
 run = RunViewSet.as_view
 server = ServerViewSet.as_view
+worktree = WorktreeViewSet.as_view
 
 api = [
     path("api/health", instance({"get": "health"})),
@@ -84,6 +86,8 @@ api = [
     path(f"{CHAT}/read", chat({"post": "read"})),
     path(f"{CHAT}/fork", chat({"post": "fork"})),
     path(f"{CHAT}/permissions/<str:call>", chat({"post": "permit"})),
+    path(f"{CHAT}/worktree", worktree({"get": "retrieve", "post": "again"})),
+    path(f"{CHAT}/worktree/bring", worktree({"post": "bring"})),
     path(f"{CHAT}/edits", edit({"get": "list"})),
     path(f"{TURN}/edits", edit({"get": "retrieve"})),
     path(f"{TURN}/undo", edit({"post": "undo"})),
