@@ -18,6 +18,7 @@ import { chatList } from "./chat/list.js";
 import { queue } from "./chat/queue.js";
 import { Edits } from "./chat/undo.js";
 import { Transcript } from "./chat/transcript.js";
+import { Worktree, worktreeBox } from "./chat/worktree.js";
 import { composer } from "./composer.js";
 
 const { project: slug, chat: id } = where;
@@ -30,16 +31,18 @@ const here = document.getElementById("here");
 const list = chatList(nav, slug, id);
 
 function newChat() {
+  const tree = worktreeBox(slug);
   const write = composer({
     key: `new:${slug}`,
     project: slug,
     label: "Start chat",
     send: async ({ prompt, model, attachments }) => {
       const body = { prompt, ...(model && { model }), ...(attachments && { attachments }) };
-      const { chat } = await post(P(slug, "chats"), body);
+      const { chat } = await post(P(slug, "chats"), { ...body, ...tree.asked() });
       location.assign(`/projects/${slug}/chats/${chat.sessionId}`);
     },
   });
+  write.actions.append(tree.node);
   write.placeholder("Write a message to start a chat.");
   dock.append(write.node);
   fill(
@@ -74,6 +77,7 @@ class ChatPage {
       asked: ({ tool }) => this.say(`${tool} asks to run. A allows it once, D denies it.`),
     });
     this.edits = new Edits(route, () => this.transcript.edited());
+    this.tree = new Worktree(route);
     this.write = composer({
       key: id,
       project: slug,
@@ -100,7 +104,7 @@ class ChatPage {
       onclick: () => this.toEnd(),
     });
     this.write.actions.append(this.stop);
-    fill(dock, this.latest, this.status, ...this.waiting.nodes, this.write.node);
+    fill(dock, this.latest, this.status, ...this.waiting.nodes, this.tree.banner, this.write.node);
   }
 
   async open() {
@@ -168,6 +172,7 @@ class ChatPage {
     const { chat, queue: rows } = await get(route);
     Object.assign(this.state, { chat, rows });
     here.textContent = chat.name;
+    this.tree.load(chat).catch(() => {}); // the next turn asks again
     this.draw();
   }
 
@@ -189,6 +194,7 @@ class ChatPage {
       files: this.transcript.changes(),
       todos: this.transcript.todos(),
       whole: this.transcript.next === null,
+      worktree: this.tree.node,
       acts: {
         fork: (event) => attempt(event, () => forkOf(chat)),
         exportAs: (format) => exportOf(chat, format),
