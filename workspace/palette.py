@@ -11,6 +11,7 @@ from config.web.palette import Destination, Folder, Waiting
 from workspace.chats import unread
 from workspace.models import Chat, Project, TriggerState
 from workspace.projects import sessions, store
+from workspace.worktrees import place
 
 CHATS = 3000  # the newest ones
 PAGES = (
@@ -45,6 +46,14 @@ def folders() -> Iterator[Folder]:
     """Where other agents of this user had sessions, the last first."""
     yield from (Folder(path, "claude") for path in sessions.claude())
     yield from (Folder(path, "codex") for path in sessions.codex())
+
+
+def branches(project: str) -> Iterator[Destination]:
+    """Chats with a worktree of their own, by their branch."""
+    rows = Chat.objects.filter(project=project, record__has_key="worktree")
+    for session_id, record in rows.order_by("created").values_list("id", "record"):
+        if tree := place.told(session_id, record):
+            yield Destination(tree.branch, "chat", _path(project, "chats", session_id))
 
 
 def _projects() -> dict[str, str]:

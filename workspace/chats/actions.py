@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
+from django.conf import settings
 from django.db import connection
+from django.utils.module_loading import import_string
 
 from config.errors import Invalid, Problem
 from workspace import ids
@@ -150,10 +153,13 @@ def in_worktree(
     """Write a new record with a worktree of its own, both or neither."""
     tree = making.make(project, record.id, words, start=start)
     try:
-        return files.create(project, record.replaced(worktree=tree.wire()))
+        made = files.create(project, record.replaced(worktree=tree.wire()))
     except BaseException:
         making.unmake(tree)
         raise
+    review: Callable[[str, Path], None] = import_string(settings.SVC_UNDER_REVIEW)
+    review(project.slug, tree.repository)
+    return made
 
 
 def provenance(principal: Sender, project: Project) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.review.repos import Repo
+from workspace import palette
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def test_a_chat_says_its_branch_and_how_that_stands(api, repo: Repo):
     assert chat["worktree"]["branch"] == "svc/fix-it"
     answer = api.get(f"{route}/worktree").json()
     assert answer == {
-        "review": None,
+        "review": "/review/p/alpha",
         "worktree": {
             "branch": "svc/fix-it", "directory": chat["worktree"]["directory"], "target": "main",
             "ahead": 0, "behind": 0, "changed": [], "problem": None, "gone": False,
@@ -97,3 +98,14 @@ def test_an_attachment_is_named_by_its_whole_path_in_a_worktree(api, repo, alpha
 
     (row,) = api.get(f"/api/projects/alpha/chats/{route}").json()["queue"]
     assert f"- {alpha}/{sent['path']} (text/plain" in row["prompt"]
+
+
+def test_its_repository_is_under_review_and_the_chat_is_found_by_its_branch(
+    api, repo: Repo, alpha: Path
+):
+    _, chat = made(api)
+
+    assert "repos:\n  - name: shop\n" in (alpha / "project.yaml").read_text()
+    (found,) = palette.branches("alpha")
+    assert found.label == "svc/fix-it"
+    assert found.path == f"/projects/alpha/chats/{chat['sessionId']}"
