@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.errors import Invalid
-from config.web import rest
+from config.web import palette, rest
 from config.web.shapes import serializer
 from review import assets, markdown, projects
 from review.api import bodies, pictures, queries
@@ -38,7 +38,7 @@ class ProjectViewSet(ViewSet):
         html = flag(request, "html")
 
         def make() -> details.Project:
-            found = details.project(project)
+            found = _with_chats(request, details.project(project))
             return details.rendered(found, rest.mount(request)) if html else found
 
         return tagged(request, project, make, "project", str(html))
@@ -109,3 +109,20 @@ class ProjectViewSet(ViewSet):
         data = assets.read(project, name)
         kind = assets.TYPES[PurePath(name).suffix]
         return HttpResponse(data, content_type=kind, headers=assets.HEADERS)
+
+
+def _with_chats(request: Request, found: details.Project) -> details.Project:
+    """With the address of the chat whose branch a stack is, where there is one."""
+    if not any("branch" in stack for repo in found["repos"] for stack in repo["stacks"]):
+        return found
+    chats = palette.branches(request, found["slug"])
+    repos: list[wire.Repo] = []
+    for repo in found["repos"]:
+        stacks = [_with_chat(stack, chats) for stack in repo["stacks"]]
+        repos.append({**repo, "stacks": stacks})
+    return {**found, "repos": repos}
+
+
+def _with_chat(stack: wire.Stack, chats: dict[str, str]) -> wire.Stack:
+    url = chats.get(stack.get("branch", ""))
+    return {**stack, "chat": url} if url else stack

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from config.jsonio import clean
 from review.git.commits import Commit
@@ -52,6 +52,8 @@ class Stack(TypedDict):
     warning: str | None
     weight: int
     follow_on: NotRequired[bool]
+    branch: NotRequired[Annotated[str, "of the chat whose commits these are"]]
+    chat: NotRequired[Annotated[str, "its address"]]
 
 
 class Progress(TypedDict):
@@ -203,6 +205,8 @@ def stack(one: values.Stack) -> Stack:
         "warning": one.warning,
         "weight": one.weight or 0,  # a repo that is shown was read with its counts
     }
+    if one.branch:
+        record["branch"] = one.branch
     return record | {"follow_on": True} if one.follow_on else record
 
 

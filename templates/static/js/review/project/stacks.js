@@ -153,7 +153,9 @@ class Card {
       this.facts,
       h("span", { class: "count" }, plural(commits.length, "commit")),
       size(commits, false),
+      stack.chat && h("a", { class: "link tiny", href: stack.chat }, "Chat"),
     );
+    this.note.edit.hidden = Boolean(stack.branch);
     const waiting = sum(commits, (commit) => commit.unresolved);
     fill(this.open, waiting ? unresolvedWords(waiting) : null);
     this.picture.hidden = !commits.length;
