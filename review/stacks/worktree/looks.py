@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
-from config.errors import Invalid, NotFound
+from config.errors import Conflict, Invalid, NotFound
 from config.git import shadow, snapshot
+from config.git.command import GitError
 from config.git.shadow import Shadow
 from config.storage import files as storage
 from review import projects
-from review.git import refs
+from review.git import refs, underway
 from review.git.commits import SUBMODULE, Changed, Commit, shown_path
 from review.git.log import history
+from review.git.output import SHA
 from review.git.repository import Repository, open_repository
 from review.stacks.contents import files as texts
+from review.stacks.contents import images
 
 WORD = "WORKTREE"  # stands where the sha of a commit stands
 MOST = 200  # files with texts in one answer
@@ -31,9 +34,12 @@ FRESH_S = 86_400  # objects of looks are thrown away after a day
 
 class Changes(TypedDict):
     """`head` is null before the first commit, `branch` while HEAD is detached. `left`: what is not
-    looked at, a folder with its slash."""
+    looked at, a folder with its slash. `look` names what was seen, for a commit of just that.
+    `blocked`: why nothing can be committed now."""
 
     sha: str
+    look: str
+    blocked: str | None
     head: str | None
     branch: str | None
     additions: int
@@ -52,6 +58,13 @@ class Look:
     files: tuple[Changed, ...]
     pointers: refs.Refs
     left: list[str]
+    view: Shadow
+    blocked: str | None
+
+    @property
+    def branch(self) -> str | None:
+        name = self.pointers.head_ref
+        return name.removeprefix(refs.HEADS) if name else None
 
 
 def changes(project: str, repo: str, *, contents: Any = "all") -> Changes:
@@ -60,11 +73,12 @@ def changes(project: str, repo: str, *, contents: Any = "all") -> Changes:
     found = look(project, repo)
     most = asked if isinstance(asked, int) else len(found.files) if asked == "all" else 0
     most = min(most, MOST)
-    branch = found.pointers.head_ref
     return {
         "sha": WORD,
+        "look": found.commit.sha,
+        "blocked": found.blocked,
         "head": found.pointers.head,
-        "branch": branch.removeprefix(refs.HEADS) if branch else None,
+        "branch": found.branch,
         "additions": sum(file.additions or 0 for file in found.files),
         "deletions": sum(file.deletions or 0 for file in found.files),
         "truncated": len(found.files) > most,
@@ -78,11 +92,43 @@ def file(project: str, repo: str, path: str | None) -> texts.Record:
     if path is None:
         raise Invalid('"path" is required')
     found = look(project, repo)
-    for changed in found.files:
-        if path in (changed.path, shown_path(changed.path)):
-            (record,) = texts.Files(found.repository, found.commit).whole([changed])
-            return record
-    raise NotFound('"path" is not a file that differs from HEAD')
+    changed = named(found, path)
+    if changed is None:
+        raise NotFound('"path" is not a file that differs from HEAD')
+    (record,) = texts.Files(found.repository, found.commit).whole([changed])
+    return record
+
+
+def image(project: str, repo: str, path: str | None, side: str | None) -> tuple[bytes, str]:
+    """An image that differs, as HEAD has it (LEFT) or as it is (RIGHT): its bytes and type."""
+    found = look(project, repo)
+    return images.of(found.repository, found.commit, path, side)
+
+
+def named(found: Look, path: str) -> Changed | None:
+    """The file of this path, as git or as an answer writes it."""
+    by_path = {file.path: file for file in found.files}
+    shown = {shown_path(file.path): file for file in found.files}
+    return by_path.get(path) or shown.get(path)
+
+
+def unchanged(found: Look, asked: Any, files: Iterable[Changed]) -> None:
+    """Conflict when HEAD or one of these files is not as it was when `asked` was the `look`."""
+    if asked is None or asked == found.commit.sha:
+        return
+    if not (isinstance(asked, str) and SHA.fullmatch(asked)):
+        raise Invalid('"look" must be the "look" of an answer about WORKTREE')
+    try:
+        before = history.commit(found.repository, asked)
+    except GitError:
+        raise Conflict("This look is too old; look again", code="changed") from None
+    if (before.parents, before.subject) != (found.commit.parents, found.commit.subject):
+        raise Conflict("HEAD has moved since you looked; look again", code="moved")
+    were = {file.path: file for file in before.files}
+    for file in files:
+        if were.get(file.path) != file:
+            name = shown_path(file.path)
+            raise Conflict(f"{name} has changed since you looked; look again", code="changed")
 
 
 def _records(found: Look, most: int) -> Iterator[texts.Record]:
@@ -105,13 +151,16 @@ def look(project: str, repo: str) -> Look:
         view = _renewed(view, entry.path)
         taken = snapshot.take(view)
         parents = [pointers.head] if pointers.head else []
-        sha = snapshot.commit(view, taken.tree, WORD, *parents)
+        # of one branch at one commit: a look at another one is another look
+        sha = snapshot.commit(view, taken.tree, f"{WORD} {pointers.head_ref or ''}", *parents)
     mine = Repository(
         view.root, view.dir, view.dir, view.sha256, shallow=False, partial=opened.partial
     )
     made = history.commit(mine, sha)
     differing = tuple(_differing(made, view, taken.left))
-    return Look(mine, made, differing, pointers, taken.left)
+    blocked = underway.holding(opened.git_dir)
+    said = blocked and f"{blocked} is under way in this repository; finish or abort it first"
+    return Look(mine, made, differing, pointers, taken.left, view, said)
 
 
 def _renewed(view: Shadow, path: Path) -> Shadow:
