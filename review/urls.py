@@ -31,6 +31,7 @@ worktree = WorktreeViewSet.as_view
 urlpatterns = [
     path("", pages.start, name="review-start"),
     path("p/<str:project>", pages.project, name="review-project"),
+    path("p/<str:project>/<str:repo>/WORKTREE", pages.changes, name="review-changes"),
     path("p/<str:project>/<str:repo>/<str:sha>", pages.commit, name="review-commit"),
     path("api/health", instance({"get": "health"}), name="review-health"),
     path("api/me", instance({"get": "me"})),
@@ -45,6 +46,7 @@ urlpatterns = [
     path(f"{P}/repos/<str:repo>/path", project({"put": "move_repo"})),
     path(f"{P}/repos/<str:repo>/stacks/<str:n>/description", project({"put": "note"})),
     path(f"{P}/threads", project({"get": "threads"})),
+    path(f"{P}/changes", project({"get": "changes"})),
     path(f"{P}/threads.md", project({"get": "threads_text"})),
     path(f"{P}/preview", project({"post": "preview"})),
     path(f"{P}/assets/<str:name>", project({"get": "asset"})),

@@ -54,6 +54,7 @@ def commit(
         repositories.refuse_filtered(mine, repositories.touched(taken))
         making = _Making(mine, found, taken, text)
         repositories.handed_over(mine, making.prepared)
+    looks.forget(project, repo)
     events.project(project, "worktree")
     return {
         "sha": making.sha,

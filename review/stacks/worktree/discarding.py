@@ -95,6 +95,7 @@ def discard(project: str, repo: str, *, path: Any = None, look: Any = None) -> D
         except (SvcError, GitError):
             snapshot.drop(mine, [f"{REFS}/{name}"])
             raise
+    looks.forget(project, repo)
     events.project(project, "worktree")
     return {"id": name, "path": shown_path(changed.path), "files": _shown(paths)}
 
@@ -108,6 +109,7 @@ def undo(project: str, repo: str, *, name: Any = None) -> Discarded:
         turning = _Undoing(mine, kept)
         if turning.needed():
             repositories.handed_over(mine, turning.prepared)
+    looks.forget(project, repo)
     events.project(project, "worktree")
     return {"id": name, "path": shown_path(kept.path), "files": _shown(kept.was)}
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
-from config.errors import Conflict, Invalid, NotFound
+from config.errors import Conflict, Invalid, NotFound, Unavailable
 from config.git import shadow, snapshot
 from config.git.command import GitError
 from config.git.shadow import Shadow
 from config.storage import files as storage
-from review import projects
+from review import caches, projects
 from review.git import refs, underway
 from review.git.commits import SUBMODULE, Changed, Commit, shown_path
 from review.git.log import history
@@ -27,6 +27,7 @@ from review.git.repository import Repository, open_repository
 from review.stacks.contents import files as texts
 from review.stacks.contents import images
 
+COUNTED_S = 2.0  # pages that are kept up ask often
 WORD = "WORKTREE"  # stands where the sha of a commit stands
 MOST = 200  # files with texts in one answer
 FRESH_S = 86_400  # objects of looks are thrown away after a day
@@ -47,6 +48,24 @@ class Changes(TypedDict):
     truncated: bool
     left: list[str]
     files: list[texts.Record]
+
+
+class Count(TypedDict):
+    """What is not committed in one repo, counted."""
+
+    repo: str
+    head: str | None
+    branch: str | None
+    files: int
+    additions: int
+    deletions: int
+
+
+class Counts(TypedDict):
+    repos: list[Count]
+
+
+_counted: caches.Memory[tuple[str, str], tuple[float, Count | None]] = caches.Memory(512)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +103,40 @@ def changes(project: str, repo: str, *, contents: Any = "all") -> Changes:
         "truncated": len(found.files) > most,
         "left": [shown_path(name) for name in found.left],
         "files": list(_records(found, most)),
+    }
+
+
+def counts(project: str) -> Counts:
+    """How much is not committed in each repo; one that cannot be looked at is left out."""
+    found = [count(project, entry.name) for entry in projects.get(project).repos]
+    return {"repos": [one for one in found if one]}
+
+
+def count(project: str, repo: str) -> Count | None:
+    """The same of one repo, as of 2 s ago at most; None where there is no work tree to look at."""
+    known = _counted.get((project, repo))
+    if known is None or time.monotonic() - known[0] > COUNTED_S:
+        known = _counted.put((project, repo), (time.monotonic(), _count(project, repo)))
+    return known[1]
+
+
+def forget(project: str, repo: str) -> None:
+    """Count again: something of ours has changed."""
+    _counted.put((project, repo), (float("-inf"), None))
+
+
+def _count(project: str, repo: str) -> Count | None:
+    try:
+        found = look(project, repo)
+    except (GitError, NotFound, Unavailable):
+        return None
+    return {
+        "repo": repo,
+        "head": found.pointers.head,
+        "branch": found.branch,
+        "files": len(found.files),
+        "additions": sum(file.additions or 0 for file in found.files),
+        "deletions": sum(file.deletions or 0 for file in found.files),
     }
 
 
