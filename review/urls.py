@@ -57,6 +57,7 @@ urlpatterns = [
     path(f"{WORKTREE}/image", worktree({"get": "image"})),
     path(f"{WORKTREE}/commit", worktree({"post": "commit"})),
     path(f"{WORKTREE}/discard", worktree({"post": "discard"})),
+    path(f"{WORKTREE}/discarded", worktree({"get": "discarded"})),
     path(f"{WORKTREE}/undo", worktree({"post": "undo"})),
     path(C, commit({"get": "retrieve"})),
     path(f"{C}/file", commit({"get": "file"})),

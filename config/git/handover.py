@@ -114,9 +114,6 @@ class _Job:
             if lock:
                 lock.unlink()
             raise
-        for change in self.files:
-            if change["mode"] is None:
-                placing.tidy(self.root, change["path"])
 
     def _lock(self) -> Path:
         """The new index under the name that keeps every git away meanwhile."""
@@ -154,6 +151,8 @@ class _Job:
             placing.place(self.root, path, found, wanted, sha256=self.sha256)
         except (placing.Moved, entries.Odd):
             raise Refused("moved", path) from None
+        if wanted is None:
+            placing.tidy(self.root, path)  # at once: a file may come where its folder was
         self.placed.append((path, found, b"" if wanted is None else wanted[1]))
 
     def _back(self) -> None:

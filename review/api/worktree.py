@@ -45,6 +45,11 @@ class WorktreeViewSet(ViewSet):
         wanted = bodies.all_of(request, "files", "message", "look")
         return Response(committing.commit(**wanted, **place), status=201)
 
+    @documented(discarding.Listed, errors=(404,))
+    def discarded(self, request: Request, **place: Any) -> Response:
+        """What was discarded here and can be given back, the last first."""
+        return Response(discarding.listed(**place))
+
     @documented(discarding.Discarded, body=bodies.DiscardBody, errors=(404, 409))
     def discard(self, request: Request, **place: Any) -> Response:
         """Let a file be as HEAD has it; what it was is kept for an undo."""

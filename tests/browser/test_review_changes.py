@@ -66,6 +66,14 @@ def test_two_of_three_files_are_committed_and_the_third_is_discarded_and_comes_b
     assert (root / "b.py").read_text() == "b, new\n"
     assert commit.repo.git("status", "--porcelain") == " M b.py"
 
+    file(page, "b.py").get_by_role("button", name="More for b.py").click()
+    page.get_by_role("menuitem", name="Discard the changes").click()
+    expect(page.get_by_text("Nothing differs from HEAD.")).to_be_visible()
+    page.reload()
+    page.get_by_role("button", name="Discarded").click()
+    page.get_by_role("menuitem", name="Give back b.py").first.click()
+    expect(file(page, "b.py")).to_contain_text("b, new")
+
     commit.repo.write({"later.py": "later\n"})
     expect(file(page, "later.py")).to_be_visible()
 

@@ -13,17 +13,18 @@ import re
 import secrets
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, TypedDict
 
 from django.conf import settings
 
 from config.errors import Conflict, Invalid, NotFound, SvcError
-from config.git import entries, snapshot
+from config.git import entries, shadow, snapshot
 from config.git.command import GitError
 from config.git.entries import LINK, Entry
 from config.git.index import Index, user_index
 from config.git.shadow import Shadow
-from review import events
+from review import events, projects
 from review.git.commits import SUBMODULE, Changed, shown_path
 from review.stacks.worktree import looks, repositories
 from review.stacks.worktree.looks import Look
@@ -31,6 +32,7 @@ from review.stacks.worktree.looks import Look
 REFS = "refs/svc/checkpoints/worktree"
 ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}")
 DAY_S = 86_400
+MOST = 50
 Held = dict[str, Entry | None]
 
 
@@ -40,6 +42,18 @@ class Discarded(TypedDict):
     id: str
     path: str
     files: list[str]
+
+
+class Earlier(TypedDict):
+    id: str
+    path: str
+    at: str
+
+
+class Listed(TypedDict):
+    """What was discarded here, the last first."""
+
+    discarded: list[Earlier]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +126,24 @@ def undo(project: str, repo: str, *, name: Any = None) -> Discarded:
     looks.forget(project, repo)
     events.project(project, "worktree")
     return {"id": name, "path": shown_path(kept.path), "files": _shown(kept.was)}
+
+
+def listed(project: str, repo: str) -> Listed:
+    """What can be given back: at most 50, as long as each is kept. NotFound without a work tree."""
+    mine = shadow.opened(projects.repo(projects.get(project), repo).path)
+    if mine is None:
+        raise NotFound("This repository has no work tree")
+    form = "%(refname:lstrip=4)%00%(committerdate:unix)%00%(contents:body)%00"
+    asked = ("for-each-ref", "--sort=-refname", f"--count={MOST}", f"--format={form}", REFS)
+    told = mine.theirs(*asked).decode().split("\0")[:-1]
+    found: list[Earlier] = []
+    for name, when, body in zip(told[::3], told[1::3], told[2::3], strict=True):
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            kept = Kept.read(body)
+            if kept.root == str(mine.root):
+                at = datetime.fromtimestamp(int(when), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+                found.append({"id": name.strip(), "path": shown_path(kept.path), "at": at})
+    return {"discarded": found}
 
 
 class _Discarding:

@@ -122,6 +122,8 @@ def test_a_commit_and_a_discard_answer_what_they_did_and_events_tell_of_them(
     assert (done.status_code, done.json()["files"]) == (200, ["src/pay.py"])
     assert (root / "src/pay.py").read_text() == RETRY
     assert [file["path"] for file in shown(api, pay)["files"]] == ["README.md"]
+    (kept,) = api.get(f"{at}/discarded").json()["discarded"]
+    assert (kept["id"], kept["path"]) == (done.json()["id"], "src/pay.py")
     undone = api.post(f"{at}/undo", {"id": done.json()["id"]})
     assert (undone.status_code, (root / "src/pay.py").read_text()) == (200, "gone\n")
 

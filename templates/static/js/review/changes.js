@@ -4,10 +4,11 @@ import { get, post } from "../kit/api.js";
 import { button, fill, h, icon, settle } from "../kit/dom.js";
 import { meter } from "../kit/bars.js";
 import { draft } from "../kit/drafts.js";
+import { menu } from "../kit/menu.js";
 import "../kit/shell.js";
 import { late } from "../kit/skeleton.js";
 import { attempt, toast } from "../kit/toast.js";
-import { plural } from "../kit/words.js";
+import { plural, relative } from "../kit/words.js";
 import { listKeys } from "./commit/keys.js";
 import { tellFound, tellTrouble } from "./commit/moved.js";
 import { drawStepper, tellStepper } from "./commit/stepper.js";
@@ -48,6 +49,21 @@ text.addEventListener("keydown", (event) => {
 });
 
 // -- what there is -------------------------------------------------------------------------------
+
+let discarded = []; // what can be given back
+const earlier = button("Discarded", { kind: "ghost s", icon: "restart", hidden: true });
+menu(earlier, () =>
+  discarded.map(({ id, path, at: when }) => ({
+    label: `Give back ${path}, discarded ${relative(when)}`,
+    icon: "restart",
+    act: () => giveBack(id),
+  })),
+);
+
+async function loadDiscarded() {
+  ({ discarded } = await get(at("discarded")));
+  earlier.hidden = !discarded.length;
+}
 
 let turn = Promise.resolve();
 let took = 0;
@@ -97,6 +113,7 @@ function tellHead() {
     h("span", { class: "line tight-line" }, icon("branch"), branch ?? "on no branch"),
     h("span", {}, plural(files.length, "file")),
     files.length > 0 && size(additions, deletions),
+    earlier,
     out.length > 0 && h("span", { title: out.join("\n") }, `${out.length} not compared`),
   );
   if (!form.isConnected) fill(node("message"), form);
@@ -163,6 +180,7 @@ async function discard({ path, element }) {
   await attempt(null, async () => {
     try {
       const { id } = await post(at("discard"), { path, look: state.commit.look });
+      loadDiscarded().catch(() => {}); // the message has it, too
       toast(`Discarded ${path}`, { action: "Undo", act: () => giveBack(id) });
     } finally {
       element.removeAttribute("aria-busy");
@@ -192,6 +210,7 @@ function keepLooking() {
 function start() {
   drawToolbar();
   drawStepper();
+  loadDiscarded().catch(() => {});
   const thrown = (view) => [
     "-",
     { label: "Discard the changes", icon: "trash", act: () => discard(view) },

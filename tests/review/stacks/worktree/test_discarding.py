@@ -12,7 +12,7 @@ from config.errors import Conflict, Invalid, NotFound
 from config.storage import displaced
 from review.stacks.worktree import discarding
 from tests.review.places import put
-from tests.review.stacks.worktree.desk import Desk
+from tests.review.stacks.worktree.desk import PLACE, Desk
 
 ODD = os.fsdecode(b"d/\xff\n")
 
@@ -67,6 +67,7 @@ def test_all_of_them_leave_the_tree_as_head_has_it_and_what_is_ignored_alone(mes
     before = everything(messed)
     names = [messed.discard(path)["id"] for path in messed.paths()]
 
+    assert {one["id"] for one in discarding.listed(**PLACE)["discarded"]} == set(names)
     assert (messed.status(), messed.paths()) == (["D  run.sh", "?? run.sh"], [])
     assert (messed.root / "x.log").read_text() == "ignored\n"
     assert not (messed.root / "deep").exists()
