@@ -108,7 +108,8 @@ def changes(project: str, repo: str, *, contents: Any = "all") -> Changes:
 
 def counts(project: str) -> Counts:
     """How much is not committed in each repo; one that cannot be looked at is left out."""
-    found = [count(project, entry.name) for entry in projects.get(project).repos]
+    names = [entry.name for entry in projects.get(project).repos if not entry.errors]
+    found = [count(project, name) for name in names]
     return {"repos": [one for one in found if one]}
 
 

@@ -10,7 +10,7 @@ const ICONS = { changes: "pencil", review: "branch", app: "apps" };
 /** aroundCard(slug) → {node, load(project)}; hidden while there is nothing. */
 export function aroundCard(slug) {
   const rows = h("ul", { class: "rows" });
-  const review = button("Review its commits", {
+  const review = button("Review its commits and changes", {
     icon: "review",
     onclick: (event) =>
       attempt(event, async () => {
