@@ -10,6 +10,7 @@ import pytest
 from config.errors import Conflict, Invalid, NotFound
 from review.stacks.worktree import committing
 from tests.review.places import put
+from tests.review.repos import Repo
 from tests.review.stacks.worktree.desk import PLACE, Desk
 
 
@@ -204,3 +205,39 @@ def test_a_linked_worktree_a_split_index_and_what_is_no_work_tree(desk: Desk, ho
     put(home / "pay" / "project.yaml", f"repos:\n- name: api\n  path: {bare.path}\n".encode())
     with pytest.raises(NotFound):
         desk.commit("a.txt")
+
+
+def test_what_a_sparse_checkout_leaves_out_stays_left_out(desk: Desk):
+    desk.repo.commit({"far/x.txt": "x\n", "far/y.txt": "y\n"}, "Far")
+    desk.repo.git("sparse-checkout", "set", "--cone", "--sparse-index", "d")
+    desk.repo.write({"d/c.txt": "c, new\n", "a.txt": "a, staged\n"})
+    desk.repo.git("add", "a.txt")
+
+    desk.commit("d/c.txt")
+
+    assert desk.status() == ["M  a.txt"]
+    assert [line[0] for line in desk.index() if "far/" in line] == ["S", "S"]
+    assert desk.discard("a.txt")["files"] == ["a.txt"]
+    assert (desk.status(), [path for path in desk.tree() if "far/" in path]) == (
+        [],
+        ["far/x.txt", "far/y.txt"],
+    )
+
+
+def test_a_repository_of_long_ids_and_one_without_modes(desk: Desk, home, tmp_path):
+    long = Repo(tmp_path / "long", sha256=True)
+    put(home / "pay" / "project.yaml", f"repos:\n- name: api\n  path: {long.path}\n".encode())
+    long.config("user.name", "Ada")
+    long.config("user.email", "ada@example.org")
+    long.write({"a.txt": "a\n", "b.txt": "b\n"})
+    mine = Desk(long)
+
+    assert len(mine.commit("a.txt", message="First")["sha"]) == 64
+    mine.undo(mine.discard("b.txt")["id"])
+    assert mine.status() == ["?? b.txt"]
+    long.config("core.filemode", "false")
+    (long.path / "a.txt").chmod(0o755)
+    assert mine.paths() == ["b.txt"]
+    long.write({"a.txt": "a, new\n"})
+    mine.commit()
+    assert (mine.status(), mine.tree()["a.txt"][:6]) == ([], "100644")
