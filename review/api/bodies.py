@@ -65,6 +65,21 @@ class StackNoteBody(Shape):
     title = s.CharField(required=False, allow_null=True)
 
 
+class CommitBody(Shape):
+    message = s.CharField()
+    files = s.ListField(child=s.CharField(), required=False, allow_null=True)
+    look = s.CharField(required=False, allow_null=True)
+
+
+class DiscardBody(Shape):
+    path = s.CharField()
+    look = s.CharField(required=False, allow_null=True)
+
+
+class UndoBody(Shape):
+    id = s.CharField()
+
+
 class RepoBody(Shape):
     path = s.CharField(required=False, allow_null=True)
     range = s.JSONField(required=False, allow_null=True)

@@ -8,7 +8,7 @@ import { commitRow } from "./commitrow.js";
 import { calm } from "../live.js";
 import { Note } from "./note.js";
 import { unresolved } from "../projects/row.js";
-import { commitOf, route } from "../route.js";
+import { commitOf, pageOf, route } from "../route.js";
 
 const sum = (commits, of) => commits.reduce((total, commit) => total + of(commit), 0);
 const titled = (stack, alone) => stack.title ?? (alone ? "Commits" : "Other commits");
@@ -31,9 +31,29 @@ export class Stacks {
     this.node = h("div", { class: "stacks" });
     this.merged = new Merged(project);
     this.none = h("p", { class: "card nothing soft" });
+    this.changed = null;
+    this.row = h("a", { class: "card row changesrow" });
+  }
+
+  /** What is not committed, {head, files, …}, null for nothing: a row above the stack it is on. */
+  tell(changed) {
+    if (JSON.stringify(changed) === JSON.stringify(this.changed)) return;
+    this.changed = changed;
+    if (changed) {
+      this.row.href = pageOf(this.project, changed.repo, "WORKTREE");
+      fill(
+        this.row,
+        icon("pencil"),
+        h("span", { class: "strong small" }, "Not committed"),
+        h("span", { class: "count" }, `· ${plural(changed.files, "file")}`),
+        h("span", { class: "push" }, plusMinus(changed.additions, changed.deletions)),
+      );
+    }
+    this.show(this.repo);
   }
 
   show(repo) {
+    this.repo = repo;
     const bySha = new Map(repo.commits.map((commit) => [commit.sha, commit]));
     const shown = [];
     for (const stack of repo.stacks) {
@@ -53,6 +73,8 @@ export class Stacks {
       });
     });
     const nodes = shown.map(({ stack }) => this.cards.get(stack.n).node);
+    const on = shown.findIndex(({ stack }) => stack.commits.includes(this.changed?.head));
+    if (this.changed) nodes.splice(Math.max(on, 0), 0, this.row);
     const done = repo.commits.filter((commit) => commit.status === "merged");
     this.merged.show(repo.name, done);
     const range = repo.range.text ?? "the range";
