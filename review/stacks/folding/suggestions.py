@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from config.errors import Conflict
+from review import markdown
 from review.git import objects
-
-FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*(.*)$")
-WORD = "suggestion"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,23 +22,8 @@ class Edit:
 
 def blocks(body: str) -> list[tuple[str, ...]]:
     """The lines of each suggestion of a comment; one that is not closed ends with the comment."""
-    found: list[tuple[str, ...]] = []
-    inside: list[str] = []
-    fence, wanted = "", False
-    for line in body.split("\n"):
-        mark = FENCE.match(line)
-        if not fence:
-            if mark:
-                fence, wanted, inside = mark[1], mark[2].split()[:1] == [WORD], []
-        elif mark and not mark[2].strip() and mark[1].startswith(fence):
-            if wanted:
-                found.append(tuple(inside))
-            fence = ""
-        else:
-            inside.append(line)
-    if fence and wanted:
-        found.append(tuple(inside))
-    return found
+    found = markdown.blocks(body, markdown.SUGGESTION)
+    return [tuple(text.removesuffix("\n").split("\n") if text else ()) for text in found]
 
 
 def applied(data: bytes, edits: Sequence[Edit], name: str) -> bytes:

@@ -8,6 +8,7 @@ import { commentNode } from "./comment.js";
 import { Composer } from "./composer.js";
 import { mark, onPage } from "./places.js";
 import { asMarkdown, reply, resolve } from "./review.js";
+import { appliable } from "./suggest.js";
 import { address, comments, standing, state, written } from "./words.js";
 
 const replyName = (id) => `reply ${id}`;
@@ -72,6 +73,7 @@ export class Card {
     this.thread = thread;
     this.node.classList.toggle("outdated", thread.outdated);
     this.node.classList.toggle("resolved", thread.resolved);
+    this.node.classList.toggle("done", !appliable(thread));
     const where = this.placed(thread);
     this.node.setAttribute("aria-label", visible(`Thread, ${state(thread)}: ${where}`));
     this.badge.hidden = !thread.outdated;
