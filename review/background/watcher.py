@@ -24,6 +24,7 @@ from review.git import catfile, refs
 from review.git.repository import open_repository
 from review.projects import Project
 from review.stacks import repo as repos
+from review.stacks.folding.fold import drop_old
 from review.stacks.values import Item
 
 Place = tuple[str, str]  # slug, repo
@@ -45,6 +46,7 @@ class Background:
         self._projects = {project.slug: project for project in projects.all()}
         self._teller.start()
         self._watcher.start()
+        self._teller.later(("folds",), partial(drop_old, list(self._projects)))
 
     def stop(self) -> None:
         self._watcher.stop()

@@ -7,16 +7,19 @@ See docs/design/review.md#apply-and-fold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, TypedDict
 
 from django.conf import settings
 
 from config.errors import Conflict, Invalid, NotFound, printable
 from config.git.command import GitError
+from review import projects
 from review.files import times
 from review.git.commits import shown_path
 from review.git.refs import HEADS
+from review.git.repository import open_repository
 from review.git.rewriting import autosquash, keeping, raw, replay
 from review.git.rewriting.autosquash import Fold
 from review.git.rewriting.keeping import Move
@@ -58,7 +61,8 @@ def fold(project: str, repo: str, n: int) -> Folded:
         fold = keeping.new_id()
         keeping.keep(ground.repository, fold, moves)
         _move(ground, moves, f"fold: {len(folds)} into stack {n}")
-        _drop_old(ground)
+        with suppress(GitError):
+            keeping.drop(ground.repository, _days())
         return _told(fold, moves, len(folds))
 
 
@@ -167,8 +171,17 @@ def _moved_on(move: Move, fold: str, now: str | None) -> str:
     )
 
 
-def _drop_old(ground: Ground) -> None:
-    keeping.drop(ground.repository, settings.SVC.checkpoint_days or DAYS)
+def drop_old(slugs: Iterable[str]) -> None:
+    """Take away what folds in these projects kept, once it is old: at the start of the server."""
+    for slug in slugs:
+        with suppress(NotFound):
+            for entry in projects.get(slug).repos:
+                with suppress(GitError):
+                    keeping.drop(open_repository(entry.path), _days())
+
+
+def _days() -> int:
+    return settings.SVC.checkpoint_days or DAYS
 
 
 def _told(fold: str, moves: Sequence[Move], count: int) -> Folded:

@@ -16,7 +16,10 @@ const draftName = (thread, comment) => `edit ${thread}/${comment}`;
 export function commentNode(thread, comment) {
   const agent = isAgent(comment.author);
   const name = comment.author_name ?? "Unsigned";
-  const said = comment.body_html === undefined ? plain(comment.body) : suggestions(prose(comment.body_html), thread, comment.id);
+  const said =
+    comment.body_html === undefined
+      ? plain(comment.body)
+      : suggestions(prose(comment.body_html), thread, comment.id);
   const node = h(
     "article",
     { class: "comment", "aria-label": `${name}: ${beginning(comment.body, 60)}` },
