@@ -254,12 +254,9 @@ class Options:
     engine: str = option(readers.text, "", "Default engine", env="SVC_ENGINE", key="engine")
     model: str = option(readers.text, "", "Default model", env="SVC_MODEL", key="model")
     running_turns: int = option(
-        readers.whole(1, 64),
-        4,
-        "Turns running at once",
-        env="SVC_MAX_RUNNING_TURNS",
-        key="limits.runningTurns",
-    )
+        readers.whole(1, 64), 4, "Turns running at once",
+        env="SVC_MAX_RUNNING_TURNS", key="limits.runningTurns",
+    )  # fmt: skip
     turn_seconds: int = option(
         readers.whole(60, 86400),
         1800,
@@ -273,6 +270,9 @@ class Options:
         "How long a permission question waits",
         env="SVC_ASK_SECONDS",
         key="limits.askSeconds",
+    )
+    ask_hours: int = option(
+        readers.whole(1, 168), 24, "Longest it may wait", env="SVC_ASK_HOURS", key="limits.askHours"
     )
     sandbox: str = option(
         readers.one_of("auto", "bwrap", "off"),

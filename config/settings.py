@@ -139,8 +139,8 @@ Q_CLUSTER: dict[str, Any] = {
     "ALT_CLUSTERS": {
         homes.queue("turns", SVC_HOME): {
             "workers": SVC.running_turns,
-            "timeout": SVC.turn_seconds + 180,
-            "retry": SVC.turn_seconds + 900,
+            "timeout": SVC.turn_seconds + SVC.ask_hours * 3600 + 180,
+            "retry": SVC.turn_seconds + SVC.ask_hours * 3600 + 900,
             "queue_limit": 1,
             "bulk": 1,
             "recycle": 200,

@@ -10,6 +10,7 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 from workspace import pages
+from workspace.api.asks import AskViewSet
 from workspace.api.attachments import AttachmentViewSet
 from workspace.api.chats import ChatViewSet
 from workspace.api.clones import CloneViewSet
@@ -35,6 +36,7 @@ clone = CloneViewSet.as_view
 chat = ChatViewSet.as_view
 session = SessionViewSet.as_view
 edit = EditViewSet.as_view
+ask = AskViewSet.as_view
 attachment = AttachmentViewSet.as_view
 trash = TrashViewSet.as_view
 trigger = TriggerViewSet.as_view
@@ -51,6 +53,7 @@ api = [
     path("api/clients", instance({"get": "clients"})),
     path("api/audit", instance({"get": "audit"})),
     path("api/search", instance({"get": "search"})),
+    path("api/asks", ask({"get": "list"})),
     path("api/unread", instance({"get": "unread"})),
     path("api/read", instance({"post": "read"})),
     path("api/demo", instance({"post": "demo"})),
@@ -83,7 +86,9 @@ api = [
     path(f"{CHAT}/archive", chat({"post": "archive"})),
     path(f"{CHAT}/read", chat({"post": "read"})),
     path(f"{CHAT}/fork", chat({"post": "fork"})),
-    path(f"{CHAT}/permissions/<str:call>", chat({"post": "permit"})),
+    path(f"{CHAT}/permissions/<str:call>", ask({"post": "answer"})),
+    path(f"{CHAT}/permissions/<str:call>/keep", ask({"post": "keep"})),
+    path(f"{CHAT}/allow", ask({"delete": "revoke"})),
     path(f"{CHAT}/edits", edit({"get": "list"})),
     path(f"{TURN}/edits", edit({"get": "retrieve"})),
     path(f"{TURN}/undo", edit({"post": "undo"})),

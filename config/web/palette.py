@@ -51,10 +51,13 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How many things of a part wait for a person; `label` follows the number."""
+    """How many things of a part wait for a person; `label` follows the number.
+
+    `urgent`: something stands still until a person acts."""
 
     count: int
     label: str
+    urgent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,7 @@ class BadgeShape(s.Serializer[Any]):
     part = s.CharField()
     count = s.IntegerField()
     label = s.CharField()  # type: ignore[assignment] # a field, not the field's label
+    urgent = s.BooleanField()
 
 
 class BadgeList(s.Serializer[Any]):

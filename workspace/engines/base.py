@@ -141,7 +141,9 @@ class Job(NamedTuple):
     to the project, `servers_seen` the file that remembers what became of each. `retry` is {times,
     seconds, try, since, turns, usage, cost, ms} or None: how long a rate limit is waited out, the
     number of this try, and what those before it used. `images` are files that the message names.
-    Keys and the bearer exist only here.
+    `allow` are rules of allowing.py; `waits`: nobody attends it, and its questions wait for
+    somebody all the same. A question waits `ask_seconds`, and `ask_most` where somebody
+    keeps it open. Keys and the bearer exist only here.
     """
 
     turn: str
@@ -168,7 +170,10 @@ class Job(NamedTuple):
     max_turns: int = 200
     turn_seconds: int = 1800
     ask_seconds: int = 600
+    ask_most: int = 86_400
+    allow: tuple[str, ...] = ()
     attended: bool = False
+    waits: bool = False
     may_spawn: bool = False
     instructions: str = ""
     told: list[Args] | None = None
@@ -217,6 +222,7 @@ class Job(NamedTuple):
             fields["network"] = Network.from_json(fields["network"])
             fields["secrets"] = tuple(fields["secrets"])
             fields["images"] = tuple(fields["images"])
+            fields["allow"] = tuple(fields["allow"])
             fields["notices"] = tuple(tuple(notice) for notice in fields["notices"])
             fields["servers"] = tuple(map(Server.from_json, fields["servers"]))
             return cls(**fields)

@@ -304,6 +304,7 @@ def _firing(run: Run, beginning: Beginning) -> actions.Firing:
         network=trigger.run.network or "",
         mode_cap=clients.bounds(trigger.clients).mode,
         max_turns=trigger.run.max_turns or MAX_TURNS,
+        waits=trigger.run.on_ask == "wait",
         run=run,
         event=_event(run),
     )

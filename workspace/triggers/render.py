@@ -239,6 +239,7 @@ def flat(seen: Seen) -> dict[str, Any]:
         "lastError": entry["lastError"],
         "overlap": what.get("overlap"),
         "catchUp": when.get("catchUp"),
+        "onAsk": what.get("onAsk"),
         "network": what.get("network"),
         "timezone": when.get("timezone"),
         "nextRuns": entry["nextRuns"],

@@ -7,13 +7,17 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Min, Q, QuerySet
 from django_q.tasks import async_task
 
+from config import signals as kernel
 from config.errors import NotFound, printable
 from config.storage import database, homes, ranges
-from workspace.chats.turns import endings, queue, retries
+from workspace import signals
+from workspace.chats.turns import endings, questions, queue, retries
 from workspace.chats.turns.delivery import OnChange
+from workspace.chats.turns.recorder import ASKING
 from workspace.models import Run, TriggerState, Turn
 
 log = logging.getLogger(__name__)
@@ -105,7 +109,8 @@ def follow(turn: Turn, *, problem: str = "") -> None:
 def _mirror(turn: Turn, problem: str) -> None:
     if turn.state == "running":
         begun = Run.objects.filter(id=turn.run_id, status__in=ACTIVE)
-        begun.update(status="running", started_at=turn.started, reason="")
+        reason = questions.said(turn)
+        begun.update(status="running", started_at=turn.started, reason=reason)
         return
     status = "failed" if problem else STATUS[turn.state]
     reason = problem or _reason(turn, status)
@@ -127,7 +132,7 @@ def _reason(turn: Turn, status: str) -> str:
     if turn.state == "deleted":
         return "taken out of the queue before it began"
     if status == "interrupted":
-        return INTERRUPTED
+        return turn.reason if ASKING in turn.reason else INTERRUPTED
     return turn.reason or status
 
 
@@ -176,10 +181,17 @@ def finish(run_id: str, *, status: str, **values: Any) -> bool:
         return False
     run = Run.objects.get(id=run_id)
     announce(run)
+    transaction.on_commit(lambda: _say_ended(run))
     if status in ("failed", "completed"):
         _remember_error(run_id, run.reason)
     _release_waiting(run)
     return True
+
+
+def _say_ended(run: Run) -> None:
+    error = "" if run.status == "completed" else run.reason
+    ended = signals.RunEnded(run.project, run.trigger, run.id, run.status, error)
+    kernel.tell(signals.run_ended, ended)
 
 
 def announce(run: Run) -> None:

@@ -60,7 +60,7 @@ def test_the_flat_shape_has_every_key_in_order_nulls_included(world):
     assert list(flat) == [
         "name", "agentName", "type", "cron", "interval", "event", "path", "prompt", "promptFile",
         "session", "tools", "maxSpawnDepth", "permissionMode", "model", "maxTurns", "enabled",
-        "status", "lastRunAt", "nextRunAt", "lastError", "overlap", "catchUp", "network",
+        "status", "lastRunAt", "nextRunAt", "lastError", "overlap", "catchUp", "onAsk", "network",
         "timezone", "nextRuns", "nextRunsTimezone", "lastRun", "warnings",
     ]  # fmt: skip
     assert (flat["status"], flat["nextRuns"], flat["event"]) == ("disabled", [], None)
@@ -265,7 +265,8 @@ def runbook(*tools: str) -> str:
 
 ASKED = "run.tools: nobody attends its turns, so permission mode {} denies {}; {}{}"
 NAME = 'name the tools it may use, e.g. ["Read", "Glob", "Grep", "Edit", "Write", "Bash"]'
-BYPASS = ", or choose bypassPermissions"
+ANSWER = ", or ask a person (run.onAsk: wait)"
+BYPASS = f"{ANSWER}, or choose bypassPermissions"
 
 
 @pytest.mark.parametrize(
@@ -280,6 +281,7 @@ BYPASS = ", or choose bypassPermissions"
                       NAME, BYPASS)),
         ({"prompt": runbook("Read")}, None),
         ({"tools": ["Bash"]}, None),
+        ({"onAsk": "wait"}, None),
         ({"permissionMode": "bypassPermissions"}, None),
         ({"permissionMode": "plan"}, None),
     ],
@@ -302,7 +304,7 @@ def test_a_client_is_not_told_of_a_mode_that_it_may_not_choose(world, monkeypatc
 
     [warning] = commands.get(world.project(), "t").warnings
 
-    assert warning == ASKED.format("acceptEdits", "Bash, WebFetch, WebSearch", NAME, "")
+    assert warning == ASKED.format("acceptEdits", "Bash, WebFetch, WebSearch", NAME, ANSWER)
 
 
 def test_only_one_curator_entry_is_used_and_the_other_says_so(world):

@@ -92,8 +92,7 @@ def job_for(
         depth=record.depth,
         model=choice.model,
         turn_seconds=_seconds_left(turn),
-        ask_seconds=settings.SVC.ask_seconds,
-        attended=turn.sender.get("kind") == "user",
+        **_asking(turn, record),
         may_spawn=turn.spawn_limit > 0,
         instructions="\n\n".join(filter(None, (_where(project, record), told.text))),
         told=[{**place} for place in told.places] if choice.engine != "runbook" else None,
@@ -110,6 +109,19 @@ def job_for(
         retry=_retry(turn),
         images=tuple(attachments.pictures(project=project, prompt=turn.prompt)),
     )
+
+
+def _asking(turn: Turn, record: ChatRecord) -> dict[str, Any]:
+    """Whom it may ask, and for how long. What a person allowed for the chat spares people alone."""
+    attended = turn.sender.get("kind") == "user"
+    most = settings.SVC.ask_hours * 3600
+    return {
+        "attended": attended,
+        "waits": turn.waits and not attended,
+        "ask_seconds": settings.SVC.ask_seconds if attended else most,
+        "ask_most": most,
+        "allow": record.allow if attended else (),
+    }
 
 
 def _choice(turn: Turn, project: Project, record: ChatRecord) -> select.Choice:

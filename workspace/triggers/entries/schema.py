@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import Any, Literal, NotRequired, TypedDict, cast, get_args
 
 import orjson
 
@@ -16,6 +16,8 @@ PROMPT_FOLDER, LEGACY_FOLDER = ".svc/triggers", ".svc/schedules"  # of prompt fi
 MAX_TURNS = 30  # of a firing whose trigger names none
 
 Session = Literal["new", "resume"]
+OnAsk = Literal["deny", "wait"]
+ON_ASK: tuple[OnAsk, ...] = get_args(OnAsk)
 
 
 class When(TypedDict):
@@ -38,6 +40,7 @@ class What(TypedDict):
     network: NotRequired[str]
     maxTurns: NotRequired[int]
     backoff: NotRequired[bool]
+    onAsk: NotRequired[str]
     maxSpawnDepth: NotRequired[int]
     overlap: NotRequired[str]
 
@@ -108,6 +111,7 @@ class Run:
     max_spawn_depth: int | None = None
     overlap: str | None = None
     backoff: bool | None = None
+    on_ask: OnAsk | None = None  # absent = deny
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,5 +236,6 @@ def _run(run: Run) -> What:
         "maxSpawnDepth": run.max_spawn_depth,
         "overlap": run.overlap,
         "backoff": run.backoff,
+        "onAsk": run.on_ask,
     }
     return cast("What", {key: value for key, value in fields.items() if value is not None})

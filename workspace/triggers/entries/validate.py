@@ -17,7 +17,7 @@ from config.errors import Problem
 from config.storage import yamlio
 from workspace.projects.schema import PERMISSION_MODES
 from workspace.triggers.entries import catalogue
-from workspace.triggers.entries.schema import Event, Run, Schedule, Trigger, Webhook
+from workspace.triggers.entries.schema import ON_ASK, Event, Run, Schedule, Trigger, Webhook
 from workspace.triggers.schedule import cron, interval
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -39,6 +39,7 @@ RUN_KEYS = (
     "maxSpawnDepth",
     "overlap",
     "backoff",
+    "onAsk",
 )
 
 
@@ -236,6 +237,7 @@ def _run(body: Any, findings: Findings, kept: str) -> Run | None:
         ),
         overlap=findings.one_of("run.overlap", body.get("overlap"), ("skip", "queue", "parallel")),
         backoff=body.get("backoff"),
+        on_ask=findings.one_of("run.onAsk", body.get("onAsk"), ON_ASK),  # type: ignore[arg-type]
     )
     if not isinstance(body.get("backoff"), bool | None):
         findings.add("run.backoff", "must be true or false", "false")

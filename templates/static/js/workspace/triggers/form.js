@@ -28,6 +28,7 @@ const PLACES = {
   "run.maxSpawnDepth": "spawn",
   "run.overlap": "overlap",
   "run.backoff": "backoff",
+  "run.onAsk": "onAsk",
 };
 const GROUPS = {
   read: "Read",
@@ -38,7 +39,7 @@ const GROUPS = {
   servers: "MCP servers",
 };
 const MODES = {
-  default: "Ask, so deny when unattended",
+  default: "Ask before edits",
   acceptEdits: "Edit files unasked",
   bypassPermissions: "Everything unasked",
   plan: "Read only (plan)",
@@ -109,6 +110,10 @@ export function fields(catalogue) {
     backoff: choice("backoff", [
       ["", "Try at most once an hour"],
       ["false", "Go on as before"],
+    ]),
+    onAsk: choice("onAsk", [
+      ["", "It is denied"],
+      ["wait", "It waits for a person"],
     ]),
     catchUp: choice("catchUp", [
       ["once", "Run once after the start"],
@@ -254,6 +259,7 @@ function nodes(inputs, times) {
       field("catchUp", "If its time passed while stopped", { show: "schedule" }),
       field("backoff", "After three failures in a row", { show: "schedule" }),
       field("mode", "Permission"),
+      field("onAsk", "What needs a person's yes"),
       field("network", "Network", { hint: "Never more than the project's" }),
     ),
     two(
@@ -309,6 +315,7 @@ export function writeForm(inputs, { name, trigger, run }) {
   inputs.session.value = run.session ?? "new";
   inputs.mode.value = run.permissionMode ?? "";
   inputs.backoff.value = run.backoff === false ? "false" : "";
+  inputs.onAsk.value = run.onAsk === "wait" ? "wait" : "";
   inputs.network.value = run.network ?? "";
   inputs.spawn.value = run.maxSpawnDepth ?? "";
   const ticks = [...inputs.tools.querySelectorAll("input")];
@@ -368,6 +375,7 @@ export function readForm(inputs) {
         ["maxTurns", number(inputs.maxTurns)],
         ["maxSpawnDepth", number(inputs.spawn)],
         ["overlap", inputs.overlap.value],
+        ["onAsk", inputs.onAsk.value],
         ["backoff", inputs.backoff.value && type === "schedule" ? false : ""],
       ]),
       tools: [...ticks, ...further(inputs)],
