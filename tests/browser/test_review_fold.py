@@ -83,6 +83,24 @@ def test_one_suggestion_is_applied_in_its_thread(page: Page, commit: Commit) -> 
     assert subjects(commit)[-1] == "fixup! Say line 12 anew"
 
 
+def test_a_suggestion_begins_with_the_lines_as_they_are(page: Page, commit: Commit) -> None:
+    page.goto(commit.address)
+    row(page, "line 12, new").hover()
+    page.get_by_role("button", name="Comment on line 12").click()
+    page.get_by_role("textbox", name="New comment on line 12").fill("Rather:")
+
+    page.get_by_role("button", name="Suggest").click()
+    page.keyboard.type("line 12, typed")
+    page.keyboard.press("Control+Enter")
+
+    card = thread(page, "Rather:")
+    expect(card.locator(".suggestion")).to_contain_text("line 12, typed")
+    commit.until_comments(["Rather:\n\n```suggestion\nline 12, typed\n```"])
+    card.get_by_role("button", name="Apply").click()
+    expect(card).to_contain_text("Resolved")
+    assert (commit.repo.path / "a.py").read_text().split("\n")[12] == "line 12, typed"
+
+
 def test_why_a_fold_is_refused_stays_on_the_stack(
     page: Page, commit: Commit, watch: Watch
 ) -> None:

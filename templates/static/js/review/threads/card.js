@@ -8,7 +8,7 @@ import { commentNode } from "./comment.js";
 import { Composer } from "./composer.js";
 import { mark, onPage } from "./places.js";
 import { asMarkdown, reply, resolve } from "./review.js";
-import { appliable } from "./suggest.js";
+import { appliable, textOf } from "./suggest.js";
 import { address, comments, standing, state, written } from "./words.js";
 
 const replyName = (id) => `reply ${id}`;
@@ -55,6 +55,10 @@ export class Card {
       placeholder: "Reply, Markdown works",
       verb: "Reply",
       small: true,
+      lines: () => {
+        const { line, start_line: start } = this.thread;
+        return textOf({ ...this.thread, start: start ?? line });
+      },
       send: (text) => reply(this.id, text),
       leave: () => this.node.focus({ preventScroll: true }),
     });

@@ -3,6 +3,7 @@
 import { button, h } from "../../kit/dom.js";
 import { attempt, toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
+import { viewOf } from "./places.js";
 import { apply } from "./review.js";
 import { isOld, short } from "./words.js";
 
@@ -14,6 +15,20 @@ export const appliable = ({ line, side, outdated, resolved }) =>
 
 const suggested = (thread) =>
   appliable(thread) && thread.comments.some(({ body }) => BLOCK.test(body));
+
+/** The lines of the new text from `start` to `line`, as they are shown. */
+export function textOf({ path, side, line, start }) {
+  const view = viewOf(path);
+  const all = Array.from({ length: line - start + 1 }, (_, n) => start + n);
+  return all.map((one) => view?.lineText(side, one) ?? "").join("\n");
+}
+
+/** A suggestion block of these lines in three parts: its opening, the lines, its end. */
+export function fenced(lines) {
+  const longest = Math.max(2, ...[...lines.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return [`${fence}suggestion\n`, lines, `\n${fence}\n`];
+}
 
 /** The text of a comment with its suggestions marked, each with a button. */
 export function suggestions(said, thread, comment) {
