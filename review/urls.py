@@ -11,6 +11,7 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 from config.web.described import DescriptionView
 from review import pages
 from review.api.commits import CommitViewSet
+from review.api.folding import FoldingViewSet
 from review.api.instance import InstanceViewSet
 from review.api.projects import ProjectViewSet
 from review.api.threads import ThreadViewSet
@@ -27,6 +28,7 @@ project = ProjectViewSet.as_view
 commit = CommitViewSet.as_view
 thread = ThreadViewSet.as_view
 worktree = WorktreeViewSet.as_view
+folding = FoldingViewSet.as_view
 
 urlpatterns = [
     path("", pages.start, name="review-start"),
@@ -45,6 +47,8 @@ urlpatterns = [
     path(f"{P}/repos", project({"post": "add_repo"})),
     path(f"{P}/repos/<str:repo>/path", project({"put": "move_repo"})),
     path(f"{P}/repos/<str:repo>/stacks/<str:n>/description", project({"put": "note"})),
+    path(f"{P}/repos/<str:repo>/stacks/<str:n>/fold", folding({"post": "fold"})),
+    path(f"{P}/repos/<str:repo>/fold/undo", folding({"post": "undo"})),
     path(f"{P}/threads", project({"get": "threads"})),
     path(f"{P}/changes", project({"get": "changes"})),
     path(f"{P}/threads.md", project({"get": "threads_text"})),
@@ -65,6 +69,7 @@ urlpatterns = [
     path(f"{C}/review", commit({"get": "review"})),
     path(f"{C}/pr", commit({"get": "pr", "put": "set_pr"})),
     path(f"{C}/take", commit({"post": "take"})),
+    path(f"{C}/apply", folding({"post": "apply"})),
     path(f"{C}/viewed", commit({"put": "viewed"})),
     path(f"{C}/interdiff", commit({"get": "interdiff"})),
     path(f"{C}/threads.md", commit({"get": "threads_text"})),

@@ -41,6 +41,20 @@ class ResolvedBody(Shape):
     resolved = s.BooleanField()
 
 
+class SuggestionBody(Shape):
+    thread = s.CharField()
+    comment = s.CharField(required=False, allow_null=True)
+    block = s.IntegerField(required=False, allow_null=True, min_value=0)
+
+
+class ApplyBody(Shape):
+    suggestions = SuggestionBody(many=True)
+
+
+class UndoBody(Shape):
+    id = s.CharField()
+
+
 class ViewedBody(Shape):
     path = s.CharField()
     viewed = s.BooleanField()
@@ -74,10 +88,6 @@ class CommitBody(Shape):
 class DiscardBody(Shape):
     path = s.CharField()
     look = s.CharField(required=False, allow_null=True)
-
-
-class UndoBody(Shape):
-    id = s.CharField()
 
 
 class RepoBody(Shape):

@@ -75,7 +75,7 @@ def since(project: str, repo: str, sha: str, thread: str) -> Since:
         lines = _changed(where, asked, old, new)
         if lines:
             shown, cut = "\n".join(lines[:MOST]), len(lines) > MOST
-            to = worktree.WORD if where == "worktree" else new.sha
+            to = looks.WORD if where == "worktree" else new.sha
             answer |= {"to": to, "where": where, "text": clean(shown), "truncated": cut}
             return answer
     return answer

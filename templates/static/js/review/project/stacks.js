@@ -1,9 +1,10 @@
 // The stacks of one repository: cards with their commits, the top first; merged ones folded.
 
-import { put } from "../../kit/api.js";
+import { post, put } from "../../kit/api.js";
 import { plusMinus } from "../../kit/bars.js";
-import { fill, h, icon, visible } from "../../kit/dom.js";
-import { plural } from "../../kit/words.js";
+import { button, fill, h, icon, visible } from "../../kit/dom.js";
+import { attempt, toast } from "../../kit/toast.js";
+import { plural, relative } from "../../kit/words.js";
 import { commitRow } from "./commitrow.js";
 import { calm } from "../live.js";
 import { Note } from "./note.js";
@@ -31,6 +32,7 @@ export class Stacks {
     this.node = h("div", { class: "stacks" });
     this.merged = new Merged(project);
     this.none = h("p", { class: "card nothing soft" });
+    this.folded = h("p", { class: "says wrap folded-line" });
     this.changed = null;
     this.row = h("a", { class: "card row changesrow" });
   }
@@ -80,7 +82,29 @@ export class Stacks {
     const range = repo.range.text ?? "the range";
     fill(this.none, `No commit in ${range}. What is committed there is listed here at once.`);
     const empty = !repo.commits.length && !repo.errors.length;
-    place(this.node, [...nodes, empty && this.none, this.merged.node].filter(Boolean));
+    fill(this.folded, ...(repo.folded ? this.undoable(repo) : []));
+    const last = repo.folded && this.folded;
+    place(this.node, [last, ...nodes, empty && this.none, this.merged.node].filter(Boolean));
+  }
+
+  /** The last fold, as long as nothing came after it. */
+  undoable(repo) {
+    const { id, branch, at } = repo.folded;
+    return [
+      icon("check"),
+      h("span", {}, `The fixups of ${branch} were folded ${relative(at)}.`),
+      button("Undo the fold", {
+        icon: "restart",
+        kind: "s",
+        onclick: (event) => attempt(event, () => this.unfold(repo.name, id)),
+      }),
+    ];
+  }
+
+  async unfold(repo, id) {
+    await post(route("projects", this.project, "repos", repo, "fold", "undo"), { id });
+    toast("The fold was undone.");
+    await this.refresh();
   }
 
   card(repo, n) {
@@ -110,6 +134,7 @@ class Card {
 
   constructor(project, repo, n, refresh) {
     this.project = project;
+    this.refresh = refresh;
     const id = `stack-${repo}-${n}`;
     this.joint = h("p", { class: "joint" });
     this.dot = h("span", { class: "stackdot" });
@@ -137,6 +162,12 @@ class Card {
       now: () => ({ seen: this.stack.title, words: this.name }),
     });
     this.warning = h("p", { class: "says warn note", hidden: true });
+    this.clash = h("p", { class: "says bad note", role: "alert", hidden: true });
+    this.fold = button("", {
+      kind: "s",
+      title: "Make the fixups part of the commits they amend",
+      onclick: (event) => attempt(event, () => this.squash()),
+    });
     this.rows = h("ol");
     this.none = h("p", { class: "nothing soft", hidden: true }, "No commit is in this stack now.");
     this.node = h(
@@ -152,10 +183,11 @@ class Card {
           this.dot,
           this.head,
           this.facts,
-          h("span", { class: "push line" }, this.open, this.note.edit, this.picture),
+          h("span", { class: "push line" }, this.open, this.fold, this.note.edit, this.picture),
         ),
         h("div", { class: "note" }, this.note.node),
         this.warning,
+        this.clash,
         this.rows,
         this.none,
       ),
@@ -180,6 +212,8 @@ class Card {
     this.note.edit.hidden = Boolean(stack.branch);
     const waiting = sum(commits, (commit) => commit.unresolved);
     fill(this.open, waiting ? unresolvedWords(waiting) : null);
+    this.repo = repo;
+    this.tips(commits, stack.fixups ?? 0);
     this.picture.hidden = !commits.length;
     if (commits.length)
       this.picture.href = `${commitOf(this.project, repo, commits.at(-1).sha, "stack.svg")}?scope=stack&download=1`;
@@ -191,6 +225,30 @@ class Card {
     this.none.hidden = commits.length > 0;
     const items = commits.map((commit) => ({ project: this.project, repo, commit }));
     this.update(items.reverse());
+  }
+
+  /** Fold is offered while there is something to fold; why it was refused stays until it moves. */
+  tips(commits, fixups) {
+    const tip = commits.at(-1)?.sha;
+    if (tip !== this.tip) this.clash.hidden = true;
+    this.tip = tip;
+    this.fold.hidden = !fixups;
+    fill(this.fold, icon("carry"), `Fold ${plural(fixups, "fixup")}`);
+  }
+
+  async squash() {
+    const at = route("projects", this.project, "repos", this.repo, "stacks", this.stack.n, "fold");
+    this.clash.hidden = true;
+    try {
+      const { folded } = await post(at, {});
+      toast(`${plural(folded, "fixup")} folded.`);
+    } catch (error) {
+      if (error.status !== 409) throw error;
+      this.clash.hidden = false;
+      fill(this.clash, icon("alert"), h("span", {}, error.message));
+    } finally {
+      await this.refresh();
+    }
   }
 }
 

@@ -8,6 +8,7 @@ import { commentNode } from "./comment.js";
 import { Composer } from "./composer.js";
 import { mark, onPage } from "./places.js";
 import { asMarkdown, reply, resolve } from "./review.js";
+import { appliable, textOf } from "./suggest.js";
 import { address, comments, standing, state, written } from "./words.js";
 
 const replyName = (id) => `reply ${id}`;
@@ -54,6 +55,10 @@ export class Card {
       placeholder: "Reply, Markdown works",
       verb: "Reply",
       small: true,
+      lines: () => {
+        const { line, start_line: start } = this.thread;
+        return textOf({ ...this.thread, start: start ?? line });
+      },
       send: (text) => reply(this.id, text),
       leave: () => this.node.focus({ preventScroll: true }),
     });
@@ -72,6 +77,7 @@ export class Card {
     this.thread = thread;
     this.node.classList.toggle("outdated", thread.outdated);
     this.node.classList.toggle("resolved", thread.resolved);
+    this.node.classList.toggle("done", !appliable(thread));
     const where = this.placed(thread);
     this.node.setAttribute("aria-label", visible(`Thread, ${state(thread)}: ${where}`));
     this.badge.hidden = !thread.outdated;
