@@ -228,19 +228,13 @@ class Options:
         readers.boolean, True, "In-process read tools", env="SVC_SELF_MCP", key="selfMcpEnabled"
     )
     self_mcp_write: bool = option(
-        readers.boolean,
-        False,
-        "In-process chat-writing tools",
-        env="SVC_SELF_MCP_WRITE",
-        key="selfMcpWriteEnabled",
-    )
+        readers.boolean, False, "In-process chat-writing tools",
+        env="SVC_SELF_MCP_WRITE", key="selfMcpWriteEnabled",
+    )  # fmt: skip
     self_mcp_projects: bool = option(
-        readers.boolean,
-        False,
-        "In-process create_project",
-        env="SVC_SELF_MCP_PROJECTS",
-        key="selfMcpProjectsEnabled",
-    )
+        readers.boolean, False, "In-process create_project",
+        env="SVC_SELF_MCP_PROJECTS", key="selfMcpProjectsEnabled",
+    )  # fmt: skip
     hooks_mcp: bool = option(
         readers.boolean,
         False,

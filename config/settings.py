@@ -179,6 +179,7 @@ SVC_PORTS = {"dashboard": "dashboard.daemon.ownport.wanted"}
 SVC_INDEXES = ["workspace.reindex.reindex", "review.reindex.reindex"]
 SVC_WORKING_DIR = "workspace.projects.store.working_dir"  # slug -> where its agents work, or None
 SVC_UNDER_REVIEW = "review.stacks.moving.ensure"  # slug, top of a work tree -> it is under review
+SVC_CHATS = "workspace.asking"  # how other parts ask an agent (config/web/asking.py)
 # what this node tells the others of itself (kernel/process/nodes.py): () -> a JSON value
 SVC_NODE_FACTS = {
     "home": "config.storage.homes.home",

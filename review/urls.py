@@ -10,6 +10,7 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from config.web.described import DescriptionView
 from review import pages
+from review.api.asking import AskViewSet
 from review.api.commits import CommitViewSet
 from review.api.folding import FoldingViewSet
 from review.api.instance import InstanceViewSet
@@ -29,6 +30,7 @@ commit = CommitViewSet.as_view
 thread = ThreadViewSet.as_view
 worktree = WorktreeViewSet.as_view
 folding = FoldingViewSet.as_view
+asking = AskViewSet.as_view
 
 urlpatterns = [
     path("", pages.start, name="review-start"),
@@ -52,6 +54,7 @@ urlpatterns = [
     path(f"{P}/threads", project({"get": "threads"})),
     path(f"{P}/changes", project({"get": "changes"})),
     path(f"{P}/threads.md", project({"get": "threads_text"})),
+    path(f"{P}/ask", asking({"get": "offer", "post": "ask"})),
     path(f"{P}/preview", project({"post": "preview"})),
     path(f"{P}/assets/<str:name>", project({"get": "asset"})),
     path(f"{P}/stack.svg", project({"get": "picture"}), {"kind": "svg"}),
@@ -77,6 +80,7 @@ urlpatterns = [
     path(f"{C}/stack.png", commit({"get": "picture"}), {"kind": "png"}),
     path(f"{C}/threads", thread({"post": "create"})),
     path(THREAD, thread({"patch": "resolve"})),
+    path(f"{THREAD}/since", asking({"get": "since"})),
     path(f"{THREAD}/comments", thread({"post": "reply"})),
     path(f"{THREAD}/comments/<str:comment>", thread({"patch": "edit", "delete": "remove"})),
     path("api/schema", DescriptionView.as_view(urlconf="review.urls"), name="review-schema"),

@@ -133,6 +133,11 @@ def folders(request: Request) -> list[Folder]:
     return [one for part in _open(request) for one in _offered(part, "folders")]
 
 
+def reaches(request: Request, part: str) -> bool:
+    """Whether the caller may know of that part and can reach it."""
+    return part in _open(request)
+
+
 def around(request: Request, folder: Path) -> list[dict[str, Any]]:
     """What each part has that lies in this directory, as places."""
     scope = getattr(request._request, "scope", {})

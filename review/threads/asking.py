@@ -47,10 +47,9 @@ def answer(thread: Thread) -> Comment | None:
 
 
 def mark_asked(
-    target: Target, tids: Sequence[str], chat: Chat, *, by: str, tip: str | None
+    target: Target, tids: Sequence[str], chat: Chat, *, by: str, at: str, tip: str | None
 ) -> None:
-    """Note on each thread that its chat was asked; one that is gone meanwhile is left out."""
-    at = times.now_exact()
+    """Note on each thread that this chat was asked at `at`; one that is gone is left out."""
 
     def operation(page: Page) -> bool:
         found = [one for one in page.review.conversations if one.id in tids]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from config.errors import Invalid, NotFound
 from review.stacks.asking import turns
 from tests.review.stacks.asking.conftest import Desk, worktree
 
-NOWHERE = {"commit": None, "state": "unresolved", "project": None}
+NOWHERE: dict[str, Any] = {"commit": None, "state": "unresolved", "project": None}
 
 
 def test_a_turn_reads_the_threads_the_stack_and_the_diff_of_its_repository(desk: Desk):

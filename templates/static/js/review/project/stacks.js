@@ -5,6 +5,7 @@ import { plusMinus } from "../../kit/bars.js";
 import { button, fill, h, icon, visible } from "../../kit/dom.js";
 import { attempt, toast } from "../../kit/toast.js";
 import { plural, relative } from "../../kit/words.js";
+import { askAgent } from "../ask.js";
 import { commitRow } from "./commitrow.js";
 import { calm } from "../live.js";
 import { Note } from "./note.js";
@@ -141,6 +142,12 @@ class Card {
     this.head = h("h2", { id, class: "cut" });
     this.facts = h("span", { class: "line" });
     this.open = h("span", { class: "line" });
+    this.ask = button("Ask", {
+      icon: "send",
+      kind: "ghost s",
+      title: "Ask an agent about the open threads of this stack",
+      onclick: (event) => askAgent(event, project, { repo, stack: n }, refresh),
+    });
     this.picture = h(
       "a",
       { class: "btn ghost s only", title: "Download the picture" },
@@ -183,7 +190,15 @@ class Card {
           this.dot,
           this.head,
           this.facts,
-          h("span", { class: "push line" }, this.open, this.fold, this.note.edit, this.picture),
+          h(
+            "span",
+            { class: "push line" },
+            this.open,
+            this.ask,
+            this.fold,
+            this.note.edit,
+            this.picture,
+          ),
         ),
         h("div", { class: "note" }, this.note.node),
         this.warning,
@@ -214,6 +229,8 @@ class Card {
     fill(this.open, waiting ? unresolvedWords(waiting) : null);
     this.repo = repo;
     this.tips(commits, stack.fixups ?? 0);
+    this.ask.hidden = !waiting;
+    this.ask.setAttribute("aria-label", visible(`Ask an agent about ${title}`));
     this.picture.hidden = !commits.length;
     if (commits.length)
       this.picture.href = `${commitOf(this.project, repo, commits.at(-1).sha, "stack.svg")}?scope=stack&download=1`;

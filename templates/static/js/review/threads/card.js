@@ -2,12 +2,14 @@
 
 import { button, fill, h, icon, keep, visible } from "../../kit/dom.js";
 import { draftOf } from "../../kit/drafts.js";
-import { attempt, copy } from "../../kit/toast.js";
+import { attempt, copy, toast } from "../../kit/toast.js";
 import { relative } from "../../kit/words.js";
 import { commentNode } from "./comment.js";
 import { Composer } from "./composer.js";
 import { mark, onPage } from "./places.js";
-import { asMarkdown, reply, resolve } from "./review.js";
+import { chatPage } from "../ask.js";
+import { asMarkdown, askAbout, place, reply, resolve } from "./review.js";
+import { Since } from "./since.js";
 import { appliable, textOf } from "./suggest.js";
 import { address, comments, standing, state, written } from "./words.js";
 
@@ -15,6 +17,19 @@ const replyName = (id) => `reply ${id}`;
 const LIGHTS = { pointerenter: true, focusin: true, pointerleave: false, focusout: false };
 const LIT = ":hover, :focus-within";
 const hinted = (letter) => h("span", { class: "kbd phone-hide" }, letter);
+
+/** Of a thread that is not resolved: whose move it is, and the chat that was asked. */
+function standingOf({ state: is, outdated, asked, proposed }) {
+  if (is === "open") return outdated ? [] : [icon("say"), h("span", { class: "strong" }, "Open")];
+  const word = is === "asked" ? "Asked" : "Answered";
+  const chat = asked?.chat && asked.project && chatPage(asked.project, asked.chat);
+  return [
+    icon(is === "asked" ? "clock" : "carry"),
+    h("span", { class: "strong" }, word),
+    chat && h("a", { href: chat }, "the chat"),
+    is === "answered" && proposed && h("span", {}, `${proposed.by} thinks it is done`),
+  ];
+}
 
 export class Card {
   constructor(thread) {
@@ -27,6 +42,7 @@ export class Card {
       this.header(),
       this.was,
       this.list,
+      this.since.node,
       this.answer.node,
     );
     for (const [name, on] of Object.entries(LIGHTS))
@@ -48,6 +64,13 @@ export class Card {
       onclick: (event) =>
         attempt(event, async () => copy(await asMarkdown({ thread: this.id }), "Thread copied.")),
     });
+    this.asks = button("Ask", {
+      icon: "send",
+      kind: "ghost s",
+      title: "Ask an agent to work on this thread",
+      onclick: (event) => this.ask(event),
+    });
+    this.since = new Since(place);
     this.settle = button("", { kind: "s", onclick: () => this.toggle() });
     this.answer = new Composer({
       name: replyName(this.id),
@@ -65,7 +88,7 @@ export class Card {
   }
 
   header() {
-    const tools = h("span", { class: "push line" }, this.copy, this.settle);
+    const tools = h("span", { class: "push line" }, this.asks, this.copy, this.settle);
     return h("header", {}, this.fold, this.badge, this.mark, this.where, tools);
   }
 
@@ -90,6 +113,9 @@ export class Card {
       hinted("E"),
     );
     fill(this.was, this.quote(thread));
+    this.asks.lastChild.textContent = thread.asked ? "Ask again" : "Ask";
+    this.asks.hidden = thread.resolved;
+    this.since.show(thread);
     keep(
       this.list,
       thread.comments,
@@ -103,8 +129,9 @@ export class Card {
     return thread.line ? `${standing(thread)}, ${thread.path}` : standing(thread);
   }
 
-  stateWords({ resolved, outdated, resolved_by: by, resolved_at: at }) {
-    if (!resolved) return outdated ? [] : [icon("say"), h("span", { class: "strong" }, "Open")];
+  stateWords(thread) {
+    const { resolved, resolved_by: by, resolved_at: at } = thread;
+    if (!resolved) return standingOf(thread);
     const who = [by && `by ${by}`, at && relative(at)].filter(Boolean).join(", ");
     return [icon("check"), h("span", { class: "strong" }, "Resolved"), who];
   }
@@ -134,6 +161,7 @@ export class Card {
     const what = `${comments(thread.comments.length)} on ${address(thread)}`;
     this.fold.setAttribute("aria-label", visible(`${folded ? "Show" : "Hide"} ${what}`));
     for (const part of [this.was, this.list, this.answer.node]) part.hidden = folded;
+    this.since.node.classList.toggle("folded", folded);
     this.node.classList.toggle("folded", folded);
   }
 
@@ -143,6 +171,12 @@ export class Card {
     const typed = this.answer.text.trim() !== "";
     resolve(this.id, resolved);
     this.turn(resolved && !typed);
+  }
+
+  ask(event = null) {
+    if (!this.thread.resolved) return askAbout({ thread: this.id }, event);
+    toast("This thread is resolved: e opens it again.");
+    return null;
   }
 
   /** Deleted elsewhere while a reply was being written: the text stays, the rest says so. */

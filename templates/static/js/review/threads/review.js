@@ -3,6 +3,7 @@
 
 import { get, patch, post, remove } from "../../kit/api.js";
 import { toast } from "../../kit/toast.js";
+import { askAgent } from "../ask.js";
 import { commitOf, route } from "../route.js";
 
 const { project, repo, sha } = document.body.dataset;
@@ -97,6 +98,10 @@ export async function resolve(thread, resolved) {
   settling.delete(thread);
   draw();
 }
+
+/** Ask an agent about one thread ({thread}), or about all open ones of this commit ({}). */
+export const askAbout = (wanted, event = null) =>
+  askAgent(event, project, { repo, sha, ...wanted }, load);
 
 /** Gone from the page at once, from the file after 8 s or when the page is left. */
 export function forget(thread, comment) {
