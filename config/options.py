@@ -90,6 +90,10 @@ class Options:
         env="SVC_REVIEWER",
         key="review.reviewer",
     )
+    agents_resolve: bool = option(
+        readers.boolean, False, "Agents resolve threads", env="SVC_AGENTS_RESOLVE",
+        key="review.agentsResolve",
+    )  # fmt: skip
     dashboard_port: int | None = option(
         readers.port_or_off,
         4255,
@@ -224,19 +228,13 @@ class Options:
         readers.boolean, True, "In-process read tools", env="SVC_SELF_MCP", key="selfMcpEnabled"
     )
     self_mcp_write: bool = option(
-        readers.boolean,
-        False,
-        "In-process chat-writing tools",
-        env="SVC_SELF_MCP_WRITE",
-        key="selfMcpWriteEnabled",
-    )
+        readers.boolean, False, "In-process chat-writing tools",
+        env="SVC_SELF_MCP_WRITE", key="selfMcpWriteEnabled",
+    )  # fmt: skip
     self_mcp_projects: bool = option(
-        readers.boolean,
-        False,
-        "In-process create_project",
-        env="SVC_SELF_MCP_PROJECTS",
-        key="selfMcpProjectsEnabled",
-    )
+        readers.boolean, False, "In-process create_project",
+        env="SVC_SELF_MCP_PROJECTS", key="selfMcpProjectsEnabled",
+    )  # fmt: skip
     hooks_mcp: bool = option(
         readers.boolean,
         False,

@@ -199,6 +199,7 @@ class Turn(models.Model):
     stop = models.CharField(max_length=16, blank=True)  # "", user, shutdown
     answers = models.JSONField(default=list)  # permission answers not yet delivered
     asks = models.JSONField(default=list, db_default=[])  # open questions, questions.Question
+    waits = models.BooleanField(default=False, db_default=False)  # nobody attends it: asks a day
     token_hash = models.CharField(max_length=64, blank=True, db_index=True)
     home = _home()
     unclosed = models.BooleanField(default=False)  # ended where its transcript is out of reach

@@ -24,6 +24,7 @@ from workspace.api.servers import ServerViewSet
 from workspace.api.sessions import SessionViewSet
 from workspace.api.trash import TrashViewSet
 from workspace.api.triggers import TriggerViewSet
+from workspace.api.worktrees import WorktreeViewSet
 
 READ = ["get", "head"]
 P = "api/projects/<str:slug>"
@@ -44,6 +45,7 @@ trigger = TriggerViewSet.as_view
 run = RunViewSet.as_view
 server = ServerViewSet.as_view
 notify = NotifyViewSet.as_view
+worktree = WorktreeViewSet.as_view
 
 api = [
     path("api/health", instance({"get": "health"})),
@@ -94,6 +96,8 @@ api = [
     path(f"{CHAT}/permissions/<str:call>", ask({"post": "answer"})),
     path(f"{CHAT}/permissions/<str:call>/keep", ask({"post": "keep"})),
     path(f"{CHAT}/allow", ask({"delete": "revoke"})),
+    path(f"{CHAT}/worktree", worktree({"get": "retrieve", "post": "again"})),
+    path(f"{CHAT}/worktree/bring", worktree({"post": "bring"})),
     path(f"{CHAT}/edits", edit({"get": "list"})),
     path(f"{TURN}/edits", edit({"get": "retrieve"})),
     path(f"{TURN}/undo", edit({"post": "undo"})),

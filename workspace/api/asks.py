@@ -54,7 +54,7 @@ class Permitted(Warned):
 
 class Kept(TypedDict):
     ok: bool
-    until: str
+    until: Annotated[str | None, "when it is denied now; null when it is over"]
 
 
 class Revoked(TypedDict):
@@ -90,12 +90,12 @@ class AskViewSet(rest.ViewSet):
             shown["rule"] = rule
         return Response(rest.warned(shown, body.warnings))
 
-    @documented(Kept, errors=(403, 404, 409))
+    @documented(Kept, errors=(403, 404))
     def keep(self, request: Request, slug: str, session_id: str, call: str) -> Response:
         """A person sees the question: it waits anew, up to `limits.askHours` in all."""
         person(request, NOT_A_PERSON)
         until = answers.keep_waiting(project=store.get(slug), chat=session_id, call=call)
-        return Response(Kept(ok=True, until=timestamp(until)))
+        return Response(Kept(ok=True, until=timestamp(until) if until else None))
 
     @documented(Revoked, query=RevokeQuery, errors=(403, 404, 409))
     def revoke(self, request: Request, slug: str, session_id: str) -> Response:

@@ -38,6 +38,7 @@ class Control:
         self.reason: str | None = None  # why the turn has to stop
         self.answers: dict[str, bool] = {}
         self.reasons: dict[str, str] = {}  # of denials, as far as a person gave one
+        self.refused: dict[str, str] = {}  # call -> why the service lets nobody answer it
         self.kept: dict[str, float] = {}  # call -> until when it waits, in seconds since 1970
         self.allowed: list[str] = []  # rules of allowing.py for the rest of the chat
         self.notify: Callable[[], object] | None = None  # called from a signal: something came
@@ -152,6 +153,9 @@ class Control:
             elif kind == "answer":
                 self.answers[str(message["call"])] = message["allow"] is True
                 self.reasons[str(message["call"])] = str(message.get("reason") or "")
+            elif kind == "refuse":
+                self.refused[str(message["call"])] = str(message["reason"])
+                self.answers.setdefault(str(message["call"]), False)
             elif kind == "keep":
                 self.kept[str(message["call"])] = float(message["until"])
             elif kind == "allow":

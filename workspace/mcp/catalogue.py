@@ -27,6 +27,7 @@ MODEL = Argument("model", "string", "Model or engine, from now on in this chat")
 NAME = Argument("name", "name", "Name of the chat; automatic when left out")
 PROMPT = Argument("prompt", "text", required=True)
 TRIGGER = Argument("name", "string", "Name of the trigger", required=True)
+ON_ASK = Argument("on_ask", "string", "What a person must approve", choices=("deny", "wait"))
 
 OPERATIONS = (
     Operation(
@@ -94,6 +95,7 @@ OPERATIONS = (
             NAME,
             Argument("preload_context", "boolean", "Curated documents first", default=False),
             MODEL,
+            ON_ASK,
         ),
     ),
     Operation(
@@ -119,7 +121,7 @@ OPERATIONS = (
         run=chats.send_message,
         open_world=True,
         code_execution=True,
-        arguments=(PROJECT, SESSION, PROMPT, MODEL),
+        arguments=(PROJECT, SESSION, PROMPT, MODEL, ON_ASK),
     ),
     Operation(
         name="archive_chat",
@@ -219,6 +221,9 @@ OPERATIONS = (
             Argument("max_turns", "integer", "Default 30", nullable=True),
             Argument("overlap", "string", choices=("skip", "queue", "parallel"), nullable=True),
             Argument("catch_up", "string", choices=("skip", "once"), nullable=True),
+            replace(ON_ASK, nullable=True),
+            Argument("debounce", "string", "Event: gathered so long. Default 30s", nullable=True),
+            Argument("match", "list", "Event: only these apps, branches, files", nullable=True),
             Argument("enabled", "boolean"),
         ),
     ),

@@ -12,4 +12,9 @@ class Migration(migrations.Migration):
             name="asks",
             field=models.JSONField(db_default=[], default=list),
         ),
+        migrations.AddField(
+            model_name="turn",
+            name="waits",
+            field=models.BooleanField(db_default=False, default=False),
+        ),
     ]

@@ -118,6 +118,8 @@ def test_an_open_page_keeps_a_question_waiting(api: Any, asked: str):
     assert api.get(asked).json()["chat"]["asked"]["until"] == kept["until"]
     assert kept["until"] > timestamp(datetime.now(UTC) + timedelta(minutes=9))
     assert api.post(f"{asked}/permissions/call_2/keep").status_code == 404
+    api.post(f"{asked}/permissions/call_1", {"allow": False})
+    assert api.post(f"{asked}/permissions/call_1/keep").json() == {"ok": True, "until": None}
 
 
 @pytest.mark.parametrize("body", [{}, {"allow": True, "scope": "ever"}, {"allow": "x" * 9}])

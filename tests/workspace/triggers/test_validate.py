@@ -145,6 +145,7 @@ ROWS: list[tuple[dict[str, Any], str]] = [
         {"run": {"prompt": "x", "overlap": "parallel", "session": "resume"}},
         'run.overlap: parallel needs run.session "new" (turns of one chat never overlap)',
     ),
+    ({"run__onAsk": "ever"}, 'run.onAsk: "ever" is not one of deny, wait'),
     ({"run__backoff": 0}, "run.backoff: must be true or false, e.g. false"),
     ({"enabled": "yes"}, "enabled: must be true or false"),
 ]

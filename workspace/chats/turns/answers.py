@@ -54,14 +54,16 @@ def answer(
     return rule
 
 
-def keep_waiting(*, project: Project, chat: str, call: str) -> datetime:
+def keep_waiting(*, project: Project, chat: str, call: str) -> datetime | None:
     """Somebody sees the question: it waits anew from now, until it is as old as any may get.
 
-    When it will be denied. NotFound and Conflict as for an answer."""
+    When it will be denied; None when it is over. NotFound when nothing was ever asked."""
     files.read(project, chat)
     question = _question(str(files.transcript_path(project, chat)), call)
     with transaction.atomic():
-        turn = _asking(chat, question, call)
+        turn = _open(chat, question, call)
+        if turn is None:
+            return None
         mine = next((one for one in turn.asks if one["call"] == call), None)
         if mine is None:  # its worker has not seen it yet
             return datetime.fromisoformat(str(question.get("until") or question["ts"]))
@@ -103,11 +105,19 @@ def _rule(question: Mapping[str, Any]) -> str:
 
 
 def _asking(chat: str, question: Mapping[str, Any], call: str) -> Turn:
+    """The turn of a question that is open. Conflict when it is not."""
+    turn = _open(chat, question, call)
+    if turn is None:
+        raise Conflict(f"permission {printable(call)} is not pending", code="not_pending")
+    return turn
+
+
+def _open(chat: str, question: Mapping[str, Any], call: str) -> Turn | None:
     """The running turn whose question is open, held until the transaction ends."""
     running = Turn.objects.filter(chat=chat, state="running", id=question.get("turn"))
     turn = running.select_for_update().first()
     if turn is None or question.get("state") != "asked" or questions.is_answered(turn, call):
-        raise Conflict(f"permission {printable(call)} is not pending", code="not_pending")
+        return None
     return turn
 
 

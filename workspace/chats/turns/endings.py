@@ -20,7 +20,7 @@ from workspace import signals
 from workspace.chats import files, live, transcript
 from workspace.chats.turns import retries
 from workspace.chats.turns.delivery import OnChange, announce, deliver
-from workspace.chats.turns.recorder import UNANSWERED
+from workspace.chats.turns.recorder import ASKING, UNANSWERED
 from workspace.models import Turn
 from workspace.projects import store
 
@@ -113,6 +113,8 @@ def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text
     turn = Turn.objects.filter(id=turn_id, state="running").first()
     if turn is None:
         return False
+    if status == "interrupted" and turn.asks:
+        text = text or f"The server stopped while this turn {ASKING}."
     end: Mapping[str, Any] = {"status": status, "reason": reason, "text": text or None}
     if turn.stop == "user":
         end = {"status": "stopped", "reason": "user", "text": None}

@@ -7,11 +7,12 @@ file. See docs/design/engines.md#permission-questions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypedDict
 
+from django.conf import settings
 from django.db.models import QuerySet
 
 from config import signals as kernel
@@ -21,6 +22,9 @@ from workspace.chats import transcript
 from workspace.chats.turns.delivery import announce
 from workspace.engines import catalogue
 from workspace.models import Chat, Turn
+
+WAITS = "waits for a person:"
+CROWDED = "nobody attends this turn, and as many as may wait for a person do so already"
 
 
 class Question(TypedDict):
@@ -53,6 +57,19 @@ def first(turns: Iterable[Turn]) -> Question | None:
 def asking() -> QuerySet[Turn]:
     """Turns that wait for a person, of which some may be answered already."""
     return Turn.objects.filter(state="running").exclude(asks=[])
+
+
+def said(turn: Turn) -> str:
+    """For the ledger: what a run waits for, "" when for nobody."""
+    one = first([turn])
+    return f"{WAITS} {one['tool']} {one['summary']}".strip()[:500] if one else ""
+
+
+def crowded(turn: Turn) -> bool:
+    """Whether so many turns that nobody attends wait already that one more would leave too little
+    room for those of people: half of what runs at once, at least one."""
+    others = asking().filter(homes.mine(), waits=True).exclude(id=turn.id)
+    return others.count() >= max(1, settings.SVC.running_turns // 2)
 
 
 class Asking(Question):
@@ -94,8 +111,8 @@ def _trigger(turn: Turn) -> str | None:
 class Follower:
     """The questions of one running turn, as its worker learns of them."""
 
-    def __init__(self, turn: Turn, path: Path) -> None:
-        self._turn, self._path = turn, path
+    def __init__(self, turn: Turn, path: Path, changed: Callable[[Turn], object]) -> None:
+        self._turn, self._path, self._changed = turn, path, changed
         self._offset = _size(path)
         self.open: dict[str, Question] = {}
 
@@ -141,6 +158,8 @@ class Follower:
     def _keep(self) -> None:
         mine = Turn.objects.filter(id=self._turn.id, claim=self._turn.claim, state="running")
         mine.update(asks=[*self.open.values()])
+        if turn := mine.first():
+            self._changed(turn)
         announce()
 
 

@@ -34,6 +34,7 @@ STOPS = {
     "shutdown": End("interrupted", "shutdown", "The service stopped while this turn ran."),
     "worker_lost": End("interrupted", "worker_lost", "The worker of this turn was lost."),
 }
+ASKING = "waited for a person's answer"
 UNANSWERED = {
     "state": "denied",
     "by": "stop",
@@ -143,6 +144,8 @@ class Recorder:
         """
         if self.ended:
             return
+        if end.status == "interrupted" and self.questions:
+            end = end._replace(text=f"The service stopped while this turn {ASKING}.")
         for question in self.questions.values():
             self._append("permission", **question, **UNANSWERED)
         for call, began in list(self.open.items()):

@@ -168,6 +168,8 @@ class Turn:
         if allowed is None:
             within = "in time" if use.call in self.control.kept else f"within {seconds} s"
             by, reason = "timeout", f"nobody answered {within}"
+        if refused := self.control.refused.get(use.call):
+            by, reason = "policy", refused
         self.recorder.permission(use, "denied", by, reason)
         return reason
 
@@ -179,16 +181,16 @@ class Turn:
             except OSError as error:
                 _log(error)
 
-    async def svc(self, op: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
+    async def svc(self, tool: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
         with self.control:
-            return self.call_svc(op, args, seconds)
+            return self.call_svc(tool, args, seconds)
 
-    def call_svc(self, op: str, args: Args, seconds: float) -> tuple[bool, str]:
+    def call_svc(self, tool: str, args: Args, seconds: float) -> tuple[bool, str]:
         from workspace.engines import svc_client
 
         if self.job.svc is None:
             return True, svc_client.UNREACHABLE
-        return svc_client.call(self.job.svc, op, args, seconds)
+        return svc_client.call(self.job.svc, tool, args, seconds)
 
     def wrap(
         self,

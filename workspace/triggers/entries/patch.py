@@ -21,6 +21,9 @@ _CLEARABLE = {
     "max_turns": "maxTurns",
     "max_spawn_depth": "maxSpawnDepth",
     "overlap": "overlap",
+    "on_ask": "onAsk",
+    "debounce": "debounce",
+    "match": "match",
 }
 _KEPT = {"prompt": "prompt", "prompt_file": "promptFile", "session": "session", "tools": "tools"}
 _ARGUMENTS = {
@@ -29,6 +32,7 @@ _ARGUMENTS = {
     "run.promptFile": "prompt_file",
     "run.permissionMode": "permission_mode",
     "run.maxTurns": "max_turns",
+    "run.onAsk": "on_ask",
     "run.maxSpawnDepth": "max_spawn_depth",
     "trigger": "cron",
     "run": "prompt",

@@ -1,5 +1,5 @@
 """The precise ticker: sleeps until the next due trigger, claims it, hands it to the workers; turns
-that wait for their model's provider likewise.
+that wait for their model's provider, and firings that gather, likewise.
 
 Looks at the files of all projects at least every LOOK seconds, so that hand edits are armed in
 time; an edit through the API rings its bell. Any number of tickers may run.
@@ -23,7 +23,7 @@ from workspace.notify import delivery, folding
 from workspace.projects import store
 from workspace.projects.project import FILE, default_zone
 from workspace.projects.schema import is_slug
-from workspace.triggers import following, pausing, runs
+from workspace.triggers import following, happenings, pausing, runs
 from workspace.triggers.entries.files import TriggerSet
 from workspace.triggers.entries.schema import Trigger
 from workspace.triggers.schedule import arming, claims, clock
@@ -87,6 +87,7 @@ class Ticker:
             self.look(now)
         self.claim(self.clock.now())
         retries.release_due(self.clock.now())
+        happenings.release_due(self.clock.now())
         self._notify(self.clock.now())
         if abs(now - self.chored) >= CHORES:
             self.chores(now)
@@ -97,7 +98,7 @@ class Ticker:
     def _next_step(self, now: datetime) -> datetime:
         armed = TriggerState.objects.filter(homes.mine(), enabled=True, next_at__isnull=False)
         due: datetime | None = armed.aggregate(due=Min("next_at"))["due"]
-        moments = (due, retries.next_at(), folding.next_end())
+        moments = (due, retries.next_at(), happenings.next_at(), folding.next_end())
         return min([now + LOOK, *filter(None, moments)])
 
     def _notify(self, now: datetime) -> None:

@@ -16,8 +16,9 @@ from tests.service import until
 from tests.workspace.chats.world import FAILS, HELLO, World, ended
 from workspace import signals
 from workspace.chats import files
-from workspace.chats.turns import answers, questions, queue
-from workspace.models import Turn
+from workspace.chats.turns import answers, questions, queue, recovery, worker
+from workspace.models import Run, Turn
+from workspace.triggers import runs
 
 ASKS = "#!runbook\n```Bash\necho asked\n```\n"
 
@@ -233,6 +234,7 @@ def test_a_question_that_somebody_sees_waits_anew_but_not_for_ever(
 
     kept = answers.keep_waiting(project=asking.project, chat=turn.chat, call=told["call"])
 
+    assert kept is not None
     assert kept - told["since"] == timedelta(hours=24)
     until(lambda: datetime.now(UTC) > told["until"] + timedelta(seconds=1), what="its first end")
     assert questions.waiting(Turn.objects.get(id=turn.id))[0]["until"] == timestamp(kept)
@@ -251,3 +253,95 @@ def test_the_time_of_a_turn_stands_still_while_it_asks(asking: World, heard: Hea
     ended(process)
 
     assert Turn.objects.get(id=turn.id).state == "done"
+
+
+def waiting(world: World) -> tuple[Turn, Any]:
+    """A turn of a trigger that waits for a person, and its worker."""
+    turn = world.fired(ASKS, waits=True)
+    Run.objects.filter(id=turn.run_id).update(status="queued")
+    return turn, world._fork(follows, turn.id)
+
+
+def test_a_turn_nobody_attends_may_wait_for_a_person(asking: World, heard: Heard):
+    turn, process = waiting(asking)
+
+    told = heard.until("Asked")
+
+    assert told["until"] - told["since"] > timedelta(hours=23)
+    answered(asking, heard, turn, allow=True)
+    ended(process)
+    assert Turn.objects.get(id=turn.id).state == "done"
+
+
+def test_its_run_says_what_it_waits_for(asking: World, heard: Heard):
+    turn, process = waiting(asking)
+    heard.until("Asked")
+
+    run = Run.objects.get(id=turn.run_id)
+
+    assert (run.status, run.reason) == ("running", "waits for a person: Bash echo asked")
+    answered(asking, heard, turn, allow=True)
+    ended(process)
+    run.refresh_from_db()
+    assert (run.status, run.reason) == ("completed", "")
+
+
+def follows(turn_id: str) -> None:
+    worker.run(turn_id, on_change=runs.follow)
+
+
+def test_waiting_gives_it_nothing_but_the_answer(asking: World, heard: Heard):
+    """The list, the rules of its chat and the files stay what they were."""
+    turn = asking.fired(
+        "#!runbook\n```Write file_path=project.yaml allow_failure\nx\n```\n```Bash\nls\n```\n",
+        waits=True, tools=["Read"], mode="acceptEdits",
+    )  # fmt: skip
+    other = asking.fired(ASKS, waits=True)
+    record = files.record_path(asking.project, other.chat)
+    record.write_text(f"{record.read_text()}allow:\n- Bash(echo asked)\n")
+
+    assert asking.run(turn.id).state == "failed"
+    assert heard.all("Asked") == []
+    process = asking.work(other.id)
+    assert heard.until("Asked")["summary"] == "echo asked"
+    answered(asking, heard, other, allow=False)
+    ended(process)
+
+
+def test_half_of_the_places_stay_free_of_turns_that_wait(
+    asking: World, heard: Heard, settings: Any
+):
+    settings.SVC = replace(settings.SVC, running_turns=2)
+    first, process = waiting(asking)
+    heard.until("Asked")
+
+    second = asking.run(asking.fired(ASKS, waits=True).id)
+
+    assert second.state == "failed"
+    (denied,) = [
+        one for one in asking.records(second.chat, "permission") if one["state"] == "denied"
+    ]
+    assert (denied["by"], denied["reason"]) == ("policy", questions.CROWDED)
+    queue.stop(project=asking.project, chat=first.chat)
+    ended(process)
+
+
+def test_a_worker_that_is_lost_while_it_waits_ends_the_turn_and_says_so(
+    asking: World, heard: Heard
+):
+    turn, process = waiting(asking)
+    heard.until("Asked")
+
+    process.kill()
+    process.join(10)
+    until(lambda: recovery.sweep(on_change=runs.follow) or recovered(turn), what="the sweep")
+
+    done = Turn.objects.get(id=turn.id)
+    assert (done.state, "waited for a person's answer" in done.reason) == ("interrupted", True)
+    run = Run.objects.get(id=turn.run_id)
+    assert (run.status, run.reason) == ("interrupted", done.reason)
+    assert questions.waiting(done) == []
+
+
+def recovered(turn: Turn) -> bool:
+    return Turn.objects.get(id=turn.id).state == "interrupted"
