@@ -211,3 +211,20 @@ def test_settings_say_what_to_write_where_no_channel_is(page: Page):
     expect(page.get_by_role("heading", name="Notifications")).to_be_visible()
     expect(page.get_by_text("Nobody is told while no page is open")).to_be_visible()
     expect(page.get_by_role("region", name="Example of notify")).to_contain_text("apprise: env:")
+
+
+def test_a_chat_is_looked_at_while_its_page_can_be_seen(page: Page, told: Told):
+    chat = told.service.http.post(f"{PROJECT}/chats", json={}).json()["chat"]["sessionId"]
+    folder = told.service.data / "run" / "looking"
+
+    def lookers() -> list[str]:
+        return [path.name for path in folder.glob(f"{chat}.*")]
+
+    page.goto(f"/projects/told/chats/{chat}")
+    until(lambda: len(lookers()) == 1, what="the page says so")
+    page.evaluate(HIDE)
+    until(lambda: not lookers(), what="and that it is hidden")
+    page.reload()
+    until(lambda: len(lookers()) == 1, what="a page that comes back")
+    page.goto("/")
+    until(lambda: not lookers(), what="a page that goes")

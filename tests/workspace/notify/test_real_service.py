@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.service import Service, until
+from tests.service import Service, free_port, until
 from tests.stubs.receiver import Receiver
 from workspace.notify import setting
 
@@ -126,3 +129,39 @@ def test_the_command_sends_a_test_to_one_channel_or_to_all(hooked: Service, rece
     assert "hook: http://127.0.0.1…" in shown.stdout
     assert [one["title"] for one in receiver.got] == ["A test from svc"] * 2
     assert receiver.url not in json.dumps(hooked.http.get("/api/notify").json())
+
+
+def test_an_app_that_falls_and_comes_back_is_told(tmp_path: Path, receiver: Receiver):
+    config = {"notify": [{"name": "hook", "url": receiver.url, "events": ["app_down", "app_up"]}]}
+    quick = {"scan": {"enabled": True}, "screenshots": {"enabled": False}}
+    with Service(tmp_path, config=config, dashboard=quick) as service:
+        port = free_port()
+        app = {
+            "name": "Shop", "port": port, "expected": "always",
+            "health": {"interval": "1s", "failures": 1},
+        }  # fmt: skip
+        with shop(port):
+            answer = service.http.put("/dashboard/api/apps/shop", json=app)
+            assert answer.status_code < 300, answer.text
+            until(lambda: state(service) == "up", seconds=30, what="up")
+        until(lambda: receiver.got, seconds=30, what="down is told")
+        with shop(port):
+            until(lambda: len(receiver.got) == 2, seconds=30, what="up is told")
+
+    assert receiver.titles == ["Shop is down", "Shop is up again"]
+    assert receiver.got[0]["url"].endswith("/dashboard/#app=shop")
+
+
+def state(service: Service) -> str:
+    return str(service.http.get("/dashboard/api/apps/shop").json()["state"])
+
+
+@contextmanager
+def shop(port: int) -> Iterator[None]:
+    command = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
