@@ -1,7 +1,7 @@
 """Every setting of the service: environment beats file beats default, read once.
 
 A value outside its set stops the start with one line and exit code 2; nothing falls back to a
-weaker default. `managementApi` and `mcpServers` are kept raw: their problems stop no start.
+weaker default. `managementApi`, `mcpServers`, `notify` are kept raw: they stop no start.
 """
 
 from __future__ import annotations
@@ -340,13 +340,10 @@ class Options:
         readers.retry, RetrySetting(), "How a rate limit is waited out", key="engines.retry"
     )
     engines: Mapping[str, Any] = option(readers.mapping, {}, "Per-engine settings", key="engines")
-    mcp_servers: Any = option(
-        lambda _name, value: value, {}, "Servers of tools for agents", key="mcpServers"
-    )
+    mcp_servers: Any = option(readers.raw, {}, "Servers of tools for agents", key="mcpServers")
     tools: Mapping[str, Any] = option(readers.mapping, {}, "Per-tool settings", key="tools")
-    management_api: Any = option(
-        lambda _name, value: value, {}, "The /mcp endpoint", key="managementApi"
-    )
+    management_api: Any = option(readers.raw, {}, "The /mcp endpoint", key="managementApi")
+    notify: Any = option(readers.raw, (), "Channels that notifications go to", key="notify")
 
 
 OPTIONS: dict[str, Option] = {

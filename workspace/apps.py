@@ -9,6 +9,8 @@ class WorkspaceConfig(AppConfig):
     palette = "workspace.palette"  # config.web.palette
 
     def ready(self) -> None:
+        from workspace.notify import receivers  # these need the models
         from workspace.triggers import hearing
 
         hearing.connect()
+        receivers.connect()

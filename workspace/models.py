@@ -311,3 +311,6 @@ class ClientUse(models.Model):
 
     def __str__(self) -> str:
         return self.client
+
+
+from workspace.notify import tables  # noqa: E402, F401 - the tables of notifications are found here

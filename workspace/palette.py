@@ -12,6 +12,7 @@ from workspace.chats import unread
 from workspace.chats.turns import questions
 from workspace.models import Chat, Project, TriggerState
 from workspace.projects import sessions, store
+from workspace.worktrees import place
 
 CHATS = 3000  # the newest ones
 PAGES = (
@@ -19,6 +20,7 @@ PAGES = (
     ("All runs", "page", "/runs"),
     ("Clients of /mcp", "page", "/clients"),
     ("Audit", "page", "/audit"),
+    ("Settings: notifications", "page", "/settings"),
 )
 SECTIONS = ("chats", "triggers", "runs", "settings")
 
@@ -58,6 +60,14 @@ def _asking() -> Iterator[Destination]:
         path = _path(one["project"], "chats", one["sessionId"])
         hint = f"asks: {one['tool']} {one['summary']}".strip()
         yield Destination(one["name"], "asks", path, hint, f"needs you {one['project']}")
+
+
+def branches(project: str) -> Iterator[Destination]:
+    """Chats with a worktree of their own, by their branch."""
+    rows = Chat.objects.filter(project=project, record__has_key="worktree")
+    for session_id, record in rows.order_by("created").values_list("id", "record"):
+        if tree := place.told(session_id, record):
+            yield Destination(tree.branch, "chat", _path(project, "chats", session_id))
 
 
 def _projects() -> dict[str, str]:

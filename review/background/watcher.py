@@ -28,6 +28,7 @@ from review.git.refs import Refs
 from review.git.repository import open_repository
 from review.projects import Project
 from review.stacks import repo as repos
+from review.stacks.folding.fold import drop_old
 from review.stacks.values import Item
 
 Place = tuple[str, str]  # slug, repo
@@ -51,6 +52,7 @@ class Background:
         self._projects = {project.slug: project for project in projects.all()}
         self._teller.start()
         self._watcher.start()
+        self._teller.later(("folds",), partial(drop_old, list(self._projects)))
 
     def stop(self) -> None:
         self._watcher.stop()

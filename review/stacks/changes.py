@@ -7,12 +7,15 @@ checked by the nouns; `me` signs what names no author, and only what `me` wrote 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, TypedDict
 
 from config import signals
+from config.errors import SvcError
 from review import events
 from review.stacks import details, wire
 from review.stacks import repo as repos
+from review.stacks.folding import apply
 from review.stacks.prs import pr_files
 from review.threads import commenting, records
 from review.threads import viewed as marks
@@ -100,6 +103,18 @@ def delete_comment(
     events.review(project, repo, before.commit.sha)
     left = None if gone else records.thread(repos.target_at(project, repo, sha), thread)
     return {"ok": True, "deleted": comment, "thread": left}
+
+
+def apply_suggestions(
+    project: str, repo: str, sha: str, *, suggestions: Any, me: str | None = None
+) -> apply.Applied:
+    """A fixup commit of these suggestions; `me` is the person who takes them, which resolves their
+    threads as far as their files can be written."""
+    made = apply.apply(project, repo, sha, apply.asked(suggestions))
+    for thread in made["threads"] if me else ():
+        with suppress(SvcError):
+            resolve_thread(project, repo, sha, thread, me=me or "")
+    return made
 
 
 def mark_viewed(

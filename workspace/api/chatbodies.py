@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from rest_framework import serializers as s
 
@@ -14,6 +14,7 @@ from workspace.chats import attachments
 from workspace.chats.messages import Message
 from workspace.chats.turns.queue import PROMPT_MAX, QueueRow
 from workspace.projects.schema import PERMISSION_MODES
+from workspace.worktrees.leaving import Left
 
 CHAT_KEYS = frozenset(Chat.__annotations__)
 
@@ -64,6 +65,9 @@ class NewChat(s.Serializer[Any]):
     model = rest.Text(required=False, allow_null=True, allow_blank=True)
     preloadContext = s.BooleanField(required=False)
     permissionMode = mode()
+    worktree = s.BooleanField(
+        required=False, help_text="give it a git worktree and a branch of its own"
+    )
 
 
 class NewMessage(s.Serializer[Any]):
@@ -157,6 +161,8 @@ class Archived(Warned):
     ok: bool
     archived: bool
     changed: bool
+    worktree: NotRequired[Annotated[Left, "what became of its worktree, where it had one"]]
+    worktreeProblem: NotRequired[Annotated[str, "why its worktree did not come back"]]
 
 
 class Read(Warned):
@@ -168,6 +174,7 @@ class Read(Warned):
 class Deleted(Done):
     sessionId: str
     deletedAt: str
+    worktree: NotRequired[Annotated[Left, "what became of its worktree, where it had one"]]
 
 
 class TrashedChat(TypedDict):

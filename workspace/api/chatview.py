@@ -23,6 +23,7 @@ from workspace.chats.turns.instructions import Told
 from workspace.chats.turns.questions import Question
 from workspace.chats.turns.queue import BUSY, WAITING
 from workspace.triggers.entries.schema import agent_name
+from workspace.worktrees import place
 
 LIVE = Q(state__in=(*BUSY, *WAITING))
 STATES = (*BUSY, *WAITING, "failed")  # of both
@@ -50,6 +51,11 @@ class LastTurn(TypedDict):
     reason: str | None
     finishedAt: str | None
     model: Annotated[str | None, "that answered, as far as it said so"]
+
+
+class Worktree(TypedDict):
+    branch: str
+    directory: str
 
 
 class Provenance(TypedDict):
@@ -91,6 +97,7 @@ class Chat(TypedDict):
     provenance: Provenance
     client: str | None
     trigger: FiredBy | None
+    worktree: Annotated[Worktree | None, "where its turns work instead of the project's directory"]
     engine: str | None
     model: str | None
     usage: Usage | None
@@ -166,6 +173,7 @@ def _view(row: models.Chat, turns: list[models.Turn], firing: models.Turn | None
         "provenance": _provenance(record),
         "client": row.client or None,
         "trigger": _fired_by(row, firing) if row.trigger else None,
+        "worktree": _worktree(row),
         "engine": record.get("engine"),
         "model": record.get("model"),
         "usage": spent.shown(row.usage),
@@ -179,6 +187,11 @@ def _view(row: models.Chat, turns: list[models.Turn], firing: models.Turn | None
     if row.damaged:
         shown["damagedLines"] = row.damaged
     return shown
+
+
+def _worktree(row: models.Chat) -> Worktree | None:
+    tree = place.told(row.id, row.record)
+    return {"branch": tree.branch, "directory": str(tree.dir)} if tree else None
 
 
 def _context(row: models.Chat) -> Context | None:

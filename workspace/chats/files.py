@@ -31,7 +31,8 @@ READ_ONLY = "chat {} was written by a later version and is read-only"
 @dataclass(frozen=True, slots=True)
 class ChatRecord:
     """What the record says. `parent` is {project, sessionId}, `forked_from` {sessionId, at, …},
-    `imported_from` {program, session, at}."""
+    `imported_from` {program, session, at}, `worktree` {branch, base, repository, below}: where its
+    turns work instead of the project's directory (workspace/worktrees)."""
 
     id: str
     project: str
@@ -52,6 +53,7 @@ class ChatRecord:
     engine_ref: Mapping[str, Any] = field(default_factory=dict)
     forked_from: Mapping[str, Any] | None = None
     imported_from: Mapping[str, Any] | None = None
+    worktree: Mapping[str, Any] | None = None
     read_to: int = 0  # byte of the transcript up to which it was read in a page
     version: int = VERSION
     error: str = ""
@@ -80,6 +82,7 @@ class ChatRecord:
             "engineRef": dict(self.engine_ref),
             "forkedFrom": dict(self.forked_from) if self.forked_from else None,
             "importedFrom": dict(self.imported_from) if self.imported_from else None,
+            "worktree": dict(self.worktree) if self.worktree else None,
             "readTo": self.read_to or None,
         }
         return {key: value for key, value in whole.items() if value not in ("", None, {})}
@@ -189,6 +192,7 @@ def from_wire(project: str, session_id: str, value: Mapping[str, Any]) -> ChatRe
         engine_ref=_mapping(value, "engineRef") or {},
         forked_from=_mapping(value, "forkedFrom"),
         imported_from=_mapping(value, "importedFrom"),
+        worktree=_mapping(value, "worktree"),
         read_to=_number(value, "readTo"),
         version=_number(value, "v") or VERSION,
     )

@@ -127,6 +127,15 @@ class End(NamedTuple):
 Event = Text | Thinking | ToolUse | ToolResult | Notice | Answered | State | Messages | End
 
 
+class Linked(NamedTuple):
+    """The worktree of a chat's own, as git has it: its top, where its index and HEAD are, and what
+    it shares with the repository. All real paths."""
+
+    top: str
+    own: str
+    common: str
+
+
 class Job(NamedTuple):
     """Everything a turn process is given: the first line of its stdin, made by the worker.
 
@@ -144,7 +153,8 @@ class Job(NamedTuple):
     number of this try, and what those before it used. `images` are files that the message names.
     `allow` are rules of allowing.py; `waits`: nobody attends it, and its questions wait for
     somebody all the same. A question waits `ask_seconds`, and `ask_most` where somebody
-    keeps it open. Keys and the bearer exist only here.
+    keeps it open. `linked` is the worktree of a chat that has one of its own. Keys and the
+    bearer exist only here.
     """
 
     turn: str
@@ -192,6 +202,7 @@ class Job(NamedTuple):
     servers_seen: str = ""
     retry: Args | None = None
     images: tuple[str, ...] = ()
+    linked: Linked | None = None
 
     @property
     def attempt(self) -> int:
@@ -226,6 +237,7 @@ class Job(NamedTuple):
             fields["allow"] = tuple(fields["allow"])
             fields["notices"] = tuple(tuple(notice) for notice in fields["notices"])
             fields["servers"] = tuple(map(Server.from_json, fields["servers"]))
+            fields["linked"] = Linked(*fields["linked"]) if fields["linked"] else None
             return cls(**fields)
         except (TypeError, KeyError, UnicodeDecodeError) as error:
             raise ValueError(f"unreadable job: {error}") from None

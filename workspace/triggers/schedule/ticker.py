@@ -19,6 +19,7 @@ from django.db.models import Min
 from config.storage import files, homes
 from workspace.chats.turns import recovery, retries
 from workspace.models import InvalidEntry, Run, TriggerState
+from workspace.notify import delivery, folding
 from workspace.projects import store
 from workspace.projects.project import FILE, default_zone
 from workspace.projects.schema import is_slug
@@ -87,6 +88,7 @@ class Ticker:
         self.claim(self.clock.now())
         retries.release_due(self.clock.now())
         happenings.release_due(self.clock.now())
+        self._notify(self.clock.now())
         if abs(now - self.chored) >= CHORES:
             self.chores(now)
         due = self._next_step(now)
@@ -96,8 +98,13 @@ class Ticker:
     def _next_step(self, now: datetime) -> datetime:
         armed = TriggerState.objects.filter(homes.mine(), enabled=True, next_at__isnull=False)
         due: datetime | None = armed.aggregate(due=Min("next_at"))["due"]
-        others = (due, retries.next_at(), happenings.next_at())
-        return min([now + LOOK, *(one for one in others if one)])
+        moments = (due, retries.next_at(), happenings.next_at(), folding.next_end())
+        return min([now + LOOK, *filter(None, moments)])
+
+    def _notify(self, now: datetime) -> None:
+        """Windows that are over, and messages whose next try is due."""
+        folding.close_windows(now)
+        delivery.hand_over_due(now)
 
     def look(self, now: datetime) -> None:
         """Arm the projects whose file changed since the last look, each by itself."""

@@ -20,6 +20,7 @@ import { modeChoice } from "./chat/mode.js";
 import { queue } from "./chat/queue.js";
 import { Edits } from "./chat/undo.js";
 import { Transcript } from "./chat/transcript.js";
+import { Worktree, worktreeBox } from "./chat/worktree.js";
 import { composer } from "./composer.js";
 
 const { project: slug, chat: id } = where;
@@ -35,6 +36,7 @@ const GO_ON = "The plan is approved. Go on with it.";
 const most = async () => (await get(P(slug))).project.permissionMode;
 
 function newChat() {
+  const tree = worktreeBox(slug);
   const write = composer({
     key: `new:${slug}`,
     project: slug,
@@ -45,6 +47,7 @@ function newChat() {
         ...(model && { model }),
         ...(attachments && { attachments }),
         ...(mode.node.value && { permissionMode: mode.node.value }),
+        ...tree.asked(),
       };
       const { chat } = await post(P(slug, "chats"), body);
       location.assign(`/projects/${slug}/chats/${chat.sessionId}`);
@@ -55,7 +58,7 @@ function newChat() {
     (found) => mode.update(null, found),
     () => {}, // it is not offered then
   );
-  write.actions.append(mode.node);
+  write.actions.append(mode.node, tree.node);
   write.placeholder("Write a message to start a chat.");
   dock.append(write.node);
   fill(
@@ -96,6 +99,7 @@ class ChatPage {
     );
     this.mode = modeChoice((event, mode) => attempt(event, () => this.setMode(mode)));
     this.edits = new Edits(route, () => this.transcript.edited());
+    this.tree = new Worktree(route);
     this.write = composer({
       key: id,
       project: slug,
@@ -122,7 +126,7 @@ class ChatPage {
       onclick: () => this.toEnd(),
     });
     this.write.actions.append(this.mode.node, this.stop);
-    fill(dock, this.latest, this.status, ...this.waiting.nodes, this.write.node);
+    fill(dock, this.latest, this.status, ...this.waiting.nodes, this.tree.banner, this.write.node);
   }
 
   async open() {
@@ -220,6 +224,7 @@ class ChatPage {
     const { chat, queue: rows } = await get(route);
     Object.assign(this.state, { chat, rows });
     here.textContent = chat.name;
+    this.tree.load(chat).catch(() => {}); // the next turn asks again
     this.draw();
   }
 
@@ -242,6 +247,7 @@ class ChatPage {
       files: this.transcript.changes(),
       todos: this.transcript.todos(),
       whole: this.transcript.next === null,
+      worktree: this.tree.node,
       acts: {
         fork: (event) => attempt(event, () => forkOf(chat)),
         exportAs: (format) => exportOf(chat, format),

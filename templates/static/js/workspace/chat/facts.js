@@ -13,8 +13,8 @@ const number = (value) => Number(value).toLocaleString("en-GB");
 const FILES = 30;
 
 /** Draw the facts of `chat` into `side`. `files`: path → {added, removed}; `whole`: of all of it;
- *  `todos`: the list its agent keeps, or null. */
-export function drawFacts(side, chat, { files, todos, whole, acts }) {
+ *  `todos`: the list its agent keeps, or null; `worktree`: the node that says how that stands. */
+export function drawFacts(side, chat, { files, todos, whole, worktree, acts }) {
   const reach = reached(chat.hosts);
   fill(
     side,
@@ -28,6 +28,7 @@ export function drawFacts(side, chat, { files, todos, whole, acts }) {
           .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
       ),
     ),
+    worktree,
     todos?.length > 0 && section(`To do: ${progress(todos)}`, todoList(todos)),
     files.size > 0 && changed(files, whole),
     chat.instructions?.length > 0 && section("Instructions", told(chat.instructions)),
