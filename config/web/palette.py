@@ -52,10 +52,13 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How many things of a part wait for a person; `label` follows the number."""
+    """How many things of a part wait for a person; `label` follows the number.
+
+    `urgent`: something stands still until a person acts."""
 
     count: int
     label: str
+    urgent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,7 @@ class BadgeShape(s.Serializer[Any]):
     part = s.CharField()
     count = s.IntegerField()
     label = s.CharField()  # type: ignore[assignment] # a field, not the field's label
+    urgent = s.BooleanField()
 
 
 class BadgeList(s.Serializer[Any]):
@@ -127,6 +131,11 @@ def badges(request: Request) -> dict[str, Any]:
 def folders(request: Request) -> list[Folder]:
     """Directories that the parts know of, those of the part asked first."""
     return [one for part in _open(request) for one in _offered(part, "folders")]
+
+
+def reaches(request: Request, part: str) -> bool:
+    """Whether the caller may know of that part and can reach it."""
+    return part in _open(request)
 
 
 def around(request: Request, folder: Path) -> list[dict[str, Any]]:

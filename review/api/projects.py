@@ -18,6 +18,7 @@ from review import assets, markdown, projects
 from review.api import bodies, pictures, queries
 from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, tagged
 from review.stacks import conversations, details, moving, notes, wire
+from review.stacks.worktree import looks
 
 
 class Description(TypedDict):
@@ -64,6 +65,11 @@ class ProjectViewSet(ViewSet):
         """The threads of all commits as Markdown."""
         text = conversations.markdown(project, unresolved_only=flag(request, "unresolved"))
         return HttpResponse(text, content_type=MARKDOWN)
+
+    @documented(looks.Counts, errors=(404,))
+    def changes(self, request: Request, project: str) -> Response:
+        """How much is not committed in each repo that has a work tree."""
+        return Response(looks.counts(project))
 
     @documented(Description, body=serializer(Description), errors=(404, 409))
     def describe(self, request: Request, project: str) -> Response:

@@ -35,6 +35,7 @@ from workspace.projects import store
 from workspace.triggers import events, following
 from workspace.worktrees import place
 
+NAMES = {"preloadContext": "preload_context", "permissionMode": "mode"}
 WHICH: dict[str, listing.Which] = {"0": "open", "1": "archived", "all": "all"}
 
 
@@ -61,8 +62,9 @@ class ChatViewSet(rest.ViewSet):
         """Start a chat; without a prompt it stays empty."""
         body = rest.read(request, bodies.NewChat)
         values = {key: value for key, value in body.values.items() if value is not None}
-        if "preloadContext" in values:
-            values["preload_context"] = values.pop("preloadContext")
+        for key, name in NAMES.items():
+            if key in values:
+                values[name] = values.pop(key)
         values = _with_files(slug, values, apart=values.get("worktree") or None)
         started = actions.create(principal=principal(request), project=store.get(slug), **values)
         answer = bodies.Started(
@@ -77,13 +79,17 @@ class ChatViewSet(rest.ViewSet):
         """One chat and the messages that run or wait in it."""
         return Response(bodies.ChatPage(chat=_chat(slug, session_id), queue=_queue(session_id)))
 
-    @documented(bodies.OneChat, errors=(404, 409), body=bodies.Rename)
+    @documented(bodies.OneChat, errors=(404, 409), body=bodies.Change)
     def partial_update(self, request: Request, slug: str, session_id: str) -> Response:
-        """Give the chat a name; null gives the automatic one back."""
-        body = rest.read(request, bodies.Rename, ignored=bodies.CHAT_KEYS)
-        if "name" in body.values:
-            project = store.get(slug)
-            actions.rename(project=project, session_id=session_id, name=body.values["name"])
+        """Give the chat a name or a permission mode; null gives the automatic name or the mode of
+        the project back."""
+        body = rest.read(request, bodies.Change, ignored=bodies.CHAT_KEYS)
+        project, changes = store.get(slug), body.values
+        mode = actions.check_mode(project, changes.get("permissionMode"))
+        if "name" in changes:
+            actions.rename(project=project, session_id=session_id, name=changes["name"])
+        if "permissionMode" in changes:
+            actions.set_mode(project=project, session_id=session_id, mode=mode)
         answer = bodies.OneChat(chat=_chat(slug, session_id))
         return Response(rest.warned(answer, body.warnings))
 
@@ -229,14 +235,6 @@ class ChatViewSet(rest.ViewSet):
         if forked.turn:
             answer |= {"messageId": forked.turn.id, "state": forked.state}
         return Response(rest.warned(answer, body.warnings), status=201)
-
-    @documented(bodies.Permitted, errors=(404, 409), body=bodies.Permit)
-    def permit(self, request: Request, slug: str, session_id: str, call: str) -> Response:
-        """Answer a permission question of the running turn."""
-        body = rest.read(request, bodies.Permit)
-        allow = body.values["allow"]
-        queue.answer(project=store.get(slug), chat=session_id, call=call, allow=allow)
-        return Response(rest.warned(bodies.Permitted(ok=True, allow=allow), body.warnings))
 
 
 def _chat(slug: str, session_id: str) -> Chat:

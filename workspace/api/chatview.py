@@ -17,9 +17,10 @@ from workspace import models
 from workspace.chats import spent
 from workspace.chats.hosts import Host
 from workspace.chats.spent import Context, Usage
-from workspace.chats.turns import retries
+from workspace.chats.turns import questions, retries
 from workspace.chats.turns.endings import SENTENCES
 from workspace.chats.turns.instructions import Told
+from workspace.chats.turns.questions import Question
 from workspace.chats.turns.queue import BUSY, WAITING
 from workspace.triggers.entries.schema import agent_name
 from workspace.worktrees import place
@@ -91,6 +92,7 @@ class Chat(TypedDict):
     unread: bool
     turn: RunningTurn | None
     waiting: Annotated[retries.Waiting | None, "for the provider of its model; `running` then too"]
+    asked: Annotated[Question | None, "the oldest question that waits for a person's answer"]
     lastTurn: LastTurn | None
     provenance: Provenance
     client: str | None
@@ -102,6 +104,8 @@ class Chat(TypedDict):
     cost: Annotated[float | None, "USD, of the turns that reported one"]
     context: Annotated[Context | None, "behind the last turn, where its engine told it"]
     messages: int
+    permissionMode: Annotated[str | None, "its own; null = the project's"]
+    allow: NotRequired[Annotated[list[str], "what is not asked for any more in this chat"]]
     hosts: NotRequired[list[Host]]
     instructions: NotRequired[list[Told]]
     error: NotRequired[str]
@@ -131,6 +135,7 @@ def _of_turns(
 def view(row: models.Chat) -> Chat:
     """One chat alone, with what its turns reached and were told: too long for lists."""
     shown = views([row])[0]
+    shown["allow"] = row.record.get("allow") or []
     shown["hosts"] = row.hosts or []
     shown["instructions"] = row.instructions or []
     return shown
@@ -163,6 +168,7 @@ def _view(row: models.Chat, turns: list[models.Turn], firing: models.Turn | None
         "unread": row.unread,
         "turn": _turn(running) if running else None,
         "waiting": retries.of(turns),
+        "asked": questions.first(turns),
         "lastTurn": _last_turn(row, turns),
         "provenance": _provenance(record),
         "client": row.client or None,
@@ -174,6 +180,7 @@ def _view(row: models.Chat, turns: list[models.Turn], firing: models.Turn | None
         "cost": row.cost,
         "context": _context(row),
         "messages": row.messages,
+        "permissionMode": record.get("permissionMode") or None,
     }
     if row.error:
         shown["error"] = row.error

@@ -26,6 +26,7 @@ from workspace.access import reach
 from workspace.api.answers import Warned, documented, principal
 from workspace.chats import spent, unread
 from workspace.chats.spent import Spent
+from workspace.chats.turns import questions
 from workspace.chats.turns.queue import BUSY
 from workspace.projects import folders, project, store
 from workspace.projects.project import CHANGELOG, OVERVIEW
@@ -82,6 +83,7 @@ class Counts(TypedDict):
     chats: int
     archived: int
     running: int
+    asking: int
     waiting: int
     triggers: int
     armed: int
@@ -374,6 +376,7 @@ def _counted(slug: str | None) -> Tallies:
         "chats": chats.filter(archived=False),
         "archived": chats.filter(archived=True),
         "running": turns.filter(state__in=BUSY),
+        "asking": questions.asking().filter(only),
         "waiting": turns.filter(state="queued"),
         "triggers": states,
         "armed": armed,

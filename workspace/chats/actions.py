@@ -80,6 +80,7 @@ class Firing:
     network: str = ""  # at most; the project's when blank
     mode_cap: str | None = None
     max_turns: int | None = None
+    waits: bool = False  # its questions wait for a person, instead of being denied
     run: Run | None = None
     event: Mapping[str, Any] | None = None
     archived: bool = False
@@ -93,14 +94,16 @@ def create(
     name: str | None = None,
     model: str | None = None,
     preload_context: bool = False,
+    mode: str | None = None,
+    on_ask: str | None = None,
     worktree: bool = False,
 ) -> Started:
     """A new chat, with its first message when there is a prompt; with `worktree` its turns work in
     a worktree of their own, on a branch named after it."""
     text = None if prompt is None else queue.clean_prompt(prompt)
     model = check_model(model)
-    called, fields = check_name(name), provenance(principal, project)
-    record = _make(project, text, name=called, worktree=worktree, **fields)
+    fields = provenance(principal, project) | {"permission_mode": check_mode(project, mode)}
+    record = _make(project, text, name=check_name(name), worktree=worktree, **fields)
     if text is None:
         return Started(record)
     queued = send(
@@ -110,6 +113,7 @@ def create(
         prompt=text,
         model=model,
         message=_preloaded(project, text) if preload_context else None,
+        on_ask=on_ask,
     )
     return Started(record, queued.turn, queued.state, queued.position)
 
@@ -199,8 +203,10 @@ def send(
     prompt: str,
     model: str | None = None,
     message: str | None = None,
+    on_ask: str | None = None,
 ) -> queue.Queued:
-    """Put a message of this caller into the chat's queue."""
+    """Put a message of this caller into the chat's queue. `on_ask`: deny or wait, of a turn that
+    nobody attends."""
     record = files.read(project, session_id)
     cap = principal.spawn_cap
     return queue.send(
@@ -213,6 +219,7 @@ def send(
         client=principal.client,
         clients=principal.clients,
         mode_cap=principal.mode_cap,
+        waits=on_ask == "wait",
         spawn_limit=record.spawn_limit if cap is None else min(record.spawn_limit, cap),
     )
 
@@ -236,6 +243,7 @@ def fire(
         network=firing.network,
         mode_cap=firing.mode_cap,
         max_turns=firing.max_turns,
+        waits=firing.waits,
         run=firing.run,
         event=firing.event,
     )
@@ -245,6 +253,12 @@ def rename(*, project: Project, session_id: str, name: str | None) -> ChatRecord
     """Give the chat a name, or (None) its automatic one back."""
     store.sound(project)
     return files.update(project, session_id, name=check_name(name) or None)[0]
+
+
+def set_mode(*, project: Project, session_id: str, mode: str) -> ChatRecord:
+    """What the messages of the chat may do unasked from the next one on; blank = the project's."""
+    store.sound(project)
+    return files.update(project, session_id, permissionMode=mode or None)[0]
 
 
 def archive(
@@ -285,6 +299,15 @@ def check_model(model: str | None) -> str:
     if valid:
         raise Invalid(f'unknown model "{word}" (valid: {", ".join(valid)}).')
     return word
+
+
+def check_mode(project: Project, mode: str | None) -> str:
+    """A permission mode that the project allows; blank = the project's."""
+    most = project.permission_mode
+    if mode and schema.rights(mode) > schema.rights(most):
+        reason = f"the project allows {most} at most; its settings can raise that"
+        raise Invalid([Problem("permissionMode", reason, f'"{most}"')])
+    return mode or ""
 
 
 def _preloaded(project: Project, prompt: str) -> str:

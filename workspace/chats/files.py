@@ -20,6 +20,7 @@ from config.errors import Conflict, NotFound, printable
 from config.logs import timestamp
 from config.storage import files, paths, yamlio
 from workspace import ids
+from workspace.engines import allowing
 from workspace.projects.project import Project
 
 VERSION = 1
@@ -48,6 +49,7 @@ class ChatRecord:
     engine: str = ""
     model: str = ""
     permission_mode: str = ""
+    allow: tuple[str, ...] = ()  # what is not asked for any more, as rules of engines/allowing.py
     engine_ref: Mapping[str, Any] = field(default_factory=dict)
     forked_from: Mapping[str, Any] | None = None
     imported_from: Mapping[str, Any] | None = None
@@ -76,6 +78,7 @@ class ChatRecord:
             "engine": self.engine,
             "model": self.model,
             "permissionMode": self.permission_mode,
+            "allow": [*self.allow] or None,
             "engineRef": dict(self.engine_ref),
             "forkedFrom": dict(self.forked_from) if self.forked_from else None,
             "importedFrom": dict(self.imported_from) if self.imported_from else None,
@@ -185,6 +188,7 @@ def from_wire(project: str, session_id: str, value: Mapping[str, Any]) -> ChatRe
         engine=_text(value, "engine"),
         model=_text(value, "model"),
         permission_mode=_text(value, "permissionMode"),
+        allow=tuple(_rules(value)),
         engine_ref=_mapping(value, "engineRef") or {},
         forked_from=_mapping(value, "forkedFrom"),
         imported_from=_mapping(value, "importedFrom"),
@@ -207,6 +211,13 @@ def _number(value: Mapping[str, Any], key: str) -> int:
 def _mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
     found = value.get(key)
     return found if isinstance(found, dict) else None
+
+
+def _rules(value: Mapping[str, Any]) -> list[str]:
+    """What `allow` lists; an entry that is no rule allows nothing."""
+    found = value.get("allow")
+    listed = found if isinstance(found, list) else []
+    return [one for one in listed if isinstance(one, str) and allowing.valid(one)]
 
 
 def make_folder(project: Project) -> Path:
@@ -259,6 +270,19 @@ def set_read(project: Project, session_id: str, offset: int) -> tuple[ChatRecord
         return {"readTo": offset} if offset > read_up_to(present) else {}
 
     return _edit(project, session_id, wanted)
+
+
+def set_allowed(
+    project: Project, session_id: str, change: Callable[[list[str]], list[str]]
+) -> bool:
+    """Change what is allowed for the rest of the chat; whether it changed."""
+
+    def wanted(present: Mapping[str, Any]) -> Mapping[str, Any]:
+        known = _rules(present)
+        after = change(known)
+        return {} if after == known else {"allow": after or None}
+
+    return _edit(project, session_id, wanted)[1]
 
 
 def read_up_to(record: Mapping[str, Any]) -> int:

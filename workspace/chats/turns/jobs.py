@@ -19,9 +19,11 @@ from typing import Any
 from django.conf import settings
 
 from config.errors import Conflict
+from config.mcp import turn_tools
 from config.mcp.operations import Registry
 from config.storage import opening, paths
 from workspace.access import reach, variables
+from workspace.access.principals import Agent, Helper
 from workspace.chats import attachments, files
 from workspace.chats.files import ChatRecord
 from workspace.chats.turns import instructions, tokens
@@ -94,8 +96,7 @@ def job_for(
         depth=record.depth,
         model=choice.model,
         turn_seconds=_seconds_left(turn),
-        ask_seconds=settings.SVC.ask_seconds,
-        attended=turn.sender.get("kind") == "user",
+        **_asking(turn, record),
         may_spawn=turn.spawn_limit > 0,
         instructions="\n\n".join(filter(None, (_where(project, record), told.text))),
         told=[{**one} for one in told.places] if choice.engine != "runbook" else None,
@@ -113,6 +114,19 @@ def job_for(
         images=tuple(attachments.pictures(project=project, prompt=turn.prompt)),
         linked=place.linked(tree) if tree else None,
     )
+
+
+def _asking(turn: Turn, record: ChatRecord) -> dict[str, Any]:
+    """Whom it may ask, and for how long. What a person allowed for the chat spares people alone."""
+    attended = turn.sender.get("kind") == "user"
+    most = settings.SVC.ask_hours * 3600
+    return {
+        "attended": attended,
+        "waits": turn.waits and not attended,
+        "ask_seconds": settings.SVC.ask_seconds if attended else most,
+        "ask_most": most,
+        "allow": record.allow if attended else (),
+    }
 
 
 def _choice(turn: Turn, project: Project, record: ChatRecord) -> select.Choice:
@@ -213,7 +227,33 @@ def _svc(token: str, registry: Registry | None) -> dict[str, Any] | None:
         operation.name: {argument.name: argument.kind for argument in operation.arguments}
         for operation in registry.granted(agent)
     }
-    return {"url": f"http://127.0.0.1:{port()}/_svc/mcp", "token": token, "ops": ops}
+    parts = {part: found for part in turn_tools.registries() if (found := _given(agent, part))}
+    url = f"http://127.0.0.1:{port()}/_svc/mcp"
+    return {"url": url, "token": token, "ops": ops, "parts": parts}
+
+
+def _given(agent: Agent, part: str) -> dict[str, Any]:
+    """The operations of another part for this turn: {kind, arguments} each."""
+    return {
+        operation.name: {
+            "kind": turn_tools.KINDS[operation.group],
+            "arguments": {argument.name: argument.kind for argument in operation.arguments},
+        }
+        for operation in turn_tools.registries()[part].granted(helper(agent, part))
+    }
+
+
+def helper(agent: Agent, part: str) -> Helper:
+    """The turn as the tools of that part see it."""
+    turn, project = Turn.objects.get(id=agent.turn), store.get(agent.project)
+    engine = _choice(turn, project, files.read(project, turn.chat)).engine or "unknown"
+    return Helper(agent, part, engine, store.workable(project), _apps_of(turn.event or {}))
+
+
+def _apps_of(event: Mapping[str, Any]) -> tuple[str, ...]:
+    """The apps that an event is about."""
+    told = [one.get("app") for one in event.get("happenings", [])]
+    return tuple(dict.fromkeys(str(app) for app in told if app))
 
 
 def port() -> int:
