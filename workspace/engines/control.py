@@ -46,7 +46,9 @@ class Control:
         self._waiting = False
         self._receiving = False
         self._signalled: str | None = None  # what a signal means when no line says more
-        self._asking, self._left = 0, 0.0
+        self.asking: set[str] = set()  # calls that wait for a person
+        self._resting: set[str] = set()  # those of them for which the turn's time stands still
+        self._left = 0.0  # of that time
 
     def job_line(self) -> bytes:
         """The first line, b"" when the worker closed instead."""
@@ -68,16 +70,20 @@ class Control:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         self._receive()
 
-    def pause(self) -> None:
-        """The turn's time stands still while it waits for a person; each time until `go_on`."""
-        self._asking += 1
-        if self._asking == 1:
-            self._left = signal.setitimer(signal.ITIMER_REAL, 0)[0]
+    def rest(self, call: str) -> None:
+        """The turn's time stands still until this question is over."""
+        if call in self.asking:
+            if not self._resting:
+                self._left = signal.setitimer(signal.ITIMER_REAL, 0)[0]
+            self._resting.add(call)
 
-    def go_on(self) -> None:
-        self._asking -= 1
-        if not self._asking and self._left:
-            signal.setitimer(signal.ITIMER_REAL, self._left)
+    def over(self, call: str) -> None:
+        """A question is answered, or nobody did in time."""
+        self.asking.discard(call)
+        if call in self._resting:
+            self._resting.discard(call)
+            if not self._resting and self._left:
+                signal.setitimer(signal.ITIMER_REAL, self._left)
 
     def check(self) -> None:
         """Raise when a stop has come."""
@@ -158,6 +164,7 @@ class Control:
                 self.answers.setdefault(str(message["call"]), False)
             elif kind == "keep":
                 self.kept[str(message["call"])] = float(message["until"])
+                self.rest(str(message["call"]))
             elif kind == "allow":
                 self.allowed.append(str(message["rule"]))
             elif kind == "revoke":

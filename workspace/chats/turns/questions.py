@@ -115,6 +115,7 @@ class Follower:
         self._turn, self._path, self._changed = turn, path, changed
         self._offset = _size(path)
         self.open: dict[str, Question] = {}
+        self.kept: set[str] = set()  # calls that somebody keeps waiting
 
     def look(self) -> None:
         """Read what grew; tell of what was asked and what is over."""
@@ -153,6 +154,7 @@ class Follower:
         }
         for call, until in later.items():
             self.open[call]["until"] = until
+        self.kept |= {*later}
         return later
 
     def _keep(self) -> None:

@@ -152,12 +152,14 @@ class Turn:
         return decision or None
 
     def asked(self, use: ToolUse, seconds: int) -> None:
-        self.control.pause()
+        self.control.asking.add(use.call)
+        if self.job.waits:
+            self.control.rest(use.call)
         self.recorder.question(use, seconds)
 
     def answered(self, use: ToolUse, allowed: bool | None, seconds: int) -> str | None:
         """The denial text of an answer, of none within `seconds`, or None."""
-        self.control.go_on()
+        self.control.over(use.call)
         if allowed:
             self.recorder.permission(use, "allowed", "user", None)
             self._note(use)

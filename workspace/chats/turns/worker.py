@@ -232,9 +232,12 @@ class Watch:
         self._follow()
 
     def _put_off(self, asks: list[Question], now: float) -> None:
-        """While a person is asked, the turn's time stands still, so long in all as one question may
-        wait; who sees one keeps it."""
-        if self._questions.open and self._asking_s < self._ask_most:
+        """Who sees a question keeps it waiting. Meanwhile, and while one waits that nobody attends,
+        the turn's time stands still, so long in all as one question may wait."""
+        rests = (
+            self._questions.open if self._waits else self._questions.kept & {*self._questions.open}
+        )
+        if rests and self._asking_s < self._ask_most:
             self._asking_s += now - self._looked_at
             self._late_at += now - self._looked_at
         self._looked_at = now

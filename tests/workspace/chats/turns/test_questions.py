@@ -243,10 +243,13 @@ def test_a_question_that_somebody_sees_waits_anew_but_not_for_ever(
     assert Turn.objects.get(id=turn.id).state == "done"
 
 
-def test_the_time_of_a_turn_stands_still_while_it_asks(asking: World, heard: Heard, settings: Any):
+def test_the_time_of_a_turn_stands_still_while_somebody_sees_its_question(
+    asking: World, heard: Heard, settings: Any
+):
     settings.SVC = replace(settings.SVC, turn_seconds=2)
     turn, process = begun(asking)
     told = heard.until("Asked")
+    answers.keep_waiting(project=asking.project, chat=turn.chat, call=told["call"])
 
     until(lambda: datetime.now(UTC) > told["since"] + timedelta(seconds=5), what="its time")
     answered(asking, heard, turn, allow=True)
