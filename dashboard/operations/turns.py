@@ -1,7 +1,8 @@
 """Apps as a running turn of the workspace reaches them: those of the directory it works in.
 
 Also those that its own event names, as its trigger was told to look at them. Of any other the turn
-does not learn that it exists. See docs/design/trust.md#what-a-turn-reaches.
+does not learn that it exists. See
+docs/design/trust.md#what-a-turn-reaches-of-the-other-parts.
 """
 
 from __future__ import annotations

@@ -62,6 +62,8 @@ T_KEYS = [
     "catchUp",
     "onAsk",
     "network",
+    "debounce",
+    "match",
     "timezone",
     "nextRuns",
     "nextRunsTimezone",

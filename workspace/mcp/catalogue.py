@@ -195,8 +195,8 @@ OPERATIONS = (
     Operation(
         name="set_trigger",
         group="trigger",
-        description="Create or change a trigger. What is left out stays as it is; null clears. "
-        "New triggers are disabled unless enabled=true.",
+        description="Create or change a trigger. What is left out stays; null clears. "
+        "New ones are off unless enabled.",
         run=triggers.set_trigger,
         destructive=True,
         idempotent=True,
@@ -205,7 +205,7 @@ OPERATIONS = (
             PROJECT,
             TRIGGER,
             Argument("type", "string", choices=TRIGGER_TYPES),
-            Argument("event", "string", "Event hook: what fires it", choices=EVENTS),
+            Argument("event", "string", "Event: on what", choices=EVENTS),
             Argument("cron", "string", "Schedule: 5 fields or @daily"),
             Argument("timezone", "string", "Of cron; null: the project's", nullable=True),
             Argument("interval", "string", "Schedule: e.g. 30m, 1h"),
@@ -221,9 +221,9 @@ OPERATIONS = (
             Argument("max_turns", "integer", "Default 30", nullable=True),
             Argument("overlap", "string", choices=("skip", "queue", "parallel"), nullable=True),
             Argument("catch_up", "string", choices=("skip", "once"), nullable=True),
+            Argument("debounce", "string", "Event. Default 30s"),
+            Argument("match", "list", "Event: only these"),
             replace(ON_ASK, nullable=True),
-            Argument("debounce", "string", "Event: gathered so long. Default 30s", nullable=True),
-            Argument("match", "list", "Event: only these apps, branches, files", nullable=True),
             Argument("enabled", "boolean"),
         ),
     ),

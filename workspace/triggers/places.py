@@ -50,12 +50,12 @@ def _line(path: Path) -> str:
 
 
 def shares_repository(project: Project, path: Path) -> bool:
-    """Whether the project works in the repository that `path` is in."""
+    """Whether the project works in the repository of `path`, or has it in its directory."""
     place = project.place
     if place.problem:
         return False
-    own = repository(place.dir)
-    return own is not None and own == repository(path)
+    own, other = repository(place.dir), repository(path)
+    return other is not None and (own == other or holds(project, path))
 
 
 def holds(project: Project, path: Path) -> bool:

@@ -97,7 +97,20 @@ class Checkout:
     def _index(self, entries: Sequence[tuple[str, str, str]]) -> None:
         told = "".join(f"{mode} {oid}\t{path}\0" for mode, oid, path in entries)
         asked = ("update-index", "-z", "--index-info")
-        command.run(self.tree.path, *asked, stdin=told.encode("utf-8", "surrogateescape"))
+        stdin = told.encode("utf-8", "surrogateescape")
+        command.run(self.tree.path, *asked, stdin=stdin, environ=self._without_filters())
+
+    def _without_filters(self) -> dict[str, str]:
+        """git hashes files as young as the index, too: by no program of the repository."""
+        asked = ("config", "-z", "--name-only", "--get-regexp", r"^filter\..*\.(clean|process)$")
+        told = os.fsdecode(command.run(self.tree.path, *asked, accepted=(0, 1))).split("\0")[:-1]
+        names = {key.rpartition(".")[0] for key in told}
+        off = [(f"{name}.{key}", "") for name in sorted(names) for key in ("clean", "process")]
+        off += [(f"{name}.required", "false") for name in sorted(names)]
+        found = {"GIT_CONFIG_COUNT": str(len(off))}
+        for n, (key, value) in enumerate(off):
+            found |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
+        return found
 
     def _back(self) -> None:
         """What was done is taken back, as far as nobody has changed it since."""

@@ -10,6 +10,7 @@ import pytest
 
 from config.errors import Conflict, Invalid, NotFound
 from config.storage import displaced
+from review import caches
 from review.stacks import changes, details
 from review.stacks.folding import checkout
 from review.stacks.folding import fold as folding
@@ -312,3 +313,45 @@ def test_ends_of_lines_and_of_the_file_stay():
     assert replaced("a\né\n".encode("cp1252"), 1, 1, "ü") == "ü\né\n".encode("cp1252")
     with pytest.raises(Conflict, match="no sign"):
         replaced("a\né\n".encode("cp1252"), 1, 1, "漢")
+
+
+def test_no_hook_filter_or_monitor_of_the_repository_is_run(topic: Payments, tmp_path: Path):
+    repo, sha, ran = topic.repo, topic.repo.sha("topic~1"), tmp_path / "ran"
+    thread = suggest(topic, sha, "Y")
+    for name in ("post-commit", "pre-commit", "reference-transaction", "post-index-change"):
+        hook = repo.path / ".git" / "hooks" / name
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\ntouch {ran}\n")
+        hook.chmod(0o755)
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ncat /proc/$PPID/cmdline >>{ran}\ncat\n")
+    program.chmod(0o755)
+    for key in ("filter.evil.clean", "filter.evil.smudge", "core.fsmonitor", "gpg.program"):
+        repo.config(key, str(program))
+    repo.config("commit.gpgsign", "true")
+    (repo.path / ".git/info/attributes").write_text("* filter=evil\n")
+
+    take(sha, thread)
+    folding.fold("pay", "api", 1)
+
+    assert not ran.exists(), ran.read_bytes()
+    assert subjects(repo) == ["First", "Second", "Third"]
+
+
+def test_a_bare_repository_of_sha256_is_applied_to_and_folded(home: Path, tmp_path: Path, db: None):
+    caches.clear()
+    work = Repo(tmp_path / "work", sha256=True)
+    work.commit({"src/a": text()}, "Base")
+    work.branch("topic")
+    work.commit({"src/a": text((15, "y"))}, "Second")
+    work.commit({"b": "b\n"}, "Third")
+    work.git("clone", "-q", "--bare", str(work.path), str(tmp_path / "bare.git"))
+    pay = Payments(home, Repo(tmp_path / "bare.git", bare=True))
+    pay.describe(range="main..topic")
+    sha = pay.repo.sha("topic~1")
+
+    take(sha, suggest(pay, sha, "Y"))
+    folding.fold("pay", "api", 1)
+
+    assert subjects(pay.repo) == ["Second", "Third"]
+    assert pay.repo.git("show", "topic:src/a").splitlines()[14] == "Y"

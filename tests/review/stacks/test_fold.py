@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connections
 
 from config.errors import Conflict, NotFound
 from review.git.repository import open_repository
@@ -314,3 +316,21 @@ def test_threads_of_the_middle_commit_stand_right_after_a_fold(topic: Payments):
     assert (threads[kept["id"]]["line"], threads[kept["id"]]["outdated"]) == (14, False)
     assert (threads[hit["id"]]["line"], threads[hit["id"]]["outdated"]) == (15, True)
     assert topic.shown()["orphaned"] == []
+
+
+def test_of_two_folds_at_once_one_folds_and_one_finds_nothing_left(topic: Payments):
+    def fold(_: int) -> str:
+        try:
+            folding.fold("pay", "api", 1)
+        except Conflict as error:
+            return error.code
+        finally:
+            connections.close_all()
+        return "folded"
+
+    topic.shown()
+    with ThreadPoolExecutor(2) as pool:
+        told = sorted(pool.map(fold, range(2)))
+
+    assert told == ["folded", "nothing_to_fold"]
+    assert subjects(topic.repo) == ["First", "Second", "Third"]

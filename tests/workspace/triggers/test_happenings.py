@@ -214,6 +214,16 @@ def test_a_project_that_lists_the_repository_hears_of_it_wherever_it_lies(world:
     assert len(world.runs()) == 1
 
 
+def test_a_repository_below_the_directory_is_the_projects_too(world: World):
+    world.put("t", on("onThread"))
+    below = world.folder / "alpha" / "vendor"
+    subprocess.run(["git", "init", "-q", below], check=True)
+
+    happenings.hear(thread(below), at(0))
+
+    assert len(world.runs()) == 1
+
+
 def test_commits_tell_of_each_branch(world: World, repo: Path):
     world.put("c", on("onCommits", match=["feature*"]))
 

@@ -22,10 +22,15 @@ _CLEARABLE = {
     "max_spawn_depth": "maxSpawnDepth",
     "overlap": "overlap",
     "on_ask": "onAsk",
+}
+_KEPT = {
+    "prompt": "prompt",
+    "prompt_file": "promptFile",
+    "session": "session",
+    "tools": "tools",
     "debounce": "debounce",
     "match": "match",
 }
-_KEPT = {"prompt": "prompt", "prompt_file": "promptFile", "session": "session", "tools": "tools"}
 _ARGUMENTS = {
     "trigger.on": "event",
     "trigger.catchUp": "catch_up",

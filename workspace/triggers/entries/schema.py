@@ -115,9 +115,9 @@ class Run:
     max_spawn_depth: int | None = None
     overlap: str | None = None
     backoff: bool | None = None
-    on_ask: OnAsk | None = None  # absent = deny
     debounce: str | None = None
     match: tuple[str, ...] = ()
+    on_ask: OnAsk | None = None  # absent = deny
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +248,8 @@ def _run(run: Run) -> What:
         "maxSpawnDepth": run.max_spawn_depth,
         "overlap": run.overlap,
         "backoff": run.backoff,
-        "onAsk": run.on_ask,
         "debounce": run.debounce,
         "match": list(run.match) or None,
+        "onAsk": run.on_ask,
     }
     return cast("What", {key: value for key, value in fields.items() if value is not None})

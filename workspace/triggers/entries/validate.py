@@ -40,9 +40,9 @@ RUN_KEYS = (
     "maxSpawnDepth",
     "overlap",
     "backoff",
-    "onAsk",
     "debounce",
     "match",
+    "onAsk",
 )
 LONGEST_DEBOUNCE = timedelta(hours=1)
 MOST_MATCHES, LONGEST_MATCH = 50, 200
@@ -244,9 +244,9 @@ def _run(body: Any, findings: Findings, kept: str) -> Run | None:
         ),
         overlap=findings.one_of("run.overlap", body.get("overlap"), ("skip", "queue", "parallel")),
         backoff=body.get("backoff"),
-        on_ask=findings.one_of("run.onAsk", body.get("onAsk"), ON_ASK),  # type: ignore[arg-type]
         debounce=_debounce(body.get("debounce"), findings),
         match=_match(body.get("match"), findings),
+        on_ask=findings.one_of("run.onAsk", body.get("onAsk"), ON_ASK),  # type: ignore[arg-type]
     )
     if not isinstance(body.get("backoff"), bool | None):
         findings.add("run.backoff", "must be true or false", "false")

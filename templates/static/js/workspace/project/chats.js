@@ -48,7 +48,7 @@ export function projectChats(slug) {
       get(query(P(slug, "chats"), asked)),
       get(P(slug, "trash")),
       find(q),
-      sessions.load(),
+      sessions.begin(),
     ]);
     if (q !== words()) return;
     list.update(chats, { now: now || q !== "" });

@@ -29,9 +29,9 @@ const PLACES = {
   "run.maxSpawnDepth": "spawn",
   "run.overlap": "overlap",
   "run.backoff": "backoff",
-  "run.onAsk": "onAsk",
   "run.debounce": "debounce",
   "run.match": "match",
+  "run.onAsk": "onAsk",
 };
 const GROUPS = {
   read: "Read",
@@ -64,6 +64,7 @@ const radio = (group, value, label, shape) =>
   h("label", {}, h("input", { type: "radio", name: group, value }), shape && icon(shape), label);
 
 export function fields(catalogue) {
+  const gathered = eventFields(catalogue, text);
   const inputs = {
     name: text("name", { class: "input mono", spellcheck: "false" }),
     type: h(
@@ -83,7 +84,10 @@ export function fields(catalogue) {
     interval: text("interval", { class: "input mono", spellcheck: "false" }),
     timezone: text("timezone", { placeholder: catalogue.timezone, list: "time-zones" }),
     on: choice("on", eventChoices(catalogue)),
-    ...eventFields(catalogue, text),
+    match: gathered.match,
+    debounce: gathered.debounce,
+    example: gathered.example,
+    follow: gathered.follow,
     path: text("path", { class: "input mono", placeholder: "/deploy" }),
     what: h(
       "div",
