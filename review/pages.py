@@ -16,6 +16,7 @@ from config.web.pages import Crumb, or_missing, page
 from review import projects
 
 SHA = re.compile(r"[0-9a-fA-F]{4,64}")
+CHANGES = "Not committed"
 SHOWN = 7  # characters of a sha that say where you are
 
 
@@ -58,6 +59,17 @@ def commit(request: HttpRequest, *, project: str, repo: str, sha: str) -> HttpRe
     title = f"{short} · {name}"
     where = {"project": project, "repo": repo, "sha": sha}
     return _page(request, "commit", title=title, crumbs=crumbs, **where)
+
+
+@or_missing(_missing)
+def changes(request: HttpRequest, *, project: str, repo: str) -> HttpResponse:
+    """What is not committed in one repository."""
+    found = projects.get(project)
+    projects.repo(found, repo)
+    name = visible(found.title)
+    crumbs = [home(request), (name, f"{base(request)}/p/{project}"), (CHANGES, request.path)]
+    where = {"project": project, "repo": repo, "sha": "WORKTREE"}
+    return _page(request, "changes", title=f"{CHANGES} · {name}", crumbs=crumbs, **where)
 
 
 def missing(request: HttpRequest, **_where: str) -> HttpResponse:

@@ -12,6 +12,7 @@ from config.web.described import DescriptionView
 from review import pages
 from review.api.asking import AskViewSet
 from review.api.commits import CommitViewSet
+from review.api.folding import FoldingViewSet
 from review.api.instance import InstanceViewSet
 from review.api.projects import ProjectViewSet
 from review.api.threads import ThreadViewSet
@@ -28,11 +29,13 @@ project = ProjectViewSet.as_view
 commit = CommitViewSet.as_view
 thread = ThreadViewSet.as_view
 worktree = WorktreeViewSet.as_view
+folding = FoldingViewSet.as_view
 asking = AskViewSet.as_view
 
 urlpatterns = [
     path("", pages.start, name="review-start"),
     path("p/<str:project>", pages.project, name="review-project"),
+    path("p/<str:project>/<str:repo>/WORKTREE", pages.changes, name="review-changes"),
     path("p/<str:project>/<str:repo>/<str:sha>", pages.commit, name="review-commit"),
     path("api/health", instance({"get": "health"}), name="review-health"),
     path("api/me", instance({"get": "me"})),
@@ -46,7 +49,10 @@ urlpatterns = [
     path(f"{P}/repos", project({"post": "add_repo"})),
     path(f"{P}/repos/<str:repo>/path", project({"put": "move_repo"})),
     path(f"{P}/repos/<str:repo>/stacks/<str:n>/description", project({"put": "note"})),
+    path(f"{P}/repos/<str:repo>/stacks/<str:n>/fold", folding({"post": "fold"})),
+    path(f"{P}/repos/<str:repo>/fold/undo", folding({"post": "undo"})),
     path(f"{P}/threads", project({"get": "threads"})),
+    path(f"{P}/changes", project({"get": "changes"})),
     path(f"{P}/threads.md", project({"get": "threads_text"})),
     path(f"{P}/ask", asking({"get": "offer", "post": "ask"})),
     path(f"{P}/preview", project({"post": "preview"})),
@@ -55,12 +61,18 @@ urlpatterns = [
     path(f"{P}/stack.png", project({"get": "picture"}), {"kind": "png"}),
     path(WORKTREE, worktree({"get": "retrieve"})),
     path(f"{WORKTREE}/file", worktree({"get": "file"})),
+    path(f"{WORKTREE}/image", worktree({"get": "image"})),
+    path(f"{WORKTREE}/commit", worktree({"post": "commit"})),
+    path(f"{WORKTREE}/discard", worktree({"post": "discard"})),
+    path(f"{WORKTREE}/discarded", worktree({"get": "discarded"})),
+    path(f"{WORKTREE}/undo", worktree({"post": "undo"})),
     path(C, commit({"get": "retrieve"})),
     path(f"{C}/file", commit({"get": "file"})),
     path(f"{C}/image", commit({"get": "image"})),
     path(f"{C}/review", commit({"get": "review"})),
     path(f"{C}/pr", commit({"get": "pr", "put": "set_pr"})),
     path(f"{C}/take", commit({"post": "take"})),
+    path(f"{C}/apply", folding({"post": "apply"})),
     path(f"{C}/viewed", commit({"put": "viewed"})),
     path(f"{C}/interdiff", commit({"get": "interdiff"})),
     path(f"{C}/threads.md", commit({"get": "threads_text"})),

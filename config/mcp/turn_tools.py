@@ -2,8 +2,9 @@
 
 A part names a module in its AppConfig (`turn_tools`) with `REGISTRY`. Its operations are the tools
 `mcp__svc_<part>__<operation>` of every turn whose tool list has them; `<part>` is the name of the
-part's app. They are run with a TurnCaller, and it is the part that keeps them to what lies in its
-directory. Nobody but a turn reaches them: docs/design/engines.md#tools-of-the-parts.
+part's app, or what the module calls it (`PART`). They are run with a TurnCaller, and it is the
+part that keeps them to what lies in its directory. Nobody but a turn reaches them:
+docs/design/engines.md#tools-of-the-parts.
 
 `Operation.group` is what the gate goes by: `read` looks and `note` says something in the service's
 own files, which both run in every permission mode; `act` asks like a command.
@@ -39,13 +40,18 @@ class TurnCaller(Principal, Protocol):
         """The real directory the turn works in."""
         ...
 
+    @property
+    def apps(self) -> tuple[str, ...]:
+        """The apps that the turn's event is about, wherever they lie."""
+        ...
+
 
 @cache
 def registries() -> Mapping[str, Registry]:
     """The tools of each part that has any, by the part's name."""
     given = [one for one in apps.get_app_configs() if hasattr(one, "turn_tools")]
-    modules = {one.label: one.turn_tools for one in given}
-    return {name: import_module(module).REGISTRY for name, module in modules.items()}
+    modules = {one.label: import_module(one.turn_tools) for one in given}
+    return {getattr(one, "PART", label): one.REGISTRY for label, one in modules.items()}
 
 
 def tool(part: str, operation: Operation) -> str:

@@ -41,6 +41,20 @@ class ResolvedBody(Shape):
     resolved = s.BooleanField()
 
 
+class SuggestionBody(Shape):
+    thread = s.CharField()
+    comment = s.CharField(required=False, allow_null=True)
+    block = s.IntegerField(required=False, allow_null=True, min_value=0)
+
+
+class ApplyBody(Shape):
+    suggestions = SuggestionBody(many=True)
+
+
+class UndoBody(Shape):
+    id = s.CharField()
+
+
 class ViewedBody(Shape):
     path = s.CharField()
     viewed = s.BooleanField()
@@ -74,6 +88,17 @@ class AskBody(Shape):
 class StackNoteBody(Shape):
     description = s.CharField(allow_null=True, allow_blank=True)
     title = s.CharField(required=False, allow_null=True)
+
+
+class CommitBody(Shape):
+    message = s.CharField()
+    files = s.ListField(child=s.CharField(), required=False, allow_null=True)
+    look = s.CharField(required=False, allow_null=True)
+
+
+class DiscardBody(Shape):
+    path = s.CharField()
+    look = s.CharField(required=False, allow_null=True)
 
 
 class RepoBody(Shape):

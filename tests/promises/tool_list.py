@@ -23,13 +23,16 @@ from workspace.engines.sandbox import Sandbox
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tool-list.md"
 OPS = ("read_chat", "create_chat")
-# One operation of each class that a part may give to turns; `apps` need not be one that does.
+# One operation of each class that a part may give to turns.
 PARTS = {
     "review": {
         "list_threads": {"kind": "R", "arguments": {}},
         "reply": {"kind": "P", "arguments": {"thread": "string", "body": "text"}},
     },
-    "apps": {"restart": {"kind": "X", "arguments": {"app": "string"}}},
+    "apps": {
+        "app_logs": {"kind": "R", "arguments": {"slug": "string"}},
+        "restart_app": {"kind": "X", "arguments": {"slug": "string"}},
+    },
 }
 THEIRS = Server("mine")
 NAMES = (*TOOLS, *(SVC + op for op in OPS), *given({"parts": PARTS}), f"{THEIRS.prefix}note")
@@ -97,9 +100,9 @@ def render() -> str:
         " Without a spawn limit, `Task` and the operations that start chats are `no` everywhere.",
         "",
         "The tools that the other parts give to a turn stand for their classes: `list_threads` for"
-        " reading, `reply` for saying something in the service's own files, `restart` for acting,"
-        " which asks as a command does. All that there are, each walled to what lies where the turn"
-        " works:",
+        " reading, `reply` for saying something in the service's own files, `restart_app` for"
+        " acting, which asks as a command does. All that there are, each walled to what lies where"
+        " the turn works:",
         "",
         *_given(),
         "",

@@ -127,6 +127,15 @@ class End(NamedTuple):
 Event = Text | Thinking | ToolUse | ToolResult | Notice | Answered | State | Messages | End
 
 
+class Linked(NamedTuple):
+    """The worktree of a chat's own, as git has it: its top, where its index and HEAD are, and what
+    it shares with the repository. All real paths."""
+
+    top: str
+    own: str
+    common: str
+
+
 class Job(NamedTuple):
     """Everything a turn process is given: the first line of its stdin, made by the worker.
 
@@ -142,7 +151,10 @@ class Job(NamedTuple):
     to the project, `servers_seen` the file that remembers what became of each. `retry` is {times,
     seconds, try, since, turns, usage, cost, ms} or None: how long a rate limit is waited out, the
     number of this try, and what those before it used. `images` are files that the message names.
-    Keys and the bearer exist only here.
+    `allow` are rules of allowing.py; `waits`: nobody attends it, and its questions wait for
+    somebody all the same. A question waits `ask_seconds`, and `ask_most` where somebody
+    keeps it open. `linked` is the worktree of a chat that has one of its own. Keys and the
+    bearer exist only here.
     """
 
     turn: str
@@ -169,7 +181,10 @@ class Job(NamedTuple):
     max_turns: int = 200
     turn_seconds: int = 1800
     ask_seconds: int = 600
+    ask_most: int = 86_400
+    allow: tuple[str, ...] = ()
     attended: bool = False
+    waits: bool = False
     may_spawn: bool = False
     instructions: str = ""
     told: list[Args] | None = None
@@ -187,6 +202,7 @@ class Job(NamedTuple):
     servers_seen: str = ""
     retry: Args | None = None
     images: tuple[str, ...] = ()
+    linked: Linked | None = None
 
     @property
     def attempt(self) -> int:
@@ -218,8 +234,10 @@ class Job(NamedTuple):
             fields["network"] = Network.from_json(fields["network"])
             fields["secrets"] = tuple(fields["secrets"])
             fields["images"] = tuple(fields["images"])
+            fields["allow"] = tuple(fields["allow"])
             fields["notices"] = tuple(tuple(notice) for notice in fields["notices"])
             fields["servers"] = tuple(map(Server.from_json, fields["servers"]))
+            fields["linked"] = Linked(*fields["linked"]) if fields["linked"] else None
             return cls(**fields)
         except (TypeError, KeyError, UnicodeDecodeError) as error:
             raise ValueError(f"unreadable job: {error}") from None

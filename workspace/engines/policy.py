@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping
 
-from workspace.engines import catalogue
+from workspace.engines import allowing, catalogue
 from workspace.engines.base import Job, Notice
 from workspace.engines.light_typing import Any, NamedTuple
 from workspace.engines.mcp.server import Server, every, grants, owner
@@ -77,6 +77,7 @@ class Gate:
         self.job = job
         self.tools = expand(job)
         self.paths = Paths.of(job)
+        self.allowed: Collection[str] = job.allow  # by a person, for the rest of the chat
 
     def decide(self, tool: str, args: Mapping[str, Any]) -> str | Ask:
         """ALLOW, the text of a denial, or Ask."""
@@ -90,7 +91,13 @@ class Gate:
             denied = self.paths.denial(path, real, write=catalogue.kind(tool) == "E")
             if denied:
                 return denied
-        return self.by_mode(tool, self.kind(tool) or "")
+        decision = self.by_mode(tool, self.kind(tool) or "")
+        if isinstance(decision, Ask) and self._allowed(tool, args):
+            return ALLOW
+        return decision
+
+    def _allowed(self, tool: str, args: Mapping[str, Any]) -> bool:
+        return any(allowing.covers(rule, tool, args) for rule in self.allowed)
 
     def kind(self, tool: str) -> str | None:
         """The class of a tool. A part says it of its own; what a server of people's own does is
@@ -129,6 +136,6 @@ class Gate:
             return ALLOW
         if (mode == "acceptEdits" and kind == "E") or granted(tool, self.job.tools or []):
             return ALLOW
-        if self.job.attended:
+        if self.job.attended or self.job.waits:
             return Ask(self.job.ask_seconds)
         return f"{tool} needs approval and nobody is attending this turn (permission mode {mode})"

@@ -11,11 +11,11 @@ import json
 import os
 from collections.abc import Iterable
 
+from config.git import entries
+from config.git.entries import Entry
 from config.storage import opening
 from workspace.engines import catalogue
 from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple
-from workspace.trees import entries
-from workspace.trees.entries import Entry
 
 if TYPE_CHECKING:
     from workspace.engines.base import ToolUse

@@ -18,7 +18,7 @@ from review.git.diffs import diff
 from review.git.diffs.diff import Edit
 from review.git.repository import Repository
 from review.stacks import repo as repos
-from review.stacks import worktree
+from review.stacks.worktree import looks
 from review.threads import commit_review
 from review.threads.asked import Asked
 from review.threads.placement.shift import Shift
@@ -75,7 +75,7 @@ def since(project: str, repo: str, sha: str, thread: str) -> Since:
         lines = _changed(where, asked, old, new)
         if lines:
             shown, cut = "\n".join(lines[:MOST]), len(lines) > MOST
-            to = worktree.WORD if where == "worktree" else new.sha
+            to = looks.WORD if where == "worktree" else new.sha
             answer |= {"to": to, "where": where, "text": clean(shown), "truncated": cut}
             return answer
     return answer
@@ -90,7 +90,7 @@ def _steps(
     if head and asked.tip and objects.exists(repository, asked.tip):
         yield "stack", _Version(repository, asked.tip), _Version(repository, head)
     try:
-        look = worktree.look_at(repository.path)
+        look = looks.look_at(repository.path)
     except (NotFound, GitError):
         return
     if look.pointers.head:

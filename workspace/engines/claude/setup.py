@@ -217,7 +217,7 @@ def options(
     """Each for an observed behaviour of Claude Code: docs/design/engines.md#the-claude-engine."""
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
-    seconds = job.ask_seconds + LATE_S
+    seconds = job.ask_most + LATE_S
     trusted = job.engine_cfg["settings"].get("projectSettings") is True
     return ClaudeAgentOptions(
         tools=tools(job),

@@ -174,10 +174,18 @@ async function ask() {
     content.hidden = false;
     draw(project, found);
     waiting.remove();
+    tellChanges().catch(() => {}); // the page does without
   } catch (error) {
     fill(trouble, problem(error.message));
     waiting.remove();
   }
+}
+
+/** What is not committed stands above the stack that it is on. */
+async function tellChanges() {
+  const { repos: changed } = await get(route("projects", slug, "changes"));
+  for (const [name, { shown }] of stacks)
+    shown.tell(changed.find(({ repo, files }) => repo === name && files) ?? null);
 }
 
 function step(by) {
@@ -259,4 +267,5 @@ action("Ask an agent about all open threads", () => askAgent(null, slug, {}, loa
 action("Copy all open threads as Markdown", () => threads.copyAll(), { icon: "copy" });
 action("Edit the intro", () => intro.open(), { icon: "pencil" });
 action("Add a repository", () => repositories.toggle(true), { icon: "plus" });
+addEventListener("focus", () => tellChanges().catch(() => {}));
 live(load, (event) => event.type === "projects" || event.project === slug);

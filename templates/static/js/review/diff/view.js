@@ -11,6 +11,7 @@
 // general            the place above all files, for threads of the commit.
 
 import { fill, h } from "../../kit/dom.js";
+import { worktree } from "../state.js";
 import { look } from "./look.js";
 import { FileView } from "./file.js";
 import { pace } from "./pace.js";
@@ -23,10 +24,11 @@ export const general = document.getElementById("general");
 const scroller = document.getElementById("main");
 const list = document.getElementById("files");
 const FIRST = 8; // files drawn with the page
+const NOTHING = worktree ? "Nothing differs from HEAD." : "This commit changes no file.";
 const HEADS = 90; // px that the toolbar and a file's header take
 const callbacks = { file: new Set(), comment: new Set() };
 /** @type {Record<string, (...given: any[]) => any>} */
-const hooks = { viewed: () => {}, counted: () => {}, menu: () => {} };
+const hooks = { viewed: () => {}, counted: () => {}, menu: () => {}, discard: () => {} };
 const views = new Map();
 
 export const onFile = (callback) => {
@@ -36,7 +38,7 @@ export const onFile = (callback) => {
 export const onComment = (callback) => callbacks.comment.add(callback);
 export const comment = (chosen) => callbacks.comment.forEach((callback) => callback(chosen));
 
-/** What the page does: viewed(view, wanted), counted(view), menu(view). */
+/** What the page does: viewed(view, wanted), counted(view), menu(view), discard(view). */
 export const serve = (given) => Object.assign(hooks, given);
 
 export const viewOf = (path) => views.get(path) ?? null;
@@ -55,6 +57,7 @@ const page = {
   viewed: (...given) => hooks.viewed(...given),
   counted: (...given) => hooks.counted(...given),
   menu: (...given) => hooks.menu(...given),
+  discard: (...given) => hooks.discard(...given),
 };
 
 const near = new IntersectionObserver(
@@ -98,8 +101,8 @@ export async function show(files) {
     view.element.remove();
     views.delete(path);
   }
-  if (!files.length)
-    return fill(list, h("p", { class: "nothing soft" }, "This commit changes no file."));
+  if (!files.length) return fill(list, h("p", { class: "nothing soft" }, NOTHING));
+  list.querySelector(":scope > .nothing")?.remove();
   const breathe = pace();
   for (const [n, file] of files.entries()) {
     const known = views.get(file.path);
@@ -120,7 +123,7 @@ export async function show(files) {
 /** Marks of a file that is shown; its diff only when its contents are others. */
 function update(view, file) {
   const { viewed, changed_since_viewed } = file;
-  const other = file.old_oid !== view.file.old_oid || file.new_oid !== view.file.new_oid;
+  const other = ["old_oid", "new_oid", "new_mode"].some((key) => file[key] !== view.file[key]);
   if (other) view.file = file;
   else Object.assign(view.file, { viewed, changed_since_viewed });
   view.say();

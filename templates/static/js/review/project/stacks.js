@@ -1,15 +1,16 @@
 // The stacks of one repository: cards with their commits, the top first; merged ones folded.
 
-import { put } from "../../kit/api.js";
+import { post, put } from "../../kit/api.js";
 import { plusMinus } from "../../kit/bars.js";
 import { button, fill, h, icon, visible } from "../../kit/dom.js";
-import { plural } from "../../kit/words.js";
+import { attempt, toast } from "../../kit/toast.js";
+import { plural, relative } from "../../kit/words.js";
 import { askAgent } from "../ask.js";
 import { commitRow } from "./commitrow.js";
 import { calm } from "../live.js";
 import { Note } from "./note.js";
 import { unresolved } from "../projects/row.js";
-import { commitOf, route } from "../route.js";
+import { commitOf, pageOf, route } from "../route.js";
 
 const sum = (commits, of) => commits.reduce((total, commit) => total + of(commit), 0);
 const titled = (stack, alone) => stack.title ?? (alone ? "Commits" : "Other commits");
@@ -32,9 +33,30 @@ export class Stacks {
     this.node = h("div", { class: "stacks" });
     this.merged = new Merged(project);
     this.none = h("p", { class: "card nothing soft" });
+    this.folded = h("p", { class: "says wrap folded-line" });
+    this.changed = null;
+    this.row = h("a", { class: "card row changesrow" });
+  }
+
+  /** What is not committed, {head, files, …}, null for nothing: a row above the stack it is on. */
+  tell(changed) {
+    if (JSON.stringify(changed) === JSON.stringify(this.changed)) return;
+    this.changed = changed;
+    if (changed) {
+      this.row.href = pageOf(this.project, changed.repo, "WORKTREE");
+      fill(
+        this.row,
+        icon("pencil"),
+        h("span", { class: "strong small" }, "Not committed"),
+        h("span", { class: "count" }, `· ${plural(changed.files, "file")}`),
+        h("span", { class: "push" }, plusMinus(changed.additions, changed.deletions)),
+      );
+    }
+    this.show(this.repo);
   }
 
   show(repo) {
+    this.repo = repo;
     const bySha = new Map(repo.commits.map((commit) => [commit.sha, commit]));
     const shown = [];
     for (const stack of repo.stacks) {
@@ -54,12 +76,36 @@ export class Stacks {
       });
     });
     const nodes = shown.map(({ stack }) => this.cards.get(stack.n).node);
+    const on = shown.findIndex(({ stack }) => stack.commits.includes(this.changed?.head));
+    if (this.changed) nodes.splice(Math.max(on, 0), 0, this.row);
     const done = repo.commits.filter((commit) => commit.status === "merged");
     this.merged.show(repo.name, done);
     const range = repo.range.text ?? "the range";
     fill(this.none, `No commit in ${range}. What is committed there is listed here at once.`);
     const empty = !repo.commits.length && !repo.errors.length;
-    place(this.node, [...nodes, empty && this.none, this.merged.node].filter(Boolean));
+    fill(this.folded, ...(repo.folded ? this.undoable(repo) : []));
+    const last = repo.folded && this.folded;
+    place(this.node, [last, ...nodes, empty && this.none, this.merged.node].filter(Boolean));
+  }
+
+  /** The last fold, as long as nothing came after it. */
+  undoable(repo) {
+    const { id, branch, at } = repo.folded;
+    return [
+      icon("check"),
+      h("span", {}, `The fixups of ${branch} were folded ${relative(at)}.`),
+      button("Undo the fold", {
+        icon: "restart",
+        kind: "s",
+        onclick: (event) => attempt(event, () => this.unfold(repo.name, id)),
+      }),
+    ];
+  }
+
+  async unfold(repo, id) {
+    await post(route("projects", this.project, "repos", repo, "fold", "undo"), { id });
+    toast("The fold was undone.");
+    await this.refresh();
   }
 
   card(repo, n) {
@@ -89,6 +135,7 @@ class Card {
 
   constructor(project, repo, n, refresh) {
     this.project = project;
+    this.refresh = refresh;
     const id = `stack-${repo}-${n}`;
     this.joint = h("p", { class: "joint" });
     this.dot = h("span", { class: "stackdot" });
@@ -122,6 +169,12 @@ class Card {
       now: () => ({ seen: this.stack.title, words: this.name }),
     });
     this.warning = h("p", { class: "says warn note", hidden: true });
+    this.clash = h("p", { class: "says bad note", role: "alert", hidden: true });
+    this.fold = button("", {
+      kind: "s",
+      title: "Make the fixups part of the commits they amend",
+      onclick: (event) => attempt(event, () => this.squash()),
+    });
     this.rows = h("ol");
     this.none = h("p", { class: "nothing soft", hidden: true }, "No commit is in this stack now.");
     this.node = h(
@@ -137,10 +190,19 @@ class Card {
           this.dot,
           this.head,
           this.facts,
-          h("span", { class: "push line" }, this.open, this.ask, this.note.edit, this.picture),
+          h(
+            "span",
+            { class: "push line" },
+            this.open,
+            this.ask,
+            this.fold,
+            this.note.edit,
+            this.picture,
+          ),
         ),
         h("div", { class: "note" }, this.note.node),
         this.warning,
+        this.clash,
         this.rows,
         this.none,
       ),
@@ -160,9 +222,13 @@ class Card {
       this.facts,
       h("span", { class: "count" }, plural(commits.length, "commit")),
       size(commits, false),
+      stack.chat && h("a", { class: "link tiny", href: stack.chat }, "Chat"),
     );
+    this.note.edit.hidden = Boolean(stack.branch);
     const waiting = sum(commits, (commit) => commit.unresolved);
     fill(this.open, waiting ? unresolvedWords(waiting) : null);
+    this.repo = repo;
+    this.tips(commits, stack.fixups ?? 0);
     this.ask.hidden = !waiting;
     this.ask.setAttribute("aria-label", visible(`Ask an agent about ${title}`));
     this.picture.hidden = !commits.length;
@@ -176,6 +242,30 @@ class Card {
     this.none.hidden = commits.length > 0;
     const items = commits.map((commit) => ({ project: this.project, repo, commit }));
     this.update(items.reverse());
+  }
+
+  /** Fold is offered while there is something to fold; why it was refused stays until it moves. */
+  tips(commits, fixups) {
+    const tip = commits.at(-1)?.sha;
+    if (tip !== this.tip) this.clash.hidden = true;
+    this.tip = tip;
+    this.fold.hidden = !fixups;
+    fill(this.fold, icon("carry"), `Fold ${plural(fixups, "fixup")}`);
+  }
+
+  async squash() {
+    const at = route("projects", this.project, "repos", this.repo, "stacks", this.stack.n, "fold");
+    this.clash.hidden = true;
+    try {
+      const { folded } = await post(at, {});
+      toast(`${plural(folded, "fixup")} folded.`);
+    } catch (error) {
+      if (error.status !== 409) throw error;
+      this.clash.hidden = false;
+      fill(this.clash, icon("alert"), h("span", {}, error.message));
+    } finally {
+      await this.refresh();
+    }
   }
 }
 

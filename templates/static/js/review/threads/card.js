@@ -10,6 +10,7 @@ import { mark, onPage } from "./places.js";
 import { chatPage } from "../ask.js";
 import { asMarkdown, askAbout, place, reply, resolve } from "./review.js";
 import { Since } from "./since.js";
+import { appliable, textOf } from "./suggest.js";
 import { address, comments, standing, state, written } from "./words.js";
 
 const replyName = (id) => `reply ${id}`;
@@ -77,6 +78,10 @@ export class Card {
       placeholder: "Reply, Markdown works",
       verb: "Reply",
       small: true,
+      lines: () => {
+        const { line, start_line: start } = this.thread;
+        return textOf({ ...this.thread, start: start ?? line });
+      },
       send: (text) => reply(this.id, text),
       leave: () => this.node.focus({ preventScroll: true }),
     });
@@ -95,6 +100,7 @@ export class Card {
     this.thread = thread;
     this.node.classList.toggle("outdated", thread.outdated);
     this.node.classList.toggle("resolved", thread.resolved);
+    this.node.classList.toggle("done", !appliable(thread));
     const where = this.placed(thread);
     this.node.setAttribute("aria-label", visible(`Thread, ${state(thread)}: ${where}`));
     this.badge.hidden = !thread.outdated;

@@ -64,6 +64,13 @@ export async function reply(thread, body) {
   await load();
 }
 
+/** One fixup commit of these suggestions, [{thread, comment?, block?}]; resolves their threads. */
+export async function apply(suggestions) {
+  const made = await post(at("apply"), { suggestions });
+  await load();
+  return made;
+}
+
 export async function edit(thread, comment, body) {
   await patch(at("threads", thread, "comments", comment), { body });
   await load();
