@@ -26,7 +26,7 @@ function standingOf({ state: is, outdated, asked, proposed }) {
   return [
     icon(is === "asked" ? "clock" : "carry"),
     h("span", { class: "strong" }, word),
-    chat && h("a", { href: chat }, "the chat"),
+    chat && h("a", { class: "link", href: chat }, "the chat"),
     is === "answered" && proposed && h("span", {}, `${proposed.by} thinks it is done`),
   ];
 }
