@@ -90,6 +90,13 @@ class Options:
         env="SVC_REVIEWER",
         key="review.reviewer",
     )
+    editor_url: str = option(
+        readers.editor,
+        "",
+        "What opens a line in the editor: a preset, or an address with {path} and {line}",
+        env="SVC_EDITOR_URL",
+        key="editorUrl",
+    )
     dashboard_port: int | None = option(
         readers.port_or_off,
         4255,

@@ -5,6 +5,7 @@ No page waits for git: whether a commit is in the range of its repo is for the A
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -49,14 +50,14 @@ def project(request: HttpRequest, *, project: str) -> HttpResponse:
 def commit(request: HttpRequest, *, project: str, repo: str, sha: str) -> HttpResponse:
     """One commit: its diff and its review."""
     found = projects.get(project)
-    projects.repo(found, repo)
+    entry = projects.repo(found, repo)
     if not SHA.fullmatch(sha):
         raise NotFound(f"{sha} is not the sha of a commit.")
     short = sha[:SHOWN]
     name = visible(found.title)
     crumbs = [home(request), (name, f"{base(request)}/p/{project}"), (short, request.path)]
     title = f"{short} · {name}"
-    where = {"project": project, "repo": repo, "sha": sha}
+    where = {"project": project, "repo": repo, "sha": sha, "root": _work_tree(entry.path)}
     return _page(request, "commit", title=title, crumbs=crumbs, **where)
 
 
@@ -73,6 +74,11 @@ def base(request: HttpRequest) -> str:
 
 def home(request: HttpRequest) -> Crumb:
     return ("Review", f"{base(request)}/")
+
+
+def _work_tree(path: Path) -> str:
+    """The directory whose files an editor can open; "" for a bare repository."""
+    return str(path) if os.path.lexists(path / ".git") else ""
 
 
 def _page(
