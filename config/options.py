@@ -79,7 +79,7 @@ class Options:
     review_port: int | None = option(
         readers.port_or_off,
         5622,
-        "Port of the review part, or off",
+        "Port of review, or off",
         env="SVC_REVIEW_PORT",
         key="review.port",
     )
@@ -91,11 +91,7 @@ class Options:
         key="review.reviewer",
     )
     editor_url: str = option(
-        readers.editor,
-        "",
-        "What opens a line in the editor: a preset, or an address with {path} and {line}",
-        env="SVC_EDITOR_URL",
-        key="editorUrl",
+        readers.editor, "", "What opens a line", env="SVC_EDITOR_URL", key="editorUrl"
     )
     dashboard_port: int | None = option(
         readers.port_or_off,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
@@ -16,6 +17,7 @@ from review.api import bodies, pictures, queries
 from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, tagged
 from review.stacks import changes, details, interdiff, taking
 from review.stacks import repo as repos
+from review.stacks.compared import comparison, versions
 from review.threads import export, records
 
 
@@ -94,6 +96,37 @@ class CommitViewSet(ViewSet):
         """What changed between the commit this one was carried from, or `from`, and this one."""
         asked = request.query_params
         found = interdiff.interdiff(old=asked.get("from"), path=asked.get("path"), **place)
+        return Response(found)
+
+    @documented(versions.Versions, errors=(400, 404))
+    def versions(self, request: Request, **place: Any) -> HttpResponseBase:
+        """Every sha that the commit had while it was reviewed, and that of your last look."""
+        make = partial(versions.versions, **place)
+        return tagged(request, place["project"], make, "versions", *place.values())
+
+    @documented(comparison.Since, query=queries.Since, errors=(400, 404))
+    def since(self, request: Request, old: str, **place: Any) -> HttpResponseBase:
+        """What became of that version: the files that differ, in the current one or in `to`."""
+        asked = request.query_params
+        contents, to = asked.get("contents", "all"), asked.get("to")
+        whole = flag(request, "base")
+        make = partial(
+            comparison.since, old=old, to=to, whole=whole, contents=contents, **place
+        )  # fmt: skip
+        parts = ("since", old, str(to), str(whole), contents, *place.values())
+        return tagged(request, place["project"], make, *parts)
+
+    @documented(comparison.File, query=queries.SinceFile, errors=(400, 404))
+    def since_file(self, request: Request, old: str, **place: Any) -> Response:
+        """One of these files with its contents."""
+        asked = request.query_params
+        found = comparison.file(
+            old=old,
+            path=asked.get("path"),
+            to=asked.get("to"),
+            whole=flag(request, "base"),
+            **place,
+        )
         return Response(found)
 
     @binary(MARKDOWN, query=queries.ThreadsText, errors=(400, 404))

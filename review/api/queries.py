@@ -49,6 +49,21 @@ class Interdiff(Shape):
         return {"from": s.CharField(required=False), **super().get_fields()}
 
 
+class Versions(Shape):
+    to = s.CharField(required=False, help_text="the version compared with; the current one")
+    base = s.ChoiceField(
+        ["0", "1"], required=False, help_text="1: also files that only the base changes"
+    )
+
+
+class Since(Contents, Versions):
+    pass
+
+
+class SinceFile(Path, Versions):
+    pass
+
+
 class Picture(Shape):
     scale = s.ChoiceField(list(SCALES), required=False)
     title = s.ChoiceField(["0", "1"], required=False)

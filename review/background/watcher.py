@@ -20,7 +20,7 @@ from config.storage.paths import UnsafePath, own_folder
 from config.storage.watch import Watcher
 from review import caches, events, files, projects
 from review.background.telling import Teller
-from review.git import catfile, refs
+from review.git import catfile, keeping, refs
 from review.git.repository import open_repository
 from review.projects import Project
 from review.stacks import repo as repos
@@ -43,6 +43,9 @@ class Background:
     def start(self) -> None:
         sweep(_review_folders())
         self._projects = {project.slug: project for project in projects.all()}
+        for project in self._projects.values():
+            for entry in project.repos:
+                self._keep(project.slug, entry.name)
         self._teller.start()
         self._watcher.start()
 
@@ -86,6 +89,11 @@ class Background:
                 if name.endswith(".yaml"):
                     tell = partial(_tell_commits, slug, kind, repo, name.removesuffix(".yaml"))
                     later((kind, slug, repo, name), tell)
+                    self._keep(slug, repo)
+
+    def _keep(self, slug: str, repo: str) -> None:
+        """Files that a hand wrote hold their commits too."""
+        self._teller.later(("keep", slug, repo), partial(_hold, slug, repo))
 
     def _project(self, slug: str) -> None:
         """A project came, went, or says something else in the keys that are ours."""
@@ -162,6 +170,17 @@ def _refs(slug: str, name: str) -> str | None:
         return None
     except GitError:
         return ""
+
+
+def _hold(slug: str, name: str) -> None:
+    """Keep the commits that have a review file from git's cleaning."""
+    shas = files.names(slug, "reviews", name)
+    if not shas:
+        return
+    try:
+        keeping.hold(open_repository(projects.repo(projects.get(slug), name).path), shas)
+    except (NotFound, GitError):
+        return
 
 
 def _etag(path: Path, project: Path) -> str:
