@@ -13,18 +13,21 @@ from review import pages
 from review.api.commits import CommitViewSet
 from review.api.instance import InstanceViewSet
 from review.api.projects import ProjectViewSet
+from review.api.stacks import StackViewSet
 from review.api.threads import ThreadViewSet
 from review.api.worktree import WorktreeViewSet
 
 P = "api/projects/<str:project>"
 C = f"{P}/repos/<str:repo>/commits/<str:sha>"
 WORKTREE = f"{P}/repos/<str:repo>/commits/WORKTREE"
+STACK = f"{P}/repos/<str:repo>/stacks/<str:n>"
 THREAD = f"{C}/threads/<str:thread>"
 
 shown = SpectacularSwaggerSplitView.as_view
 instance = InstanceViewSet.as_view
 project = ProjectViewSet.as_view
 commit = CommitViewSet.as_view
+stack = StackViewSet.as_view
 thread = ThreadViewSet.as_view
 worktree = WorktreeViewSet.as_view
 
@@ -43,7 +46,10 @@ urlpatterns = [
     path(f"{P}/description", project({"put": "describe"})),
     path(f"{P}/repos", project({"post": "add_repo"})),
     path(f"{P}/repos/<str:repo>/path", project({"put": "move_repo"})),
-    path(f"{P}/repos/<str:repo>/stacks/<str:n>/description", project({"put": "note"})),
+    path(f"{STACK}/description", project({"put": "note"})),
+    path(f"{STACK}/diff", stack({"get": "retrieve"})),
+    path(f"{STACK}/diff/file", stack({"get": "file"})),
+    path(f"{STACK}/search", stack({"get": "search"})),
     path(f"{P}/threads", project({"get": "threads"})),
     path(f"{P}/threads.md", project({"get": "threads_text"})),
     path(f"{P}/preview", project({"post": "preview"})),
@@ -60,6 +66,7 @@ urlpatterns = [
     path(f"{C}/take", commit({"post": "take"})),
     path(f"{C}/viewed", commit({"put": "viewed"})),
     path(f"{C}/interdiff", commit({"get": "interdiff"})),
+    path(f"{C}/search", commit({"get": "search"})),
     path(f"{C}/versions", commit({"get": "versions"})),
     path(f"{C}/since/<str:old>", commit({"get": "since"})),
     path(f"{C}/since/<str:old>/file", commit({"get": "since_file"})),

@@ -17,7 +17,7 @@ from review.api import bodies, pictures, queries
 from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, tagged
 from review.stacks import changes, details, interdiff, taking
 from review.stacks import repo as repos
-from review.stacks.compared import comparison, versions
+from review.stacks.compared import comparison, finding, versions
 from review.threads import export, records
 
 
@@ -128,6 +128,11 @@ class CommitViewSet(ViewSet):
             **place,
         )
         return Response(found)
+
+    @documented(finding.Search, query=queries.Search, errors=(400, 404))
+    def search(self, request: Request, **place: Any) -> Response:
+        """The lines of the whole diff that hold a text."""
+        return Response(finding.in_commit(q=request.query_params.get("q"), **place))
 
     @binary(MARKDOWN, query=queries.ThreadsText, errors=(400, 404))
     def threads_text(self, request: Request, **place: Any) -> HttpResponse:

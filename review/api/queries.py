@@ -64,6 +64,10 @@ class SinceFile(Path, Versions):
     pass
 
 
+class Search(Shape):
+    q = s.CharField(help_text="upper case counts once there is any")
+
+
 class Picture(Shape):
     scale = s.ChoiceField(list(SCALES), required=False)
     title = s.ChoiceField(["0", "1"], required=False)
