@@ -17,6 +17,7 @@ from config.web.pages import Crumb, or_missing, page
 from review import projects
 
 SHA = re.compile(r"[0-9a-fA-F]{4,64}")
+POSITION = re.compile(r"[1-9][0-9]{0,3}")
 SHOWN = 7  # characters of a sha that say where you are
 
 
@@ -59,6 +60,19 @@ def commit(request: HttpRequest, *, project: str, repo: str, sha: str) -> HttpRe
     title = f"{short} · {name}"
     where = {"project": project, "repo": repo, "sha": sha, "root": _work_tree(entry.path)}
     return _page(request, "commit", title=title, crumbs=crumbs, **where)
+
+
+@or_missing(_missing)
+def stack(request: HttpRequest, *, project: str, repo: str, n: str) -> HttpResponse:
+    """A stack as one diff."""
+    found = projects.get(project)
+    entry = projects.repo(found, repo)
+    if not POSITION.fullmatch(n):
+        raise NotFound(f"{n} is not the position of a stack.")
+    name, here = visible(found.title), f"Stack {n}"
+    crumbs = [home(request), (name, f"{base(request)}/p/{project}"), (here, request.path)]
+    where = {"project": project, "repo": repo, "stack": n, "root": _work_tree(entry.path)}
+    return _page(request, "stack", title=f"{here} · {name}", crumbs=crumbs, **where)
 
 
 def missing(request: HttpRequest, **_where: str) -> HttpResponse:

@@ -129,6 +129,20 @@ class CommitViewSet(ViewSet):
         )
         return Response(found)
 
+    @documented(finding.Search, query=queries.SinceSearch, errors=(400, 404))
+    def since_search(self, request: Request, old: str, **place: Any) -> Response:
+        """The lines that hold a text in what differs between the two."""
+        asked = request.query_params
+        return Response(finding.since(old=old, q=asked.get("q"), to=asked.get("to"), **place))
+
+    @binary(*assets.TYPES.values(), query=queries.SinceImage, errors=(400, 404))
+    def since_image(self, request: Request, old: str, **place: Any) -> HttpResponse:
+        """An image that differs, as the older (LEFT) or the newer one (RIGHT) has it."""
+        asked = request.query_params
+        path, side = asked.get("path"), asked.get("side")
+        data, kind = comparison.image(old=old, path=path, side=side, to=asked.get("to"), **place)
+        return HttpResponse(data, content_type=kind, headers=assets.HEADERS)
+
     @documented(finding.Search, query=queries.Search, errors=(400, 404))
     def search(self, request: Request, **place: Any) -> Response:
         """The lines of the whole diff that hold a text."""

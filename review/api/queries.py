@@ -68,6 +68,14 @@ class Search(Shape):
     q = s.CharField(help_text="upper case counts once there is any")
 
 
+class SinceSearch(Search):
+    to = s.CharField(required=False)
+
+
+class SinceImage(Image):
+    to = s.CharField(required=False)
+
+
 class Picture(Shape):
     scale = s.ChoiceField(list(SCALES), required=False)
     title = s.ChoiceField(["0", "1"], required=False)

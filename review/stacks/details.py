@@ -182,13 +182,20 @@ def image(
     if path is not None and side not in (None, "LEFT", "RIGHT"):
         raise Invalid('"side" must be LEFT or RIGHT')
     target = _place(project, repo, sha).target
+    return image_of(target.repository, target.shown_commit, path, side)
+
+
+def image_of(
+    repository: Repository, commit: commits.Commit, path: str | None, side: str | None
+) -> tuple[bytes, str]:
+    """The same of one commit against its parent."""
     if path is None:
         raise Invalid('"path" is required')
-    for changed in target.shown_commit.files:
+    for changed in commit.files:
         if path in (changed.path, shown_path(changed.path)):
             oid = changed.old_oid if side == "LEFT" else changed.new_oid
             known = oid is not None and oid in changed.blobs
-            data = _small_blob(target.repository, oid) if oid and known else None
+            data = _small_blob(repository, oid) if oid and known else None
             kind = assets.kind_of(data) if data else None
             if data and kind:
                 return data, kind

@@ -17,6 +17,7 @@ from review.git.commits import Changed, Commit, shown_path
 from review.git.diffs import between
 from review.git.diffs.between import Found
 from review.git.repository import Repository
+from review.stacks import details
 from review.stacks import repo as repos
 from review.stacks.compared import versions
 from review.stacks.compared.versions import PARENT, Family, Version
@@ -121,6 +122,22 @@ def file(
     changed = pair.file(path)
     (record,) = pair.files.whole([changed])
     return _Marks(found, pair)(changed, record)
+
+
+def image(
+    project: str, repo: str, sha: str, old: str, *,
+    path: str | None, side: str | None, to: str | None = None,
+) -> tuple[bytes, str]:  # fmt: skip
+    """An image that differs, as the older or the newer one has it: its bytes and type."""
+    pair = two(project, repo, sha, old, to, whole=True)
+    return details.image_of(pair.repository, pair.commit, path, side)
+
+
+def two(
+    project: str, repo: str, sha: str, old: str, to: str | None = None, *, whole: bool = False
+) -> Pair:
+    """Two versions of a commit. NotFound for what is no version, or is gone."""
+    return _pair(versions.family(repos.target_at(project, repo, sha)), old, to, whole=whole)
 
 
 def pair_of(

@@ -12,7 +12,7 @@ from review.git.commits import shown_path
 from review.git.diffs import searching
 from review.git.diffs.searching import Hit
 from review.stacks import repo as repos
-from review.stacks.compared import stack
+from review.stacks.compared import comparison, stack
 
 MOST = 500  # lines of one answer
 LONGEST = 200  # characters of the text that is looked for
@@ -42,6 +42,16 @@ def in_commit(project: str, repo: str, sha: str, q: Any) -> Search:
     target = repos.target_at(project, repo, sha)
     shown = target.shown_commit
     return _answer(query, searching.search(target.repository, shown.parent, shown.sha, query))
+
+
+def since(project: str, repo: str, sha: str, old: str, q: Any, *, to: str | None = None) -> Search:
+    """The lines that hold the text in what differs between two versions, whoever changed them."""
+    query = _query(q)
+    pair = comparison.two(project, repo, sha, old, to)
+    there = pair.old.sha if pair.old else None
+    shown = {file.path for file in pair.commit.files}
+    hits = searching.search(pair.repository, there, pair.new.sha, query)
+    return _answer(query, (hit for hit in hits if hit.file.path in shown))
 
 
 def in_stack(project: str, repo: str, n: str, q: Any) -> Search:

@@ -11,6 +11,7 @@
 // general            the place above all files, for threads of the commit.
 
 import { fill, h } from "../../kit/dom.js";
+import { asked } from "../state.js";
 import { look } from "./look.js";
 import { FileView } from "./file.js";
 import { pace } from "./pace.js";
@@ -26,8 +27,9 @@ const FIRST = 8; // files drawn with the page
 const HEADS = 90; // px that the toolbar and a file's header take
 const callbacks = { file: new Set(), comment: new Set() };
 /** @type {Record<string, (...given: any[]) => any>} */
-const hooks = { viewed: () => {}, counted: () => {}, menu: () => {} };
+const hooks = { viewed: () => {}, counted: () => {}, menu: () => {}, address: asked };
 const views = new Map();
+let nothing = "This commit changes no file.";
 
 export const onFile = (callback) => {
   callbacks.file.add(callback);
@@ -36,8 +38,11 @@ export const onFile = (callback) => {
 export const onComment = (callback) => callbacks.comment.add(callback);
 export const comment = (chosen) => callbacks.comment.forEach((callback) => callback(chosen));
 
-/** What the page does: viewed(view, wanted), counted(view), menu(view). */
+/** What the page does: viewed(view, wanted), counted(view), menu(view), address(what, query). */
 export const serve = (given) => Object.assign(hooks, given);
+
+/** What is said in place of files where there is none. */
+export const sayNothing = (words) => (nothing = words);
 
 export const viewOf = (path) => views.get(path) ?? null;
 export const all = () => [...views.values()];
@@ -54,6 +59,7 @@ const page = {
   comment: ({ path }) => comment({ path, side: null, start: null, end: null }),
   viewed: (...given) => hooks.viewed(...given),
   counted: (...given) => hooks.counted(...given),
+  address: (...given) => hooks.address(...given),
   menu: (...given) => hooks.menu(...given),
 };
 
@@ -98,8 +104,7 @@ export async function show(files) {
     view.element.remove();
     views.delete(path);
   }
-  if (!files.length)
-    return fill(list, h("p", { class: "nothing soft" }, "This commit changes no file."));
+  if (!files.length) return fill(list, h("p", { class: "nothing soft" }, nothing));
   const breathe = pace();
   for (const [n, file] of files.entries()) {
     const known = views.get(file.path);

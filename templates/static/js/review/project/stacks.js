@@ -8,7 +8,7 @@ import { commitRow } from "./commitrow.js";
 import { calm } from "../live.js";
 import { Note } from "./note.js";
 import { unresolved } from "../projects/row.js";
-import { commitOf, route } from "../route.js";
+import { commitOf, pageOf, route } from "../route.js";
 
 const sum = (commits, of) => commits.reduce((total, commit) => total + of(commit), 0);
 const titled = (stack, alone) => stack.title ?? (alone ? "Commits" : "Other commits");
@@ -99,6 +99,8 @@ class Card {
       { class: "btn ghost s only", title: "Download the picture" },
       icon("download"),
     );
+    this.diff = h("a", { class: "btn ghost s only", title: "Read as one diff" }, icon("review"));
+    this.diff.href = pageOf(project, repo, "stacks", n);
     this.note = new Note({
       project,
       what: "note",
@@ -130,7 +132,7 @@ class Card {
           this.dot,
           this.head,
           this.facts,
-          h("span", { class: "push line" }, this.open, this.note.edit, this.picture),
+          h("span", { class: "push line" }, this.open, this.note.edit, this.diff, this.picture),
         ),
         h("div", { class: "note" }, this.note.node),
         this.warning,
@@ -160,6 +162,8 @@ class Card {
     if (commits.length)
       this.picture.href = `${commitOf(this.project, repo, commits.at(-1).sha, "stack.svg")}?scope=stack&download=1`;
     this.picture.setAttribute("aria-label", visible(`Download the picture of ${title}`));
+    this.diff.hidden = commits.length < 2;
+    this.diff.setAttribute("aria-label", visible(`Read ${title} as one diff`));
     this.note.what = `note of ${title}`;
     this.note.show({ text: stack.description, html: stack.description_html, seen: stack.title });
     this.warning.hidden = !stack.warning;

@@ -8,6 +8,8 @@ import { carriedBanner } from "../carried.js";
 import { onReload, ready, threadsOf } from "../commit.js";
 import { pace } from "../diff/pace.js";
 import { general, onComment, onFile } from "../diff/view.js";
+import { toast } from "../../kit/toast.js";
+import { state } from "../state.js";
 import { openPr, refreshPr } from "../pr.js";
 import { Card } from "./card.js";
 import { found, restore, write } from "./fresh.js";
@@ -122,6 +124,11 @@ async function start() {
   action("Comment on the commit", () => write({}), { icon: "say" });
   settleAbove(general);
   onComment((chosen) => {
+    const why = refusal(chosen);
+    if (why) {
+      toast(why);
+      return;
+    }
     const opener = /** @type {HTMLElement | null} */ (document.activeElement);
     write(chosen, () => opener?.isConnected && opener.focus({ preventScroll: true }));
   });
@@ -139,6 +146,14 @@ async function start() {
   onReview(restoreOnce());
   walk.byHash();
   onReload((what) => what === "commit" && refresh().catch(() => {}));
+}
+
+/** Why nothing can be written there: its lines are not those of this commit. */
+function refusal({ side }) {
+  if (state.compare?.to) return "This is an older version: comments go to the current one.";
+  if (state.compare && side === "LEFT")
+    return "The old lines are those of another version: comment on the new ones.";
+  return null;
 }
 
 /** Unsent text of before, once the first review is known. */
