@@ -14,7 +14,7 @@ from review.api.commits import CommitViewSet
 from review.api.instance import InstanceViewSet
 from review.api.projects import ProjectViewSet
 from review.api.stacks import StackViewSet
-from review.api.threads import ThreadViewSet
+from review.api.threads import DraftViewSet, ThreadViewSet
 from review.api.worktree import WorktreeViewSet
 
 P = "api/projects/<str:project>"
@@ -27,6 +27,7 @@ shown = SpectacularSwaggerSplitView.as_view
 instance = InstanceViewSet.as_view
 project = ProjectViewSet.as_view
 commit = CommitViewSet.as_view
+draft = DraftViewSet.as_view
 stack = StackViewSet.as_view
 thread = ThreadViewSet.as_view
 worktree = WorktreeViewSet.as_view
@@ -76,6 +77,9 @@ urlpatterns = [
     path(f"{C}/threads.md", commit({"get": "threads_text"})),
     path(f"{C}/stack.svg", commit({"get": "picture"}), {"kind": "svg"}),
     path(f"{C}/stack.png", commit({"get": "picture"}), {"kind": "png"}),
+    path(f"{C}/drafts", draft({"get": "list"})),
+    path(f"{C}/drafts/<str:draft>", draft({"patch": "edit", "delete": "remove"})),
+    path(f"{C}/verdict", draft({"post": "submit", "delete": "withdraw"})),
     path(f"{C}/threads", thread({"post": "create"})),
     path(THREAD, thread({"patch": "resolve"})),
     path(f"{THREAD}/comments", thread({"post": "reply"})),

@@ -13,6 +13,7 @@ from review.stacks.branches import Branch
 from review.stacks.prs.pr_files import Landed, Proposed
 from review.stacks.status import Github, Status
 from review.stacks.values import Item
+from review.threads.verdicts import Given
 
 Counts = tuple[int, int, int, int]  # threads, resolved, unresolved, viewed
 
@@ -86,6 +87,7 @@ class CommitItem(TypedDict):  # as the project detail lists it
     status: Status
     progress: Progress
     proposed: Proposed | None
+    verdicts: list[Given]
     landed: NotRequired[Landed | None]
     tip: NotRequired[str | None]
     parent: NotRequired[str | None]
@@ -206,7 +208,7 @@ def stack(one: values.Stack) -> Stack:
     return record | {"follow_on": True} if one.follow_on else record
 
 
-def listed(item: Item, short: str, counts: Counts) -> CommitItem:
+def listed(item: Item, short: str, counts: Counts, verdicts: Sequence[Given] = ()) -> CommitItem:
     commit = item.commit
     record: CommitItem = {
         "sha": commit.sha,
@@ -227,6 +229,7 @@ def listed(item: Item, short: str, counts: Counts) -> CommitItem:
         "status": item.status,
         "progress": progress(item, counts),
         "proposed": proposed(item),
+        "verdicts": list(verdicts),
     }
     if item.landed:
         there = item.landed.commit

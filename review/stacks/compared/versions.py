@@ -149,8 +149,9 @@ def _acts(target: Target, sha: str, me: str) -> set[Hashable]:
     said = commit_review.file_of(target, sha)
     if said is None:
         return set()
-    comments = (one for thread in said.threads for one in thread.comments if one.author == me)
-    return {(mark.path, mark.at) for mark in said.viewed} | {one.id for one in comments}
+    comments = (one.id for thread in said.threads for one in thread.comments if one.author == me)
+    verdicts = (("", one.at) for one in said.verdicts if one.author == me)
+    return {*((mark.path, mark.at) for mark in said.viewed), *comments, *verdicts}
 
 
 def _since(found: Family) -> Since | None:
@@ -165,7 +166,10 @@ def _since(found: Family) -> Since | None:
 
 
 def _read(found: Family) -> bool:
-    """Whether every file of it is marked as viewed."""
+    """Whether every file of it is marked as viewed, or it was judged."""
+    me, sha = reviewer.me().id, found.target.commit.sha
+    if any(one.author == me and one.sha == sha for one in found.shown.review.verdicts):
+        return True
     files = found.target.shown_commit.files
     return bool(files) and len(viewed.valid(found.target, found.shown)[0]) == len(files)
 
