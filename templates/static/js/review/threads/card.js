@@ -7,7 +7,7 @@ import { relative } from "../../kit/words.js";
 import { commentNode } from "./comment.js";
 import { Composer } from "./composer.js";
 import { mark, onPage } from "./places.js";
-import { asMarkdown, reply, resolve } from "./review.js";
+import { asMarkdown, draftReply, reply, resolve } from "./review.js";
 import { address, comments, standing, state, written } from "./words.js";
 
 const replyName = (id) => `reply ${id}`;
@@ -55,6 +55,7 @@ export class Card {
       verb: "Reply",
       small: true,
       send: (text) => reply(this.id, text),
+      keep: (text) => draftReply(this.id, text),
       leave: () => this.node.focus({ preventScroll: true }),
     });
   }

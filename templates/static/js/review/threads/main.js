@@ -12,10 +12,12 @@ import { toast } from "../../kit/toast.js";
 import { state } from "../state.js";
 import { openPr, refreshPr } from "../pr.js";
 import { Card } from "./card.js";
+import { drawDrafts } from "./drafted.js";
 import { found, restore, write } from "./fresh.js";
 import { drawn, leave, settleAbove, stand } from "./places.js";
 import { load, onReview } from "./review.js";
 import { steady } from "./steady.js";
+import { drawVerdicts, tellVerdicts } from "./verdicts.js";
 import { Walk } from "./walk.js";
 
 const banners = document.getElementById("carried");
@@ -36,6 +38,8 @@ async function draw(review) {
     steady(() => (rest = drawSome(left, breathe)));
     if (latest !== review) return;
   }
+  steady(() => drawDrafts(review.drafts, review.threads, placeOf));
+  tellVerdicts(review.verdicts, review.drafts.length);
   walk.say();
   threadsOf(openBy(review.threads));
   walk.arrive();
@@ -120,6 +124,7 @@ async function start() {
   const details = button("PR details", { icon: "pencil", id: "pr", onclick: openPr });
   document.getElementById("head-actions").append(details);
   document.getElementById("threadtools").append(walk.tools);
+  drawVerdicts();
   action("PR details", () => details.click(), { icon: "pencil" });
   action("Comment on the commit", () => write({}), { icon: "say" });
   settleAbove(general);
