@@ -49,6 +49,11 @@ def between(
     return {file: told for file, told in found.items() if not wanted.isdisjoint(names([file]))}
 
 
+def forget() -> None:
+    """Compare anew, as for the first time."""
+    _found.clear()
+
+
 def as_commit(new: Commit, old: str | None, found: Found) -> Commit:
     """The newer commit as if the older one were its parent."""
     return replace(new, parents=(old,) if old else (), files=tuple(found), counted=True)
