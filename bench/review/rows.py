@@ -47,8 +47,8 @@ class Client(Connection):
 
 
 def rows(made: World, client: Client) -> list[Callable[[], list[Figure]]]:
-    own = (detailing, opening, screening, streaming, placing, reviewing, posting, listing, carrying)
-    own = (*own, comparing)
+    own = (detailing, opening, screening, streaming, placing, reviewing, posting, listing, carrying,
+           comparing)  # fmt: skip
     return [partial(row, made, client) for row in own]
 
 
