@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip install -q --disable-pip-version-check --require-
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run install unit test stores check check-js js bench promises promises-stores pins clean \
-	engines engine-claude engine-models engine-acp
+	engines engine-claude engine-models engine-acp apprise
 
 run: $(VENV)/.base
 	@exec $(BIN)/python manage.py up
@@ -88,7 +88,7 @@ promises-stores: $(VENV)/.dev
 pins:
 	uv pip compile -q --no-emit-index-url --no-header --generate-hashes --python-version 3.11 --universal requirements.in -o requirements.txt
 	uv pip compile -q --no-emit-index-url --no-header --generate-hashes --python-version 3.11 --universal requirements-dev.in -o requirements-dev.txt
-	for extra in claude models acp cluster; do uv pip compile -q --no-emit-index-url --no-header --generate-hashes --python-version 3.11 --universal requirements-$$extra.in -o requirements-$$extra.txt; done
+	for extra in claude models acp cluster apprise; do uv pip compile -q --no-emit-index-url --no-header --generate-hashes --python-version 3.11 --universal requirements-$$extra.in -o requirements-$$extra.txt; done
 
 clean:
 	rm -rf $(VENV) tests/js/node_modules build .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -98,7 +98,10 @@ engines: engine-claude engine-models engine-acp
 
 engine-claude engine-models engine-acp: engine-%: $(VENV)/.%
 
-$(VENV)/.claude $(VENV)/.models $(VENV)/.acp: $(VENV)/.%: requirements-%.txt $(VENV)/.base
+# What the channels of kind `apprise` send with (docs/notifications.md).
+apprise: $(VENV)/.apprise
+
+$(VENV)/.claude $(VENV)/.models $(VENV)/.acp $(VENV)/.apprise: $(VENV)/.%: requirements-%.txt $(VENV)/.base
 	$(PIP) -r requirements-$*.txt
 	@touch $@
 

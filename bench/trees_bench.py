@@ -60,7 +60,7 @@ def _changes(root: Path, made: list[Path]) -> Figure:
     """With a project that lists the repository, as review reads it."""
     from django.conf import settings
 
-    from review.stacks import worktree
+    from review.stacks.worktree import looks
 
     project = Path(settings.PROJECTS_DIR) / "bench-trees"
     project.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def _changes(root: Path, made: list[Path]) -> Figure:
     change = _changer(made)
 
     def ours() -> None:
-        assert len(worktree.changes("bench-trees", "work")["files"]) == CHANGED
+        assert len(looks.changes("bench-trees", "work")["files"]) == CHANGED
 
     def floor() -> None:
         _git(root, "--no-optional-locks", "status", "--porcelain")

@@ -110,6 +110,7 @@ routes = URLRouter(
     [
         re_path(r"^mcp$", lazily("workspace.consumers.ManagementEndpoint")),
         re_path(r"^_svc/mcp$", lazily("workspace.consumers.TurnEndpoint")),
+        re_path(r"^_svc/mcp/(?P<part>[a-z]+)$", lazily("workspace.consumers.PartEndpoint")),
         re_path(DISCOVERY, lazily("workspace.consumers.Discovery")),
         machine,
         re_path(r"^api/health$", django_app),

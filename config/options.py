@@ -1,7 +1,7 @@
 """Every setting of the service: environment beats file beats default, read once.
 
 A value outside its set stops the start with one line and exit code 2; nothing falls back to a
-weaker default. `managementApi` and `mcpServers` are kept raw: their problems stop no start.
+weaker default. `managementApi`, `mcpServers`, `notify` are kept raw: they stop no start.
 """
 
 from __future__ import annotations
@@ -85,6 +85,10 @@ class Options:
     editor_url: str = option(
         readers.editor, "", "What opens a line", env="SVC_EDITOR_URL", key="editorUrl"
     )
+    agents_resolve: bool = option(
+        readers.boolean, False, "Agents resolve threads", env="SVC_AGENTS_RESOLVE",
+        key="review.agentsResolve",
+    )  # fmt: skip
     dashboard_port: int | None = option(
         readers.port_or_off,
         4255,
@@ -219,19 +223,13 @@ class Options:
         readers.boolean, True, "In-process read tools", env="SVC_SELF_MCP", key="selfMcpEnabled"
     )
     self_mcp_write: bool = option(
-        readers.boolean,
-        False,
-        "In-process chat-writing tools",
-        env="SVC_SELF_MCP_WRITE",
-        key="selfMcpWriteEnabled",
-    )
+        readers.boolean, False, "In-process chat-writing tools",
+        env="SVC_SELF_MCP_WRITE", key="selfMcpWriteEnabled",
+    )  # fmt: skip
     self_mcp_projects: bool = option(
-        readers.boolean,
-        False,
-        "In-process create_project",
-        env="SVC_SELF_MCP_PROJECTS",
-        key="selfMcpProjectsEnabled",
-    )
+        readers.boolean, False, "In-process create_project",
+        env="SVC_SELF_MCP_PROJECTS", key="selfMcpProjectsEnabled",
+    )  # fmt: skip
     hooks_mcp: bool = option(
         readers.boolean,
         False,
@@ -249,12 +247,9 @@ class Options:
     engine: str = option(readers.text, "", "Default engine", env="SVC_ENGINE", key="engine")
     model: str = option(readers.text, "", "Default model", env="SVC_MODEL", key="model")
     running_turns: int = option(
-        readers.whole(1, 64),
-        4,
-        "Turns running at once",
-        env="SVC_MAX_RUNNING_TURNS",
-        key="limits.runningTurns",
-    )
+        readers.whole(1, 64), 4, "Turns running at once",
+        env="SVC_MAX_RUNNING_TURNS", key="limits.runningTurns",
+    )  # fmt: skip
     turn_seconds: int = option(
         readers.whole(60, 86400),
         1800,
@@ -268,6 +263,9 @@ class Options:
         "How long a permission question waits",
         env="SVC_ASK_SECONDS",
         key="limits.askSeconds",
+    )
+    ask_hours: int = option(
+        readers.whole(1, 168), 24, "Longest it may wait", env="SVC_ASK_HOURS", key="limits.askHours"
     )
     sandbox: str = option(
         readers.one_of("auto", "bwrap", "off"),
@@ -337,13 +335,10 @@ class Options:
         readers.retry, RetrySetting(), "How a rate limit is waited out", key="engines.retry"
     )
     engines: Mapping[str, Any] = option(readers.mapping, {}, "Per-engine settings", key="engines")
-    mcp_servers: Any = option(
-        lambda _name, value: value, {}, "Servers of tools for agents", key="mcpServers"
-    )
+    mcp_servers: Any = option(readers.raw, {}, "Servers of tools for agents", key="mcpServers")
     tools: Mapping[str, Any] = option(readers.mapping, {}, "Per-tool settings", key="tools")
-    management_api: Any = option(
-        lambda _name, value: value, {}, "The /mcp endpoint", key="managementApi"
-    )
+    management_api: Any = option(readers.raw, {}, "The /mcp endpoint", key="managementApi")
+    notify: Any = option(readers.raw, (), "Channels that notifications go to", key="notify")
 
 
 OPTIONS: dict[str, Option] = {

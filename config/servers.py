@@ -105,10 +105,10 @@ def one(name: str, entry: Any) -> ServerSetting:
         raise BadServer(f"type: this is {kind}; leave it out")
     start, call = _seconds(entry, START), _seconds(entry, CALL)
     if own is STDIO:
-        words, names = command(entry), _variables(entry.get("env"))
+        words, names = command(entry), variables(entry.get("env"))
         return ServerSetting(name, words, names, start_seconds=start, call_seconds=call)
-    address, headers = url(entry["url"]), _headers(entry.get("headers"))
-    return ServerSetting(name, url=address, headers=headers, start_seconds=start, call_seconds=call)
+    address, given = url(entry["url"]), headers(entry.get("headers"))
+    return ServerSetting(name, url=address, headers=given, start_seconds=start, call_seconds=call)
 
 
 def check_name(name: str) -> None:
@@ -159,7 +159,8 @@ def refused(name: str) -> bool:
     return name.startswith(NEVER) or name in NEVER_EXACT
 
 
-def _variables(value: Any) -> tuple[str, ...]:
+def variables(value: Any) -> tuple[str, ...]:
+    """The names under `env`. Raises BadServer."""
     if isinstance(value, Mapping):
         text = "env: values are refused; write a list of names, and set them where the service runs"
         raise BadServer(f"{text}, e.g. [{', '.join(map(str, value)) or 'MY_TOKEN'}]"[:400])
@@ -169,17 +170,19 @@ def _variables(value: Any) -> tuple[str, ...]:
     for name in names:
         if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
             raise BadServer(f'env: "{str(name)[:40]}" is not the name of a variable')
-        _check_variable("env", name)
+        check_variable("env", name)
     return tuple(dict.fromkeys(names))
 
 
-def _check_variable(where: str, name: str) -> None:
+def check_variable(where: str, name: str) -> None:
+    """Raises BadServer for a variable that no command of ours may be given."""
     if refused(name):
         text = f"{where}: {name[:60]} is never passed on, for it may hold a secret of this service"
         raise BadServer(f"{text}; copy what is needed into a variable of another name")
 
 
-def _headers(value: Any) -> dict[str, tuple[str, str]]:
+def headers(value: Any) -> dict[str, tuple[str, str]]:
+    """name -> (what stands before it, the variable). Raises BadServer."""
     if value is not None and not isinstance(value, Mapping):
         raise BadServer('headers: must be a mapping, e.g. {Authorization: "Bearer env:MY_TOKEN"}')
     found = {}
@@ -191,7 +194,7 @@ def _headers(value: Any) -> dict[str, tuple[str, str]]:
         if reference is None:
             why = "a value in the file is refused; put it into a variable and write"
             raise BadServer(f'headers.{name}: {why} "env:VARIABLE" (or "Bearer env:VARIABLE")')
-        _check_variable(f"headers.{name}", reference[2])
+        check_variable(f"headers.{name}", reference[2])
         found[name] = (reference[1], reference[2])
     return found
 

@@ -140,8 +140,8 @@ Q_CLUSTER: dict[str, Any] = {
     "ALT_CLUSTERS": {
         homes.queue("turns", SVC_HOME): {
             "workers": SVC.running_turns,
-            "timeout": SVC.turn_seconds + 180,
-            "retry": SVC.turn_seconds + 900,
+            "timeout": SVC.turn_seconds + SVC.ask_hours * 3600 + 180,
+            "retry": SVC.turn_seconds + SVC.ask_hours * 3600 + 900,
             "queue_limit": 1,
             "bulk": 1,
             "recycle": 200,
@@ -170,6 +170,7 @@ SVC_BACKGROUND = [
     "workspace.background.watcher.Background",
     "workspace.boot.ManagementApi",
     "workspace.boot.Agents",
+    "workspace.notify.showing.Pages",
     "review.background.watcher.Background",
     "dashboard.background.Background",
 ]
@@ -178,6 +179,8 @@ SVC_PORTS = {"dashboard": "dashboard.daemon.ownport.wanted"}
 # () -> one line; `manage.py reindex`
 SVC_INDEXES = ["workspace.reindex.reindex", "review.reindex.reindex"]
 SVC_WORKING_DIR = "workspace.projects.store.working_dir"  # slug -> where its agents work, or None
+SVC_UNDER_REVIEW = "review.stacks.moving.ensure"  # slug, top of a work tree -> it is under review
+SVC_CHATS = "workspace.asking"  # how other parts ask an agent (config/web/asking.py)
 # what this node tells the others of itself (kernel/process/nodes.py): () -> a JSON value
 SVC_NODE_FACTS = {
     "home": "config.storage.homes.home",
@@ -190,6 +193,7 @@ SVC_ELSEWHERE = [
     "review.reindex.Rows",
     "dashboard.history.scope.Rows",
 ]
+SVC_PERSON = "review.reviewer.me"  # () -> who comments on this machine: `id` and `name`
 SVC_BACKUP = {"projects": PROJECTS_DIR, "dashboard": DATA_DIR / "dashboard"}
 
 if SVC.redis_url:

@@ -1,9 +1,9 @@
 """What a part tells the others has happened, as Django signals: no part imports another.
 
-A signal is sent in the process where the thing happened, after it was written, with one argument,
-`happening`. Receivers connect in their AppConfig's `ready`, return at once (what takes time goes
-to a queue) and may fail: nothing that happened is undone by who hears of it.
-See docs/design/architecture.md#what-the-parts-tell-each-other.
+A signal is sent in the process where the thing happened, after it was written, from a thread that
+may use the database, with one argument, `happening`. Receivers connect in their AppConfig's
+`ready`, return at once (what takes time goes to a queue) and may fail: nothing that happened is
+undone by who hears of it. See docs/design/architecture.md#what-the-parts-tell-each-other.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from django.dispatch import Signal
 
 log = logging.getLogger(__name__)
 
+Act = Literal["opened", "replied", "resolved", "reopened"]
+
 thread_written = Signal()  # ThreadWritten
 branch_moved = Signal()  # BranchMoved
 app_changed = Signal()  # AppChanged
@@ -27,7 +29,8 @@ class ThreadWritten:
     """A person or an agent wrote in a thread of a commit under review, through the API or a file.
 
     `sha` is the full sha of the commit it stands on, `line` None where it is about a whole file or
-    commit, `author` as in the thread ("reviewer", "agent:claude").
+    commit, `author` as in the thread ("reviewer", "agent:claude"). `by_file`: the file was edited,
+    so that the author is only what it says.
     """
 
     repository: Path
@@ -35,16 +38,18 @@ class ThreadWritten:
     repo: str
     sha: str
     thread: str
-    act: Literal["opened", "replied", "resolved", "reopened"]
+    act: Act
     author: str
     text: str
     file: str = ""
     line: int | None = None
+    by_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class BranchMoved:
-    """A branch under review moved; `before` is empty where it came, `after` where it went."""
+    """A branch under review moved: its short name, `before` empty where it came, `after` where it
+    went. A repository that is in several projects is told once for each."""
 
     repository: Path
     project: str
@@ -58,8 +63,9 @@ class BranchMoved:
 class AppChanged:
     """A known app was judged otherwise than before.
 
-    `crash_loop` is told once when restarting it is given up. `always` says that its definition
-    expects it to be up. `directory` is None where none is known.
+    `crash_loop` is told once when restarting it is given up. `before` tells an app that came back
+    ("down", "crash_loop") from one that was started ("stopped", "" for one not judged before).
+    `always` says that its definition expects it to be up. `directory` is None where none is known.
     """
 
     app: str  # its id
@@ -68,6 +74,7 @@ class AppChanged:
     state: Literal["down", "up", "crash_loop"]
     reason: str
     always: bool
+    before: Literal["down", "up", "crash_loop", "stopped", ""] = ""
 
 
 def tell(signal: Signal, happening: Any) -> None:

@@ -7,3 +7,4 @@ class ReviewConfig(AppConfig):
     name = "review"
     surface = "review"
     palette = "review.palette"  # config.web.palette
+    turn_tools = "review.mcp.turn_tools"  # config.mcp.turn_tools

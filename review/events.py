@@ -29,7 +29,7 @@ def pr(project: str, repo: str, sha: str) -> None:
 
 
 def project(slug: str, reason: str) -> None:
-    """`reason`: config, git, description, stack, assets or reviews."""
+    """`reason`: config, git, description, stack, assets, reviews or worktree."""
     EVENTS.publish("", {"type": "project", "project": slug, "reason": reason})
 
 

@@ -35,6 +35,7 @@ BARE = re.compile(r"""(?<!\w)https?://[^\s<>"`.,;:!?'*_~()\]][^\s<>"`]{0,2000}""
 AFTER = ".,;:!?'\"*_~)]"  # behind an address these belong to the sentence
 TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
 LONGEST = 128 * 1024  # characters; more is shown as it was written
+SUGGESTION = "suggestion"  # a block of lines to stand instead of those that are talked about
 COLOURED = 4_000  # characters of code in one text; lexers can take the square of it
 LANGUAGES = frozenset({
     "bash", "c", "c++", "console", "cpp", "css", "diff", "docker", "dockerfile",
@@ -72,6 +73,17 @@ def html(text: str | None, *, mount: str = "") -> str:
     if len(plain) > LONGEST:
         return f"<pre>{escape(plain)}</pre>"
     return CLEANER.clean(_parser().render(plain, {"mount": mount, "left": COLOURED}))
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """What stands in the fenced blocks of this language, those inside of lists and quotes aside."""
+    if len(text) > LONGEST:
+        return []
+    return [
+        token.content
+        for token in _parser().parse(text, {"mount": "", "left": 0})
+        if token.type == "fence" and token.level == 0 and _language(token.info) == language
+    ]
 
 
 @cache
@@ -180,11 +192,17 @@ def _fence(
 ) -> str:
     """A block of code, coloured while there is something left of what one text may colour."""
     code = tokens[place].content
-    language = unescapeAll(tokens[place].info).strip().partition(" ")[0].lower()
+    language = _language(tokens[place].info)
     if language in LANGUAGES and len(code) <= env["left"]:
         env["left"] -= len(code)
         return f'<pre><code class="language-{language}">{_coloured(code, language)}</code></pre>\n'
+    if language == SUGGESTION:
+        return f'<pre><code class="language-{language}">{escape(code)}</code></pre>\n'
     return f"<pre><code>{escape(code)}</code></pre>\n"
+
+
+def _language(info: str) -> str:
+    return unescapeAll(info).strip().partition(" ")[0].lower()
 
 
 def _coloured(code: str, language: str) -> str:

@@ -18,6 +18,7 @@ from review import projects
 
 SHA = re.compile(r"[0-9a-fA-F]{4,64}")
 POSITION = re.compile(r"[1-9][0-9]{0,3}")
+CHANGES = "Not committed"
 SHOWN = 7  # characters of a sha that say where you are
 
 
@@ -73,6 +74,17 @@ def stack(request: HttpRequest, *, project: str, repo: str, n: str) -> HttpRespo
     crumbs = [home(request), (name, f"{base(request)}/p/{project}"), (here, request.path)]
     where = {"project": project, "repo": repo, "stack": n, "root": _work_tree(entry.path)}
     return _page(request, "stack", title=f"{here} · {name}", crumbs=crumbs, **where)
+
+
+@or_missing(_missing)
+def changes(request: HttpRequest, *, project: str, repo: str) -> HttpResponse:
+    """What is not committed in one repository."""
+    found = projects.get(project)
+    entry = projects.repo(found, repo)
+    name = visible(found.title)
+    crumbs = [home(request), (name, f"{base(request)}/p/{project}"), (CHANGES, request.path)]
+    where = {"project": project, "repo": repo, "sha": "WORKTREE", "root": _work_tree(entry.path)}
+    return _page(request, "changes", title=f"{CHANGES} · {name}", crumbs=crumbs, **where)
 
 
 def missing(request: HttpRequest, **_where: str) -> HttpResponse:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from config.web.palette import Destination, Folder, Waiting
 from review import projects
 from review.stacks import listing
+from review.stacks.worktree import looks
 
 SHORT = 7  # digits of a sha
 
@@ -42,12 +43,22 @@ def folders() -> Iterator[Folder]:
 
 
 def around(folder: Path) -> Iterator[Destination]:
-    """The stacks of repositories in a directory, as they were last read."""
+    """The stacks of repositories in a directory, as they were last read; of the directory itself
+    what is not committed, too."""
     for project in projects.all():
         for entry in project.repos:
             if not entry.errors and entry.path.resolve().is_relative_to(folder):
+                if entry.path.resolve() == folder and (
+                    found := looks.count(project.slug, entry.name)
+                ):
+                    path = _path(project.slug, entry.name, looks.WORD)
+                    yield Destination("Changes", "changes", path, _files(found["files"]))
                 for title, hint in listing.stacks(project, entry):
                     yield Destination(title, "review", _path(project.slug), hint)
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files" if count else "all committed"
 
 
 def _path(*parts: str) -> str:

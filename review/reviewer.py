@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import getpass
+import re
 import subprocess
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from django.conf import settings
 
 NOBODY = "reviewer"
 LONGEST = 128
+AGENT = "agent"  # signs what an agent says without a name; with one it is agent:<name>
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,11 @@ def me() -> Reviewer:
         return Reviewer(*settings.SVC.reviewer)
     mine = _os_user()
     return Reviewer(mine, _git_name() or mine)
+
+
+def is_agent(author: str | None) -> bool:
+    """Whether an agent signed it: `agent`, `agent:claude` and the like."""
+    return re.match(rf"{AGENT}\b", author or "", re.IGNORECASE) is not None
 
 
 def _os_user() -> str:

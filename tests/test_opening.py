@@ -53,7 +53,7 @@ EXCEPTIONS = {
     "workspace/access/reach.py": OWN,
     "workspace/chats/live.py": "appends to a file that is no link, and waits for nothing",
     "workspace/chats/turns/output.py": OWN,
-    "workspace/trees/entries.py": "opens by a name in an open folder, never through a link",
+    "config/git/entries.py": "opens by a name in an open folder, never through a link",
     "workspace/trees/touched.py": OWN,
     "workspace/triggers/schedule/": OWN,
 }

@@ -7,6 +7,7 @@ from django_q.models import Failure, OrmQ
 
 from config.web.admin import Inspection, Ledger, Values, site
 from workspace import models
+from workspace.notify import tables
 
 __all__ = ("site",)  # filled by this module's import
 
@@ -65,6 +66,24 @@ class Audit(Ledger):
 @admin.register(models.ClientUse, site=site)
 class Clients(Inspection):
     list_display = ("client", "last_used", "last_peer")
+
+
+@admin.register(tables.NotifyMessage, site=site)
+class NotifyMessages(Ledger):
+    list_display = ("id", "at", "event", "cause")
+    list_filter = (("event", Values),)
+
+
+@admin.register(tables.NotifyDelivery, site=site)
+class NotifyDeliveries(Inspection):
+    """What a channel has not taken yet."""
+
+    list_display = ("id", "message", "channel", "due", "tries")
+
+
+@admin.register(tables.NotifyChannel, site=site)
+class NotifyChannels(Inspection):
+    list_display = ("name", "failures", "since", "error", "given_up", "delivered")
 
 
 @admin.register(OrmQ, site=site)

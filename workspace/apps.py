@@ -7,3 +7,10 @@ class WorkspaceConfig(AppConfig):
     name = "workspace"
     surface = "main"
     palette = "workspace.palette"  # config.web.palette
+
+    def ready(self) -> None:
+        from workspace.notify import receivers  # these need the models
+        from workspace.triggers import hearing
+
+        hearing.connect()
+        receivers.connect()

@@ -1,4 +1,5 @@
-"""The ASGI endpoints with a gate of their own: /mcp, /_svc/mcp and OAuth discovery.
+"""The ASGI endpoints with a gate of their own: /mcp, /_svc/mcp and those of the parts below it,
+and OAuth discovery.
 
 Each says who calls and writes down what was done; the transport is the kernel's.
 """
@@ -10,6 +11,7 @@ from typing import Any
 
 from channels.generic.http import AsyncHttpConsumer
 
+from config.mcp import turn_tools
 from config.mcp.endpoint import Call, McpConsumer
 from config.mcp.operations import Principal
 from config.web.answers import Receive, Refusal, Send, refuse, send_json
@@ -19,11 +21,11 @@ from workspace.access import discovery, proxies
 from workspace.access.audit import LEDGER
 from workspace.access.clients import management
 from workspace.access.gate import FOREIGN_PAGE, NOT_FOUND, Gate, Stopped
-from workspace.access.principals import Client
-from workspace.chats.turns import tokens
+from workspace.access.principals import Agent, Client
+from workspace.chats.turns import jobs, tokens
 from workspace.mcp.catalogue import REGISTRY
 
-__all__ = ["REGISTRY", "Discovery", "ManagementEndpoint", "TurnEndpoint"]
+__all__ = ["REGISTRY", "Discovery", "ManagementEndpoint", "PartEndpoint", "TurnEndpoint"]
 
 OUTCOMES = {
     "insecure_transport": "insecure_transport",
@@ -80,6 +82,19 @@ class TurnEndpoint(McpConsumer):
         token = tokens.token_of(self.scope)
         found = await threads.run(tokens.caller, token) if token else None
         return found or NOT_FOUND
+
+
+class PartEndpoint(TurnEndpoint):
+    """/_svc/mcp/<part>: what another part gives to running turns, and to nobody else."""
+
+    async def admit(self) -> Principal | Refusal:
+        part = self.scope["url_route"]["kwargs"]["part"]
+        registry = turn_tools.registries().get(part)
+        found = await super().admit()
+        if registry is None or not isinstance(found, Agent):
+            return found if isinstance(found, Refusal) else NOT_FOUND
+        self.registry = registry  # type: ignore[misc] # of this one request
+        return await threads.run(jobs.helper, found, part)
 
 
 class Discovery(AsyncHttpConsumer):  # type: ignore[misc]

@@ -13,6 +13,7 @@ from workspace.access import reach
 from workspace.access.clients import management
 from workspace.engines import select
 from workspace.engines.base import NAMES
+from workspace.notify import describe
 from workspace.projects import store
 from workspace.servers import offered
 from workspace.triggers.entries import files
@@ -40,6 +41,7 @@ def check() -> Iterator[Finding]:
     for record in management().records:
         yield Finding(HINT, "management API", record.text)
     yield from engines()
+    yield from describe.findings()
 
 
 def engines() -> Iterator[Finding]:

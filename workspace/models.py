@@ -198,6 +198,8 @@ class Turn(models.Model):
     lease_until = models.DateTimeField(null=True)
     stop = models.CharField(max_length=16, blank=True)  # "", user, shutdown
     answers = models.JSONField(default=list)  # permission answers not yet delivered
+    asks = models.JSONField(default=list, db_default=[])  # open questions, questions.Question
+    waits = models.BooleanField(default=False, db_default=False)  # nobody attends it: asks a day
     token_hash = models.CharField(max_length=64, blank=True, db_index=True)
     home = _home()
     unclosed = models.BooleanField(default=False)  # ended where its transcript is out of reach
@@ -309,3 +311,6 @@ class ClientUse(models.Model):
 
     def __str__(self) -> str:
         return self.client
+
+
+from workspace.notify import tables  # noqa: E402, F401 - the tables of notifications are found here

@@ -50,6 +50,11 @@ def clients(request: HttpRequest) -> HttpResponse:
     return _page(request, "clients", title="Clients", crumbs=[HOME, ("Clients", "/clients")])
 
 
+def instance(request: HttpRequest) -> HttpResponse:
+    """The settings of the instance that have a page."""
+    return _page(request, "instance", title="Settings", crumbs=[HOME, ("Settings", "/settings")])
+
+
 @or_missing(_missing)
 def project(request: HttpRequest, *, slug: str) -> HttpResponse:
     return _project_page(request, "project", slug, "")

@@ -1,5 +1,5 @@
-"""What the palette finds of the workspace, and how much is unread: from the index alone; and the
-directories of other programs' sessions.
+"""What the palette finds of the workspace, and what waits for a person: from the index alone; and
+the directories of other programs' sessions.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from urllib.parse import quote
 
 from config.web.palette import Destination, Folder, Waiting
 from workspace.chats import unread
+from workspace.chats.turns import questions
 from workspace.models import Chat, Project, TriggerState
 from workspace.projects import sessions, store
+from workspace.worktrees import place
 
 CHATS = 3000  # the newest ones
 PAGES = (
@@ -18,12 +20,15 @@ PAGES = (
     ("All runs", "page", "/runs"),
     ("Clients of /mcp", "page", "/clients"),
     ("Audit", "page", "/audit"),
+    ("Settings: notifications", "page", "/settings"),
 )
 SECTIONS = ("chats", "triggers", "runs", "settings")
 
 
 def destinations() -> Iterator[Destination]:
-    """Pages, projects with theirs, triggers, and chats that are not archived, newest first."""
+    """Chats that ask for a person, pages, projects with theirs, triggers, and chats that are not
+    archived, newest first."""
+    yield from _asking()
     for label, kind, path in PAGES:
         yield Destination(label, kind, path)
     names = _projects()
@@ -37,6 +42,9 @@ def destinations() -> Iterator[Destination]:
 
 
 def waiting() -> Waiting:
+    asking = len({one["sessionId"] for one in questions.everywhere()})
+    if asking:
+        return Waiting(asking, "chat needs you" if asking == 1 else "chats need you", urgent=True)
     count = sum(unread.counts().values())
     return Waiting(count, "unread chat" if count == 1 else "unread chats")
 
@@ -45,6 +53,21 @@ def folders() -> Iterator[Folder]:
     """Where other agents of this user had sessions, the last first."""
     yield from (Folder(path, "claude") for path in sessions.claude())
     yield from (Folder(path, "codex") for path in sessions.codex())
+
+
+def _asking() -> Iterator[Destination]:
+    for one in questions.everywhere():
+        path = _path(one["project"], "chats", one["sessionId"])
+        hint = f"asks: {one['tool']} {one['summary']}".strip()
+        yield Destination(one["name"], "asks", path, hint, f"needs you {one['project']}")
+
+
+def branches(project: str) -> Iterator[Destination]:
+    """Chats with a worktree of their own, by their branch."""
+    rows = Chat.objects.filter(project=project, record__has_key="worktree")
+    for session_id, record in rows.order_by("created").values_list("id", "record"):
+        if tree := place.told(session_id, record):
+            yield Destination(tree.branch, "chat", _path(project, "chats", session_id))
 
 
 def _projects() -> dict[str, str]:

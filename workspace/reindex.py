@@ -17,11 +17,13 @@ from workspace import models
 from workspace.background import watcher
 from workspace.chats.search import indexing
 from workspace.chats.turns import delivery
+from workspace.notify import tables
 from workspace.projects import store
 from workspace.triggers import runs
 
 TABLES: tuple[type[Model], ...] = (
-    models.Turn, models.Run, models.AuditEntry, models.TriggerState,
+    models.Turn, models.Run, models.AuditEntry, models.TriggerState, tables.NotifyDelivery,
+    tables.NotifyMessage, tables.NotifyCause, tables.NotifyChannel,
 )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from workspace.chats.turns import recovery, worker
 from workspace.mcp.catalogue import REGISTRY
+from workspace.notify import delivery, folding
 from workspace.projects import store
 from workspace.trees import checkpoints
 from workspace.triggers import firing, following, retention
@@ -28,9 +29,15 @@ def start_run(run_id: str) -> None:
     firing.start(run_id)
 
 
+def notify() -> None:
+    """Send the notifications that are due, to channels; in the default cluster."""
+    delivery.drain()
+
+
 def prune() -> None:
     """Drop history past its retention; once a day."""
     retention.prune()
     checkpoints.prune()
     recovery.remove_logs()
     store.clear_staging()
+    folding.prune(datetime.now(UTC))

@@ -10,18 +10,21 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 from workspace import pages
+from workspace.api.asks import AskViewSet
 from workspace.api.attachments import AttachmentViewSet
 from workspace.api.chats import ChatViewSet
 from workspace.api.clones import CloneViewSet
 from workspace.api.edits import EditViewSet
 from workspace.api.folders import FolderViewSet
 from workspace.api.instance import InstanceViewSet
+from workspace.api.notify import NotifyViewSet
 from workspace.api.projects import ProjectViewSet
 from workspace.api.runs import RunViewSet
 from workspace.api.servers import ServerViewSet
 from workspace.api.sessions import SessionViewSet
 from workspace.api.trash import TrashViewSet
 from workspace.api.triggers import TriggerViewSet
+from workspace.api.worktrees import WorktreeViewSet
 
 READ = ["get", "head"]
 P = "api/projects/<str:slug>"
@@ -35,11 +38,14 @@ clone = CloneViewSet.as_view
 chat = ChatViewSet.as_view
 session = SessionViewSet.as_view
 edit = EditViewSet.as_view
+ask = AskViewSet.as_view
 attachment = AttachmentViewSet.as_view
 trash = TrashViewSet.as_view
 trigger = TriggerViewSet.as_view
 run = RunViewSet.as_view
 server = ServerViewSet.as_view
+notify = NotifyViewSet.as_view
+worktree = WorktreeViewSet.as_view
 
 api = [
     path("api/health", instance({"get": "health"})),
@@ -50,7 +56,10 @@ api = [
     path("api/engines", instance({"get": "engines"})),
     path("api/clients", instance({"get": "clients"})),
     path("api/audit", instance({"get": "audit"})),
+    path("api/notify", notify({"get": "list"})),
+    path("api/notify/<str:name>/test", notify({"post": "test"})),
     path("api/search", instance({"get": "search"})),
+    path("api/asks", ask({"get": "list"})),
     path("api/unread", instance({"get": "unread"})),
     path("api/read", instance({"post": "read"})),
     path("api/demo", instance({"post": "demo"})),
@@ -82,8 +91,13 @@ api = [
     path(f"{CHAT}/queue/<str:message>", chat({"delete": "withdraw"})),
     path(f"{CHAT}/archive", chat({"post": "archive"})),
     path(f"{CHAT}/read", chat({"post": "read"})),
+    path(f"{CHAT}/look", notify({"post": "look"})),
     path(f"{CHAT}/fork", chat({"post": "fork"})),
-    path(f"{CHAT}/permissions/<str:call>", chat({"post": "permit"})),
+    path(f"{CHAT}/permissions/<str:call>", ask({"post": "answer"})),
+    path(f"{CHAT}/permissions/<str:call>/keep", ask({"post": "keep"})),
+    path(f"{CHAT}/allow", ask({"delete": "revoke"})),
+    path(f"{CHAT}/worktree", worktree({"get": "retrieve", "post": "again"})),
+    path(f"{CHAT}/worktree/bring", worktree({"post": "bring"})),
     path(f"{CHAT}/edits", edit({"get": "list"})),
     path(f"{TURN}/edits", edit({"get": "retrieve"})),
     path(f"{TURN}/undo", edit({"post": "undo"})),
@@ -114,6 +128,7 @@ shown = [
     path("runs", pages.runs),
     path("audit", pages.audit),
     path("clients", pages.clients),
+    path("settings", pages.instance),
     path("projects/<str:slug>", pages.project),
     path("projects/<str:slug>/chats", pages.chats),
     path("projects/<str:slug>/chats/<str:session_id>", pages.chat),

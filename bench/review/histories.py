@@ -1,8 +1,8 @@
 """The histories that are measured, made by `git fast-import` with fixed seeds and dates.
 
 S: 50 commits on a tree of 1,000 files, and the same 50 rebased; W: one commit of 2,000 files; L:
-2,000 scattered changes of a file of 20,000 lines; V: two versions of a commit of 200 files. The shas
-of the heads of the first three are asserted: a change of this file that changes what is measured
+2,000 scattered changes of a file of 20,000 lines; V: two versions of a commit of 200 files. Of the
+others the shas of their heads are asserted: a change of this file that changes what is measured
 does not pass unseen.
 """
 

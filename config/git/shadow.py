@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +29,7 @@ ATTRIBUTES = {
     False: "* -text -crlf -eol -ident -filter -working-tree-encoding\n",
     True: "* -filter\n",
 }
-KEPT, VIEWED = r"^core\.excludesfile$", r"^core\.(excludesfile|autocrlf|eol)$"
+KEPT, VIEWED = r"^core\.excludesfile$", r"^core\.(excludesfile|autocrlf|eol|filemode|symlinks)$"
 QUESTIONS = ("--absolute-git-dir", "--git-common-dir", "--show-object-format")
 WHO = {
     f"GIT_{who}_{what}": value
@@ -67,8 +67,10 @@ class Shadow:
         timeout: float = command.TIMEOUT_S,
         accepted: Collection[int] = (0,),
         literal: bool = True,
+        more: Mapping[str, str] | None = None,
     ) -> bytes:
-        """A git command that reads the work tree by our index, and writes objects at most."""
+        """A git command that reads the work tree by our index, and writes objects at most; `more`
+        replaces parts of its environment."""
         environ = WHO | {
             "GIT_DIR": str(self.dir),
             "GIT_WORK_TREE": str(self.root),
@@ -84,6 +86,7 @@ class Shadow:
         environ["GIT_CONFIG_COUNT"] = str(len(self.settings))
         for n, (key, value) in enumerate(self.settings):
             environ |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
+        environ |= dict(more or {})
         return command.run(
             self.root, *args, stdin=stdin, timeout=timeout, environ=environ, accepted=accepted
         )
@@ -98,12 +101,21 @@ class Shadow:
         return {os.fsdecode(path.removeprefix(b"./")) for path in found[:-1]}
 
     def theirs(
-        self, *args: str, stdin: bytes | None = None, timeout: float = command.TIMEOUT_S
+        self,
+        *args: str,
+        stdin: bytes | None = None,
+        timeout: float = command.TIMEOUT_S,
+        more: Mapping[str, str] | None = None,
     ) -> bytes:
         """A git command on the user's repository that touches our refs at most."""
-        environ = {"GIT_DIR": str(self.git_dir), "GIT_WORK_TREE": str(self.root)}
+        environ = self.environ | dict(more or {})
         quiet = ("-c", "core.logAllRefUpdates=false")
         return command.run(self.root, *quiet, *args, stdin=stdin, timeout=timeout, environ=environ)
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """What leads git to the user's repository."""
+        return {"GIT_DIR": str(self.git_dir), "GIT_WORK_TREE": str(self.root)}
 
     def rules(self) -> str:
         """Take over the ignore rules that lie outside of the work tree; what stands for them."""

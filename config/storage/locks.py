@@ -14,7 +14,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from django.conf import settings
@@ -42,6 +42,27 @@ def lock(name: str) -> Iterator[None]:
         finally:
             path.unlink(missing_ok=True)  # while still held: a waiter sees it is gone and reopens
             os.close(fd)
+
+
+@contextmanager
+def attempt(name: str) -> Iterator[bool]:
+    """Hold the lock `name` if it is free at this moment; whether it was."""
+    now = time.monotonic()
+    with ExitStack() as held:
+        try:
+            held.enter_context(_thread_lock(name, now))
+        except Unavailable:
+            yield False
+            return
+        path = _file(name)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fd = _try(path)
+        try:
+            yield fd is not None
+        finally:
+            if fd is not None:
+                path.unlink(missing_ok=True)
+                os.close(fd)
 
 
 def sweep_locks() -> int:

@@ -3,7 +3,8 @@
 A part names a module in its AppConfig (`surface`, `palette`) with `destinations()`, the more
 important ones first, and `waiting()`. Both read indexes alone: no process, no file that is not
 known. It may have `folders()`, directories of this machine that it knows of, and `around(folder)`,
-destinations that are about what lies in a directory; by these two the parts find each other.
+destinations that are about what lies in a directory, and `branches(project)`, those that work on a
+branch, labelled by it; by these the parts find each other.
 """
 
 from __future__ import annotations
@@ -51,10 +52,13 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How many things of a part wait for a person; `label` follows the number."""
+    """How many things of a part wait for a person; `label` follows the number.
+
+    `urgent`: something stands still until a person acts."""
 
     count: int
     label: str
+    urgent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,7 @@ class BadgeShape(s.Serializer[Any]):
     part = s.CharField()
     count = s.IntegerField()
     label = s.CharField()  # type: ignore[assignment] # a field, not the field's label
+    urgent = s.BooleanField()
 
 
 class BadgeList(s.Serializer[Any]):
@@ -128,11 +133,23 @@ def folders(request: Request) -> list[Folder]:
     return [one for part in _open(request) for one in _offered(part, "folders")]
 
 
+def reaches(request: Request, part: str) -> bool:
+    """Whether the caller may know of that part and can reach it."""
+    return part in _open(request)
+
+
 def around(request: Request, folder: Path) -> list[dict[str, Any]]:
     """What each part has that lies in this directory, as places."""
     scope = getattr(request._request, "scope", {})
     found = [(part, one) for part in _open(request) for one in _offered(part, "around", folder)]
     return [_shape(scope, part, place) for part, place in found]
+
+
+def branches(request: Request, project: str) -> dict[str, str]:
+    """Address of what works on a branch of this project, by its name: a chat's own."""
+    scope = getattr(request._request, "scope", {})
+    found = [(part, one) for part in _open(request) for one in _offered(part, "branches", project)]
+    return {one.label: _url(scope, part, one.path) for part, one in found}
 
 
 def ranked(offered: Iterable[tuple[str, Destination]], q: str) -> list[tuple[str, Destination]]:

@@ -167,6 +167,7 @@ class Daemon:
             {
                 "journal": state.lost.close,
                 "history": state.history.close,
+                "signals": state.standings.close,
                 "services": state.services.close,
                 "gallery": state.gallery.close,
                 "scan": state.scanning.close,

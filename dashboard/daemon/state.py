@@ -16,6 +16,7 @@ from dashboard.daemon.history_writer import HistoryWriter
 from dashboard.daemon.ownport import OwnPort
 from dashboard.daemon.scanning import Scanning, World
 from dashboard.daemon.sightings import Pids, ScanRequest, ScanResult, Sightings
+from dashboard.daemon.standings import Standings
 from dashboard.daemon.translation import Remembered
 from dashboard.events import EVENTS, GREETING, EventDebouncer
 from dashboard.files.entries import FileError
@@ -76,6 +77,7 @@ class DaemonState:
         self.scanning = Scanning(World(self.request, self.take_scan, watched), Sightings(own_ports))
         self.runner = Runner(self.report, self.scanning.afresh)
         self.history = HistoryWriter(lambda: self.config, self.bump)
+        self.standings = Standings()
         self._login, clock = LoginOnce(), Clock()
         self.services = Supervisor(
             ServicesWorld(clock, self.served, self._login, self._limits, open_files)
@@ -167,6 +169,7 @@ class DaemonState:
                     self.events.state(slug, state.value)
         self.touch(slug)
         if report.events and (app := self.census.apps.get(slug)) is not None:
+            self.standings.take(app, report)
             self._show(app)
 
     def served(self, change: Change) -> None:
@@ -206,6 +209,7 @@ class DaemonState:
 
     def _know(self, before: App | None, app: App) -> None:
         slug = app.slug
+        self.standings.know(app)
         self.history.record(Recorder.pace, slug, app.policy.interval)
         if app.source == "discovered" and app.sighting is not None:
             self.history.record(Recorder.bind, slug, app.sighting.id)
@@ -224,6 +228,7 @@ class DaemonState:
 
     def _forget(self, slug: str) -> None:
         self.runner.forget(slug)
+        self.standings.forget(slug)
         self.services.declare(slug, None)
         self.history.record(Recorder.remove, slug, time.time())
         self.results.pop(slug, None)

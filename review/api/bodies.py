@@ -50,6 +50,20 @@ class ResolvedBody(Shape):
     resolved = s.BooleanField()
 
 
+class SuggestionBody(Shape):
+    thread = s.CharField()
+    comment = s.CharField(required=False, allow_null=True)
+    block = s.IntegerField(required=False, allow_null=True, min_value=0)
+
+
+class ApplyBody(Shape):
+    suggestions = SuggestionBody(many=True)
+
+
+class UndoBody(Shape):
+    id = s.CharField()
+
+
 class ViewedBody(Shape):
     path = s.CharField()
     viewed = s.BooleanField()
@@ -69,9 +83,31 @@ class TakeBody(Shape):
         return {"from": s.CharField(), **super().get_fields()}
 
 
+class AskBody(Shape):
+    repo = s.CharField(required=False, allow_null=True)
+    sha = s.CharField(required=False, allow_null=True)
+    stack = s.IntegerField(required=False, allow_null=True, min_value=1)
+    threads = s.ListField(child=s.CharField(), required=False, help_text="these alone")
+    message = s.CharField(required=False, allow_null=True, help_text="else as offered")
+    project = s.CharField(required=False, allow_null=True, help_text="of the workspace")
+    chat = s.CharField(required=False, allow_null=True, help_text="to be continued")
+    make = s.BooleanField(required=False, help_text="a project that works in the repository")
+
+
 class StackNoteBody(Shape):
     description = s.CharField(allow_null=True, allow_blank=True)
     title = s.CharField(required=False, allow_null=True)
+
+
+class CommitBody(Shape):
+    message = s.CharField()
+    files = s.ListField(child=s.CharField(), required=False, allow_null=True)
+    look = s.CharField(required=False, allow_null=True)
+
+
+class DiscardBody(Shape):
+    path = s.CharField()
+    look = s.CharField(required=False, allow_null=True)
 
 
 class RepoBody(Shape):

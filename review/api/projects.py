@@ -12,12 +12,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.errors import Invalid
-from config.web import rest
+from config.web import palette, rest
 from config.web.shapes import serializer
 from review import assets, markdown, projects
 from review.api import bodies, pictures, queries
 from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, tagged
 from review.stacks import conversations, details, moving, notes, wire
+from review.stacks.worktree import looks
 
 
 class Description(TypedDict):
@@ -38,7 +39,7 @@ class ProjectViewSet(ViewSet):
         html = flag(request, "html")
 
         def make() -> details.Project:
-            found = details.project(project)
+            found = _with_chats(request, details.project(project))
             return details.rendered(found, rest.mount(request)) if html else found
 
         return tagged(request, project, make, "project", str(html))
@@ -64,6 +65,11 @@ class ProjectViewSet(ViewSet):
         """The threads of all commits as Markdown."""
         text = conversations.markdown(project, unresolved_only=flag(request, "unresolved"))
         return HttpResponse(text, content_type=MARKDOWN)
+
+    @documented(looks.Counts, errors=(404,))
+    def changes(self, request: Request, project: str) -> Response:
+        """How much is not committed in each repo that has a work tree."""
+        return Response(looks.counts(project))
 
     @documented(Description, body=serializer(Description), errors=(404, 409))
     def describe(self, request: Request, project: str) -> Response:
@@ -109,3 +115,20 @@ class ProjectViewSet(ViewSet):
         data = assets.read(project, name)
         kind = assets.TYPES[PurePath(name).suffix]
         return HttpResponse(data, content_type=kind, headers=assets.HEADERS)
+
+
+def _with_chats(request: Request, found: details.Project) -> details.Project:
+    """With the address of the chat whose branch a stack is, where there is one."""
+    if not any("branch" in stack for repo in found["repos"] for stack in repo["stacks"]):
+        return found
+    chats = palette.branches(request, found["slug"])
+    repos: list[wire.Repo] = []
+    for repo in found["repos"]:
+        stacks = [_with_chat(stack, chats) for stack in repo["stacks"]]
+        repos.append({**repo, "stacks": stacks})
+    return {**found, "repos": repos}
+
+
+def _with_chat(stack: wire.Stack, chats: dict[str, str]) -> wire.Stack:
+    url = chats.get(stack.get("branch", ""))
+    return {**stack, "chat": url} if url else stack

@@ -41,6 +41,13 @@ class ThreadsText(Shape):
     thread = s.CharField(required=False, help_text="only the thread of this id")
 
 
+class Ask(Shape):
+    repo = s.CharField(required=False)
+    sha = s.CharField(required=False, help_text="the open threads of this commit")
+    stack = s.IntegerField(required=False, help_text="those of the stack with this number")
+    thread = s.CharField(required=False, help_text="this one alone")
+
+
 class Interdiff(Shape):
     path = s.CharField(required=False, help_text="only this file, since it was marked as viewed")
 

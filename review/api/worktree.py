@@ -1,30 +1,65 @@
-"""What is not committed, over REST: read alone, beside the routes of a commit."""
+"""What is not committed, over REST: beside the routes of a commit, and what may become of it."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from review.api import queries
-from review.api.base import ViewSet, documented
-from review.stacks import worktree
+from config.web import rest
+from review import assets
+from review.api import bodies, queries
+from review.api.base import ViewSet, binary, documented
 from review.stacks.contents import files as texts
+from review.stacks.worktree import committing, discarding, looks
 
 
 @extend_schema(tags=["review commits"])
 class WorktreeViewSet(ViewSet):
     """`P/repos/:r/commits/WORKTREE`."""
 
-    @documented(worktree.Changes, query=queries.Contents, errors=(400, 404))
+    @documented(looks.Changes, query=queries.Contents, errors=(400, 404))
     def retrieve(self, request: Request, **place: Any) -> Response:
         """The files that differ from HEAD, staged or not, new ones too."""
         contents = request.query_params.get("contents", "all")
-        return Response(worktree.changes(contents=contents, **place))
+        return Response(looks.changes(contents=contents, **place))
 
     @documented(texts.Record, query=queries.Path, errors=(400, 404))
     def file(self, request: Request, **place: Any) -> Response:
         """One of them with its contents."""
-        return Response(worktree.file(path=request.query_params.get("path") or None, **place))
+        return Response(looks.file(path=request.query_params.get("path") or None, **place))
+
+    @binary(*assets.TYPES.values(), query=queries.Image, errors=(400, 404))
+    def image(self, request: Request, **place: Any) -> HttpResponse:
+        """An image among them, as HEAD has it (LEFT) or as it is (RIGHT)."""
+        path, side = request.query_params.get("path"), request.query_params.get("side")
+        data, kind = looks.image(path=path, side=side, **place)
+        return HttpResponse(data, content_type=kind, headers=IMAGE)
+
+    @documented(committing.Committed, status=201, body=bodies.CommitBody, errors=(404, 409))
+    def commit(self, request: Request, **place: Any) -> Response:
+        """Commit these files, all without `files`; with `look`, only as they were seen then."""
+        wanted = bodies.all_of(request, "files", "message", "look")
+        return Response(committing.commit(**wanted, **place), status=201)
+
+    @documented(discarding.Listed, errors=(404,))
+    def discarded(self, request: Request, **place: Any) -> Response:
+        """What was discarded here and can be given back, the last first."""
+        return Response(discarding.listed(**place))
+
+    @documented(discarding.Discarded, body=bodies.DiscardBody, errors=(404, 409))
+    def discard(self, request: Request, **place: Any) -> Response:
+        """Let a file be as HEAD has it; what it was is kept for an undo."""
+        wanted = bodies.all_of(request, "path", "look")
+        return Response(discarding.discard(**wanted, **place))
+
+    @documented(discarding.Discarded, body=bodies.UndoBody, errors=(404, 409))
+    def undo(self, request: Request, **place: Any) -> Response:
+        """Give back what a discard took, and what of it was staged."""
+        return Response(discarding.undo(name=rest.body(request).get("id"), **place))
+
+
+IMAGE = assets.HEADERS | {"Cache-Control": "no-store"}  # the next look may find another one

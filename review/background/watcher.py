@@ -12,6 +12,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from config import signals
 from config.errors import NotFound
 from config.git.command import GitError
 from config.storage import files as kernel_files
@@ -19,14 +20,19 @@ from config.storage.files import sweep
 from config.storage.paths import UnsafePath, own_folder
 from config.storage.watch import Watcher
 from review import caches, events, files, projects
+from review.background import moved
+from review.background.handwritten import Handwritten, Said
 from review.background.telling import Teller
 from review.git import catfile, keeping, refs
+from review.git.refs import Refs
 from review.git.repository import open_repository
 from review.projects import Project
 from review.stacks import repo as repos
+from review.stacks.folding.fold import drop_old
 from review.stacks.values import Item
 
 Place = tuple[str, str]  # slug, repo
+Look = Refs | GitError | None  # None: there is no such repo
 
 
 class Background:
@@ -36,7 +42,8 @@ class Background:
         self._watcher = Watcher(self.folders, self.changed)
         self._teller = Teller()
         self._projects: dict[str, Project] = {}
-        self._refs: dict[Place, str | None] = {}
+        self._refs: dict[Place, Look] = {}
+        self._handwritten = Handwritten()
         self._seen: caches.Memory[Path, str] = caches.Memory(4096)  # etags of files
         self._git: dict[Path, set[Place]] = {}  # which repos a folder of refs belongs to
 
@@ -48,6 +55,7 @@ class Background:
                 self._keep(project.slug, entry.name)
         self._teller.start()
         self._watcher.start()
+        self._teller.later(("folds",), partial(drop_old, list(self._projects)))
 
     def stop(self) -> None:
         self._watcher.stop()
@@ -57,7 +65,7 @@ class Background:
     def folders(self) -> Iterable[Path]:
         """Every folder that is watched, each for the files directly in it."""
         git: dict[Path, set[Place]] = {}
-        known: dict[Place, str | None] = {}
+        known: dict[Place, Look] = {}
         for project in projects.all():
             for entry in project.repos:
                 place = (project.slug, entry.name)
@@ -70,9 +78,7 @@ class Background:
     def changed(self, paths: set[Path]) -> None:
         """Called by the watcher, from its thread."""
         for place in {place for path in paths for place in self._git.get(path.parent, ())}:
-            if self._moved(place):
-                slug = place[0]
-                self._teller.later(("git", slug), partial(events.project, slug, "git"))
+            self._look_at_refs(place)
         root = files.root()
         for path in sorted(paths):
             if path.is_relative_to(root):
@@ -85,11 +91,17 @@ class Background:
                 self._project(slug)
             case (slug, "assets", _) if self._news(path):
                 later(("assets", slug), partial(events.project, slug, "assets"))
-            case (slug, "reviews" | "prs" as kind, repo, name) if self._news(path):
-                if name.endswith(".yaml"):
+            case (slug, "reviews" | "prs" as kind, repo, name) if name.endswith(".yaml"):
+                parts = slug, kind, repo, name
+                if self._news(path):
                     tell = partial(_tell_commits, slug, kind, repo, name.removesuffix(".yaml"))
                     later((kind, slug, repo, name), tell)
                     self._keep(slug, repo)
+                    if kind == "reviews" and (said := self._handwritten.look(parts)):
+                        key = "said", *parts, *(f"{one.thread.id} {one.text}" for one in said)
+                        later(key, partial(_tell_said, parts, said))
+                elif kind == "reviews":
+                    self._handwritten.forget(parts)
 
     def _keep(self, slug: str, repo: str) -> None:
         """Files that a hand wrote hold their commits too."""
@@ -116,14 +128,20 @@ class Background:
         self._seen.put(path, etag)
         return not ours and etag != before
 
-    def _moved(self, place: Place) -> bool:
-        """Whether the refs of a repo say something else than when last looked at.
+    def _look_at_refs(self, place: Place) -> None:
+        """Tell when the refs of a repo say something else than when last looked at.
 
         A project that is not there has no refs: that it went or came is told as that.
         """
         before, now = self._refs.get(place), _refs(*place)
         self._refs[place] = now
-        return before is not None and now is not None and before != now
+        if before is None or now is None or _key(before) == _key(now):
+            return
+        slug, name = place
+        self._teller.later(("git", slug), partial(events.project, slug, "git"))
+        if isinstance(before, Refs) and isinstance(now, Refs):
+            moves = list(moved.moves(before, now))
+            self._teller.later(("moved", slug, name, now.key), partial(moved.tell, *place, moves))
 
 
 def _review_folders() -> Iterator[Path]:
@@ -161,15 +179,19 @@ def _project(slug: str) -> Project | None:
         return None
 
 
-def _refs(slug: str, name: str) -> str | None:
-    """What the refs of a repo say, "" when they cannot be read, None without such a repo."""
+def _refs(slug: str, name: str) -> Look:
+    """What the refs of a repo say, the error when they cannot be read, None without such a repo."""
     try:
         path = projects.repo(projects.get(slug), name).path
-        return refs.read(open_repository(path)).key
+        return refs.read(open_repository(path))
     except NotFound:
         return None
-    except GitError:
-        return ""
+    except GitError as error:
+        return error
+
+
+def _key(look: Refs | GitError) -> str:
+    return look.key if isinstance(look, Refs) else ""
 
 
 def _hold(slug: str, name: str) -> None:
@@ -205,6 +227,33 @@ def _tell_commits(slug: str, kind: str, name: str, stem: str) -> None:
         tell(slug, name, item.commit.sha)
     if not shown:
         events.project(slug, "reviews")
+
+
+def _tell_said(parts: tuple[str, str, str, str], said: list[Said]) -> None:
+    """Tell the other parts, by the commit on which the file is shown, else by the file's own."""
+    slug, _kind, name, file = parts
+    stem = file.removesuffix(".yaml")
+    try:
+        project = projects.get(slug)
+        entry = projects.repo(project, name)
+    except NotFound:
+        return
+    shown = [one for one in repos.load(project, entry).items if _shows(one, stem)]
+    for one in said:
+        written = signals.ThreadWritten(
+            repository=entry.path,
+            project=slug,
+            repo=name,
+            sha=shown[0].commit.sha if shown else stem,
+            thread=one.thread.id,
+            act=one.act,
+            author=one.author,
+            text=one.text,
+            file=one.thread.path or "",
+            line=one.thread.line,
+            by_file=True,
+        )
+        signals.tell(signals.thread_written, written)
 
 
 def _shows(item: Item, stem: str) -> bool:

@@ -18,11 +18,20 @@ from review.files.layout import (
     slugs,
     state_dir,
 )  # fmt: skip
-from review.files.reading import LIMIT, MIRROR, VALUES, load, read, read_all, stamp
+from review.files.reading import (
+    LIMIT,
+    MIRROR,
+    VALUES,
+    load,
+    read,
+    read_all,
+    remembered,
+    stamp,
+)  # fmt: skip
 from review.files.writing import arrived, change, check_whole, expect
 
 __all__ = [
     "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "Kind", "arrived", "change",
     "check_whole", "expect", "keep", "listed", "load", "name_of", "names", "path", "read",
-    "read_all", "root", "slugs", "stamp", "state_dir",
+    "read_all", "remembered", "root", "slugs", "stamp", "state_dir",
 ]  # fmt: skip

@@ -94,6 +94,11 @@ def read(*parts: str) -> Mirrored | None:
     return _watched(parts, MIRROR.get("/".join(parts)))
 
 
+def remembered(*parts: str) -> tuple[str, dict[str, Any]] | None:
+    """The hash of a file and its last good value, as they were when it was last read."""
+    return FileRow.objects.filter(pk="/".join(parts)).values_list("etag", "data").first()
+
+
 def read_all(slug: str, kind: layout.Kind, repo: str) -> list[Mirrored]:
     """Every file of this kind, in the order of `names`."""
     parts = [(slug, kind, repo, f"{name}.yaml") for name in layout.names(slug, kind, repo)]

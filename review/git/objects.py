@@ -87,7 +87,7 @@ def entry(repository: Repository, commit_sha: str, path: str) -> Entry | None:
     for name in path.encode("utf-8", "surrogateescape").split(b"/"):
         if found is None or found.kind != "tree":
             return None
-        found = _tree(repository, found.oid).get(name)
+        found = tree(repository, found.oid).get(name)
     return found
 
 
@@ -109,7 +109,8 @@ def _root(repository: Repository, commit_sha: str) -> str | None:
     return known
 
 
-def _tree(repository: Repository, oid: str) -> Tree:
+def tree(repository: Repository, oid: str) -> Tree:
+    """What a tree holds, by name; nothing where it is missing."""
     key = (repository.common_dir, oid)
     known = _trees.get(key)
     if known is not None:

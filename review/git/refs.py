@@ -42,7 +42,8 @@ class Refs:
 
     `head` is None while HEAD's branch has no commit, `head_ref` is None when HEAD is detached.
     `symbolic`: full name of a symbolic ref -> the ref it stands for (refs/remotes/origin/HEAD).
-    `underway`: what detached HEAD for a while, a rebase or a bisect.
+    `underway`: what detached HEAD for a while, a rebase or a bisect. `ours`: what the service
+    keeps there, which is as old as the last move of a ref that is not.
     """
 
     head: str | None
@@ -52,6 +53,7 @@ class Refs:
     key: str
     symbolic: Mapping[str, str] = field(default_factory=dict)
     underway: Underway | None = None
+    ours: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def settled(self) -> Refs:
@@ -179,9 +181,11 @@ def _ask(repository: Repository) -> Refs:
     shas: dict[str, str] = {}
     upstreams: dict[str, str] = {}
     symbolic: dict[str, str] = {}
+    ours: dict[str, str] = {}
     for line in os.fsdecode(told).split("\0\n")[:-1]:
         name, upstream, symref, sha, kind, peeled, peeled_kind = line.split("\0")[:7]
         if name.startswith(f"{OURS}/"):
+            ours[name] = sha
             continue
         commit = _commit(repository, sha, kind, peeled, peeled_kind)
         if commit:
@@ -194,7 +198,7 @@ def _ask(repository: Repository) -> Refs:
     work = underway.read(repository.git_dir, shas) if head_ref is None else None
     told_all = (head, head_ref, shas, upstreams, symbolic, work)
     key = hashlib.sha256(repr(told_all).encode()).hexdigest()
-    return Refs(head, head_ref, shas, upstreams, key, symbolic, work)
+    return Refs(head, head_ref, shas, upstreams, key, symbolic, work, ours)
 
 
 def _commit(repository: Repository, sha: str, kind: str, peeled: str, peeled_kind: str) -> str:

@@ -1,4 +1,5 @@
-"""A rebase or a bisect that holds HEAD for a while: which branch, or commit, it was taken from."""
+"""A rebase or a bisect that holds HEAD for a while: which branch, or commit, it was taken from; and
+whatever else is half done."""
 
 from __future__ import annotations
 
@@ -14,6 +15,15 @@ from review.git.output import SHA
 HEADS = "refs/heads/"
 REBASES = ("rebase-merge", "rebase-apply")  # folders in the git directory of a work tree
 MARKS = (*(f"{folder}/head-name" for folder in REBASES), "BISECT_START")
+HOLDING = {
+    "rebase-merge": "A rebase",
+    "rebase-apply": "A rebase",
+    "MERGE_HEAD": "A merge",
+    "CHERRY_PICK_HEAD": "A cherry-pick",
+    "REVERT_HEAD": "A revert",
+    "sequencer": "A cherry-pick or revert",
+    "BISECT_START": "A bisect",
+}
 LIMIT = 4096  # bytes of a mark: a name, or a sha
 
 
@@ -30,6 +40,11 @@ class Underway:
     @property
     def branch(self) -> str:
         return (self.ref or "a detached HEAD").removeprefix(HEADS)
+
+
+def holding(git_dir: Path) -> str | None:
+    """What is half done in this git directory, in words that begin a sentence."""
+    return next((word for name, word in HOLDING.items() if (git_dir / name).exists()), None)
 
 
 def read(git_dir: Path, shas: Mapping[str, str]) -> Underway | None:

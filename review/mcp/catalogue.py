@@ -8,12 +8,14 @@ from typing import Any
 
 from config.errors import TooLarge
 from config.mcp.operations import Argument, Operation, Principal, Registry
+from review.mcp import waiting
 from review.refusals import failures_as_500
-from review.stacks import changes, details, listing
+from review.reviewer import AGENT, is_agent
+from review.stacks import changes, conversations, details, listing
 from review.stacks import repo as repos
+from review.stacks.folding import fold
 from review.threads import records
 
-AGENT = "agent"  # signs what is sent unsigned
 MOST_TEXT = details.AT_ONCE
 PROJECT = Argument("project", "string", "Slug of the project", required=True)
 PLACE = (
@@ -25,7 +27,19 @@ THREAD = Argument("thread", "string", "Id of the thread", required=True)
 field = partial(Argument, as_sent=True)  # the nouns refuse it as they do over REST
 BODY = field("body", "text", "Markdown", required=True)
 tool = partial(Operation, render=lambda record: record)
-AUTHOR = field("author", "name", "Who signs it; agent when left out")
+AUTHOR = field("author", "name", "Who signs it, as agent:<name>; agent when left out")
+REPO = Argument("repo", "string", "Name of the repo", required=True)
+
+
+def _signed(noun: Callable[..., Any]) -> Callable[..., Any]:
+    """The noun, signed by an agent whatever name is given: a person's word comes by other ways."""
+
+    def run(_caller: object, *, author: Any = None, **arguments: Any) -> Any:
+        if isinstance(author, str) and author.strip() and not is_agent(author.strip()):
+            author = f"{AGENT}:{author.strip()}"
+        return noun(author=author, me=AGENT, **arguments)
+
+    return run
 
 
 def _call(noun: Callable[..., Any], **fixed: Any) -> Callable[..., Any]:
@@ -55,6 +69,18 @@ def _commit(
 
 def _review(*, unresolved_only: bool, **place: str) -> records.Review:
     return records.review(repos.target_at(**place), unresolved_only=unresolved_only)
+
+
+def _threads(*, project: str, unresolved_only: bool) -> conversations.Conversations:
+    return conversations.conversations(project, unresolved_only=unresolved_only)
+
+
+def _undo(*, project: str, repo: str, id: str) -> fold.Folded:  # noqa: A002 - its name outside
+    return fold.undo(project, repo, id)
+
+
+def _fold(*, project: str, repo: str, stack: int) -> fold.Folded:
+    return fold.fold(project, repo, stack)
 
 
 def _pr(*, project: str, repo: str, sha: str, **patch: Any) -> details.Pr:
@@ -96,7 +122,23 @@ OPERATIONS = (
         arguments=(*PLACE, Argument("unresolved_only", "boolean", default=False)),
     ),
     tool(
-        name="add_thread", group="write", run=_call(changes.start_thread, me=AGENT),
+        name="list_threads", group="read", read_only=True, run=_call(_threads),
+        description="Every thread of a project with the commit it stands on.",
+        arguments=(PROJECT, Argument("unresolved_only", "boolean", default=True)),
+    ),
+    tool(
+        name="wait_for_thread", group="read", read_only=True, run=_call(waiting.next_thread),
+        pause=waiting.until_one,
+        description="The first open thread whose last word is a person's, as soon as there is one; "
+        "`thread` is null when none came in time. Answer it with reply and call again; `skip` "
+        "names threads to leave out.",
+        arguments=(
+            PROJECT, Argument("repo", "string", "Only of this repo", default=""),
+            Argument("skip", "list", "Ids of threads", default=()), waiting.SECONDS,
+        ),
+    ),
+    tool(
+        name="add_thread", group="write", run=_signed(changes.start_thread),
         description="Start a thread: general, on a file, on a line (`path`, `side`, `line`) or on "
         "a range (`start_line` too). Side RIGHT is the new text, LEFT the old.",
         arguments=(
@@ -108,7 +150,7 @@ OPERATIONS = (
         ),
     ),
     tool(
-        name="reply", group="write", run=_call(changes.reply, me=AGENT),
+        name="reply", group="write", run=_signed(changes.reply),
         description="Add a comment to a thread.", arguments=(*PLACE, THREAD, BODY, AUTHOR),
     ),
     tool(
@@ -116,6 +158,25 @@ OPERATIONS = (
         run=_call(changes.resolve_thread, me=AGENT),
         description="Resolve a thread, or open it again with `resolved: false`.",
         arguments=(*PLACE, THREAD, field("resolved", "boolean", default=True)),
+    ),
+    tool(
+        name="apply_suggestions", group="write", run=_call(changes.apply_suggestions),
+        description="Make one fixup commit, on the branch of the commit, of the suggestion blocks "
+        "of its threads. A checked-out file must be clean, and follows.",
+        arguments=(
+            *PLACE, field("suggestions", "json", "[{thread, comment?, block?}]", required=True),
+        ),
+    ),
+    tool(
+        name="fold", group="write", destructive=True, run=_call(_fold),
+        description="Fold the fixup!, squash! and amend! commits of a stack into the commits they "
+        "amend; nothing changes when they conflict.",
+        arguments=(PROJECT, REPO, Argument("stack", "integer", "Its number", required=True)),
+    ),
+    tool(
+        name="undo_fold", group="write", destructive=True, run=_call(_undo),
+        description="Put the branches of a fold back to where they were.",
+        arguments=(PROJECT, REPO, Argument("id", "string", "Of the fold", required=True)),
     ),
     tool(
         name="set_viewed", group="write", idempotent=True,

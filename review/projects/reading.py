@@ -29,6 +29,7 @@ class Project:
     archived: bool
     example: str | None
     repos: tuple[RepoEntry, ...]
+    agents_resolve: bool | None = None  # None = as the instance says
     parse_error: str | None = None
     warnings: tuple[str, ...] = ()
     etag: str = field(default="", compare=False)
@@ -81,12 +82,18 @@ def _project(slug: str, found: Mirrored) -> Project:
         description=fields.text("description"),
         archived=bool(fields.truth("archived", YES_OR_NO)),
         example=fields.words("example"),
+        agents_resolve=_agents_resolve(fields, warnings),
         repos=entries.repos(found.data.get("repos"), found.path.parent),
         parse_error=found.error or None,
         warnings=tuple(warnings),
         etag=found.etag,
         stat=found.stat,
     )
+
+
+def _agents_resolve(fields: Fields, warnings: list[str]) -> bool | None:
+    said = Fields(fields.raw("review"), '"review"', warnings)
+    return said.truth("agentsResolve", YES_OR_NO)
 
 
 def _name(data: dict[str, Any]) -> str | None:

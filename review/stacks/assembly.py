@@ -6,20 +6,24 @@ commit is ever dropped: what no entry lists goes to the rest stack.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from review.projects.entries import PALETTE, StackEntry
 
 COLORS = tuple(PALETTE.values())
+NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(slots=True)
 class Draft:
-    """A stack in the making. `entry` is None for the implicit rest stack."""
+    """A stack in the making. `entry` is None for the implicit rest stack, and for that of a chat's
+    `branch`."""
 
     n: int
     entry: StackEntry | None
+    branch: str | None = None
     commits: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -35,9 +39,13 @@ class Draft:
 
 
 def assemble(
-    entries: Sequence[StackEntry], order: Sequence[str], find: Callable[[str], str | None]
+    entries: Sequence[StackEntry],
+    order: Sequence[str],
+    find: Callable[[str], str | None],
+    branches: Mapping[str, str] = NOWHERE,
 ) -> list[Draft]:
-    """The stacks, the implicit one last and only if something is left for it.
+    """The stacks, the implicit one behind them and only if something is left for it, then those of
+    `branches` (of chats, by commit), with what no entry lists.
 
     `order` is every commit, oldest first, and the order within each stack. `find` leads a listed
     text to one of them, None where it leads nowhere.
@@ -49,11 +57,15 @@ def assemble(
     rests = [draft for draft in drafts if draft.entry and draft.entry.commits is None]
     for draft in rests[1:]:
         draft.warnings.append(f"stack {rests[0].n} already takes every commit listed nowhere")
-    left = [sha for sha in order if sha not in taken]
+    beside = {sha: branches[sha] for sha in order if sha in branches and sha not in taken}
+    left = [sha for sha in order if sha not in taken and sha not in beside]
     if left and not rests:
         rests = [Draft(len(drafts) + 1, None)]
         drafts += rests
     taken |= dict.fromkeys(left, rests[0]) if rests else {}
+    for branch in dict.fromkeys(beside.values()):
+        drafts.append(Draft(len(drafts) + 1, None, branch))
+        taken |= {sha: drafts[-1] for sha, name in beside.items() if name == branch}
     for sha in order:
         taken[sha].commits.append(sha)
     return drafts

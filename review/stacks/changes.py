@@ -7,12 +7,15 @@ checked by the nouns; `me` signs what names no author, and only what `me` wrote 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, TypedDict
 
 from config import signals
+from config.errors import SvcError
 from review import events
 from review.stacks import details, wire
 from review.stacks import repo as repos
+from review.stacks.folding import apply
 from review.stacks.prs import pr_files
 from review.threads import commenting, drafts, records, verdicts
 from review.threads import viewed as marks
@@ -63,7 +66,9 @@ def start_thread(
     signed = me if author is None else author
     tid = commenting.create(before, body=body, author=signed, **lines)
     events.review(project, repo, before.commit.sha)
-    return records.thread(repos.target_at(project, repo, sha), tid)
+    made = records.thread(repos.target_at(project, repo, sha), tid)
+    _tell(before, made, "opened", signed, made["comments"][0]["body"])
+    return made
 
 
 def reply(
@@ -73,7 +78,9 @@ def reply(
     signed = me if author is None else author
     cid = commenting.reply(before, thread, body=body, author=signed)
     events.review(project, repo, before.commit.sha)
-    found = records.comment(repos.target_at(project, repo, sha), thread, cid)
+    after = repos.target_at(project, repo, sha)
+    found = records.comment(after, thread, cid)
+    _tell(before, records.thread(after, thread), "replied", signed, found["body"])
     return {**found, "thread_id": thread}
 
 
@@ -82,9 +89,13 @@ def resolve_thread(
 ) -> records.Thread:
     """Resolve the thread, or open it again."""
     before = repos.target_at(project, repo, sha)
-    if commenting.resolve(before, thread, resolved, by=me):
+    changed = commenting.resolve(before, thread, resolved, by=me)
+    if changed:
         events.review(project, repo, before.commit.sha)
-    return records.thread(repos.target_at(project, repo, sha), thread)
+    made = records.thread(repos.target_at(project, repo, sha), thread)
+    if changed:
+        _tell(before, made, "resolved" if resolved else "reopened", me)
+    return made
 
 
 def edit_comment(
@@ -161,7 +172,9 @@ def submit(
     threads = {one.reply_to or one.id: one for one in sent}
     written = {name: records.thread(after, name) for name in threads}
     for one in sent:
-        _told(after, written[one.reply_to or one.id], one)
+        (comment,) = one.thread.comments
+        act: signals.Act = "replied" if one.reply_to else "opened"
+        _tell(after, written[one.reply_to or one.id], act, signed, comment.body)
     return {"verdicts": verdicts.of(after), "threads": list(written.values())}
 
 
@@ -178,22 +191,16 @@ def _draft(target: Target, name: str, author: str) -> records.Thread:
     return found
 
 
-def _told(target: Target, thread: records.Thread, draft: drafts.Draft) -> None:
-    """The other parts, of each thread that was written in."""
-    (comment,) = draft.thread.comments
-    written = signals.ThreadWritten(
-        repository=target.repository.path,
-        project=target.slug,
-        repo=target.repo,
-        sha=target.commit.sha,
-        thread=thread["id"],
-        act="replied" if draft.reply_to else "opened",
-        author=comment.author or "",
-        text=comment.body,
-        file=thread["path"] or "",
-        line=thread["line"],
-    )
-    signals.tell(signals.thread_written, written)
+def apply_suggestions(
+    project: str, repo: str, sha: str, *, suggestions: Any, me: str | None = None
+) -> apply.Applied:
+    """A fixup commit of these suggestions; `me` is the person who takes them, which resolves their
+    threads as far as their files can be written."""
+    made = apply.apply(project, repo, sha, apply.asked(suggestions))
+    for thread in made["threads"] if me else ():
+        with suppress(SvcError):
+            resolve_thread(project, repo, sha, thread, me=me or "")
+    return made
 
 
 def mark_viewed(
@@ -219,3 +226,22 @@ def set_pr(project: str, repo: str, sha: str, patch: Mapping[str, Any]) -> detai
     if changed:
         events.pr(project, repo, item.commit.sha)
     return details.pr(project, repo, sha)
+
+
+def _tell(
+    target: Target, thread: records.Thread, act: signals.Act, author: str, text: str = ""
+) -> None:
+    """The other parts, once it is written."""
+    written = signals.ThreadWritten(
+        repository=target.repository.path,
+        project=target.slug,
+        repo=target.repo,
+        sha=target.commit.sha,
+        thread=thread["id"],
+        act=act,
+        author=author,
+        text=text,
+        file=thread["path"] or "",
+        line=thread["line"],
+    )
+    signals.tell(signals.thread_written, written)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NotRequired, TypedDict
 
 from config.jsonio import clean, visible
-from review import files, projects
+from review import files, projects, reviewer
 from review.stacks import repo, states, unread, wire
 from review.stacks.unread import Unreadable
 from review.stacks.values import Item, Orphan, Repo
@@ -69,6 +69,21 @@ def conversations(
         ],
         "unreadable": [bad for one in found for bad in _unreadable(one)],
     }
+
+
+def unanswered(project: str, repo: str = "") -> list[ProjectThread]:
+    """The open threads whose last word is a person's, in the order of reading; of one repo if it
+    is named. NotFound for either."""
+    if repo:
+        projects.repo(projects.get(project), repo)
+    return [
+        {**where, **thread}
+        for one in _reviewed(project)
+        if not repo or one.entry.name == repo
+        for where, target in _discussed(one, unresolved_only=True)
+        for thread in records.review(target, unresolved_only=True)["threads"]
+        if not reviewer.is_agent(thread["comments"][-1]["author"])
+    ]
 
 
 def markdown(slug: str, *, unresolved_only: bool = False) -> str:

@@ -10,13 +10,13 @@ from typing import Any, NotRequired, TypedDict, TypeVar
 
 from config.errors import Invalid, NotFound
 from config.jsonio import dumps
-from review import assets, caches, files, markdown, projects, reviewer
-from review.git import catfile, commits, objects
+from review import caches, files, markdown, projects, reviewer
+from review.git import commits
 from review.git.commits import shown_path
 from review.git.log import history
-from review.git.repository import Repository
 from review.stacks import repo, wire
 from review.stacks.contents import files as texts
+from review.stacks.contents import images
 from review.stacks.listing import counts
 from review.stacks.prs import pr_files
 from review.stacks.values import Item, Repo
@@ -180,35 +180,8 @@ def image(
 
     NotFound when the commit does not change it, or the side holds no image of at most 5 MB.
     """
-    if path is not None and side not in (None, "LEFT", "RIGHT"):
-        raise Invalid('"side" must be LEFT or RIGHT')
     target = _place(project, repo, sha).target
-    return image_of(target.repository, target.shown_commit, path, side)
-
-
-def image_of(
-    repository: Repository, commit: commits.Commit, path: str | None, side: str | None
-) -> tuple[bytes, str]:
-    """The same of one commit against its parent."""
-    if path is None:
-        raise Invalid('"path" is required')
-    for changed in commit.files:
-        if path in (changed.path, shown_path(changed.path)):
-            oid = changed.old_oid if side == "LEFT" else changed.new_oid
-            known = oid is not None and oid in changed.blobs
-            data = _small_blob(repository, oid) if oid and known else None
-            kind = assets.kind_of(data) if data else None
-            if data and kind:
-                return data, kind
-            raise NotFound("No image of at most 5 MB on this side")
-    raise NotFound('"path" is not a file changed by this commit')
-
-
-def _small_blob(repository: Repository, oid: str) -> bytes | None:
-    found = dict(catfile.infos(repository, [oid]))[oid]
-    if found is None or found[1] > assets.LIMIT:
-        return None
-    return objects.blob(repository, oid)
+    return images.of(target.repository, target.shown_commit, path, side)
 
 
 def progress(project: str, repo: str, sha: str) -> wire.Progress:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from review.git import ancestry, patches
 from review.git.commits import Commit
@@ -19,11 +20,13 @@ from review.stacks.states import Proposal
 from review.stacks.values import Item, Landing, Orphan, Repo, Stack
 from review.threads.carry.carryover import Match, Shares, Trace
 
+NOWHERE: Mapping[str, str] = MappingProxyType({})
 KEPT = 200  # commits that left the range by landing and that no stack lists
 
 
-def filled(repo: Repo, commits: Sequence[Commit]) -> Repo:
-    """The repo with its items, stacks and orphans. GitError when git cannot answer."""
+def filled(repo: Repo, commits: Sequence[Commit], branches: Mapping[str, str] = NOWHERE) -> Repo:
+    """The repo with its items, stacks and orphans. `branches`: that of a chat, by the commits that
+    only it has. GitError when git cannot answer."""
     assert repo.repository is not None
     assert repo.refs is not None
     assert repo.range is not None
@@ -36,7 +39,7 @@ def filled(repo: Repo, commits: Sequence[Commit]) -> Repo:
         range=repo.range,
         commits=tuple(commits),
     )
-    return _Filling(scene, matching.matched(scene), repo.counted).filled(repo)
+    return _Filling(scene, matching.matched(scene), repo.counted, branches).filled(repo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,11 @@ class _Row:
 
 
 class _Filling:
-    def __init__(self, scene: Scene, found: Matching, counted: bool) -> None:
+    def __init__(
+        self, scene: Scene, found: Matching, counted: bool, branches: Mapping[str, str]
+    ) -> None:
         self.scene = scene
+        self.branches = branches
         self.found = found
         self.counted = counted
         self.listed = {
@@ -66,7 +72,7 @@ class _Filling:
 
     def filled(self, repo: Repo) -> Repo:
         order = [*self._kept(), *(commit.sha for commit in self.scene.commits)]
-        drafts = assembly.assemble(self.scene.stacks, order, self._find)
+        drafts = assembly.assemble(self.scene.stacks, order, self._find, self.branches)
         items = tuple(
             self._item(sha, draft.n, position)
             for draft in drafts
@@ -244,7 +250,7 @@ class _Filling:
         commits = [by_sha[sha].commit for sha in draft.commits]
         return Stack(
             n=draft.n,
-            title=entry.title if entry else None,
+            title=entry.title if entry else draft.branch,
             color=draft.color,
             description=entry.description if entry else None,
             commits=tuple(draft.commits),
@@ -252,6 +258,7 @@ class _Filling:
             follow_on=bool(entry and entry.follow_on),
             weight=sum(one.additions + one.deletions for one in commits) if self.counted else None,
             entry_index=entry.index if entry else None,
+            branch=draft.branch,
         )
 
     def _orphans(self) -> tuple[Orphan, ...]:

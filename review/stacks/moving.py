@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from config.errors import Conflict, Invalid
+from config.errors import Conflict, Invalid, SvcError
 from review import events, projects
 from review.git import ancestry, ranges
 from review.git.repository import Repository
 from review.stacks import details, states, wire
+
+log = logging.getLogger(__name__)
 
 
 def open_repo(
@@ -30,6 +33,19 @@ def open_repo(
     )
     events.project(project, "config")
     return details.repo_of(project, added.name)
+
+
+def ensure(project: str, top: Path) -> None:
+    """Put the repository at `top` under review where it is not yet: a chat works on a branch of
+    it (settings.SVC_UNDER_REVIEW). What is in the way is logged."""
+    try:
+        found = projects.get(project)
+        if any(entry.path.resolve() == top.resolve() for entry in found.repos):
+            return
+        projects.add_repo(project, path=str(top), range=None, name=None, working_dir=None)
+        events.project(project, "config")
+    except SvcError as error:
+        log.warning("a repository is not under review: %s", error, extra={"project": project})
 
 
 def move_repo(project: str, repo: str, *, path: Any = None, confirm: Any = None) -> wire.Repo:

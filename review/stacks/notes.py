@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from config.errors import NotFound, printable
+from config.errors import Conflict, NotFound, printable
 from config.jsonio import text_or_null
 from review import events, projects
 from review.projects import UNSET
@@ -26,6 +26,8 @@ def set_note(
     NotFound without such a stack, Invalid for what is no text, Conflict for another title.
     """
     before = _stack(project, repo, n)
+    if before.branch:
+        raise Conflict(f"Stack {n} is the branch {before.branch} of a chat: it has no note")
     guard = {} if title is UNSET else {"title": text_or_null("title", title)}
     projects.set_stack_note(
         projects.get(project),

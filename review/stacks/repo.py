@@ -16,10 +16,11 @@ from config.errors import Invalid, NotFound, printable
 from config.git.command import GitError
 from review import caches, files, projects
 from review.git import ancestry, ranges, refs, repository
+from review.git.commits import Commit
 from review.git.log import history
 from review.git.repository import Repository
 from review.projects import Project, RepoEntry
-from review.stacks import items, unread
+from review.stacks import agents, items, unread
 from review.stacks.values import Item, Repo
 from review.threads.target import Target
 
@@ -205,7 +206,18 @@ def _filled(empty: Repo, opened: Repository) -> Repo:
         range=span,
         warnings=(*empty.entry.warnings, *said, *warnings),
     )
-    return items.filled(base, commits)
+    beside: dict[str, list[Commit]] = {}
+    if _is_first(empty):
+        beside = agents.read(opened, pointers, span, commits, counts=empty.counted)
+    more = [one for listed in beside.values() for one in listed]
+    branches = {one.sha: name for name, listed in beside.items() for one in listed}
+    return items.filled(base, [*commits, *more], branches)
+
+
+def _is_first(empty: Repo) -> bool:
+    """Whether no entry before it is of the same repository: branches of chats are shown once."""
+    alike = [one.name for one in empty.project.repos if one.path == empty.entry.path]
+    return alike[:1] == [empty.entry.name]
 
 
 def _hash(parts: Sequence[str]) -> str:

@@ -61,7 +61,8 @@ class Item:
 class Stack:
     """`entry_index`: its place in the list of the file, None for the implicit rest stack.
 
-    `weight` is None while the commits were read without their counts.
+    `weight` is None while the commits were read without their counts. `branch`: of the chat whose
+    commits these are.
     """
 
     n: int
@@ -73,6 +74,7 @@ class Stack:
     follow_on: bool = False
     weight: int | None = None
     entry_index: int | None = None
+    branch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

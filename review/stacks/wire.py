@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from config.jsonio import clean
 from review.git.commits import Commit
 from review.stacks import values
 from review.stacks.branches import Branch
+from review.stacks.folding import offers
 from review.stacks.prs.pr_files import Landed, Proposed
 from review.stacks.status import Github, Status
 from review.stacks.values import Item
@@ -53,6 +54,9 @@ class Stack(TypedDict):
     warning: str | None
     weight: int
     follow_on: NotRequired[bool]
+    branch: NotRequired[Annotated[str, "of the chat whose commits these are"]]
+    chat: NotRequired[Annotated[str, "its address"]]
+    fixups: NotRequired[int]  # commits that fold into these, where there are any
 
 
 class Progress(TypedDict):
@@ -105,6 +109,7 @@ class Repo(TypedDict):
     orphaned: list[Orphan]
     stacks: list[Stack]
     commits: list[CommitItem]
+    folded: NotRequired[offers.LastFold]  # the fold that can be undone, where there is one
 
 
 class Person(TypedDict):
@@ -158,8 +163,8 @@ def shorts(shas: Sequence[str]) -> dict[str, str]:
 
 
 def repo(found: values.Repo, commits: Iterator[CommitItem]) -> Repo:
-    span = found.range
-    return {
+    span, fixups = found.range, offers.fixups(found)
+    record: Repo = {
         "name": found.entry.name,
         "path": str(found.entry.path),
         "range": {
@@ -174,9 +179,11 @@ def repo(found: values.Repo, commits: Iterator[CommitItem]) -> Repo:
         "errors": list(found.errors),
         "warnings": list(found.warnings),
         "orphaned": [orphan(one) for one in found.orphans],
-        "stacks": [stack(one) for one in found.stacks],
+        "stacks": [stack(one, fixups[one.n]) for one in found.stacks],
         "commits": list(commits),
     }
+    folded = offers.last_fold(found)
+    return record | {"folded": folded} if folded else record
 
 
 def orphan(one: values.Orphan) -> Orphan:
@@ -195,7 +202,7 @@ def candidates(one: values.Orphan) -> list[Candidate]:
     return [{"sha": found.sha, "by": found.by} for found in one.candidates]
 
 
-def stack(one: values.Stack) -> Stack:
+def stack(one: values.Stack, fixups: int = 0) -> Stack:
     record: Stack = {
         "n": one.n,
         "title": one.title,
@@ -205,7 +212,13 @@ def stack(one: values.Stack) -> Stack:
         "warning": one.warning,
         "weight": one.weight or 0,  # a repo that is shown was read with its counts
     }
-    return record | {"follow_on": True} if one.follow_on else record
+    if one.branch:
+        record["branch"] = one.branch
+    if one.follow_on:
+        record["follow_on"] = True
+    if fixups:
+        record["fixups"] = fixups
+    return record
 
 
 def listed(item: Item, short: str, counts: Counts, verdicts: Sequence[Given] = ()) -> CommitItem:

@@ -12,6 +12,7 @@ from config.errors import Invalid
 from config.storage import yamlio
 from review import files
 from review.git import objects, patches
+from review.threads.asked import Asked, Proposed
 from review.threads.carry.traces import CarriedFrom
 from review.threads.judged import Verdict
 from review.threads.schema import VERSION, Anchor, Comment, Mark, ReviewFile, Thread
@@ -86,6 +87,8 @@ def thread(value: Thread) -> Tree:
         "resolved_at": quoted(value.resolved_at),
         "created_at": quoted(value.created_at),
         "from_sha": quoted(value.from_sha),
+        "asked": asked(value.asked) if value.asked else None,
+        "proposed": proposed(value.proposed) if value.proposed else None,
         "anchor": anchor(value.anchor) if value.path else None,
         "comments": [comment(one) for one in value.comments],
     }
@@ -101,6 +104,25 @@ def comment(value: Comment) -> Tree:
         "updated_at": quoted(value.updated_at),
     }
     return _present(tree) | dict(value.extra)
+
+
+def asked(value: Asked) -> Tree:
+    return _present(
+        {
+            "at": quoted(value.at),
+            "by": value.by,
+            "project": value.project,
+            "chat": quoted(value.chat),
+            "sha": quoted(value.sha),
+            "tip": quoted(value.tip),
+            "path": value.path,
+            "line": value.line,
+        }
+    )
+
+
+def proposed(value: Proposed) -> Tree:
+    return _present({"by": value.by, "at": quoted(value.at)})
 
 
 def anchor(value: Anchor) -> Tree:

@@ -29,32 +29,37 @@ def markdown(
         if not shown:
             raise NotFound("No such thread")
     wanted = [one for one in shown if path is None or one["path"] == path]
-    heading = f"# {_line(target.commit.subject) or 'Commit'}\n\nCommit {target.commit.sha}"
+    heading = f"# {one_line(target.commit.subject) or 'Commit'}\n\nCommit {target.commit.sha}"
     threads = [_thread(one) for one in wanted] or ["No threads."]
     return visible("\n\n".join([heading, *threads]) + "\n")
 
 
 def _thread(thread: Thread) -> str:
-    return "\n\n".join([f"## {_place(thread)}", *_body(thread)])
+    return "\n\n".join([f"## {place(thread)}", *_body(thread)])
 
 
 def _body(thread: Thread) -> Iterator[str]:
     yield f"Thread `{thread['id']}`, {_state(thread)}"
     if thread["anchor_text"]:
-        yield _fenced(thread["anchor_text"])
+        yield fenced(thread["anchor_text"])
+    yield from said(thread)
+
+
+def said(thread: Thread) -> Iterator[str]:
+    """Its comments, each with its author, quoted."""
     for comment in thread["comments"]:
         when = f", {comment['created_at']}" if comment["created_at"] else ""
         quoted = "\n".join(f"> {line}".rstrip() for line in comment["body"].split("\n"))
-        yield f"**{_line(comment['author_name'] or 'unknown')}**{when}:\n\n{quoted}"
+        yield f"**{one_line(comment['author_name'] or 'unknown')}**{when}:\n\n{quoted}"
 
 
-def _place(thread: Thread) -> str:
+def place(thread: Thread) -> str:
     """`src/a.py:40-42`, of the old text where the thread stands there."""
     path, line, start = thread["path"], thread["line"], thread["start_line"]
     if path is None:
         return "General"
     lines = "" if line is None else f":{start}-{line}" if start not in (None, line) else f":{line}"
-    return f"{_line(path)}{lines}" + (" (old text)" if _is_old(thread["side"]) else "")
+    return f"{one_line(path)}{lines}" + (" (old text)" if _is_old(thread["side"]) else "")
 
 
 def _state(thread: Thread) -> str:
@@ -66,13 +71,13 @@ def _is_old(side: str | None) -> bool:
     return side is not None and normal_side(side) == "LEFT"
 
 
-def _fenced(code: str) -> str:
+def fenced(code: str) -> str:
     """A code block whose fence is longer than any run of backticks in the code."""
     longest = max(map(len, re.findall("`+", code)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{code}\n{fence}"
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
     """The text as one line; what would not print is left out."""
     return "".join(char for char in " ".join(text.split()) if char.isprintable())

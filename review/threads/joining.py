@@ -165,7 +165,12 @@ def _both(first: Thread, second: Thread) -> Thread:
     comments = _joined(first.comments, second.comments, _same_comment, lambda one, _: one)
     if comments != first.comments and all(one.created_at for one in comments):
         comments = tuple(sorted(comments, key=lambda one: times.exact(one.created_at)))
-    return replace(first, comments=comments)
+    # asking and proposing are done to either file; what was done last counts in both
+    asked = max(first.asked, second.asked, key=lambda one: times.exact(one.at if one else None))
+    proposed = max(
+        first.proposed, second.proposed, key=lambda one: times.exact(one.at if one else None)
+    )
+    return replace(first, comments=comments, asked=asked, proposed=proposed)
 
 
 def _same_thread(first: Thread, second: Thread) -> bool:

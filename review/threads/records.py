@@ -9,7 +9,7 @@ from typing import NotRequired, TypedDict
 from review import markdown, reviewer
 from review.files import times
 from review.files.fields import beside
-from review.threads import commit_review, schema, verdicts, viewed
+from review.threads import asked, asking, commit_review, schema, verdicts, viewed
 from review.threads.carry import traces
 from review.threads.drafts import Draft
 from review.threads.placement import placing as placement
@@ -30,6 +30,19 @@ class Comment(TypedDict):
     own: bool
 
 
+class Asked(TypedDict):
+    at: str | None
+    by: str | None
+    project: str | None
+    chat: str | None
+    sha: str | None
+
+
+class Proposed(TypedDict):
+    by: str | None
+    at: str | None
+
+
 class Thread(TypedDict):
     id: str
     path: str | None
@@ -47,12 +60,15 @@ class Thread(TypedDict):
     resolved: bool
     resolved_by: str | None
     resolved_at: str | None
+    state: asked.State
     author: str | None
     created_at: str | None
     comments: list[Comment]
     from_sha: NotRequired[str]
     draft: NotRequired[bool]
     reply_to: NotRequired[str]
+    asked: NotRequired[Asked]
+    proposed: NotRequired[Proposed]
 
 
 class Fingerprint(TypedDict):
@@ -186,13 +202,31 @@ def _thread(thread: schema.Thread, where: Placed, render: Render | None = None) 
         "resolved": thread.resolved,
         "resolved_by": thread.resolved_by,
         "resolved_at": times.seconds(thread.resolved_at),
+        "state": asking.state(thread),
         "author": thread.opened_by,
         "created_at": times.seconds(thread.created_at),
         "comments": [_comment(one, me, render) for one in thread.comments],
     }
     if thread.from_sha:
         record["from_sha"] = thread.from_sha
+    if thread.asked:
+        record["asked"] = _asked(thread.asked)
+    if thread.proposed:
+        record["proposed"] = {
+            "by": thread.proposed.by,
+            "at": times.seconds(thread.proposed.at),
+        }
     return beside(thread.extra, record)
+
+
+def _asked(value: asked.Asked) -> Asked:
+    return {
+        "at": times.seconds(value.at),
+        "by": value.by,
+        "project": value.project,
+        "chat": value.chat,
+        "sha": value.sha,
+    }
 
 
 def _comment(

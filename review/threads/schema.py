@@ -13,7 +13,8 @@ from typing import Any, Literal
 from config.errors import NotFound
 from review import caches
 from review.files.fields import Fields, hex_of, scalar
-from review.threads import ids, judged
+from review.threads import asked, ids, judged
+from review.threads.asked import Asked, Proposed
 from review.threads.carry.traces import CarriedFrom
 from review.threads.judged import Verdict
 
@@ -71,6 +72,8 @@ class Thread:
     anchor: Anchor
     comments: tuple[Comment, ...]
     from_sha: str | None = None
+    asked: Asked | None = None
+    proposed: Proposed | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     at: int = 0
     named: bool = True
@@ -301,6 +304,10 @@ class _Threads:
             anchor=self._anchor(fields),
             comments=comments,
             from_sha=fields.hex("from_sha"),
+            asked=asked.asked(fields.raw("asked"), f"asked of {fields.where}", self.warnings),
+            proposed=asked.proposed(
+                fields.raw("proposed"), f"proposed of {fields.where}", self.warnings
+            ),
             extra=fields.extra(),
             at=at,
             named=name is not None,

@@ -74,11 +74,11 @@ def _opens(page: Page, code: Path) -> None:
 
 
 def _reviews(page: Page) -> None:
-    page.get_by_role("button", name="Review its commits").click()
+    page.get_by_role("button", name="Review its commits and changes").click()
     expect(page).to_have_url(re.compile(r"/review/p/tides$"))
     expect(page.get_by_text("Begin")).to_be_visible()
     page.goto("/projects/tides")
-    expect(page.get_by_role("button", name="Review its commits")).to_be_hidden()
+    expect(page.get_by_role("button", name="Review its commits and changes")).to_be_hidden()
     expect(page.get_by_role("link", name="tides", exact=True).last).to_be_visible()
 
 

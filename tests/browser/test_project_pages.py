@@ -222,3 +222,16 @@ def test_a_session_of_claude_code_is_read_and_continued_as_a_chat(
     expect(page.get_by_text("The file says hello.")).to_be_visible()
     expect(page.get_by_role("textbox", name="Message")).to_be_visible()
     assert path.read_bytes() == before
+
+
+def test_what_claude_code_keeps_is_asked_for_once_and_not_at_each_event(
+    page: Page, shared_service: Service
+) -> None:
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url))
+    page.goto("/projects/marl")
+    expect(page.get_by_role("region", name="Chats")).to_be_visible()
+    shared_service.http.post("/api/projects/marl/chats", json={"name": "Told by an event"})
+    expect(page.get_by_role("link", name="Told by an event")).to_be_visible()
+
+    assert len([url for url in asked if "/projects/marl/sessions" in url]) == 1

@@ -370,3 +370,33 @@ def test_a_prompt_file_that_is_not_there_has_the_near_one_as_a_button(
 
     expect(file).to_have_value("dependency-check.md")
     expect(file).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_an_event_says_what_its_turn_is_told_and_keeps_what_counts(
+    triggers: Page, shared_service: Service, watch: Watch
+) -> None:
+    watch.meant.append("400")
+    triggers.get_by_role("button", name="New", exact=True).click()
+    triggers.get_by_label("Name", exact=True).fill("mend")
+    triggers.get_by_role("group", name="Starts").get_by_text("Event").click()
+    expect(triggers.get_by_label("Gather for")).to_be_hidden()
+    triggers.get_by_role("combobox", name="Event").select_option("onAppDown")
+    expect(triggers.get_by_label("Example")).to_contain_text('"reason": "exited"')
+    triggers.get_by_label("Only", exact=True).fill("shop, blog-*")
+    triggers.get_by_label("Gather for").fill("2 hours")
+    triggers.get_by_role("textbox", name="Prompt", exact=True).fill("Mend it")
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+
+    expect(triggers.get_by_label("Gather for")).to_have_attribute("aria-invalid", "true")
+    triggers.get_by_label("Gather for").fill("2m")
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+    expect(triggers.get_by_role("heading", name="mend")).to_be_visible()
+    expect(row(triggers, "mend")).to_contain_text("when an app falls")
+
+    assert stored(shared_service)["mend"]["run"] == {
+        "prompt": "Mend it",
+        "debounce": "2m",
+        "match": ["shop", "blog-*"],
+    }
+    triggers.reload()
+    expect(triggers.get_by_label("Only", exact=True)).to_have_value("shop, blog-*")

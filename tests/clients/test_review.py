@@ -31,7 +31,7 @@ async def test_the_python_client_connects_lists_calls_and_leaves(managed: Servic
                 "svc-review",
                 __version__,
             )
-            assert len((await client.list_tools()).tools) == 9
+            assert len((await client.list_tools()).tools) == 14
 
             found = await client.call_tool("list_projects", {})
             assert not found.is_error
@@ -69,6 +69,6 @@ def test_the_javascript_client_connects_lists_calls_and_leaves(managed: Service)
         assert ran.returncode == 0, ran.stderr
         seen = json.loads(ran.stdout)
         assert seen["server"] == {"name": "svc-review", "version": __version__}
-        assert len(seen["tools"]) == 9
+        assert len(seen["tools"]) == 14
         assert len(seen["called"]["structuredContent"]["projects"]) == 2
         assert seen["unknown"]["content"][0]["text"] == "Unknown tool: promote_project"

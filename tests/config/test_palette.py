@@ -133,10 +133,11 @@ def test_a_project_finds_the_stacks_and_apps_of_its_folder_and_its_folder_is_kno
     known = served.http.get("/api/folders").json()["folders"]
 
     assert [(one["label"], one["part"], one["url"]) for one in around] == [
+        ("Changes", "review", "/review/p/ledgerline/app/WORKTREE"),
         ("app", "review", "/review/p/ledgerline"),
         ("Till", "dashboard", "/dashboard/#app=till"),
     ]
-    assert around[0]["hint"] == "1 commit"
+    assert [one["hint"] for one in around[:2]] == ["all committed", "1 commit"]
     (mine,) = [one for one in known if one["project"] == "till-work"]
     assert (mine["sources"], mine["repository"]) == (["review", "apps"], True)
     served.http.delete("/api/projects/till-work").raise_for_status()

@@ -61,7 +61,9 @@ class Storm:
                 self.stop.wait(0.001)
 
 
-WAYS = [(one, other) for one in ("sqlite", "postgres") for other in ("sqlite", "postgres")]
+# Crossing over shows both stores on both sides; staying on one is of the slow ring.
+CROSSED = [("sqlite", "postgres"), ("postgres", "sqlite")]
+WAYS = CROSSED + ring(fast=0, slow=1) * [("sqlite", "sqlite"), ("postgres", "postgres")]
 
 
 @pytest.mark.promise("R5")

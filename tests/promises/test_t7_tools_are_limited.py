@@ -21,12 +21,14 @@ from tests.workspace.engines.tool_servers import BWRAP, NOTE, READ, STUB, brough
 from workspace.engines.mcp.server import Server
 from workspace.engines.sandbox import Sandbox
 
-SVC = "mcp__svc_manage__"
+SVC, REVIEW, ACTS = "mcp__svc_manage__", "mcp__svc_review__", "mcp__svc_apps__"
 MODES = ("default", "acceptEdits", "bypassPermissions", "plan")
 CLASSES = {
     "Read": "R", "Glob": "R", "Grep": "R", "Edit": "E", "Write": "E", "NotebookEdit": "E",
     "Bash": "X", "WebFetch": "N", "WebSearch": "N", "Task": "absent", "TodoWrite": "P",
     f"{SVC}read_chat": "R", f"{SVC}create_chat": "S",
+    f"{REVIEW}list_threads": "R", f"{REVIEW}reply": "P",
+    f"{ACTS}app_logs": "R", f"{ACTS}restart_app": "X",
 }  # fmt: skip
 LISTS: list[list[str] | None] = [None, [], *([tool] for tool in CLASSES)]
 SERVER_LISTS: list[list[str] | None] = [None, [NOTE], ["mcp__mine"], ["mcp__mine__*"], ["Read"], []]
@@ -74,6 +76,10 @@ def steps(url: str) -> str:
         "TodoWrite": ("", '{"todos": []}'),
         f"{SVC}read_chat": ("", '{"session_id": "x"}'),
         f"{SVC}create_chat": ("", '{"prompt": "x"}'),
+        f"{REVIEW}list_threads": ("", "{}"),
+        f"{REVIEW}reply": ("", '{"thread": "t-1", "body": "Done."}'),
+        f"{ACTS}app_logs": ("", '{"slug": "a"}'),
+        f"{ACTS}restart_app": ("", '{"slug": "a"}'),
     }
     return book(
         *(fence(tool, body, f"allow_failure {attrs}") for tool, (attrs, body) in calls.items())
@@ -96,6 +102,10 @@ def effects(world: World, calls: list[tuple[str, Any]], results: dict[str, str])
         "TodoWrite": "noted" in results["TodoWrite"],
         f"{SVC}read_chat": any(name == "read_chat" for name, _ in calls),
         f"{SVC}create_chat": any(name == "create_chat" for name, _ in calls),
+        f"{REVIEW}list_threads": any(name == "list_threads" for name, _ in calls),
+        f"{REVIEW}reply": any(name == "reply" for name, _ in calls),
+        f"{ACTS}app_logs": any(name == "app_logs" for name, _ in calls),
+        f"{ACTS}restart_app": any(name == "restart_app" for name, _ in calls),
     }
     return {tool for tool, traced in traces.items() if traced}
 
@@ -106,7 +116,10 @@ def place(tmp_path: Path) -> Iterator[tuple[World, dict[str, Any], list[tuple[st
     (world.project / "known.txt").write_text("secret\n")
     (world.project / "edited.txt").write_text("old")
     (world.project / "n.ipynb").write_text(json.dumps(NOTEBOOK))
-    with manage({"read_chat": "{}", "create_chat": "{}"}) as (svc, calls):
+    ops = ("read_chat", "create_chat", "list_threads", "reply", "app_logs", "restart_app")
+    answers = dict.fromkeys(ops, "{}")
+    with manage(answers) as (svc, calls):
+        svc["parts"] = tool_list.PARTS
         svc["ops"] = {"read_chat": {"session_id": "string"}, "create_chat": {"prompt": "text"}}
         yield world, svc, calls
 

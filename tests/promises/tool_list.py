@@ -6,20 +6,36 @@ of each engine show that what it decides is what happens.
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
+import django
+
+from config.mcp import turn_tools
 from workspace.engines import policy
 from workspace.engines.acp import ENGINE as ACP
 from workspace.engines.base import Job
-from workspace.engines.catalogue import SVC, TOOLS
+from workspace.engines.catalogue import SVC, TOOLS, given
 from workspace.engines.mcp.server import Server
 from workspace.engines.sandbox import Sandbox
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tool-list.md"
 OPS = ("read_chat", "create_chat")
+# One operation of each class that a part may give to turns.
+PARTS = {
+    "review": {
+        "list_threads": {"kind": "R", "arguments": {}},
+        "reply": {"kind": "P", "arguments": {"thread": "string", "body": "text"}},
+    },
+    "apps": {
+        "app_logs": {"kind": "R", "arguments": {"slug": "string"}},
+        "restart_app": {"kind": "X", "arguments": {"slug": "string"}},
+    },
+}
 THEIRS = Server("mine")
-NAMES = (*TOOLS, *(SVC + op for op in OPS), f"{THEIRS.prefix}note")
+NAMES = (*TOOLS, *(SVC + op for op in OPS), *given({"parts": PARTS}), f"{THEIRS.prefix}note")
 LISTS = {"no list": None, "named": "its own name", "not named": "another name", "empty": "[]"}
 LACKS = {"runbook": ("Task",), "claude": ("TodoWrite",), "builtin": ()}
 SHOWN_BY = {
@@ -40,7 +56,7 @@ def job(tool: str, tools: str, mode: str, *, attended: bool = False, **more: Any
         turn="msg_1", chat="c", project="alpha", cwd="/srv/alpha", chats_dir="/srv/alpha/.chats",
         run_dir="/srv/run", worker_pid=0, prompt="x", message="x", sender={}, engine="builtin",
         tools=given, mode=mode, attended=attended, may_spawn=True,
-        svc={"ops": {op: {} for op in OPS}}, servers=(THEIRS,), **more,
+        svc={"ops": {op: {} for op in OPS}, "parts": PARTS}, servers=(THEIRS,), **more,
     )  # fmt: skip
 
 
@@ -83,6 +99,13 @@ def render() -> str:
         "A subagent is held to the same table, and a gate that fails denies."
         " Without a spawn limit, `Task` and the operations that start chats are `no` everywhere.",
         "",
+        "The tools that the other parts give to a turn stand for their classes: `list_threads` for"
+        " reading, `reply` for saying something in the service's own files, `restart_app` for"
+        " acting, which asks as a command does. All that there are, each walled to what lies where"
+        " the turn works:",
+        "",
+        *_given(),
+        "",
         "`mcp__mine__note` stands for every tool of a server that people gave to agents. Its server"
         " is started only where one of its tools could be allowed; a runbook has none of them.",
         "",
@@ -115,6 +138,18 @@ def _gate_table() -> list[str]:
     return [f"| tool | {head} |", "| --- |" + " --- |" * len(columns), *rows]
 
 
+def _given() -> list[str]:
+    """Every operation that a part gives to turns."""
+    classes = {"R": "reads", "P": "says something", "X": "acts"}
+    rows = [
+        f"| `{turn_tools.tool(part, one)}` | {classes[turn_tools.KINDS[one.group]]} |"
+        f" {one.description} |"
+        for part, registry in turn_tools.registries().items()
+        for one in registry
+    ]
+    return ["| tool | class | what it does |", "| --- | --- | --- |", *rows]
+
+
 def _engine_rows() -> list[str]:
     return [
         f"| {name} | {'no' if name == 'acp' else 'yes'} | "
@@ -140,4 +175,8 @@ def _acp_table() -> list[str]:
 
 
 if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ |= {"DJANGO_SETTINGS_MODULE": "config.settings", "SVC_DATA_DIR": folder}
+        os.environ["SVC_PROJECTS_DIR"] = f"{folder}/projects"
+        django.setup()
     PAGE.write_text(render())

@@ -16,6 +16,7 @@ from tests.workspace.chats.world import HELLO, World
 from workspace import models
 from workspace.background import watcher
 from workspace.background.ledger import Ledger
+from workspace.background.places import Places
 from workspace.background.watcher import Background, affected
 from workspace.chats import files
 from workspace.chats.turns import queue
@@ -110,6 +111,29 @@ def test_only_paths_that_mean_something_are_told(world: World, settings):  # noq
 
     assert slugs == {"alpha", "beta", "gamma"}
     assert chats == {("alpha", chat, False), ("beta", chat, True)}
+
+
+def test_a_directory_that_goes_and_comes_back_is_told_each_time(
+    world: World,  # noqa: F811
+    told: Told,
+    tmp_path: Path,
+):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    world.write(f"name: Alpha\npath: {notes}\n")
+    places = Places(lambda event, data: told.append((event, dict(data))))
+    places.look()
+    places.look()
+    assert told == []
+
+    notes.rename(tmp_path / "away")
+    places.look()
+    places.look()
+    assert told == [("project", {"slug": "alpha"})]
+    (tmp_path / "away").rename(notes)
+    places.look()
+
+    assert told == [("project", {"slug": "alpha"})] * 2
 
 
 def test_a_hand_edit_reaches_clients_and_the_table(world: World, told: Told, monkeypatch):  # noqa: F811

@@ -16,10 +16,10 @@ from workspace.engines.sandbox import Sandbox
 
 @pytest.fixture(autouse=True)
 def ordinary(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    select.confinement.cache_clear()
+    select.probe_again()
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     yield
-    select.confinement.cache_clear()
+    select.probe_again()
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,10 @@ T_KEYS = [
     "lastError",
     "overlap",
     "catchUp",
+    "onAsk",
     "network",
+    "debounce",
+    "match",
     "timezone",
     "nextRuns",
     "nextRunsTimezone",
@@ -464,3 +467,16 @@ def test_an_id_that_names_no_chat_here_touches_no_file_and_fires_nothing(alpha, 
 
     assert {path: path.stat().st_mtime_ns for path in beta.dir.parent.rglob("*")} == before
     assert (Run.objects.count(), Turn.objects.count()) == (0, 1)
+
+
+@pytest.mark.parametrize(("words", "waits"), [({}, False), ({"on_ask": "wait"}, True)])
+def test_a_client_may_have_its_questions_wait_for_a_person(alpha, words, waits):
+    made = call("create_chat", project="alpha", prompt="#!runbook\n", **words)
+    sent = call("send_message", project="alpha", session_id=made["sessionId"], prompt="x", **words)
+
+    turns = Turn.objects.filter(id__in=[made["messageId"], sent["messageId"]])
+    assert [turn.waits for turn in turns] == [waits, waits]
+
+
+def test_no_operation_answers_a_question(alpha):
+    assert not [name for name in ORDER if "permission" in name or "answer" in name]

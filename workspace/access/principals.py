@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from config.errors import Denied
-from config.mcp import operations
+from config.mcp import operations, turn_tools
 from config.mcp.operations import Operation
 from workspace.access.policy import Bounds, Gates, Scope, listed
 
@@ -241,6 +242,42 @@ class Agent:
         """A turn of a person may name any project; only the trigger tools are gated by project."""
         if not self.bounds.reaches(project):
             raise Denied(_refusal(operation, project))
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """A running turn as the tools of another part see it: config.mcp.turn_tools.TurnCaller.
+
+    The switch of the service's own tools, the turn's tool list and its mode decide; what it may
+    reach is the part's to say, by the directory the turn works in."""
+
+    agent: Agent
+    part: str
+    engine: str
+    directory: Path
+    apps: tuple[str, ...] = ()
+
+    defaults: ClassVar[Mapping[str, str]] = NO_DEFAULTS
+
+    @property
+    def project(self) -> str:
+        return self.agent.project
+
+    @property
+    def chat(self) -> str:
+        return self.agent.chat
+
+    def grants(self, operation: Operation) -> bool:
+        return (
+            self.agent.gates.read
+            and self.agent.bounds.reaches(self.agent.project)
+            and listed(self.agent.tools, turn_tools.tool(self.part, operation))
+            and (operation.group != "act" or not self.agent.plan)
+        )
+
+    def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
+        if not self.grants(operation):
+            raise Denied(_refusal(operation.name))
 
 
 def _refusal(operation: str, project: str | None = None) -> str:

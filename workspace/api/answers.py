@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import hmac
+from hashlib import sha256
 from typing import Any, NotRequired, TypedDict, cast
 
 from django.db.models import QuerySet
 from rest_framework import serializers as s
 from rest_framework.request import Request
 
+from config.errors import Denied
 from config.web import rest
 from config.web.described import Described
+from workspace.access import clients
 from workspace.access.principals import User
+from workspace.chats.turns import tokens
+from workspace.models import Turn
 
 LIMIT_MAX = 500
 
@@ -54,6 +60,17 @@ class Page(Limit):
 def principal(request: Request) -> User:
     """Who the guard let in."""
     return cast("User", request.user)
+
+
+def person(request: Request, refusal: str) -> User:
+    """Who the guard let in. One that shows the token of a turn or of a management client is none,
+    whatever else would let it in: Denied."""
+    token = request.headers.get("Authorization", "").partition(" ")[2].strip()
+    digest = sha256(token.encode()).digest()
+    of_client = any(hmac.compare_digest(one.digest, digest) for one in clients.management().clients)
+    if token and (of_client or Turn.objects.filter(token_hash=tokens.digest(token)).exists()):
+        raise Denied(refusal)
+    return principal(request)
 
 
 def page_of(rows: QuerySet[Any], limit: int) -> tuple[list[Any], str | None]:

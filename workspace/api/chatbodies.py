@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from rest_framework import serializers as s
 
@@ -13,6 +13,8 @@ from workspace.api.chatview import Chat
 from workspace.chats import attachments
 from workspace.chats.messages import Message
 from workspace.chats.turns.queue import PROMPT_MAX, QueueRow
+from workspace.projects.schema import PERMISSION_MODES
+from workspace.worktrees.leaving import Left
 
 CHAT_KEYS = frozenset(Chat.__annotations__)
 
@@ -47,12 +49,25 @@ def attached() -> s.ListField:
     )
 
 
+def mode() -> s.ChoiceField:
+    return s.ChoiceField(
+        PERMISSION_MODES,
+        required=False,
+        allow_null=True,
+        help_text="of the messages of this chat, at most the project's",
+    )
+
+
 class NewChat(s.Serializer[Any]):
     prompt = prompt(required=False)
     attachments = attached()
     name = rest.Text(required=False, allow_null=True, allow_blank=True)
     model = rest.Text(required=False, allow_null=True, allow_blank=True)
     preloadContext = s.BooleanField(required=False)
+    permissionMode = mode()
+    worktree = s.BooleanField(
+        required=False, help_text="give it a git worktree and a branch of its own"
+    )
 
 
 class NewMessage(s.Serializer[Any]):
@@ -61,10 +76,11 @@ class NewMessage(s.Serializer[Any]):
     model = rest.Text(required=False, allow_null=True, allow_blank=True)
 
 
-class Rename(s.Serializer[Any]):
-    """null = the automatic name."""
+class Change(s.Serializer[Any]):
+    """null = the automatic name; the permission mode of the project."""
 
     name = rest.Text(required=False, allow_null=True, allow_blank=True)
+    permissionMode = mode()
 
 
 class Archive(s.Serializer[Any]):
@@ -84,10 +100,6 @@ class Fork(s.Serializer[Any]):
     prompt = prompt(required=False)
     name = rest.Text(required=False, allow_null=True, allow_blank=True)
     model = rest.Text(required=False, allow_null=True, allow_blank=True)
-
-
-class Permit(s.Serializer[Any]):
-    allow = s.BooleanField()
 
 
 class ChatList(TypedDict):
@@ -149,6 +161,8 @@ class Archived(Warned):
     ok: bool
     archived: bool
     changed: bool
+    worktree: NotRequired[Annotated[Left, "what became of its worktree, where it had one"]]
+    worktreeProblem: NotRequired[Annotated[str, "why its worktree did not come back"]]
 
 
 class Read(Warned):
@@ -160,6 +174,7 @@ class Read(Warned):
 class Deleted(Done):
     sessionId: str
     deletedAt: str
+    worktree: NotRequired[Annotated[Left, "what became of its worktree, where it had one"]]
 
 
 class TrashedChat(TypedDict):
@@ -171,8 +186,3 @@ class TrashedChat(TypedDict):
 
 class Trash(TypedDict):
     chats: list[TrashedChat]
-
-
-class Permitted(Warned):
-    ok: bool
-    allow: bool

@@ -21,6 +21,7 @@ from workspace.chats import (
     actions,
     attachments,
     export,
+    files,
     forks,
     index,
     listing,
@@ -32,7 +33,9 @@ from workspace.chats.messages import Message
 from workspace.chats.turns import queue, retries
 from workspace.projects import store
 from workspace.triggers import events, following
+from workspace.worktrees import place
 
+NAMES = {"preloadContext": "preload_context", "permissionMode": "mode"}
 WHICH: dict[str, listing.Which] = {"0": "open", "1": "archived", "all": "all"}
 
 
@@ -59,9 +62,10 @@ class ChatViewSet(rest.ViewSet):
         """Start a chat; without a prompt it stays empty."""
         body = rest.read(request, bodies.NewChat)
         values = {key: value for key, value in body.values.items() if value is not None}
-        if "preloadContext" in values:
-            values["preload_context"] = values.pop("preloadContext")
-        values = _with_files(slug, values)
+        for key, name in NAMES.items():
+            if key in values:
+                values[name] = values.pop(key)
+        values = _with_files(slug, values, apart=values.get("worktree") or None)
         started = actions.create(principal=principal(request), project=store.get(slug), **values)
         answer = bodies.Started(
             chat=_chat(slug, started.chat.id),
@@ -75,13 +79,17 @@ class ChatViewSet(rest.ViewSet):
         """One chat and the messages that run or wait in it."""
         return Response(bodies.ChatPage(chat=_chat(slug, session_id), queue=_queue(session_id)))
 
-    @documented(bodies.OneChat, errors=(404, 409), body=bodies.Rename)
+    @documented(bodies.OneChat, errors=(404, 409), body=bodies.Change)
     def partial_update(self, request: Request, slug: str, session_id: str) -> Response:
-        """Give the chat a name; null gives the automatic one back."""
-        body = rest.read(request, bodies.Rename, ignored=bodies.CHAT_KEYS)
-        if "name" in body.values:
-            project = store.get(slug)
-            actions.rename(project=project, session_id=session_id, name=body.values["name"])
+        """Give the chat a name or a permission mode; null gives the automatic name or the mode of
+        the project back."""
+        body = rest.read(request, bodies.Change, ignored=bodies.CHAT_KEYS)
+        project, changes = store.get(slug), body.values
+        mode = actions.check_mode(project, changes.get("permissionMode"))
+        if "name" in changes:
+            actions.rename(project=project, session_id=session_id, name=changes["name"])
+        if "permissionMode" in changes:
+            actions.set_mode(project=project, session_id=session_id, mode=mode)
         answer = bodies.OneChat(chat=_chat(slug, session_id))
         return Response(rest.warned(answer, body.warnings))
 
@@ -90,7 +98,10 @@ class ChatViewSet(rest.ViewSet):
         """Move the chat to the trash of its project; never while a turn runs or waits in it."""
         gone = trash.delete(project=store.get(slug), session_id=session_id)
         deleted = timestamp(gone.deleted)
-        return Response(bodies.Deleted(ok=True, sessionId=session_id, deletedAt=deleted))
+        answer = bodies.Deleted(ok=True, sessionId=session_id, deletedAt=deleted)
+        if gone.left:
+            answer["worktree"] = gone.left
+        return Response(answer)
 
     @documented(bodies.OneChat, errors=(404, 409))
     def restore(self, request: Request, slug: str, session_id: str) -> Response:
@@ -136,10 +147,12 @@ class ChatViewSet(rest.ViewSet):
     def send(self, request: Request, slug: str, session_id: str) -> Response:
         """Put a message into the chat's queue; it starts at once when the chat is idle."""
         body = rest.read(request, bodies.NewMessage)
-        values = _with_files(slug, body.values)
+        project = store.get(slug)
+        apart = place.apart(project, files.read(project, session_id))
+        values = _with_files(slug, body.values, apart=apart)
         queued = actions.send(
             principal=principal(request),
-            project=store.get(slug),
+            project=project,
             session_id=session_id,
             prompt=values["prompt"],
             model=values.get("model"),
@@ -184,14 +197,18 @@ class ChatViewSet(rest.ViewSet):
         """Archive or unarchive; a real change to archived fires onArchive triggers."""
         body = rest.read(request, bodies.Archive)
         archived = body.values["archived"]
-        changed = actions.archive(
+        done = actions.archive(
             principal=principal(request),
             project=store.get(slug),
             session_id=session_id,
             archived=archived,
             on_archive=events.chat_archived,
         )
-        answer = bodies.Archived(ok=True, archived=archived, changed=changed)
+        answer = bodies.Archived(ok=True, archived=archived, changed=done.changed)
+        if done.left:
+            answer["worktree"] = done.left
+        if done.problem:
+            answer["worktreeProblem"] = done.problem
         return Response(rest.warned(answer, body.warnings))
 
     @documented(bodies.Read, errors=(404, 409), body=bodies.ReadTo)
@@ -219,26 +236,20 @@ class ChatViewSet(rest.ViewSet):
             answer |= {"messageId": forked.turn.id, "state": forked.state}
         return Response(rest.warned(answer, body.warnings), status=201)
 
-    @documented(bodies.Permitted, errors=(404, 409), body=bodies.Permit)
-    def permit(self, request: Request, slug: str, session_id: str, call: str) -> Response:
-        """Answer a permission question of the running turn."""
-        body = rest.read(request, bodies.Permit)
-        allow = body.values["allow"]
-        queue.answer(project=store.get(slug), chat=session_id, call=call, allow=allow)
-        return Response(rest.warned(bodies.Permitted(ok=True, allow=allow), body.warnings))
-
 
 def _chat(slug: str, session_id: str) -> Chat:
     return view(index.get(store.get(slug), session_id))
 
 
-def _with_files(slug: str, values: dict[str, Any]) -> dict[str, Any]:
+def _with_files(slug: str, values: dict[str, Any], *, apart: bool | None) -> dict[str, Any]:
     """The values with the attachments named in the prompt."""
     kept = {key: value for key, value in values.items() if key != "attachments"}
     if attached := values.get("attachments"):
         project = store.get(slug)
         prompt = kept.get("prompt") or ""
-        kept["prompt"] = attachments.named(project=project, prompt=prompt, attached=attached)
+        kept["prompt"] = attachments.named(
+            project=project, prompt=prompt, attached=attached, apart=apart
+        )
     return kept
 
 

@@ -17,11 +17,13 @@ from workspace import models
 from workspace.chats import spent
 from workspace.chats.hosts import Host
 from workspace.chats.spent import Context, Usage
-from workspace.chats.turns import retries
+from workspace.chats.turns import questions, retries
 from workspace.chats.turns.endings import SENTENCES
 from workspace.chats.turns.instructions import Told
+from workspace.chats.turns.questions import Question
 from workspace.chats.turns.queue import BUSY, WAITING
 from workspace.triggers.entries.schema import agent_name
+from workspace.worktrees import place
 
 LIVE = Q(state__in=(*BUSY, *WAITING))
 STATES = (*BUSY, *WAITING, "failed")  # of both
@@ -49,6 +51,11 @@ class LastTurn(TypedDict):
     reason: str | None
     finishedAt: str | None
     model: Annotated[str | None, "that answered, as far as it said so"]
+
+
+class Worktree(TypedDict):
+    branch: str
+    directory: str
 
 
 class Provenance(TypedDict):
@@ -85,16 +92,20 @@ class Chat(TypedDict):
     unread: bool
     turn: RunningTurn | None
     waiting: Annotated[retries.Waiting | None, "for the provider of its model; `running` then too"]
+    asked: Annotated[Question | None, "the oldest question that waits for a person's answer"]
     lastTurn: LastTurn | None
     provenance: Provenance
     client: str | None
     trigger: FiredBy | None
+    worktree: Annotated[Worktree | None, "where its turns work instead of the project's directory"]
     engine: str | None
     model: str | None
     usage: Usage | None
     cost: Annotated[float | None, "USD, of the turns that reported one"]
     context: Annotated[Context | None, "behind the last turn, where its engine told it"]
     messages: int
+    permissionMode: Annotated[str | None, "its own; null = the project's"]
+    allow: NotRequired[Annotated[list[str], "what is not asked for any more in this chat"]]
     hosts: NotRequired[list[Host]]
     instructions: NotRequired[list[Told]]
     error: NotRequired[str]
@@ -124,6 +135,7 @@ def _of_turns(
 def view(row: models.Chat) -> Chat:
     """One chat alone, with what its turns reached and were told: too long for lists."""
     shown = views([row])[0]
+    shown["allow"] = row.record.get("allow") or []
     shown["hosts"] = row.hosts or []
     shown["instructions"] = row.instructions or []
     return shown
@@ -156,22 +168,30 @@ def _view(row: models.Chat, turns: list[models.Turn], firing: models.Turn | None
         "unread": row.unread,
         "turn": _turn(running) if running else None,
         "waiting": retries.of(turns),
+        "asked": questions.first(turns),
         "lastTurn": _last_turn(row, turns),
         "provenance": _provenance(record),
         "client": row.client or None,
         "trigger": _fired_by(row, firing) if row.trigger else None,
+        "worktree": _worktree(row),
         "engine": record.get("engine"),
         "model": record.get("model"),
         "usage": spent.shown(row.usage),
         "cost": row.cost,
         "context": _context(row),
         "messages": row.messages,
+        "permissionMode": record.get("permissionMode") or None,
     }
     if row.error:
         shown["error"] = row.error
     if row.damaged:
         shown["damagedLines"] = row.damaged
     return shown
+
+
+def _worktree(row: models.Chat) -> Worktree | None:
+    tree = place.told(row.id, row.record)
+    return {"branch": tree.branch, "directory": str(tree.dir)} if tree else None
 
 
 def _context(row: models.Chat) -> Context | None:

@@ -26,11 +26,13 @@ from workspace.access import reach
 from workspace.api.answers import Warned, documented, principal
 from workspace.chats import spent, unread
 from workspace.chats.spent import Spent
+from workspace.chats.turns import questions
 from workspace.chats.turns.queue import BUSY
 from workspace.projects import folders, project, store
 from workspace.projects.project import CHANGELOG, OVERVIEW
 from workspace.projects.schema import KEYS, STATUSES, PermissionMode, Status
 from workspace.triggers import pausing, render
+from workspace.worktrees import repository
 
 
 class NewProject(s.Serializer[Any]):
@@ -81,6 +83,7 @@ class Counts(TypedDict):
     chats: int
     archived: int
     running: int
+    asking: int
     waiting: int
     triggers: int
     armed: int
@@ -138,6 +141,9 @@ class Project(Effective):
     workingDirProblem: Annotated[str | None, "why no turn runs there now"]
     sharedWith: Annotated[list[str], "other projects that work at the same path"]
     repository: Annotated[bool, "whether git is in it"]
+    worktrees: Annotated[
+        bool, "whether it lies in a repository, so that a chat can have a worktree"
+    ]
     hasOverview: bool
     effectiveNetwork: Network
     inherited: list[str]
@@ -281,6 +287,7 @@ def view(
         "workingDirProblem": place.problem or None,
         "sharedWith": shared,
         "repository": not place.problem and os.path.lexists(place.dir / ".git"),
+        "worktrees": not place.problem and repository.top_of(place.dir) is not None,
         "hasOverview": (found.dir / OVERVIEW).is_file(),
         "effectiveNetwork": _network(found.network),
         "inherited": found.inherited,
@@ -369,6 +376,7 @@ def _counted(slug: str | None) -> Tallies:
         "chats": chats.filter(archived=False),
         "archived": chats.filter(archived=True),
         "running": turns.filter(state__in=BUSY),
+        "asking": questions.asking().filter(only),
         "waiting": turns.filter(state="queued"),
         "triggers": states,
         "armed": armed,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
-from hashlib import sha256
 from typing import Annotated, Any, Literal, TypedDict
 
 from drf_spectacular.utils import extend_schema
@@ -11,13 +9,8 @@ from rest_framework import serializers as s
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.errors import Denied
 from config.web import rest
-from workspace.access import clients
-from workspace.access.principals import User
-from workspace.api.answers import documented, principal
-from workspace.chats.turns import tokens
-from workspace.models import Turn
+from workspace.api.answers import documented, person
 from workspace.projects import store
 from workspace.projects.project import Project
 from workspace.servers import consent, mcpfile, offered
@@ -80,26 +73,17 @@ class ServerViewSet(rest.ViewSet):
         """Use the servers of `.mcp.json` with exactly this content. Only a person may say so."""
         body = rest.read(request, Agreed)
         project = store.get(slug)
-        consent.give(project, body.values["sha256"], principal=person(request))
+        consent.give(
+            project, body.values["sha256"], principal=person(request, consent.NOT_A_PERSON)
+        )
         return Response(view(project))
 
     @documented(ServerList, errors=(404,))
     def stop(self, request: Request, slug: str) -> Response:
         """Use none of the servers of `.mcp.json` any more."""
         project = store.get(slug)
-        consent.withdraw(project, principal=person(request))
+        consent.withdraw(project, principal=person(request, consent.NOT_A_PERSON))
         return Response(view(project))
-
-
-def person(request: Request) -> User:
-    """Who the guard let in. One that shows the token of a turn or of a management client is none,
-    whatever else would let it in."""
-    token = request.headers.get("Authorization", "").partition(" ")[2].strip()
-    digest = sha256(token.encode()).digest()
-    of_client = any(hmac.compare_digest(one.digest, digest) for one in clients.management().clients)
-    if token and (of_client or Turn.objects.filter(token_hash=tokens.digest(token)).exists()):
-        raise Denied(consent.NOT_A_PERSON)
-    return principal(request)
 
 
 def view(project: Project) -> ServerList:

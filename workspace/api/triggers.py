@@ -34,6 +34,7 @@ class TriggerList(TypedDict):
     invalid: list[render.InvalidEntry]
     grantableTools: list[dict[str, Any]]
     events: list[str]
+    eventKinds: list[dict[str, Any]]
     triggerTypes: list[str]
     permissionModes: list[str]
     networks: list[str]
@@ -124,6 +125,7 @@ class TriggerViewSet(rest.ViewSet):
                 asdict(tool) for tool in (*catalogue.GRANTABLE, *_of_servers(project))
             ],
             "events": [*catalogue.EVENTS],
+            "eventKinds": [asdict(kind) for kind in catalogue.EVENT_KINDS],
             "triggerTypes": [*catalogue.TRIGGER_TYPES],
             "permissionModes": [*PERMISSION_MODES],
             "networks": [*MODES],

@@ -88,8 +88,11 @@ class Ledger:
         fresh = Run.objects.filter(id__gt=self._last_run).order_by("-id")[:500]
         columns = ("id", "project", "status", "reason")
         runs = [*live.values_list(*columns), *fresh.values_list(*columns)]
-        rows = turns.values_list("id", "project", "chat", "state")
+        rows = turns.values_list("id", "project", "chat", "state", "asks", "answers")
         return (
-            {key: (project, chat, state) for key, project, chat, state in rows},
+            {
+                key: (project, chat, f"{state} {asks} {len(answers)}" if asks else state)
+                for key, project, chat, state, asks, answers in rows
+            },
             {key: (project, status, reason) for key, project, status, reason in runs},
         )

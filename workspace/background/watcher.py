@@ -23,6 +23,7 @@ from config.storage.watch import Watcher
 from config.web.events import broadcaster
 from workspace import ids
 from workspace.background.ledger import Ledger
+from workspace.background.places import Places
 from workspace.chats import index
 from workspace.chats.search import indexing
 from workspace.chats.turns import recovery
@@ -42,12 +43,14 @@ class Background:
         self._events = broadcaster("main")
         self._ledger = Ledger(self._events.publish, healed=self._settle_soon)
         self._watcher = Watcher(folders, self.changed)
+        self._places = Places(self._events.publish, watched=lambda: self._events.clients)
         self._told: dict[str, float] = {}
 
     def start(self) -> None:
         prctl.hide_memory()
         self._watcher.start()
         self._ledger.start()
+        self._places.start()
         self._settle_soon()
 
     def _settle_soon(self) -> None:
@@ -56,6 +59,7 @@ class Background:
     def stop(self) -> None:
         self._watcher.stop()
         self._ledger.stop()
+        self._places.stop()
 
     def _settle(self) -> None:
         """Rows as files are, and nothing left of turns that a crash ended."""

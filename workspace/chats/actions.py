@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
+from django.conf import settings
 from django.db import connection
+from django.utils.module_loading import import_string
 
 from config.errors import Invalid, Problem
 from workspace import ids
@@ -21,6 +24,8 @@ from workspace.engines import select
 from workspace.models import Run, Turn
 from workspace.projects import schema, store
 from workspace.projects.project import CHANGELOG, CHARACTERS_PER_TOKEN, OVERVIEW, Project
+from workspace.worktrees import leaving, making
+from workspace.worktrees.leaving import Left
 
 
 class Sender(Protocol):
@@ -50,6 +55,16 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
+class Archived:
+    """Whether the flag changed, and what became of the chat's worktree where it has one; `problem`:
+    why it is not back."""
+
+    changed: bool
+    left: Left | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Firing:
     """What a trigger's firing decides about the chat it makes and its turn."""
 
@@ -65,6 +80,7 @@ class Firing:
     network: str = ""  # at most; the project's when blank
     mode_cap: str | None = None
     max_turns: int | None = None
+    waits: bool = False  # its questions wait for a person, instead of being denied
     run: Run | None = None
     event: Mapping[str, Any] | None = None
     archived: bool = False
@@ -78,11 +94,16 @@ def create(
     name: str | None = None,
     model: str | None = None,
     preload_context: bool = False,
+    mode: str | None = None,
+    on_ask: str | None = None,
+    worktree: bool = False,
 ) -> Started:
-    """A new chat, with its first message when there is a prompt."""
+    """A new chat, with its first message when there is a prompt; with `worktree` its turns work in
+    a worktree of their own, on a branch named after it."""
     text = None if prompt is None else queue.clean_prompt(prompt)
     model = check_model(model)
-    record = _make(project, text, name=check_name(name), **provenance(principal, project))
+    fields = provenance(principal, project) | {"permission_mode": check_mode(project, mode)}
+    record = _make(project, text, name=check_name(name), worktree=worktree, **fields)
     if text is None:
         return Started(record)
     queued = send(
@@ -92,6 +113,7 @@ def create(
         prompt=text,
         model=model,
         message=_preloaded(project, text) if preload_context else None,
+        on_ask=on_ask,
     )
     return Started(record, queued.turn, queued.state, queued.position)
 
@@ -111,17 +133,37 @@ def open_for(firing: Firing, *, project: Project, prompt: str, model: str = "") 
     )
 
 
-def _make(project: Project, prompt: str | None, **fields: Any) -> ChatRecord:
+def _make(
+    project: Project, prompt: str | None, *, worktree: bool = False, **fields: Any
+) -> ChatRecord:
     store.sound(project)
     if prompt is not None:
         connection.ensure_connection()  # a message needs its row: without one there is no chat
     record = ChatRecord(id=ids.session_id(), project=project.slug, created=files.now(), **fields)
-    record = files.create(project, record)
+    if worktree:
+        record = in_worktree(project, record, record.name or index.title(prompt or ""))
+    else:
+        record = files.create(project, record)
     if prompt is None:
         index.get(project, record.id)
     else:
         index.suggest_title(project, record.id, prompt)
     return record
+
+
+def in_worktree(
+    project: Project, record: ChatRecord, words: str, *, start: str = "HEAD"
+) -> ChatRecord:
+    """Write a new record with a worktree of its own, both or neither."""
+    tree = making.make(project, record.id, words, start=start)
+    try:
+        made = files.create(project, record.replaced(worktree=tree.wire()))
+    except BaseException:
+        making.unmake(tree)
+        raise
+    review: Callable[[str, Path], None] = import_string(settings.SVC_UNDER_REVIEW)
+    review(project.slug, tree.repository)
+    return made
 
 
 def provenance(principal: Sender, project: Project) -> dict[str, Any]:
@@ -161,8 +203,10 @@ def send(
     prompt: str,
     model: str | None = None,
     message: str | None = None,
+    on_ask: str | None = None,
 ) -> queue.Queued:
-    """Put a message of this caller into the chat's queue."""
+    """Put a message of this caller into the chat's queue. `on_ask`: deny or wait, of a turn that
+    nobody attends."""
     record = files.read(project, session_id)
     cap = principal.spawn_cap
     return queue.send(
@@ -175,6 +219,7 @@ def send(
         client=principal.client,
         clients=principal.clients,
         mode_cap=principal.mode_cap,
+        waits=on_ask == "wait",
         spawn_limit=record.spawn_limit if cap is None else min(record.spawn_limit, cap),
     )
 
@@ -198,6 +243,7 @@ def fire(
         network=firing.network,
         mode_cap=firing.mode_cap,
         max_turns=firing.max_turns,
+        waits=firing.waits,
         run=firing.run,
         event=firing.event,
     )
@@ -209,6 +255,12 @@ def rename(*, project: Project, session_id: str, name: str | None) -> ChatRecord
     return files.update(project, session_id, name=check_name(name) or None)[0]
 
 
+def set_mode(*, project: Project, session_id: str, mode: str) -> ChatRecord:
+    """What the messages of the chat may do unasked from the next one on; blank = the project's."""
+    store.sound(project)
+    return files.update(project, session_id, permissionMode=mode or None)[0]
+
+
 def archive(
     *,
     principal: Sender,
@@ -216,14 +268,17 @@ def archive(
     session_id: str,
     archived: bool,
     on_archive: Callable[[ChatRecord, Sender], None] | None = None,
-) -> bool:
-    """Set the flag; whether it changed. `on_archive` hears only of a real change to archived."""
+) -> Archived:
+    """Set the flag; whether it changed. `on_archive` hears only of a real change to archived. A
+    clean worktree goes with it, and comes back with it."""
     store.sound(project)
     record, changed = files.set_archived(project, session_id, archived=archived)
+    left = leaving.leave(record) if changed and archived else None
+    problem = leaving.come_back(project, record) if changed and not archived else None
     if changed and archived and on_archive is not None:
         on_archive(record, principal)
     index.get(project, session_id)  # lists show it at once
-    return changed
+    return Archived(changed, left, problem)
 
 
 def check_name(name: str | None) -> str:
@@ -244,6 +299,15 @@ def check_model(model: str | None) -> str:
     if valid:
         raise Invalid(f'unknown model "{word}" (valid: {", ".join(valid)}).')
     return word
+
+
+def check_mode(project: Project, mode: str | None) -> str:
+    """A permission mode that the project allows; blank = the project's."""
+    most = project.permission_mode
+    if mode and schema.rights(mode) > schema.rights(most):
+        reason = f"the project allows {most} at most; its settings can raise that"
+        raise Invalid([Problem("permissionMode", reason, f'"{most}"')])
+    return mode or ""
 
 
 def _preloaded(project: Project, prompt: str) -> str:

@@ -30,7 +30,9 @@ SUFFIX = re.compile(r"[a-z0-9]{1,8}")
 TEXT = "text/plain"
 SIGNATURES = (*IMAGES, ("application/pdf", "pdf", re.compile(rb"%PDF-")))
 HEAD = "Attached files:\n"
-PICTURE = re.compile(rf"- {re.escape(FOLDER)}/(\S[^\n]*) \(image/[a-z]+, [0-9]+ bytes\)")
+PICTURE = re.compile(
+    rf"- (?:/[^\n]*/)?{re.escape(FOLDER)}/(\S[^\n]*) \(image/[a-z]+, [0-9]+ bytes\)"
+)
 REFUSED = "the file is neither an image (PNG, JPEG, GIF, WebP) nor a PDF nor text in UTF-8"
 
 
@@ -126,13 +128,17 @@ def get(*, project: Project, name: str) -> tuple[Attachment, bytes]:
     return Attachment(project.slug, name, kind, len(data)), data
 
 
-def named(*, project: Project, prompt: str, attached: Sequence[str]) -> str:
-    """The prompt with its files named at its end, as the agent finds them.
+def named(
+    *, project: Project, prompt: str, attached: Sequence[str], apart: bool | None = None
+) -> str:
+    """The prompt with its files named at its end, as the agent finds them: by their whole path
+    where it works elsewhere (`apart`; as the project says, where nothing is said).
 
     Invalid when one of them is not there."""
     if len(attached) > MOST:
         raise Invalid([Problem("attachments", f"holds {len(attached)} files, at most {MOST}")])
-    lines = [_line(project, path) for path in dict.fromkeys(attached)]
+    apart = project.place.apart if apart is None else apart
+    lines = [_line(project, path, apart=apart) for path in dict.fromkeys(attached)]
     head = f"{prompt.rstrip()}\n\n" if prompt.strip() else ""
     return f"{head}{HEAD}" + "\n".join(lines) if lines else prompt
 
@@ -144,7 +150,7 @@ def pictures(*, project: Project, prompt: str) -> list[str]:
     return [str(_folder(project) / name) for name in names if NAME.fullmatch(name)][:MOST]
 
 
-def _line(project: Project, path: str) -> str:
+def _line(project: Project, path: str, *, apart: bool) -> str:
     folder, _, name = path.rpartition("/")
     try:
         found = get(project=project, name=name)[0] if folder == FOLDER else None
@@ -154,6 +160,5 @@ def _line(project: Project, path: str) -> str:
         example = f'"{FOLDER}/shot-0a1b2c3d4e5f.png"'
         reason = f'"{printable(path)}" is no attachment of this project; upload it first'
         raise Invalid([Problem("attachments", reason, example)])
-    apart = project.place.apart  # the agent is elsewhere and needs the whole path
     where = str(_folder(project) / found.name) if apart else found.path
     return f"- {where} ({found.type}, {found.size} bytes)"

@@ -20,6 +20,7 @@ from config.errors import Conflict, NotFound, printable
 from config.logs import timestamp
 from config.storage import files, paths, yamlio
 from workspace import ids
+from workspace.engines import allowing
 from workspace.projects.project import Project
 
 VERSION = 1
@@ -30,7 +31,8 @@ READ_ONLY = "chat {} was written by a later version and is read-only"
 @dataclass(frozen=True, slots=True)
 class ChatRecord:
     """What the record says. `parent` is {project, sessionId}, `forked_from` {sessionId, at, …},
-    `imported_from` {program, session, at}."""
+    `imported_from` {program, session, at}, `worktree` {branch, base, repository, below}: where its
+    turns work instead of the project's directory (workspace/worktrees)."""
 
     id: str
     project: str
@@ -47,9 +49,11 @@ class ChatRecord:
     engine: str = ""
     model: str = ""
     permission_mode: str = ""
+    allow: tuple[str, ...] = ()  # what is not asked for any more, as rules of engines/allowing.py
     engine_ref: Mapping[str, Any] = field(default_factory=dict)
     forked_from: Mapping[str, Any] | None = None
     imported_from: Mapping[str, Any] | None = None
+    worktree: Mapping[str, Any] | None = None
     read_to: int = 0  # byte of the transcript up to which it was read in a page
     version: int = VERSION
     error: str = ""
@@ -74,9 +78,11 @@ class ChatRecord:
             "engine": self.engine,
             "model": self.model,
             "permissionMode": self.permission_mode,
+            "allow": [*self.allow] or None,
             "engineRef": dict(self.engine_ref),
             "forkedFrom": dict(self.forked_from) if self.forked_from else None,
             "importedFrom": dict(self.imported_from) if self.imported_from else None,
+            "worktree": dict(self.worktree) if self.worktree else None,
             "readTo": self.read_to or None,
         }
         return {key: value for key, value in whole.items() if value not in ("", None, {})}
@@ -182,9 +188,11 @@ def from_wire(project: str, session_id: str, value: Mapping[str, Any]) -> ChatRe
         engine=_text(value, "engine"),
         model=_text(value, "model"),
         permission_mode=_text(value, "permissionMode"),
+        allow=tuple(_rules(value)),
         engine_ref=_mapping(value, "engineRef") or {},
         forked_from=_mapping(value, "forkedFrom"),
         imported_from=_mapping(value, "importedFrom"),
+        worktree=_mapping(value, "worktree"),
         read_to=_number(value, "readTo"),
         version=_number(value, "v") or VERSION,
     )
@@ -203,6 +211,13 @@ def _number(value: Mapping[str, Any], key: str) -> int:
 def _mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
     found = value.get(key)
     return found if isinstance(found, dict) else None
+
+
+def _rules(value: Mapping[str, Any]) -> list[str]:
+    """What `allow` lists; an entry that is no rule allows nothing."""
+    found = value.get("allow")
+    listed = found if isinstance(found, list) else []
+    return [one for one in listed if isinstance(one, str) and allowing.valid(one)]
 
 
 def make_folder(project: Project) -> Path:
@@ -255,6 +270,19 @@ def set_read(project: Project, session_id: str, offset: int) -> tuple[ChatRecord
         return {"readTo": offset} if offset > read_up_to(present) else {}
 
     return _edit(project, session_id, wanted)
+
+
+def set_allowed(
+    project: Project, session_id: str, change: Callable[[list[str]], list[str]]
+) -> bool:
+    """Change what is allowed for the rest of the chat; whether it changed."""
+
+    def wanted(present: Mapping[str, Any]) -> Mapping[str, Any]:
+        known = _rules(present)
+        after = change(known)
+        return {} if after == known else {"allow": after or None}
+
+    return _edit(project, session_id, wanted)[1]
 
 
 def read_up_to(record: Mapping[str, Any]) -> int:

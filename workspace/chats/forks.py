@@ -22,6 +22,7 @@ from workspace.chats.turns import queue
 from workspace.models import Chat
 from workspace.projects import store
 from workspace.projects.project import Project
+from workspace.worktrees import place
 
 MOST_FORKS = 20
 PIECE = 1 << 20
@@ -117,7 +118,11 @@ def _copy(project: Project, source: ChatRecord, record: ChatRecord, turn: str | 
         target = files.transcript_path(project, record.id)
         with writing(target.name):
             copy_bytes(Path(path), target, offset)
-    return files.create(project, record.replaced(forked_from=origin))
+    record = record.replaced(forked_from=origin)
+    tree = place.of(source)
+    if tree is None:
+        return files.create(project, record)
+    return actions.in_worktree(project, record, record.name, start=tree.branch)
 
 
 def copy_bytes(source: Path, target: Path, count: int) -> None:

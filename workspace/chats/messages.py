@@ -14,6 +14,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from workspace.chats import files, hosts, index, spent, transcript
 from workspace.chats.transcript import Record
 from workspace.chats.turns.endings import STATES, sentence
+from workspace.engines import allowing
 from workspace.projects.project import Project
 
 Shown = Mapping[str, Any]
@@ -141,7 +142,7 @@ def _turn_line(offset: int, record: Record) -> Shown:
     if record["type"] == "turn_start":
         model = {"engine": record.get("engine"), "model": record.get("model")}
         again = {"try": record["try"]} if "try" in record else {}
-        return shown | {"state": "started"} | model | again
+        return shown | {"state": "started", "mode": record.get("mode")} | model | again
     if record["type"] == "turn_wait":
         again = {key: record.get(key) for key in ("try", "of", "until")}
         return shown | {"state": "waiting", "reason": sentence(record) or None} | again
@@ -168,13 +169,20 @@ def _thinking_line(offset: int, record: Record) -> Shown:
 
 
 def _permission_line(offset: int, record: Record) -> Shown:
+    """A question has `until`, when it was to be denied, and `rule`, what *Allow in this chat* would
+    keep; null where only this call can be allowed."""
     keys = ("call", "tool", "input", "state", "by", "reason")
+    given, more = record.get("input"), {}
+    if record.get("state") == "asked":
+        rule = allowing.rule_for(str(record.get("tool")), given if isinstance(given, dict) else {})
+        more = {"until": record.get("until"), "rule": rule}
     return {
         "type": "permission",
         "offset": offset,
         "turnId": record.get("turn"),
         "timestamp": record.get("ts"),
         **{key: record.get(key) for key in keys},
+        **more,
     }
 
 

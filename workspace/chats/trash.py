@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,6 +25,8 @@ from workspace.chats.turns import queue
 from workspace.models import Chat, Turn
 from workspace.projects import store
 from workspace.projects.project import Project
+from workspace.worktrees import leaving
+from workspace.worktrees.leaving import Left
 
 FOLDER = ".chats/trash"
 SUFFIXES = (".yaml", ".jsonl", ".live")
@@ -34,22 +36,25 @@ ENTRY = re.compile(r"(\d{8}T\d{6}\.\d{6}Z)-(.{36})")
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """One chat of the trash; `folder` holds its files."""
+    """One chat of the trash; `folder` holds its files. `left`: what became of its worktree, told by
+    the deletion alone."""
 
     session_id: str
     name: str
     created: str
     deleted: datetime
     folder: Path
+    left: Left | None = None
 
 
 def delete(*, project: Project, session_id: str) -> Deleted:
     """Move the chat to the trash. NotFound; Conflict `busy` while a turn runs or waits in it.
 
-    Held messages stay with it and are there again when it comes back."""
+    Held messages stay with it and are there again when it comes back; so is its worktree, of which
+    a clean one is removed meanwhile."""
     store.sound(project)
     with locks.lock(f"chat {session_id}"):
-        files.read(project, session_id)
+        record = files.read(project, session_id)
         _refuse_busy(session_id)
         entry = _folder(project) / f"{datetime.now(UTC).strftime(STAMP)}-{session_id}"
         with kernel_files.writing(FOLDER):
@@ -63,7 +68,7 @@ def delete(*, project: Project, session_id: str) -> Deleted:
             entry.rmdir()
             raise
     _reindex(project, session_id)
-    return _read(project, entry)
+    return replace(_read(project, entry), left=leaving.leave(record))
 
 
 def restore(*, project: Project, session_id: str) -> Chat:
@@ -77,6 +82,9 @@ def restore(*, project: Project, session_id: str) -> Chat:
             _move(entry, project.chats_dir, session_id, SUFFIXES[::-1])
             with suppress(OSError):  # something else was put there: it stays
                 entry.rmdir()
+    record = files.read(project, session_id)
+    if not record.archived:
+        leaving.come_back(project, record)
     return index.get(project, session_id)
 
 

@@ -127,21 +127,34 @@ class End(NamedTuple):
 Event = Text | Thinking | ToolUse | ToolResult | Notice | Answered | State | Messages | End
 
 
+class Linked(NamedTuple):
+    """The worktree of a chat's own, as git has it: its top, where its index and HEAD are, and what
+    it shares with the repository. All real paths."""
+
+    top: str
+    own: str
+    common: str
+
+
 class Job(NamedTuple):
     """Everything a turn process is given: the first line of its stdin, made by the worker.
 
     `tools` None = all, a list = exactly those, [] = none. `engine` None = no engine can run this
-    message, and `refusal` is the reason (needs_engine). `svc` is {url, token, ops} or None,
-    `event` is {name, chat, project} or None. `engine_ref` is what this engine said in `State` at an
-    earlier turn of the chat, `fork_source` {sessionId, at, offset, seq}. `attachments_dir` is read
-    from a `cwd` that is the user's own directory, and "" elsewhere. `engine_cfg` is made by
+    message, and `refusal` is the reason (needs_engine). `svc` is {url, token, ops, parts} or None
+    (see catalogue.given), `event` is {name, chat, project} or None. `engine_ref` is what this
+    engine said in `State` at an earlier turn of the chat, `fork_source` {sessionId, at, offset,
+    seq}. `attachments_dir` is read from a `cwd` that is the user's own directory, and "" elsewhere.
+    `engine_cfg` is made by
     select.engine_cfg. `keep` says where to note what file tools do (workspace/trees/touched.py),
     `notices` (level, code, text) are said first. `told` are the places of `instructions`, for the
     record alone; None where there is nobody to tell. `servers` are the MCP servers that people gave
     to the project, `servers_seen` the file that remembers what became of each. `retry` is {times,
     seconds, try, since, turns, usage, cost, ms} or None: how long a rate limit is waited out, the
     number of this try, and what those before it used. `images` are files that the message names.
-    Keys and the bearer exist only here.
+    `allow` are rules of allowing.py; `waits`: nobody attends it, and its questions wait for
+    somebody all the same. A question waits `ask_seconds`, and `ask_most` where somebody
+    keeps it open. `linked` is the worktree of a chat that has one of its own. Keys and the
+    bearer exist only here.
     """
 
     turn: str
@@ -168,7 +181,10 @@ class Job(NamedTuple):
     max_turns: int = 200
     turn_seconds: int = 1800
     ask_seconds: int = 600
+    ask_most: int = 86_400
+    allow: tuple[str, ...] = ()
     attended: bool = False
+    waits: bool = False
     may_spawn: bool = False
     instructions: str = ""
     told: list[Args] | None = None
@@ -186,6 +202,7 @@ class Job(NamedTuple):
     servers_seen: str = ""
     retry: Args | None = None
     images: tuple[str, ...] = ()
+    linked: Linked | None = None
 
     @property
     def attempt(self) -> int:
@@ -217,8 +234,10 @@ class Job(NamedTuple):
             fields["network"] = Network.from_json(fields["network"])
             fields["secrets"] = tuple(fields["secrets"])
             fields["images"] = tuple(fields["images"])
+            fields["allow"] = tuple(fields["allow"])
             fields["notices"] = tuple(tuple(notice) for notice in fields["notices"])
             fields["servers"] = tuple(map(Server.from_json, fields["servers"]))
+            fields["linked"] = Linked(*fields["linked"]) if fields["linked"] else None
             return cls(**fields)
         except (TypeError, KeyError, UnicodeDecodeError) as error:
             raise ValueError(f"unreadable job: {error}") from None
@@ -231,8 +250,8 @@ class TurnIO(Protocol):
         """None = allowed, else the denial text. May wait for a person."""
         ...
 
-    async def svc(self, op: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
-        """One svc_manage operation: (is_error, text)."""
+    async def svc(self, tool: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
+        """One operation of this service, by the name of its tool: (is_error, text)."""
         ...
 
     def wrap(

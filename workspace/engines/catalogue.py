@@ -30,9 +30,11 @@ class Tool(NamedTuple):
     shown: str = ""  # the argument that stands for the call in a list
 
 
-Ops = dict[str, dict[str, str]]  # svc_manage operation -> argument -> kind
+# Operation of svc_manage, or tool of another part by its whole name -> argument -> kind
+Ops = dict[str, dict[str, str]]
 
-SVC = "mcp__svc_manage__"
+OURS = "mcp__svc_"  # how the tools of this service begin, of whichever part
+SVC = f"{OURS}manage__"
 SVC_READERS = frozenset({"list_projects", "list_chats", "read_chat", "list_triggers"})
 SVC_SPAWNING = frozenset(
     {
@@ -99,11 +101,32 @@ TOOLS: dict[str, Tool] = {
 
 
 def is_tool(name: str) -> bool:
-    return name in TOOLS or (name.startswith(SVC) and name[len(SVC) :].isidentifier())
+    own = service(name)
+    return name in TOOLS or (own is not None and own[1].isidentifier())
+
+
+def service(name: str) -> tuple[str, str] | None:
+    """(part, operation) of a tool of this service: ("manage", "read_chat"); None for others."""
+    part, parted, op = name.removeprefix(OURS).partition("__")
+    return (part, op) if parted and name.startswith(OURS) else None
+
+
+def given(svc: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
+    """The operations that the parts give to a turn, by the whole names of their tools: {kind,
+    arguments} each, as `svc` of its job has them."""
+    parts = (svc or {}).get("parts", {})
+    return {f"{OURS}{part}__{op}": parts[part][op] for part in parts for op in parts[part]}
+
+
+def ops(svc: Mapping[str, Any] | None) -> Ops:
+    """The arguments of every operation of a turn."""
+    more = {name: dict(about["arguments"]) for name, about in given(svc).items()}
+    return {**(svc or {}).get("ops", {}), **more}
 
 
 def kind(name: str) -> str | None:
-    """The class letter of a tool, None when no engine has it."""
+    """The class letter of a tool, None when no engine has it. Those of the parts' tools are
+    known to the job alone (`given`)."""
     if name.startswith(SVC):
         return "R" if name[len(SVC) :] in SVC_READERS else "S"
     tool = TOOLS.get(name)
@@ -112,9 +135,9 @@ def kind(name: str) -> str | None:
 
 def params(name: str, ops: Ops) -> dict[str, Param] | None:
     """The arguments of a tool; None for an operation that was not offered, whose are unknown."""
-    if not name.startswith(SVC):
+    if service(name) is None:
         return TOOLS[name].params
-    known = ops.get(name[len(SVC) :])
+    known = ops.get(name.removeprefix(SVC))
     return None if known is None else {key: Param(word) for key, word in known.items()}
 
 
@@ -141,8 +164,8 @@ def target(name: str, args: Mapping[str, Any]) -> str:
 
 
 def problem(name: str, args: Mapping[str, Any], known: Mapping[str, Param] | None) -> str | None:
-    """What is wrong with the arguments of a call; svc_manage judges its own values."""
-    if known is None or name.startswith(SVC):
+    """What is wrong with the arguments of a call; the service judges its own values."""
+    if known is None or name.startswith(OURS):
         return None
     for key, value in args.items():
         if key not in known:

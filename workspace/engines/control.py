@@ -37,11 +37,18 @@ class Control:
         self.fd = fd
         self.reason: str | None = None  # why the turn has to stop
         self.answers: dict[str, bool] = {}
+        self.reasons: dict[str, str] = {}  # of denials, as far as a person gave one
+        self.refused: dict[str, str] = {}  # call -> why the service lets nobody answer it
+        self.kept: dict[str, float] = {}  # call -> until when it waits, in seconds since 1970
+        self.allowed: list[str] = []  # rules of allowing.py for the rest of the chat
         self.notify: Callable[[], object] | None = None  # called from a signal: something came
         self._buffer = b""
         self._waiting = False
         self._receiving = False
         self._signalled: str | None = None  # what a signal means when no line says more
+        self.asking: set[str] = set()  # calls that wait for a person
+        self._resting: set[str] = set()  # those of them for which the turn's time stands still
+        self._left = 0.0  # of that time
 
     def job_line(self) -> bytes:
         """The first line, b"" when the worker closed instead."""
@@ -63,6 +70,21 @@ class Control:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         self._receive()
 
+    def rest(self, call: str) -> None:
+        """The turn's time stands still until this question is over."""
+        if call in self.asking:
+            if not self._resting:
+                self._left = signal.setitimer(signal.ITIMER_REAL, 0)[0]
+            self._resting.add(call)
+
+    def over(self, call: str) -> None:
+        """A question is answered, or nobody did in time."""
+        self.asking.discard(call)
+        if call in self._resting:
+            self._resting.discard(call)
+            if not self._resting and self._left:
+                signal.setitimer(signal.ITIMER_REAL, self._left)
+
     def check(self) -> None:
         """Raise when a stop has come."""
         if self.reason is not None:
@@ -82,14 +104,18 @@ class Control:
 
     def answer(self, call: str, seconds: float) -> bool | None:
         """What a person answered about this call, None when no answer came in time."""
-        deadline = time.monotonic() + seconds
+        until = time.time() + seconds
         with self:
-            while call not in self.answers and (left := deadline - time.monotonic()) > 0:
+            while call not in self.answers and (left := self.until(call, until) - time.time()) > 0:
                 # A signal just before select() takes the answer along: look again soon.
                 select.select([self.fd], [], [], min(left, LOOK_S))
                 self._receive()
                 self.check()
         return self.answers.get(call)
+
+    def until(self, call: str, least: float) -> float:
+        """When this question is denied; a person who sees it puts that off."""
+        return max(least, self.kept.get(call, 0))
 
     def _woken(self, number: int, frame: FrameType | None) -> None:
         self._signalled = MEANING.get(number, self._signalled)
@@ -132,5 +158,16 @@ class Control:
                 self.reason = str(message["reason"])
             elif kind == "answer":
                 self.answers[str(message["call"])] = message["allow"] is True
+                self.reasons[str(message["call"])] = str(message.get("reason") or "")
+            elif kind == "refuse":
+                self.refused[str(message["call"])] = str(message["reason"])
+                self.answers.setdefault(str(message["call"]), False)
+            elif kind == "keep":
+                self.kept[str(message["call"])] = float(message["until"])
+                self.rest(str(message["call"]))
+            elif kind == "allow":
+                self.allowed.append(str(message["rule"]))
+            elif kind == "revoke":
+                self.allowed[:] = [rule for rule in self.allowed if rule != message["rule"]]
         except (ValueError, KeyError, TypeError):
             return

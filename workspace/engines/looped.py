@@ -48,7 +48,7 @@ class Turn(TurnIO, Protocol):
 
     def judge(self, use: ToolUse) -> str | policy.Ask | None: ...
 
-    def asked(self, use: ToolUse) -> None: ...
+    def asked(self, use: ToolUse, seconds: int) -> None: ...
 
     def answered(self, use: ToolUse, allowed: bool | None, seconds: int) -> str | None: ...
 
@@ -86,6 +86,7 @@ class _Performance:
         self.control = turn.control
         self.stop = asyncio.Event()
         self.asks: dict[str, asyncio.Future[bool]] = {}
+        self.limits: dict[str, asyncio.Timeout] = {}  # of the same calls
         self.blocks: dict[str, Text | Thinking] = {}  # streamed, and not yet a record
         self.farewell: Callable[[], Awaitable[object]] | None = None
         self._flush: asyncio.TimerHandle | None = None
@@ -137,6 +138,10 @@ class _Performance:
         for call, ask in self.asks.items():
             if call in self.control.answers and not ask.done():
                 ask.set_result(self.control.answers[call])
+        loop = asyncio.get_running_loop()
+        for call, limit in self.limits.items():
+            if call in self.control.kept:
+                limit.reschedule(loop.time() + self.control.kept[call] - time.time())
         if self.control.reason is not None:
             self.stop.set()
 
@@ -152,16 +157,17 @@ class _Performance:
             return f"{tool} was denied: the permission check failed"
 
     async def _ask(self, use: ToolUse, ask: policy.Ask) -> str | None:
-        self.turn.asked(use)
+        self.turn.asked(use, ask.seconds)
         self.asks[use.call] = asyncio.get_running_loop().create_future()
         self._look()
         try:
-            async with asyncio.timeout(ask.seconds):
+            async with asyncio.timeout(ask.seconds) as self.limits[use.call]:
                 allowed: bool | None = await self.asks[use.call]
         except TimeoutError:
             allowed = None
         finally:
             del self.asks[use.call]
+            self.limits.pop(use.call, None)
         return self.turn.answered(use, allowed, ask.seconds)
 
     async def svc(self, op: str, args: Args, seconds: float = 60) -> tuple[bool, str]:

@@ -18,13 +18,15 @@ _ARMED = (".git", ".svc", ".claude")  # hooks and triggers live there
 class Paths(NamedTuple):
     """Real paths: of where the turn works, of its scratch directory, of the chats. `anywhere`: the
     turn is in bypassPermissions, only what is never written is kept. `attachments`: where they are
-    read when they do not lie in the first."""
+    read when they do not lie in the first. `tie`: the file that names the repository of a worktree
+    of the chat's own."""
 
     root: str
     scratch: str
     chats: str
     anywhere: bool = False
     attachments: str = ""
+    tie: str = ""
 
     @classmethod
     def of(cls, job: Job) -> Paths:
@@ -32,7 +34,8 @@ class Paths(NamedTuple):
         anywhere = job.mode == "bypassPermissions"
         attachments = os.path.realpath(job.attachments_dir) if job.attachments_dir else ""
         chats = os.path.realpath(job.chats_dir)
-        return cls(os.path.realpath(job.cwd), scratch, chats, anywhere, attachments)
+        tie = os.path.join(job.linked.top, ".git") if job.linked else ""
+        return cls(os.path.realpath(job.cwd), scratch, chats, anywhere, attachments, tie)
 
     @property
     def own(self) -> bool:
@@ -50,7 +53,7 @@ class Paths(NamedTuple):
         """Why this path may not be opened, None when it may."""
         if write and (below(real, self.chats) or ".chats" in real.casefold().split("/")):
             return f"protected path: {given}"
-        if write and (self._attached(real) or self._names_its_place(real)):
+        if write and (self._attached(real) or self._names_its_place(real) or real == self.tie):
             return f"protected path: {given}"
         if self.anywhere:
             return None

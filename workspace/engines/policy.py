@@ -9,14 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping
 
-from workspace.engines import catalogue
+from workspace.engines import allowing, catalogue
 from workspace.engines.base import Job, Notice
 from workspace.engines.light_typing import Any, NamedTuple
 from workspace.engines.mcp.server import Server, every, grants, owner
 from workspace.engines.paths import Paths
 
 ALLOW = ""
-SERVER = "mcp__svc_manage"
 MODES = ("default", "acceptEdits", "bypassPermissions", "plan")
 NETWORK = "network off needs a sandbox (bubblewrap), and there is none here"
 
@@ -31,7 +30,7 @@ def expand(job: Job) -> list[str]:
     """`tools: null` as the explicit list it stands for; never an engine's default set."""
     if job.tools is not None:
         return job.tools
-    return [*catalogue.TOOLS, f"{catalogue.SVC}*", *every(job.servers)]
+    return [*catalogue.TOOLS, f"{catalogue.OURS}*", *every(job.servers)]
 
 
 def granted(tool: str, tools: list[str]) -> bool:
@@ -63,7 +62,7 @@ def unavailable(job: Job, engine: str, *, without: Collection[str] = ()) -> list
         name
         for name in job.tools or []
         if name in without
-        or not (catalogue.is_tool(name) or name.startswith(SERVER) or owner(name, servers))
+        or not (catalogue.is_tool(name) or name.startswith(catalogue.OURS) or owner(name, servers))
     ]
     return [
         Notice("warn", "tool_unavailable", f"The {engine} engine has no tool {name}.")
@@ -78,6 +77,7 @@ class Gate:
         self.job = job
         self.tools = expand(job)
         self.paths = Paths.of(job)
+        self.allowed: Collection[str] = job.allow  # by a person, for the rest of the chat
 
     def decide(self, tool: str, args: Mapping[str, Any]) -> str | Ask:
         """ALLOW, the text of a denial, or Ask."""
@@ -91,11 +91,19 @@ class Gate:
             denied = self.paths.denial(path, real, write=catalogue.kind(tool) == "E")
             if denied:
                 return denied
-        return self.by_mode(tool, self.kind(tool) or "")
+        decision = self.by_mode(tool, self.kind(tool) or "")
+        if isinstance(decision, Ask) and self._allowed(tool, args):
+            return ALLOW
+        return decision
+
+    def _allowed(self, tool: str, args: Mapping[str, Any]) -> bool:
+        return any(allowing.covers(rule, tool, args) for rule in self.allowed)
 
     def kind(self, tool: str) -> str | None:
-        """The class of a tool. What a server of people's own does is known to it alone, so its
-        tools count as running commands."""
+        """The class of a tool. A part says it of its own; what a server of people's own does is
+        known to that server alone, so its tools count as running commands."""
+        if about := catalogue.given(self.job.svc).get(tool):
+            return str(about["kind"])
         own = catalogue.kind(tool)
         return "X" if own is None and owner(tool, self.job.servers) else own
 
@@ -128,6 +136,6 @@ class Gate:
             return ALLOW
         if (mode == "acceptEdits" and kind == "E") or granted(tool, self.job.tools or []):
             return ALLOW
-        if self.job.attended:
+        if self.job.attended or self.job.waits:
             return Ask(self.job.ask_seconds)
         return f"{tool} needs approval and nobody is attending this turn (permission mode {mode})"

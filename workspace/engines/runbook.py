@@ -5,6 +5,7 @@ Output of a step is data: it is never read for steps, and substituted text is ne
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -66,7 +67,7 @@ class _Performance:
         self.end: End | None = None
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        ops = (self.job.svc or {}).get("ops", {})
+        ops = catalogue.ops(self.job.svc)
         try:
             parts = grammar.parse(self.job.prompt, ops)
         except grammar.SyntaxFault as fault:
@@ -116,9 +117,8 @@ class _Performance:
         return await self.io.gate(step.tool, use.input, use.call)
 
     async def _run(self, step: grammar.Step, args: Args) -> tools.Output:
-        if step.tool.startswith(catalogue.SVC):
-            op = step.tool.removeprefix(catalogue.SVC)
-            is_error, text = await self.io.svc(op, args, step.seconds)
+        if catalogue.service(step.tool):
+            is_error, text = await self.io.svc(step.tool, args, step.seconds)
             return tools.Output(text, is_error, int(is_error))
         settings = tools.Settings(
             self.job.cwd,
@@ -158,7 +158,9 @@ class Values:
             "event.chat": event.get("chat"),
             "date.utc": time.strftime("%Y-%m-%d", now),
             "time.utc": time.strftime("%H:%M:%S", now),
+            **_first_happening(event),
         }
+        self.event = json.dumps(event) if event.get("happenings") else ""
         self.context = {name: _UNSAFE.sub("_", value or "") for name, value in given.items()}
         self.results: dict[str, tools.Output] = {}
         self.unknown: list[str] = []
@@ -208,6 +210,7 @@ class Values:
             "SVC_TRIGGER": self.context["trigger.name"],
             "SVC_EVENT": self.context["event.name"],
             "SVC_EVENT_CHAT": self.context["event.chat"],
+            "SVC_EVENT_JSON": self.event,
         }
         left = ENV_TOTAL
         for name, output in reversed(self.results.items()):
@@ -215,6 +218,13 @@ class Values:
             left -= len(os.fsencode(text))
             env |= {f"SVC_STEP_{name}_OUTPUT": text, f"SVC_STEP_{name}_STATUS": str(output.status)}
         return env
+
+
+def _first_happening(event: Args) -> dict[str, str]:
+    """`event.app` and its like: those words that need no change of what happened first."""
+    first: Args = next(iter(event.get("happenings", ())), {})
+    words = {f"event.{key}": str(value) for key, value in first.items() if value is not None}
+    return {name: word for name, word in words.items() if not _UNSAFE.search(word)}
 
 
 def _raw(output: tools.Output) -> str:

@@ -1,11 +1,13 @@
 """How commands of agents are confined: the bubblewrap prefix and its probe.
 
-A forced sandbox that is missing never turns into none: the mode is `unavailable` and no turn runs.
+A forced sandbox that is missing never turns into none, and neither does one that is there and could
+not say in time whether it works: the mode is `unavailable` and no turn runs.
 What it shows and hides: docs/design/trust.md#what-the-sandbox-shows.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -14,6 +16,9 @@ from config.process import prctl
 from workspace.engines.light_typing import Any, NamedTuple
 from workspace.engines.proxy import gateway
 
+PROBE_S = 20
+# What bubblewrap says of a machine that has too little at this moment.
+SCARCE = tuple(map(os.strerror, (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)))
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _ROOT = os.path.dirname(os.path.dirname(_HERE))
 SCRIPT = os.path.join(_HERE, "inside.py")
@@ -35,32 +40,49 @@ class Sandbox(NamedTuple):
         return cls(**(fields | {"hide": tuple(fields["hide"])}))
 
 
+class _Lacking(NamedTuple):
+    """Why there is no sandbox; `passing` where it may work in a moment."""
+
+    reason: str
+    passing: bool = False
+
+
 def probe(requested: str, *, hide: tuple[str, ...], scratch: str) -> Sandbox:
     """What SVC_SANDBOX gives on this machine; runs the real prefix with /bin/true once."""
     if requested == "off":
         return Sandbox("off", "off", "switched off by SVC_SANDBOX", hide)
-    reason = _try(Sandbox("bwrap", requested, None, hide), scratch)
-    if reason is None:
+    lacking = _try(Sandbox("bwrap", requested, None, hide), scratch)
+    if lacking is None:
         return Sandbox("bwrap", requested, None, hide)
-    return Sandbox("unavailable" if requested == "bwrap" else "off", requested, reason, hide)
+    refused = requested == "bwrap" or lacking.passing
+    return Sandbox("unavailable" if refused else "off", requested, lacking.reason, hide)
 
 
-def _try(sandbox: Sandbox, scratch: str) -> str | None:
+def _try(sandbox: Sandbox, scratch: str) -> _Lacking | None:
     import subprocess
 
     argv = wrap(["/bin/true"], sandbox, cwd=scratch, writable=[scratch])
     try:
         done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=5, check=False
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PROBE_S,
+            check=False,
         )
     except FileNotFoundError:
-        return "bubblewrap is not installed" if prctl.KNOWN else _no_bubblewrap()
+        return _Lacking("bubblewrap is not installed" if prctl.KNOWN else _no_bubblewrap())
     except subprocess.TimeoutExpired:
-        return "bubblewrap did not answer within 5 s"
+        return _Lacking(f"bubblewrap did not answer within {PROBE_S} s", passing=True)
+    except OSError as error:
+        text = f"bubblewrap could not be started: {error.strerror}"
+        return _Lacking(text, passing=error.strerror in SCARCE)
     if done.returncode == 0:
         return None
     line = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-    return f"bubblewrap does not work here: {line[:200]}"
+    passing = done.returncode < 0 or line.endswith(SCARCE)
+    return _Lacking(f"bubblewrap does not work here: {line[:200]}", passing)
 
 
 def _no_bubblewrap() -> str:

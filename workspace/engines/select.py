@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ NO_MODEL = "no model is set up; add a key, start a local model, or begin it with
 UNNAMED = "several ACP agents are set up; name one, as acp:<agent>"
 _BUILTIN = ("anthropic", "openai", "local")
 _probes: dict[Engine, tuple[float, Probe]] = {}
+_confined: dict[str, tuple[float, sandbox.Sandbox]] = {}  # by what SVC_SANDBOX asks for
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def probe(name: str) -> Probe:
 def probe_again() -> None:
     """Forget what was found: the settings or the machine have changed."""
     _probes.clear()
-    confinement.cache_clear()
+    _confined.clear()
 
 
 def preflight(job: Job) -> str | None:
@@ -158,12 +158,16 @@ def engine_cfg(engine: str | None) -> dict[str, Any]:
     }
 
 
-@cache
 def confinement() -> sandbox.Sandbox:
-    """SVC_SANDBOX as it works on this machine; probed once per process."""
-    scratch = Path(settings.DATA_DIR) / "run"
-    hide = (str(Path.home()), str(settings.DATA_DIR), str(settings.PROJECTS_DIR))
-    return sandbox.probe(settings.SVC.sandbox, hide=hide, scratch=str(scratch))
+    """SVC_SANDBOX as it works on this machine; probed once, and again 3 s after it could not be."""
+    requested = settings.SVC.sandbox
+    probed, found = _confined.get(requested, (0.0, None))
+    if found is None or (found.mode == "unavailable" and time.monotonic() - probed >= LACKED_S):
+        scratch = Path(settings.DATA_DIR) / "run"
+        hide = (str(Path.home()), str(settings.DATA_DIR), str(settings.PROJECTS_DIR))
+        found = sandbox.probe(requested, hide=hide, scratch=str(scratch))
+        _confined[requested] = (time.monotonic(), found)
+    return found
 
 
 def warnings() -> list[str]:

@@ -6,30 +6,55 @@ The bearer is the turn's and dies with it; it goes into the header and nowhere e
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
+from workspace.engines import catalogue
 from workspace.engines.light_typing import Any
+
+MANAGE = "manage"  # the part whose tools the workspace itself offers
 
 UNREACHABLE = "svc_manage is not reachable"
 _BYTES = 8 * 1024 * 1024
 
 
+def url(svc: Mapping[str, Any], part: str) -> str:
+    """Where the operations of a part are called."""
+    return str(svc["url"]) if part == MANAGE else f"{svc['url']}/{part}"
+
+
+def paths(svc: Mapping[str, Any]) -> frozenset[str]:
+    """The paths of this service that a turn reaches."""
+    return frozenset(urlsplit(url(svc, part)).path for part in (MANAGE, *svc.get("parts", {})))
+
+
+def parts(svc: Mapping[str, Any] | None, offers: Callable[[str], bool]) -> list[str]:
+    """The parts of which at least one tool is offered to a turn."""
+    if svc is None:
+        return []
+    names = [*(f"{catalogue.SVC}{op}" for op in svc["ops"]), *catalogue.given(svc)]
+    found = (catalogue.service(name) for name in names if offers(name))
+    return list(dict.fromkeys(own[0] for own in found if own))
+
+
 def call(
-    svc: Mapping[str, Any], op: str, args: Mapping[str, Any], seconds: float
+    svc: Mapping[str, Any], tool: str, args: Mapping[str, Any], seconds: float
 ) -> tuple[bool, str]:
-    """(is_error, text) of one operation."""
+    """(is_error, text) of one operation, by its tool's name or by that of one of svc_manage."""
+    part, op = catalogue.service(tool) or (MANAGE, tool)
+    params = {"name": op, "arguments": args}
     try:
-        data = _answer(svc, "tools/call", {"name": op, "arguments": args}, seconds)
+        data = _answer(svc, part, "tools/call", params, seconds)
     except TimeoutError:
         return True, f"{op} did not answer within {seconds:g} s"
-    return _result(data) if data is not None else (True, UNREACHABLE)
+    return _result(data) if data is not None else (True, f"svc_{part} is not reachable")
 
 
-def listed(svc: Mapping[str, Any], seconds: float) -> list[dict[str, Any]] | None:
-    """{name, description, inputSchema} of each operation of this turn; None when unreachable."""
+def listed(svc: Mapping[str, Any], part: str, seconds: float) -> list[dict[str, Any]] | None:
+    """{name, description, inputSchema} of a part's operations for this turn; None when
+    unreachable."""
     try:
-        rows = _message(_answer(svc, "tools/list", {}, seconds) or b"")["result"]["tools"]
+        rows = _message(_answer(svc, part, "tools/list", {}, seconds) or b"")["result"]["tools"]
         return [
             {"description": "", **row} for row in rows if "name" in row and "inputSchema" in row
         ]
@@ -38,21 +63,21 @@ def listed(svc: Mapping[str, Any], seconds: float) -> list[dict[str, Any]] | Non
 
 
 def _answer(
-    svc: Mapping[str, Any], method: str, params: Mapping[str, Any], seconds: float
+    svc: Mapping[str, Any], part: str, method: str, params: Mapping[str, Any], seconds: float
 ) -> bytes | None:
     """The body of the answer, None when the service cannot be reached. Raises TimeoutError."""
     import http.client
 
-    url = urlsplit(svc["url"])
+    at = urlsplit(url(svc, part))
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     headers = {
         "Authorization": f"Bearer {svc['token']}",
         "Content-Type": "application/json",
         "Accept": "application/json, text/event-stream",
     }
-    connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=seconds)
+    connection = http.client.HTTPConnection(at.hostname or "", at.port, timeout=seconds)
     try:
-        connection.request("POST", url.path, json.dumps(body).encode(), headers)
+        connection.request("POST", at.path, json.dumps(body).encode(), headers)
         response = connection.getresponse()
         data = response.read(_BYTES)
     except TimeoutError:
@@ -74,7 +99,7 @@ def _result(data: bytes) -> tuple[bool, str]:
         texts = [part["text"] for part in result["content"] if part["type"] == "text"]
         return bool(result.get("isError")), "\n".join(texts)
     except (ValueError, KeyError, TypeError):
-        return True, "svc_manage answered in an unreadable way"
+        return True, "the service answered in an unreadable way"
 
 
 def _message(data: bytes) -> Any:

@@ -27,6 +27,7 @@ MODEL = Argument("model", "string", "Model or engine, from now on in this chat")
 NAME = Argument("name", "name", "Name of the chat; automatic when left out")
 PROMPT = Argument("prompt", "text", required=True)
 TRIGGER = Argument("name", "string", "Name of the trigger", required=True)
+ON_ASK = Argument("on_ask", "string", "What a person must approve", choices=("deny", "wait"))
 
 OPERATIONS = (
     Operation(
@@ -94,6 +95,7 @@ OPERATIONS = (
             NAME,
             Argument("preload_context", "boolean", "Curated documents first", default=False),
             MODEL,
+            ON_ASK,
         ),
     ),
     Operation(
@@ -119,7 +121,7 @@ OPERATIONS = (
         run=chats.send_message,
         open_world=True,
         code_execution=True,
-        arguments=(PROJECT, SESSION, PROMPT, MODEL),
+        arguments=(PROJECT, SESSION, PROMPT, MODEL, ON_ASK),
     ),
     Operation(
         name="archive_chat",
@@ -193,8 +195,8 @@ OPERATIONS = (
     Operation(
         name="set_trigger",
         group="trigger",
-        description="Create or change a trigger. What is left out stays as it is; null clears. "
-        "New triggers are disabled unless enabled=true.",
+        description="Create or change a trigger. What is left out stays; null clears. "
+        "New ones are off unless enabled.",
         run=triggers.set_trigger,
         destructive=True,
         idempotent=True,
@@ -203,7 +205,7 @@ OPERATIONS = (
             PROJECT,
             TRIGGER,
             Argument("type", "string", choices=TRIGGER_TYPES),
-            Argument("event", "string", "Event hook: what fires it", choices=EVENTS),
+            Argument("event", "string", "Event: on what", choices=EVENTS),
             Argument("cron", "string", "Schedule: 5 fields or @daily"),
             Argument("timezone", "string", "Of cron; null: the project's", nullable=True),
             Argument("interval", "string", "Schedule: e.g. 30m, 1h"),
@@ -219,6 +221,9 @@ OPERATIONS = (
             Argument("max_turns", "integer", "Default 30", nullable=True),
             Argument("overlap", "string", choices=("skip", "queue", "parallel"), nullable=True),
             Argument("catch_up", "string", choices=("skip", "once"), nullable=True),
+            Argument("debounce", "string", "Event. Default 30s"),
+            Argument("match", "list", "Event: only these"),
+            replace(ON_ASK, nullable=True),
             Argument("enabled", "boolean"),
         ),
     ),

@@ -194,7 +194,7 @@ def set_archived(
 ) -> dict[str, Any]:
     """Set the flag; a real change to archived fires onArchive triggers."""
     where = store.get(project)
-    changed = actions.archive(
+    done = actions.archive(
         principal=principal,
         project=where,
         session_id=session_id,
@@ -206,7 +206,7 @@ def set_archived(
         "archived": archived,
         "project": row.project,
         "sessionId": row.id,
-        "changed": changed,
+        "changed": done.changed,
     }
 
 

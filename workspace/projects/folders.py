@@ -31,6 +31,7 @@ NO_FOLDER = "is no directory: name the directory that it is in"
 ROOT = "the root of the disk is no place for a project: name one directory of it"
 OURS = "belongs to this service: name a directory outside its data and projects directories"
 HOLDS_OURS = "holds the data of this service: name a directory in it that does not"
+HOLDS_CONFIG = "holds the config file of this service: name a directory in it that does not"
 A_HOME = "is a home directory, with keys and settings in it: name a directory in it"
 HOLDS_HOME = "holds home directories: name a directory in one of them"
 OF_SYSTEM = "belongs to the system: name a directory of yours"
@@ -123,6 +124,7 @@ class Wall:
     ours: frozenset[Identity]  # the data and the projects directory
     around_ours: frozenset[Identity]  # they, and all they lie in
     around_home: frozenset[Identity]
+    around_config: frozenset[Identity]  # what svc.config.yaml lies in: it names commands
 
     @classmethod
     def now(cls) -> Wall:
@@ -133,6 +135,7 @@ class Wall:
             ours=frozenset(found for path in own if (found := _identity(path))),
             around_ours=frozenset(one for path in own for one in _levels(path)),
             around_home=frozenset(_levels(home)),
+            around_config=frozenset(_levels(settings.SVC.config_file.resolve().parent)),
         )
 
     def refusal(self, real: Path) -> str:
@@ -148,6 +151,8 @@ class Wall:
             return HOLDS_OURS
         if here in self.around_home:
             return HOLDS_HOME
+        if here in self.around_config:
+            return HOLDS_CONFIG
         if any(real.is_relative_to(folder) for folder in SYSTEM):
             return OF_SYSTEM
         return OF_ALL if str(real) in SHARED else ""

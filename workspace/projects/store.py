@@ -35,7 +35,7 @@ _elsewhere: tuple[float, list[Away]] = (0.0, [])
 READ_ONLY = frozenset(
     (
         *("inherited", "repoBacked", "dir", "workingDir", "workingDirProblem", "sharedWith"),
-        *("repository", "hasOverview", "counts"),
+        *("repository", "worktrees", "hasOverview", "counts"),
         *("paused", "nextRunAt", "changedAt", "error", "errorLine", "warnings", "effectiveNetwork"),
     )
 )

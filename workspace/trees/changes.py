@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from config.git import shadow
+from config.git import entries, shadow
 from config.git.command import GitError
+from config.git.entries import Entry
 from config.git.shadow import Shadow
 from config.git.snapshot import split
-from workspace.trees import entries, records, touched
-from workspace.trees.entries import Entry
+from workspace.trees import records, touched
 from workspace.trees.records import Record
 
 OTHER_TURN = "another turn worked in this directory meanwhile"

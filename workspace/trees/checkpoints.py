@@ -45,8 +45,7 @@ def may_edit(job: Job) -> bool:
 
 def _foreign(tool: str) -> bool:
     """A tool of a server that is not this one: what it does is not known."""
-    ours = tool == policy.SERVER or tool.startswith(catalogue.SVC)
-    return tool.startswith("mcp__") and not ours
+    return tool.startswith("mcp__") and not tool.startswith(catalogue.OURS)
 
 
 def begin(turn: Turn, job: Job) -> Job:

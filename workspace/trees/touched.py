@@ -11,11 +11,11 @@ import json
 import os
 from collections.abc import Iterable
 
+from config.git import entries
+from config.git.entries import Entry
 from config.storage import opening
 from workspace.engines import catalogue
 from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple
-from workspace.trees import entries
-from workspace.trees.entries import Entry
 
 if TYPE_CHECKING:
     from workspace.engines.base import ToolUse
@@ -40,7 +40,7 @@ class Touched:
         """A call that was allowed is about to act."""
         kind = catalogue.kind(use.tool) or ""
         if kind not in HARMLESS or not kind:
-            if not self.ran and not use.tool.startswith(catalogue.SVC):
+            if not self.ran and not use.tool.startswith(catalogue.OURS):
                 self.ran = True
                 self._note({"ran": use.tool})
             return

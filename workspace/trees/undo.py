@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Literal
 
 from config.errors import Conflict, NotFound, SvcError, Unavailable
-from config.git import shadow
+from config.git import entries, placing, shadow
 from config.git.command import GitError
+from config.git.entries import Entry
 from config.git.shadow import Shadow
 from config.storage import files
 from workspace.models import Turn
 from workspace.projects.project import Project
-from workspace.trees import changes, checkpoints, entries, placing, records, touched
+from workspace.trees import changes, checkpoints, records, touched
 from workspace.trees.changes import Change
-from workspace.trees.entries import Entry
 from workspace.trees.records import Record, Turned
 
 Way = Literal["undo", "redo"]

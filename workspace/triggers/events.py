@@ -4,16 +4,13 @@ docs/design/workspace.md#hooks.
 
 from __future__ import annotations
 
-from config.errors import NotFound
-from workspace.chats import actions, files, index
+from workspace.chats import actions, index
 from workspace.chats.files import ChatRecord
-from workspace.models import Run, Turn
+from workspace.models import Turn
 from workspace.projects import store
-from workspace.triggers import firing, runs
+from workspace.triggers import causes, firing, runs
 from workspace.triggers.entries import files as trigger_files
 from workspace.triggers.entries.schema import Event
-
-ANCESTORS = 32  # a chat descends from fewer chats than this, or its provenance is not believed
 
 
 def chat_archived(record: ChatRecord, principal: actions.Sender) -> None:
@@ -22,7 +19,7 @@ def chat_archived(record: ChatRecord, principal: actions.Sender) -> None:
     Called after the flag is committed, and only for a real change."""
     project = store.get(record.project)
     event = {"type": "onArchive", "sessionId": record.id, "name": _name(record)}
-    chain = tuple(_chain(principal))
+    chain = _chain(principal)
     fired = []
     for trigger in trigger_files.read(project).triggers.values():
         if trigger.enabled and isinstance(trigger.when, Event) and trigger.when.on == "onArchive":
@@ -54,32 +51,12 @@ def _actor(principal: actions.Sender) -> dict[str, str]:
     return {key: here[key] for key in ("kind", "id") if key in here}
 
 
-def _chain(principal: actions.Sender) -> list[str]:
+def _chain(principal: actions.Sender) -> causes.Chain:
     """The triggers whose firings led here, directly or through chats they started."""
     if principal.kind != "agent":
-        return []
+        return ()
     turn = Turn.objects.filter(id=getattr(principal, "turn", "")).select_related("run").first()
     if turn is not None and turn.run is not None:
-        return _descent(turn.run)
+        return causes.of_run(turn.run)
     here = principal.sender()
-    return _inherited(here["project"], here["sessionId"])
-
-
-def _descent(run: Run) -> list[str]:
-    return [*run.chain, f"{run.project}/{run.trigger}"]
-
-
-def _inherited(project: str, chat: str) -> list[str]:
-    """The chain of the newest run of this chat, or of the nearest ancestor that has one."""
-    for _ in range(ANCESTORS):
-        run = Run.objects.filter(session_id=chat).order_by("-id").first()
-        if run is not None:
-            return _descent(run)
-        try:
-            parent = files.read(store.get(project), chat).parent
-        except NotFound:
-            return []
-        if not parent:
-            return []
-        project, chat = str(parent.get("project")), str(parent.get("sessionId"))
-    return []
+    return causes.of_chat(here["project"], here["sessionId"])

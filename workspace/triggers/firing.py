@@ -7,7 +7,6 @@ names it in the run. See docs/design/workspace.md#what-a-firing-is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -25,13 +24,15 @@ from workspace.chats import files as chat_files
 from workspace.models import Run, TriggerState, Turn
 from workspace.projects import store
 from workspace.projects.project import Project
-from workspace.triggers import admission, pausing, runs
+from workspace.triggers import admission, pausing, runs, telling
 from workspace.triggers.entries import files, preflight, prompts
 from workspace.triggers.entries.schema import MAX_TURNS, Trigger, agent_name
 
 LEASE = timedelta(seconds=60)  # how long a start may take
 NO_CHAT = "no chat within 60 s"
-FOLDED = (admission.BUSY, admission.FAILING, *pausing.REASONS)
+FOLDED = (
+    admission.BUSY, admission.FAILING, admission.LOOP, admission.OFTEN, *pausing.REASONS
+)  # fmt: skip
 
 
 class NoChat(Exception):
@@ -108,8 +109,14 @@ def fire(
     spawn_cap: int | None = None,
     event: Mapping[str, Any] | None = None,
     chain: tuple[str, ...] = (),
+    due: datetime | None = None,
+    refusal: str = "",
 ) -> Run:
-    """Record a firing that no clock asked for. Queued, or skipped with its reason."""
+    """Record a firing that no clock asked for. Queued, or skipped with its reason.
+
+    `due`: until when it gathers more before it starts; `refusal`: why the caller knows it must not
+    happen, where nothing else says so.
+    """
     now = datetime.now(UTC)
     with transaction.atomic():
         database.alone("trigger", project.slug, trigger.name)  # it counts before it adds
@@ -125,9 +132,10 @@ def fire(
             event=event,
             chain=chain,
         )
-        reason = _refusal(run, project, trigger)
+        reason = _refusal(run, project, trigger) or refusal
         if reason:
             return skip(run, reason)
+        run.scheduled_for = due
         run.save(force_insert=True)
         return run
 
@@ -200,7 +208,7 @@ def _check(run: Run) -> Beginning | None:
     if trigger is None:
         runs.finish(run.id, status="cancelled", reason=runs.REMOVED)
         raise Lost
-    if admission.must_wait(run, trigger) or _subject_busy(run):
+    if _gathers(run) or admission.must_wait(run, trigger) or _subject_busy(run):
         return None
     if outside := preflight.outside(project, trigger):
         raise NoChat(outside)
@@ -219,9 +227,14 @@ def _check(run: Run) -> Beginning | None:
     return Beginning(project, trigger, prompt)
 
 
+def _gathers(run: Run) -> bool:
+    """What happens is gathered for a while; the ticker takes the time away when that is over."""
+    return run.cause == "event" and run.scheduled_for is not None
+
+
 def _subject_busy(run: Run) -> bool:
     """A hook waits for the turn that was running when its chat was archived."""
-    if not run.event:
+    if not run.event or "sessionId" not in run.event:
         return False
     running = Turn.objects.filter(chat=run.event["sessionId"], state="running")
     return running.filter(Q(started=None) | Q(started__lte=run.queued_at)).exists()
@@ -304,34 +317,17 @@ def _firing(run: Run, beginning: Beginning) -> actions.Firing:
         network=trigger.run.network or "",
         mode_cap=clients.bounds(trigger.clients).mode,
         max_turns=trigger.run.max_turns or MAX_TURNS,
+        waits=trigger.run.on_ask == "wait",
         run=run,
-        event=_event(run),
+        event=telling.of_job(run),
     )
-
-
-def _event(run: Run) -> dict[str, Any] | None:
-    if run.event is None:
-        return None
-    return {"name": run.event["type"], "chat": run.event["sessionId"], "project": run.project}
 
 
 def _message(run: Run, beginning: Beginning) -> str | None:
     """What the agent reads before the prompt; None when it is exactly the prompt."""
-    trigger = beginning.trigger
-    if trigger.type != "event":
+    if beginning.trigger.type != "event":
         return None
-    if run.event is None:
-        line = (
-            f"Manual run of event trigger `{trigger.name}` in project `{run.project}`; "
-            "no event occurred."
-        )
-    else:
-        name = re.sub(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029`]+", " ", run.event.get("name", ""))
-        line = (
-            f"Trigger event `onArchive` in project `{run.project}`: chat "
-            f'`{run.event["sessionId"]}` ("{name.strip()[:100]}") has just been archived.'
-        )
-    return f"{line}\n\n{beginning.prompt}"
+    return f"{telling.in_front(run)}\n\n{beginning.prompt}"
 
 
 def refuse_to_run(trigger: Trigger) -> None:

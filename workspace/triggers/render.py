@@ -134,10 +134,10 @@ def _stamp(moment: datetime | None) -> str | None:
 
 
 def _event(row: models.Run) -> dict[str, Any] | None:
-    """What happened to which chat; the name kept for the first message is not part of it."""
-    if row.event is None:
-        return None
-    return {"type": row.event["type"], "sessionId": row.event["sessionId"]}
+    """What happened to which chat, or what was gathered; the name kept for the first message is
+    not part of it."""
+    shown = ("type", "sessionId", "happenings", "more")
+    return {key: row.event[key] for key in shown if key in row.event} if row.event else None
 
 
 def _duration(row: models.Run) -> float | None:
@@ -239,7 +239,10 @@ def flat(seen: Seen) -> dict[str, Any]:
         "lastError": entry["lastError"],
         "overlap": what.get("overlap"),
         "catchUp": when.get("catchUp"),
+        "onAsk": what.get("onAsk"),
         "network": what.get("network"),
+        "debounce": what.get("debounce"),
+        "match": what.get("match"),
         "timezone": when.get("timezone"),
         "nextRuns": entry["nextRuns"],
         "nextRunsTimezone": entry["timezone"],

@@ -7,13 +7,17 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Min, Q, QuerySet
 from django_q.tasks import async_task
 
+from config import signals as kernel
 from config.errors import NotFound, printable
 from config.storage import database, homes, ranges
-from workspace.chats.turns import endings, queue, retries
+from workspace import signals
+from workspace.chats.turns import endings, questions, queue, retries
 from workspace.chats.turns.delivery import OnChange
+from workspace.chats.turns.recorder import ASKING
 from workspace.models import Run, TriggerState, Turn
 
 log = logging.getLogger(__name__)
@@ -30,6 +34,7 @@ STATUS = {
 }
 INTERRUPTED = "the server stopped while this run was in progress"
 REMOVED = "its trigger was removed"
+GATHERS = Q(cause="event", scheduled_for__isnull=False)  # what happens, until that moment
 SUMMARY = 300
 LOOKED = 2500  # runs that one page is looked for in: there is no index of their words
 QUEUE = "svc"  # named, because a worker of `turns` would otherwise hand over to its own queue
@@ -105,7 +110,8 @@ def follow(turn: Turn, *, problem: str = "") -> None:
 def _mirror(turn: Turn, problem: str) -> None:
     if turn.state == "running":
         begun = Run.objects.filter(id=turn.run_id, status__in=ACTIVE)
-        begun.update(status="running", started_at=turn.started, reason="")
+        reason = questions.said(turn)
+        begun.update(status="running", started_at=turn.started, reason=reason)
         return
     status = "failed" if problem else STATUS[turn.state]
     reason = problem or _reason(turn, status)
@@ -127,7 +133,7 @@ def _reason(turn: Turn, status: str) -> str:
     if turn.state == "deleted":
         return "taken out of the queue before it began"
     if status == "interrupted":
-        return INTERRUPTED
+        return turn.reason if ASKING in turn.reason else INTERRUPTED
     return turn.reason or status
 
 
@@ -176,10 +182,17 @@ def finish(run_id: str, *, status: str, **values: Any) -> bool:
         return False
     run = Run.objects.get(id=run_id)
     announce(run)
+    transaction.on_commit(lambda: _say_ended(run))
     if status in ("failed", "completed"):
         _remember_error(run_id, run.reason)
     _release_waiting(run)
     return True
+
+
+def _say_ended(run: Run) -> None:
+    error = "" if run.status == "completed" else run.reason
+    ended = signals.RunEnded(run.project, run.trigger, run.id, run.status, error)
+    kernel.tell(signals.run_ended, ended)
 
 
 def announce(run: Run) -> None:
@@ -213,7 +226,8 @@ def hand_over(task: str) -> None:
 
 def _release_waiting(run: Run) -> None:
     """`overlap: queue`: the oldest run that waits behind this one starts now."""
-    behind = waiting().filter(project=run.project, trigger=run.trigger).order_by("id").first()
+    ready = waiting().filter(project=run.project, trigger=run.trigger).exclude(GATHERS)
+    behind = ready.order_by("id").first()
     if behind is not None:
         deliver(behind)
 
@@ -267,5 +281,6 @@ def recover(now: datetime, on_change: OnChange = follow) -> int:
 
 def _first_waiting() -> QuerySet[Run]:
     """Of each trigger of this home the oldest run whose start has not begun."""
-    triggers = waiting().filter(homes.mine()).order_by().values("project", "trigger")
+    ready = waiting().filter(homes.mine()).exclude(GATHERS)
+    triggers = ready.order_by().values("project", "trigger")
     return Run.objects.filter(id__in=triggers.annotate(oldest=Min("id")).values("oldest"))

@@ -27,6 +27,7 @@ from review.git.repository import Repository
 
 __all__ = [
     "Edit", "commit_edits", "edits", "hunk_digests", "interdiff", "renames", "streamed_edits",
+    "unified",
 ]  # fmt: skip
 
 log = logging.getLogger(__name__)
@@ -151,6 +152,14 @@ def interdiff(repository: Repository, old: str, new: str, paths: Collection[str]
     if data is None:
         data = _diff_of_patches(repository, old, new, paths)
     return objects.text(data)[0]
+
+
+def unified(repository: Repository, commit: Commit, paths: Collection[str] = ()) -> bytes:
+    """The change of a commit against its first parent as git writes it, with renames; of `paths`
+    alone when there are some. GitError timeout or failed."""
+    trees = (commit.parent or repository.empty_tree, commit.sha)
+    named = [f":(literal){path}" for path in paths]
+    return repository.run("diff-tree", "-r", "-p", "-M", "-l1000", *RAW, *trees, "--", *named)
 
 
 def _range_diff(repository: Repository, old: str, new: str, paths: Collection[str]) -> bytes | None:

@@ -17,11 +17,11 @@ from review.git.commits import Changed, Commit, shown_path
 from review.git.diffs import between
 from review.git.diffs.between import Found
 from review.git.repository import Repository
-from review.stacks import details
 from review.stacks import repo as repos
 from review.stacks.compared import versions
 from review.stacks.compared.versions import PARENT, Family, Version
 from review.stacks.contents import files as texts
+from review.stacks.contents import images
 from review.threads import viewed
 
 MOST = 200  # files with texts in one answer
@@ -130,7 +130,7 @@ def image(
 ) -> tuple[bytes, str]:  # fmt: skip
     """An image that differs, as the older or the newer one has it: its bytes and type."""
     pair = two(project, repo, sha, old, to, whole=True)
-    return details.image_of(pair.repository, pair.commit, path, side)
+    return images.of(pair.repository, pair.commit, path, side)
 
 
 def two(

@@ -51,3 +51,10 @@ test("the next trigger is told by the clock, the weekday or the day", (t) => {
   assert.equal(told("2026-03-16T09:00:00Z"), "on Monday at 09:00 UTC");
   assert.equal(told("2026-04-03T09:00:00Z"), "on 3 April");
 });
+
+test("an event is told in words", () => {
+  const event = (on) => whenWords({ type: "event", on });
+
+  assert.equal(event("onArchive"), "after a chat is archived");
+  assert.equal(event("onAppDown"), "when an app falls");
+});

@@ -14,8 +14,9 @@ from tests.described import Api
 from tests.review.api.served import Project, Served
 
 ACCEPT = {"Accept": "application/json, text/event-stream"}
-TOOLS = ["list_projects", "get_project", "get_commit", "get_review", "add_thread", "reply",
-         "resolve_thread", "set_viewed", "set_pr"]  # fmt: skip
+TOOLS = ["list_projects", "get_project", "get_commit", "get_review", "list_threads",
+         "wait_for_thread", "add_thread", "reply", "resolve_thread", "apply_suggestions", "fold",
+         "undo_fold", "set_viewed", "set_pr"]  # fmt: skip
 
 
 def rpc(api: Api, method: str, params: dict[str, Any] | None = None) -> Any:
@@ -41,7 +42,7 @@ def mcp(served: Served, request: pytest.FixtureRequest) -> Callable[..., dict[st
     return lambda tool, /, **arguments: call(api, tool, **arguments)
 
 
-def test_it_names_itself_and_lists_the_nine_tools(served: Served):
+def test_it_names_itself_and_lists_its_tools(served: Served):
     hello = {"protocolVersion": "2025-06-18", "capabilities": {},
              "clientInfo": {"name": "t", "version": "1"}}  # fmt: skip
 
@@ -51,7 +52,7 @@ def test_it_names_itself_and_lists_the_nine_tools(served: Served):
     }
     tools = rpc(served.mounted, "tools/list")["tools"]
     assert [tool["name"] for tool in tools] == TOOLS
-    assert [tool["name"] for tool in tools if "readOnlyHint" in tool["annotations"]] == TOOLS[:4]
+    assert [tool["name"] for tool in tools if "readOnlyHint" in tool["annotations"]] == TOOLS[:6]
     github = tools[-1]["inputSchema"]["properties"]["github"]
     assert "type" not in github
 
@@ -88,7 +89,7 @@ def test_writes_answer_what_rest_answers(served: Served, mcp, pay: Project):
     review = api.get(pay.c(0, "/review")).json()
     assert review["threads"] == [resolved]
     assert (resolved["resolved"], resolved["resolved_by"]) == (True, "agent")
-    assert [one["author"] for one in resolved["comments"]] == ["agent", "you"]
+    assert [one["author"] for one in resolved["comments"]] == ["agent", "agent:you"]
     assert reply == resolved["comments"][1] | {"thread_id": made["id"]}
     assert made | {"placement": "exact", "line": 5, "author": "agent"} == made
     assert viewed == api.put(pay.c(0, "/viewed"), {"path": "src/pay.py", "viewed": True}).json()

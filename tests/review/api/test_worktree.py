@@ -1,12 +1,13 @@
-"""What is not committed, over HTTP: the diff of a commit, and nothing of the user's is written."""
+"""What is not committed, over HTTP: a diff, a commit of chosen files, a discard and its undo."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from tests.browser.commits import png
 from tests.described import Api
-from tests.review.api.served import Project
+from tests.review.api.served import RETRY, Project, Served
 
 ROUTE = "/repos/api/commits/WORKTREE"
 
@@ -93,3 +94,53 @@ def test_no_filter_or_hook_of_the_repository_runs(api: Api, pay: Project, tmp_pa
 
     assert paths == [".gitattributes", "src/pay.py"]
     assert not mark.exists()
+
+
+def test_a_commit_and_a_discard_answer_what_they_did_and_events_tell_of_them(
+    api: Api, pay: Project, served: Served
+):
+    root = pay.repo.path
+    pay.repo.config("user.name", "Ada")
+    pay.repo.config("user.email", "ada@example.org")
+    pay.repo.write({"README.md": "read me\n", "new.txt": "new\n", "src/pay.py": "gone\n"})
+    at = f"{pay.p}{ROUTE}"
+    seen = shown(api, pay)
+    assert seen["blocked"] is None
+
+    with served.listening() as events:
+        body = {"files": ["new.txt"], "message": "Add it\n", "look": seen["look"]}
+        made = api.post(f"{at}/commit", body)
+        events.until({"type": "project", "project": pay.slug, "reason": "worktree"})
+    assert (made.status_code, made.json()) == (
+        201,
+        {"sha": pay.repo.sha(), "branch": "feature", "subject": "Add it", "files": ["new.txt"]},
+    )
+    assert api.get(pay.c(pay.repo.sha())).json()["subject"] == "Add it"
+    assert api.post(f"{at}/commit", body | {"files": None}).json()["code"] == "moved"
+
+    done = api.post(f"{at}/discard", {"path": "src/pay.py"})
+    assert (done.status_code, done.json()["files"]) == (200, ["src/pay.py"])
+    assert (root / "src/pay.py").read_text() == RETRY
+    assert [file["path"] for file in shown(api, pay)["files"]] == ["README.md"]
+    (kept,) = api.get(f"{at}/discarded").json()["discarded"]
+    assert (kept["id"], kept["path"]) == (done.json()["id"], "src/pay.py")
+    undone = api.post(f"{at}/undo", {"id": done.json()["id"]})
+    assert (undone.status_code, (root / "src/pay.py").read_text()) == (200, "gone\n")
+
+    assert api.post(f"{at}/commit", {"message": " "}).status_code == 400
+    assert api.post(f"{at}/discard", {"path": "nowhere"}).status_code == 400
+    assert api.post(f"{at}/discard", {}).status_code == 400
+    assert api.post(f"{at}/undo", {"id": "20260101T000000Z-00000000"}).status_code == 404
+    pay.repo.git("reset", "-q", "--hard")
+    assert api.post(f"{at}/commit", {"message": "x"}).json()["code"] == "nothing"
+
+
+def test_an_image_that_differs_is_shown_on_both_sides(api: Api, pay: Project):
+    old, new = png(2, 2), png(3, 3)
+    pay.repo.commit({"logo.png": old})
+    pay.repo.write({"logo.png": new})
+
+    for side, data in (("LEFT", old), ("RIGHT", new)):
+        answer = api.get(f"{pay.p}{ROUTE}/image", params={"path": "logo.png", "side": side})
+        assert (answer.status_code, answer.content) == (200, data)
+    assert api.get(f"{pay.p}{ROUTE}/image", params={"path": "src/pay.py"}).status_code == 404

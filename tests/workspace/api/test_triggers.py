@@ -67,9 +67,15 @@ def test_the_list_carries_the_pickers_catalogue(api, alpha):
 
     assert [trigger["name"] for trigger in body["triggers"]] == ["nightly"]
     assert (body["legacy"], body["invalid"]) == ([], [])
-    assert len(body["grantableTools"]) == 15
+    assert len(body["grantableTools"]) == 17
     assert body["grantableTools"][0]["name"] == "Read"
-    assert body["events"] == ["onArchive", "afterTurn"]
+    assert body["events"] == [
+        *("onArchive", "afterTurn", "onThread", "onCommits"),
+        *("onAppDown", "onAppUp", "onRunFailed"),
+    ]
+    assert [kind["name"] for kind in body["eventKinds"]] == body["events"]
+    assert all(kind["description"] for kind in body["eventKinds"])
+    assert body["eventKinds"][4]["example"]["app"] == "shop"
     assert body["triggerTypes"] == ["schedule", "event", "webhook"]
     assert body["permissionModes"] == ["default", "acceptEdits", "bypassPermissions", "plan"]
     assert body["networks"] == ["off", "guarded", "host"]

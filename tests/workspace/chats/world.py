@@ -170,4 +170,5 @@ def firing(**values: Any) -> Firing:
 
 def run_row() -> Run:
     """The run of a firing that has just begun."""
-    return Run.objects.create(id="run_1", project="alpha", queued_at=datetime.now(UTC))
+    number = Run.objects.count() + 1
+    return Run.objects.create(id=f"run_{number}", project="alpha", queued_at=datetime.now(UTC))

@@ -199,6 +199,28 @@ def test_commands_see_the_turn_in_their_environment(world):
     assert texts(records, "tool_result")[1] == "3 tidy onArchive c-1"
 
 
+READ_EVENT = (
+    'import json, os; print(json.loads(os.environ["SVC_EVENT_JSON"])["happenings"][0]["text"])'
+)
+
+
+def test_what_happened_is_context_in_plain_words_and_whole_in_the_environment(world):
+    happenings = [
+        {"app": "shop", "line": None, "text": "a `b`; rm", "file": "a/b.py"},
+        {"app": "x"},
+    ]
+    records = world.run(
+        book(
+            fence("Bash", f"python3 -c '{READ_EVENT}'"),
+            "{{event.app}} {{event.text}} {{event.file}} {{event.line}}\n",
+        ),
+        trigger="mend",
+        event={"name": "onAppDown", "chat": "", "project": "alpha", "happenings": happenings},
+    )  # fmt: skip
+    assert texts(records, "tool_result") == ["a `b`; rm"]
+    assert texts(records, "assistant") == ["shop {{event.text}} {{event.file}} {{event.line}}"]
+
+
 def test_context_values_cannot_carry_anything_but_names(world):
     records = world.run(
         book(fence("Bash", "true"), "[{{trigger.name}}] [{{event.chat}}]\n"),

@@ -82,6 +82,26 @@ def test_a_bwrap_that_fails_says_why(monkeypatch, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo 'bwrap: Creating new namespace failed: Resource temporarily unavailable' >&2; exit 1",
+        "echo 'bwrap: Creating new namespace failed: Cannot allocate memory' >&2; exit 1",
+        "kill -9 $$",
+        "exec sleep 60",
+    ],
+)
+def test_auto_never_goes_without_a_sandbox_that_had_no_room_or_time(monkeypatch, tmp_path, script):
+    fake = tmp_path / "bwrap"
+    fake.write_text(f"#!/bin/sh\n{script}\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(sandbox, "PROBE_S", 0.5)
+    found = sandbox.probe("auto", hide=(), scratch=str(tmp_path))
+    assert found.mode == "unavailable"
+    assert str(found.reason).startswith("bubblewrap ")
+
+
 def test_an_unavailable_sandbox_starts_no_turn(world):
     missing = Sandbox("unavailable", "bwrap", "bubblewrap is not installed")
     records = world.run(book(fence("Write", "x", "file_path=ran")), sandbox=missing)

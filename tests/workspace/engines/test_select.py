@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -231,3 +232,15 @@ def test_preflight_refuses_a_network_that_cannot_be_taken_away(tmp_path):
     assert select.preflight(job) == refused
     assert select.preflight(job._replace(sandbox=Sandbox("bwrap"))) is None
     assert select.preflight(job._replace(engine=None)) is None
+
+
+def test_a_sandbox_that_could_not_be_asked_is_asked_again_and_no_turn_goes_without(monkeypatch):
+    now, answers = [100.0], [Sandbox("unavailable", "auto", "slow"), Sandbox("bwrap", "auto")]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(sandbox, "probe", lambda *_, **__: answers.pop(0))
+    assert select.confinement().mode == "unavailable"
+    assert select.confinement().mode == "unavailable"
+    now[0] += select.LACKED_S
+    assert select.confinement().mode == "bwrap"
+    now[0] += 1e6
+    assert select.confinement().mode == "bwrap"

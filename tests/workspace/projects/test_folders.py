@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,15 @@ def test_what_holds_the_home_is_refused_where_the_data_lies_elsewhere(home: Path
     settings.DATA_DIR = settings.PROJECTS_DIR = home.parent.parent / "data"
 
     assert refusal(str(home.parent)) == folders.HOLDS_HOME
+
+
+def test_what_holds_the_config_file_is_refused_for_it_names_commands(home: Path, settings):
+    (home / "code" / "svc" / "inner").mkdir(parents=True)
+    config = home / "code" / "svc" / "svc.config.yaml"
+    settings.SVC = replace(settings.SVC, config_file=config)
+
+    assert refusal("~/code/svc") == refusal("~/code") == folders.HOLDS_CONFIG
+    assert refusal("~/code/svc/inner") == ""
 
 
 def test_a_directory_that_may_not_be_read_or_entered_is_told(home: Path):

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from config.errors import Conflict, NotFound
+from config.git import placing
 from config.storage import drafts
 from tests.workspace.trees.desk import Desk
-from workspace.trees import placing, undo
+from workspace.trees import undo
 from workspace.trees.changes import BROKEN, NOT_BY_TOOLS, OTHER_TURN
 from workspace.trees.undo import IGNORED, SINCE
 

@@ -43,7 +43,7 @@ def archive(world, chat: str, principal=USER) -> bool:
         session_id=chat,
         archived=True,
         on_archive=events.chat_archived,
-    )
+    ).changed
 
 
 def fired_chat(run: Run) -> TurnOf:

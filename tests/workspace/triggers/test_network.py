@@ -22,10 +22,10 @@ BOOK = "#!runbook\n```Glob pattern=*\n```\n"
 @pytest.fixture(autouse=True)
 def confined(monkeypatch):
     """Bubblewrap works, so `off` can be had."""
-    select.confinement.cache_clear()
+    select.probe_again()
     monkeypatch.setattr(sandbox, "probe", lambda *a, **k: Sandbox("bwrap", "auto"))
     yield
-    select.confinement.cache_clear()
+    select.probe_again()
 
 
 def quiet(network: str = "off", **run: object):
@@ -128,7 +128,7 @@ def test_host_is_told_which_key_would_let_it(world, settings):
 
 
 def test_what_cannot_be_held_is_said_when_it_is_saved_and_fires_nothing(world, monkeypatch):
-    select.confinement.cache_clear()
+    select.probe_again()
     monkeypatch.setattr(sandbox, "probe", lambda *a, **k: Sandbox("off", "auto", "none here"))
 
     saved = world.put("t", quiet())

@@ -8,6 +8,7 @@ import pytest
 
 from config.errors import NotFound
 from tests.workspace.triggers.world import USER, schedule
+from workspace import signals
 from workspace.chats import files as chat_files
 from workspace.chats import transcript
 from workspace.models import AuditEntry, Run, Turn
@@ -195,3 +196,24 @@ def test_history_past_its_retention_goes_and_what_waits_stays(world):
 
     assert [run.id for run in world.runs()] == [waiting.id, fresh.id]
     assert not AuditEntry.objects.exists()
+
+
+def test_the_end_of_a_run_is_told_once_it_is_stored(
+    world, started, django_capture_on_commit_callbacks
+):
+    run, turn = started
+    told: list[signals.RunEnded] = []
+
+    def hear(happening: signals.RunEnded, **_: object) -> None:
+        told.append(happening)
+
+    signals.run_ended.connect(hear)
+    try:
+        with django_capture_on_commit_callbacks(execute=True):
+            move(turn, "running")
+            move(turn, "failed", "it broke")
+            move(turn, "failed", "it broke")
+    finally:
+        signals.run_ended.disconnect(hear)
+
+    assert told == [signals.RunEnded("alpha", "t", run.id, "failed", "it broke")]

@@ -60,8 +60,8 @@ def test_the_flat_shape_has_every_key_in_order_nulls_included(world):
     assert list(flat) == [
         "name", "agentName", "type", "cron", "interval", "event", "path", "prompt", "promptFile",
         "session", "tools", "maxSpawnDepth", "permissionMode", "model", "maxTurns", "enabled",
-        "status", "lastRunAt", "nextRunAt", "lastError", "overlap", "catchUp", "network",
-        "timezone", "nextRuns", "nextRunsTimezone", "lastRun", "warnings",
+        "status", "lastRunAt", "nextRunAt", "lastError", "overlap", "catchUp", "onAsk", "network",
+        "debounce", "match", "timezone", "nextRuns", "nextRunsTimezone", "lastRun", "warnings",
     ]  # fmt: skip
     assert (flat["status"], flat["nextRuns"], flat["event"]) == ("disabled", [], None)
 
@@ -173,7 +173,8 @@ def test_an_edit_keeps_the_armed_state(world):
 def test_mistakes_are_told_in_argument_names(world):
     assert refused(world, cron="0 0 3 * * *", prompt="x").startswith("cron: ")
     assert refused(world, type="event", event="onDelete", prompt="x") == (
-        'event: "onDelete" is not one of onArchive, afterTurn'
+        'event: "onDelete" is not one of onArchive, afterTurn, onThread, onCommits, onAppDown, '
+        "onAppUp, onRunFailed"
     )
     assert refused(world, interval="1h", prompt_file="../x.md").startswith("prompt_file: ")
     assert refused(world, interval="1h", prompt="x", max_turns=0).startswith("max_turns: ")
@@ -265,7 +266,8 @@ def runbook(*tools: str) -> str:
 
 ASKED = "run.tools: nobody attends its turns, so permission mode {} denies {}; {}{}"
 NAME = 'name the tools it may use, e.g. ["Read", "Glob", "Grep", "Edit", "Write", "Bash"]'
-BYPASS = ", or choose bypassPermissions"
+ANSWER = ", or ask a person (run.onAsk: wait)"
+BYPASS = f"{ANSWER}, or choose bypassPermissions"
 
 
 @pytest.mark.parametrize(
@@ -280,6 +282,7 @@ BYPASS = ", or choose bypassPermissions"
                       NAME, BYPASS)),
         ({"prompt": runbook("Read")}, None),
         ({"tools": ["Bash"]}, None),
+        ({"onAsk": "wait"}, None),
         ({"permissionMode": "bypassPermissions"}, None),
         ({"permissionMode": "plan"}, None),
     ],
@@ -302,7 +305,7 @@ def test_a_client_is_not_told_of_a_mode_that_it_may_not_choose(world, monkeypatc
 
     [warning] = commands.get(world.project(), "t").warnings
 
-    assert warning == ASKED.format("acceptEdits", "Bash, WebFetch, WebSearch", NAME, "")
+    assert warning == ASKED.format("acceptEdits", "Bash, WebFetch, WebSearch", NAME, ANSWER)
 
 
 def test_only_one_curator_entry_is_used_and_the_other_says_so(world):

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from config.errors import Invalid
 from tests.promises.rings import ring
 from tests.workspace.triggers.world import schedule
-from workspace.triggers.entries import validate
+from workspace.triggers.entries import catalogue, validate
+
+EVENTS = ", ".join(catalogue.EVENTS)
 
 
 def said(name: str = "t", **changes: Any) -> list[str]:
@@ -88,9 +90,9 @@ ROWS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"trigger": {"type": "event", "on": "onDelete"}},
-        'trigger.on: "onDelete" is not one of onArchive, afterTurn',
+        f'trigger.on: "onDelete" is not one of {EVENTS}',
     ),
-    ({"trigger": {"type": "event"}}, "trigger.on: is required, one of onArchive, afterTurn"),
+    ({"trigger": {"type": "event"}}, f"trigger.on: is required, one of {EVENTS}"),
     (
         {"trigger": {"type": "event", "on": "onArchive", "timezone": "UTC"}},
         "trigger.timezone: belongs to schedule triggers, this one is of type event, "
@@ -145,6 +147,7 @@ ROWS: list[tuple[dict[str, Any], str]] = [
         {"run": {"prompt": "x", "overlap": "parallel", "session": "resume"}},
         'run.overlap: parallel needs run.session "new" (turns of one chat never overlap)',
     ),
+    ({"run__onAsk": "ever"}, 'run.onAsk: "ever" is not one of deny, wait'),
     ({"run__backoff": 0}, "run.backoff: must be true or false, e.g. false"),
     ({"enabled": "yes"}, "enabled: must be true or false"),
 ]

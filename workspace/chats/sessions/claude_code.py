@@ -10,11 +10,11 @@ import heapq
 import os
 import re
 import stat as modes
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from os.path import realpath
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
@@ -76,18 +76,30 @@ def get(directory: Path, session_id: str) -> Session:
     raise NotFound(f"Claude Code keeps no session {printable(session_id)} of {wanted}")
 
 
-def lines(path: Path) -> Iterator[Line]:
-    """Every line that is a JSON object, in the order of the file."""
-    with opening.reading(path) as file:
-        left = WHOLE
-        while left > 0 and (line := file.readline(min(LINE, left))):
-            left -= len(line)
-            try:
-                found = orjson.loads(line)
-            except orjson.JSONDecodeError:
-                continue
-            if isinstance(found, dict):
-                yield found
+def lines(file: IO[bytes]) -> Iterator[tuple[int, Line]]:
+    """Every line that is a JSON object with where it begins, in the order of the file; one at a
+    time, and none is kept."""
+    at = 0
+    while at < WHOLE and (line := file.readline(min(LINE, WHOLE - at))):
+        if (found := _parsed(line)) is not None:
+            yield at, found
+        at += len(line)
+
+
+def lines_at(file: IO[bytes], offsets: Iterable[int]) -> Iterator[tuple[int, Line]]:
+    """The lines that begin there; what is none by now is left out."""
+    for at in offsets:
+        file.seek(at)
+        if (found := _parsed(file.readline(LINE))) is not None:
+            yield at, found
+
+
+def _parsed(line: bytes) -> Line | None:
+    try:
+        found = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def said(content: Any) -> str:

@@ -85,7 +85,7 @@ def append(path: Path, session: Session) -> None:
     """The words of a session at the end of a transcript."""
     try:
         with transcript.Writer(str(path)) as writer:
-            for number, turn in enumerate(records.turns(claude_code.lines(session.path))):
+            for number, turn in enumerate(records.held(session.path)):
                 _append_turn(writer, turn, "" if number else ORIGIN.format(session.version))
     except transcript.StorageError as error:
         raise OSError(*getattr(error.__cause__, "args", ())) from error

@@ -1,12 +1,35 @@
-"""A session of Claude Code as the messages of a chat, for those who only look."""
+"""A session of Claude Code as the messages of a chat, for those who only look.
+
+Where each turn stands in the file is remembered while that is as it was, so that a page reads its
+own turns and no other.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import cast
 
+from config.storage import opening
 from workspace.chats.messages import Message, Viewer
 from workspace.chats.sessions import claude_code, records
 from workspace.chats.sessions.claude_code import Session
+from workspace.chats.sessions.records import Turn
+
+KEPT = 8  # sessions whose turns are remembered
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Of each turn where its lines begin, and how many messages there are before it; of all, last
+    of that."""
+
+    lines: tuple[tuple[int, ...], ...]
+    before: tuple[int, ...]
+
+
+_known: dict[str, tuple[tuple[float, int], _Places]] = {}
 
 
 def page(
@@ -16,14 +39,51 @@ def page(
 
     `offset` of a message is its number: these files are not ours to point into.
     """
-    messages: list[Message] = []
-    for number, turn in enumerate(records.turns(claude_code.lines(session.path)), 1):
-        viewer = Viewer("")
-        for kind, fields in turn.records:
-            record = {"type": kind, "turn": f"{session.id}:{number}", **fields}
-            shown = viewer.view(len(messages) + 1, record)
-            if shown is not None and "role" in shown:
-                messages.append(cast("Message", shown))
-    last = len(messages) if before is None else min(before, len(messages))
+    places = _places(session)
+    total = places.before[-1]
+    last = total if before is None else min(before, total)
     first = max(0, last - limit)
-    return messages[first:last], len(messages), first or None
+    found: list[Message] = []
+    if first < last:
+        at = bisect_right(places.before, first) - 1
+        until = next(n for n in range(at, len(places.lines)) if places.before[n + 1] >= last)
+        for number in range(at, until + 1):
+            found += _messages(session, _turn(session, places.lines[number]), number, places)
+        begin = first - places.before[at]
+        found = found[begin : begin + last - first]
+    return found, total, first or None
+
+
+def _places(session: Session) -> _Places:
+    state = (session.updated, session.bytes)
+    known = _known.get(str(session.path))
+    if known is None or known[0] != state:
+        lines, counts = [], []
+        for turn in records.held(session.path):
+            lines.append(tuple(turn.lines))
+            counts.append(len(_shown(turn, Viewer(""), "", 0)))
+        while len(_known) >= KEPT:
+            _known.pop(next(iter(_known)), None)
+        known = (state, _Places(tuple(lines), tuple(accumulate(counts, initial=0))))
+        _known[str(session.path)] = known
+    return known[1]
+
+
+def _turn(session: Session, lines: tuple[int, ...]) -> Turn:
+    with opening.reading(session.path) as file:
+        return next(records.turns(claude_code.lines_at(file, lines)), Turn())
+
+
+def _messages(session: Session, turn: Turn, number: int, places: _Places) -> list[Message]:
+    name = f"{session.id}:{number + 1}"
+    return _shown(turn, Viewer(""), name, places.before[number])
+
+
+def _shown(turn: Turn, viewer: Viewer, name: str, before: int) -> list[Message]:
+    """Its messages, numbered on from `before`."""
+    messages: list[Message] = []
+    for kind, fields in turn.records:
+        shown = viewer.view(before + len(messages) + 1, {"type": kind, "turn": name, **fields})
+        if shown is not None and "role" in shown:
+            messages.append(cast("Message", shown))
+    return messages

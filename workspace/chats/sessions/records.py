@@ -1,7 +1,8 @@
 """A conversation of Claude Code as records of our own transcript.
 
 Only what led to its end: where the person went back and asked otherwise, the road not taken is
-left out, and so is what its agents said among themselves.
+left out, and so is what its agents said among themselves. Of a file only how its lines hang
+together is held at once, and the words of one turn.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from config.storage import opening
+from workspace.chats.sessions import claude_code
 from workspace.chats.sessions.claude_code import Line, is_said, said
 from workspace.engines import catalogue
 
@@ -29,6 +33,7 @@ class Turn:
     records: list[tuple[str, Record]] = field(default_factory=list)
     open: dict[str, str] = field(default_factory=dict)  # call -> when it was made
     stopped: bool = False
+    lines: list[int] = field(default_factory=list)  # where in the file they begin
 
     @property
     def first(self) -> Record:
@@ -39,44 +44,76 @@ class Turn:
         return self.records[-1][1]
 
 
-def turns(lines: Iterable[Line]) -> Iterator[Turn]:
-    """The conversation in the order in which it was held."""
+class _Link(NamedTuple):
+    """How a line hangs together with others."""
+
+    at: int
+    parent: str
+    word: bool
+    message: str
+    uses: tuple[str, ...]
+    results: tuple[str, ...]
+
+
+def held(path: Path) -> Iterator[Turn]:
+    """The conversation of a file, in the order in which it was held."""
+    with opening.reading(path) as file:
+        yield from turns(claude_code.lines_at(file, _road(claude_code.lines(file))))
+
+
+def turns(lines: Iterable[tuple[int, Line]]) -> Iterator[Turn]:
+    """The turns that these lines of the road make, each with where it begins."""
     turn: Turn | None = None
-    for line in _road(lines):
+    for at, line in lines:
         if is_said(line) and (text := said(_content(line))):
             if text.startswith(_STOPPED):
                 if turn:
                     turn.stopped = True
+                    turn.lines.append(at)
                 continue
             if turn:
                 yield _closed(turn)
-            turn = Turn()
+            turn = Turn(lines=[at])
             turn.records.append(("user", {"text": text, "sender": {"kind": "user"}, **_at(line)}))
         elif turn:
+            turn.lines.append(at)
             _take(turn, line)
     if turn:
         yield _closed(turn)
 
 
-def _road(lines: Iterable[Line]) -> list[Line]:
-    """The lines from the beginning to the last word, with every answer to a call on the way."""
-    known = {str(line["uuid"]): line for line in lines if line.get("uuid")}
-    words = [line for line in known.values() if _is_word(line)]
-    at: Line | None = words[-1] if words else None
+def _road(lines: Iterable[tuple[int, Line]]) -> list[int]:
+    """Where the lines are from the beginning to the last word, with every answer to a call on the
+    way."""
+    known = {str(line["uuid"]): _link(at, line) for at, line in lines if line.get("uuid")}
+    words = {name: link for name, link in known.items() if link.word}
+    name = next(reversed(words), "")
     taken: set[str] = set()
-    while at is not None and (name := str(at["uuid"])) not in taken:
+    while name in known and name not in taken:
         taken.add(name)
-        at = known.get(str(at.get("parentUuid") or at.get("logicalParentUuid") or ""))
-    ids = {_message_id(line) for line in words if line["uuid"] in taken} - {""}
-    parts = [line for line in words if line["uuid"] in taken or _message_id(line) in ids]
-    calls = {call for line in parts for call in _calls(line, "tool_use", "id")}
+        name = known[name].parent
+    ids = {link.message for name, link in words.items() if name in taken} - {""}
+    on_it = {name for name, link in words.items() if name in taken or link.message in ids}
+    calls = {call for name in on_it for call in words[name].uses}
     return [
-        line
-        for line in words
-        if line["uuid"] in taken
-        or _message_id(line) in ids
-        or calls & set(_calls(line, "tool_result", "tool_use_id"))
+        link.at
+        for name, link in words.items()
+        if name in on_it or not calls.isdisjoint(link.results)
     ]
+
+
+def _link(at: int, line: Line) -> _Link:
+    parent = str(line.get("parentUuid") or line.get("logicalParentUuid") or "")
+    if not _is_word(line):
+        return _Link(at, parent, word=False, message="", uses=(), results=())
+    return _Link(
+        at,
+        parent,
+        word=True,
+        message=_message_id(line),
+        uses=_calls(line, "tool_use", "id"),
+        results=_calls(line, "tool_result", "tool_use_id"),
+    )
 
 
 def _is_word(line: Line) -> bool:
@@ -91,8 +128,8 @@ def _message_id(line: Line) -> str:
     return str(line["message"].get("id") or "") if line.get("type") == "assistant" else ""
 
 
-def _calls(line: Line, kind: str, key: str) -> list[str]:
-    return [str(one.get(key)) for one in _blocks(line) if one.get("type") == kind]
+def _calls(line: Line, kind: str, key: str) -> tuple[str, ...]:
+    return tuple(str(one.get(key)) for one in _blocks(line) if one.get("type") == kind)
 
 
 def _content(line: Line) -> Any:

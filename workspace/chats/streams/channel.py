@@ -18,7 +18,7 @@ from config.web.events import Client, encode
 from workspace.chats import live, transcript
 from workspace.chats.messages import Viewer
 from workspace.chats.streams.calls import RunningCalls
-from workspace.chats.turns import queue, retries
+from workspace.chats.turns import questions, queue, retries
 from workspace.engines.base import AGAIN
 from workspace.models import Turn
 
@@ -245,6 +245,7 @@ def queue_events(turns: Iterable[Turn]) -> tuple[bytes, bytes]:
         "held": sum(turn.state == "held" for turn in rows),
         "turn": _turn(running) if running else None,
         "waiting": retries.of(rows),
+        "asks": [one for turn in rows for one in questions.waiting(turn)],
     }
     return encode("state", state), encode("queue", {"queue": queue.view(rows)})
 

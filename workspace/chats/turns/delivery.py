@@ -13,6 +13,7 @@ from django_q.tasks import async_task
 
 from config.process import wakeup
 from config.storage import homes
+from workspace.chats.turns.states import BUSY
 from workspace.models import Turn
 
 QUEUE = "turns"
@@ -37,7 +38,7 @@ def deliver(chat: str, *, again: bool = False) -> None:
     that just ended, and was spent on it.
     """
     rows = Turn.objects.filter(chat=chat)
-    if rows.filter(state__in=("running", "waiting")).exists():
+    if rows.filter(state__in=BUSY).exists():
         return
     first = rows.filter(state="queued").order_by("id").only("id", "home", "delivered").first()
     if first is not None and (again or first.delivered is None):

@@ -13,12 +13,14 @@ from typing import Any
 
 from django.db import transaction
 
+from config import signals as kernel
 from config.errors import SvcError
 from config.storage import homes
+from workspace import signals
 from workspace.chats import files, live, transcript
 from workspace.chats.turns import retries
 from workspace.chats.turns.delivery import OnChange, announce, deliver
-from workspace.chats.turns.recorder import UNANSWERED
+from workspace.chats.turns.recorder import ASKING, UNANSWERED
 from workspace.models import Turn
 from workspace.projects import store
 
@@ -77,8 +79,20 @@ def settle(
             waiting = Turn.objects.filter(chat=turn.chat, state="queued", run=None)
             waiting.update(state="held", reason=f"the turn before it: {turn.reason}")
     tell(on_change, turn)
+    _say_ended(turn)
     deliver(turn.chat, again=True)
     return True
+
+
+def _say_ended(turn: Turn) -> None:
+    """Those outside hear of an end, also when another host writes it down later."""
+    seconds = None
+    if turn.started and turn.finished:
+        seconds = (turn.finished - turn.started).total_seconds()
+    fired = turn.sender.get("kind") == "trigger"
+    trigger = str(turn.sender.get("name") or "") if fired else ""
+    names = (turn.project, turn.chat, turn.id, turn.state, turn.reason)
+    kernel.tell(signals.turn_ended, signals.TurnEnded(*names, seconds, turn.run_id or "", trigger))
 
 
 def tell(on_change: OnChange, turn: Turn) -> None:
@@ -99,6 +113,8 @@ def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text
     turn = Turn.objects.filter(id=turn_id, state="running").first()
     if turn is None:
         return False
+    if status == "interrupted" and turn.asks:
+        text = text or f"The server stopped while this turn {ASKING}."
     end: Mapping[str, Any] = {"status": status, "reason": reason, "text": text or None}
     if turn.stop == "user":
         end = {"status": "stopped", "reason": "user", "text": None}

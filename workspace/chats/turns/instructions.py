@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from config.storage import opening
@@ -48,9 +49,10 @@ class _Place:
     wrong: str = ""
 
 
-def read(project: Project, itself: Collection[str]) -> Instructions:
-    """As the files are now. `itself`: those that the engine reads without being told."""
-    places = list(_places(project))
+def read(project: Project, itself: Collection[str], folder: Path | None = None) -> Instructions:
+    """As the files of `folder`, else of where the project works, are now. `itself`: those that the
+    engine reads without being told."""
+    places = list(_places(project, folder or project.working_dir))
     itself = {*itself, *_included(places, itself)}
     left, texts, shown = MOST_BYTES, [], []
     known = {place.text.strip(): place.name for place in places if place.name in itself}
@@ -68,21 +70,20 @@ def read(project: Project, itself: Collection[str]) -> Instructions:
     return Instructions("\n\n".join([HEAD, *texts]) if texts else "", shown)
 
 
-def _places(project: Project) -> Iterator[_Place]:
+def _places(project: Project, folder: Path) -> Iterator[_Place]:
     own = str(project.effective("instructions"))
     if own.strip():
         yield _Place(FILE, own, len(own.encode()))
     if not project.effective("readInstructions"):
         return
     for name in INSTRUCTIONS:
-        place = _read(project, name)
+        place = _read(folder, name)
         if place and (place.wrong or place.text.strip()):
             yield place
 
 
-def _read(project: Project, name: str) -> _Place | None:
+def _read(folder: Path, name: str) -> _Place | None:
     """A file as far as it could be told; None where there is none."""
-    folder = project.working_dir
     try:
         with opening.reading(folder / name, within=folder) as file:
             data = file.read(MOST_BYTES + 1)

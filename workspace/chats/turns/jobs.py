@@ -19,9 +19,11 @@ from typing import Any
 from django.conf import settings
 
 from config.errors import Conflict
+from config.mcp import turn_tools
 from config.mcp.operations import Registry
 from config.storage import opening, paths
 from workspace.access import reach, variables
+from workspace.access.principals import Agent, Helper
 from workspace.chats import attachments, files
 from workspace.chats.files import ChatRecord
 from workspace.chats.turns import instructions, tokens
@@ -33,6 +35,7 @@ from workspace.models import Turn
 from workspace.projects import store
 from workspace.projects.project import Project
 from workspace.servers import offered
+from workspace.worktrees import place
 
 PASSED = ("PATH", "LANG", "LC_ALL", "TZ", "USER")
 NOBODY = ("svc agent", "agent@localhost")
@@ -77,10 +80,11 @@ def job_for(
     if pin:
         _pin(project, record, choice)
     cfg, given = select.engine_cfg(choice.engine), offered.of_turn(project)
-    told = _told(project, choice, cfg)
+    cwd, tree = place.workable(project, record), place.of(record)
+    told = _told(project, cwd, choice, cfg)
     return Job(
         **_asked(turn),
-        cwd=str(store.workable(project)),
+        cwd=str(cwd),
         chats_dir=str(project.chats_dir),
         run_dir=str(run_dir(turn.id)),
         worker_pid=os.getpid(),
@@ -92,16 +96,15 @@ def job_for(
         depth=record.depth,
         model=choice.model,
         turn_seconds=_seconds_left(turn),
-        ask_seconds=settings.SVC.ask_seconds,
-        attended=turn.sender.get("kind") == "user",
+        **_asking(turn, record),
         may_spawn=turn.spawn_limit > 0,
         instructions="\n\n".join(filter(None, (_where(project, record), told.text))),
-        told=[{**place} for place in told.places] if choice.engine != "runbook" else None,
+        told=[{**one} for one in told.places] if choice.engine != "runbook" else None,
         engine_ref=record.engine_ref.get(choice.engine or ""),
         fork_source=dict(record.forked_from) if record.forked_from else None,
         svc=_svc(token, registry),
         secrets=_secrets(token, cfg, given),
-        attachments_dir=_attachments(project),
+        attachments_dir=_attachments(project, record),
         sandbox=select.confinement(),
         network=reach.network(project.network, turn.network),
         engine_cfg=cfg,
@@ -109,7 +112,21 @@ def job_for(
         servers_seen=str(offered.seen_path(turn.project)),
         retry=_retry(turn),
         images=tuple(attachments.pictures(project=project, prompt=turn.prompt)),
+        linked=place.linked(tree) if tree else None,
     )
+
+
+def _asking(turn: Turn, record: ChatRecord) -> dict[str, Any]:
+    """Whom it may ask, and for how long. What a person allowed for the chat spares people alone."""
+    attended = turn.sender.get("kind") == "user"
+    most = settings.SVC.ask_hours * 3600
+    return {
+        "attended": attended,
+        "waits": turn.waits and not attended,
+        "ask_seconds": settings.SVC.ask_seconds if attended else most,
+        "ask_most": most,
+        "allow": record.allow if attended else (),
+    }
 
 
 def _choice(turn: Turn, project: Project, record: ChatRecord) -> select.Choice:
@@ -138,9 +155,9 @@ def _asked(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _attachments(project: Project) -> str:
+def _attachments(project: Project, record: ChatRecord) -> str:
     """Where a turn reads attachments that do not lie where it works; no link leads there."""
-    if not project.place.apart:
+    if not place.apart(project, record):
         return ""
     return str(paths.inside(project.dir, attachments.FOLDER))
 
@@ -163,20 +180,26 @@ def _trigger_name(turn: Turn, record: ChatRecord) -> str | None:
 
 
 def _told(
-    project: Project, choice: select.Choice, cfg: Mapping[str, Any]
+    project: Project, cwd: Path, choice: select.Choice, cfg: Mapping[str, Any]
 ) -> instructions.Instructions:
-    """What the project tells the engine; nothing where no model is asked."""
+    """What the project tells the engine that works in `cwd`; nothing where no model is asked."""
     if choice.engine in (None, "runbook"):
         return instructions.Instructions("", [])
-    return instructions.read(project, select.ENGINES[choice.engine].reads(choice.model, cfg))
+    itself = select.ENGINES[choice.engine].reads(choice.model, cfg)
+    return instructions.read(project, itself, cwd)
 
 
 def _where(project: Project, record: ChatRecord) -> str:
     """What every engine is given about where it is."""
     lines = [
         f'You work in the project "{project.name}" ({project.slug}), chat {record.id}.',
-        f"The working directory is {project.working_dir}.",
+        f"The working directory is {place.shown(project, record)}.",
     ]
+    if tree := place.of(record):
+        lines.append(
+            f"It is a git worktree for this chat alone, on branch {tree.branch}: commit there. A "
+            "person brings the branch over; do not switch to another one."
+        )
     if record.trigger:
         lines.append(f'This chat was started by the trigger "{record.trigger}"; nobody attends it.')
     return "\n".join(lines)
@@ -204,7 +227,33 @@ def _svc(token: str, registry: Registry | None) -> dict[str, Any] | None:
         operation.name: {argument.name: argument.kind for argument in operation.arguments}
         for operation in registry.granted(agent)
     }
-    return {"url": f"http://127.0.0.1:{port()}/_svc/mcp", "token": token, "ops": ops}
+    parts = {part: found for part in turn_tools.registries() if (found := _given(agent, part))}
+    url = f"http://127.0.0.1:{port()}/_svc/mcp"
+    return {"url": url, "token": token, "ops": ops, "parts": parts}
+
+
+def _given(agent: Agent, part: str) -> dict[str, Any]:
+    """The operations of another part for this turn: {kind, arguments} each."""
+    return {
+        operation.name: {
+            "kind": turn_tools.KINDS[operation.group],
+            "arguments": {argument.name: argument.kind for argument in operation.arguments},
+        }
+        for operation in turn_tools.registries()[part].granted(helper(agent, part))
+    }
+
+
+def helper(agent: Agent, part: str) -> Helper:
+    """The turn as the tools of that part see it."""
+    turn, project = Turn.objects.get(id=agent.turn), store.get(agent.project)
+    engine = _choice(turn, project, files.read(project, turn.chat)).engine or "unknown"
+    return Helper(agent, part, engine, store.workable(project), _apps_of(turn.event or {}))
+
+
+def _apps_of(event: Mapping[str, Any]) -> tuple[str, ...]:
+    """The apps that an event is about."""
+    told = [one.get("app") for one in event.get("happenings", [])]
+    return tuple(dict.fromkeys(str(app) for app in told if app))
 
 
 def port() -> int:

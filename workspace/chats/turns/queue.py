@@ -20,8 +20,8 @@ from config.errors import Conflict, Invalid, NotFound, Problem
 from config.logs import timestamp
 from config.storage import database, homes
 from workspace import ids
-from workspace.chats import files, transcript
-from workspace.chats.turns import endings, retries
+from workspace.chats import files
+from workspace.chats.turns import endings, retries, states
 from workspace.chats.turns.delivery import OnChange, announce, deliver, ignore
 from workspace.chats.turns.endings import tell
 from workspace.models import Run, Turn
@@ -29,9 +29,7 @@ from workspace.projects import store
 from workspace.projects.project import Project
 from workspace.projects.schema import capped
 
-WAITING = ("queued", "held")
-BUSY = ("running", "waiting")  # a turn that has begun: nothing of its chat runs before its end
-ACTIVE = ("queued", *BUSY)
+WAITING, BUSY, ACTIVE = states.WAITING, states.BUSY, states.ACTIVE
 RELEASED: dict[str, Any] = {"state": "queued", "reason": "", "delivered": None}
 MOST_WAITING = 50
 PROMPT_MAX = 100_000
@@ -74,6 +72,7 @@ def send(
     mode_cap: str | None = None,
     max_turns: int | None = None,
     spawn_limit: int | None = None,
+    waits: bool = False,
     run: Run | None = None,
     event: Mapping[str, Any] | None = None,
 ) -> Queued:
@@ -94,10 +93,11 @@ def send(
         clients=[*clients],
         run=run,
         tools=tools,
-        mode=capped(mode or record.permission_mode or project.permission_mode, mode_cap),
+        mode=capped(mode or mode_of(project, record), mode_cap),
         network=network,
         max_turns=max_turns or project.max_turns,
         spawn_limit=record.spawn_limit if spawn_limit is None else spawn_limit,
+        waits=waits,
         created=datetime.now(UTC),
     )
     with transaction.atomic():
@@ -106,6 +106,12 @@ def send(
         if not files.record_path(project, chat).exists():  # deleted meanwhile
             raise files.missing(project.slug, chat)
         return _insert(turn)
+
+
+def mode_of(project: Project, record: files.ChatRecord) -> str:
+    """What the messages of a chat may do unasked: its own mode, as far as the project allows."""
+    own = record.permission_mode
+    return capped(own, project.permission_mode) if own else project.permission_mode
 
 
 def hold_chat(chat: str) -> None:
@@ -247,7 +253,7 @@ def stop(*, project: Project, chat: str, on_change: OnChange = ignore) -> bool:
 
 def _stop_unstarted(turn_id: str, on_change: OnChange) -> bool:
     """End a turn that no worker has, or that waits for its provider."""
-    at_rest = Turn.objects.filter(id=turn_id, state__in=("queued", "waiting"))
+    at_rest = Turn.objects.filter(id=turn_id, state__in=states.AT_REST)
     if not at_rest.update(state="running", stop="user"):
         return False
     endings.recover(turn_id, status="stopped", reason="user", on_change=on_change)
@@ -262,25 +268,3 @@ def _ended(turn_id: str) -> bool:
             break
         time.sleep(STOP_LOOK_S)
     return True
-
-
-def answer(*, project: Project, chat: str, call: str, allow: bool) -> None:
-    """Answer a permission question of the running turn."""
-    files.read(project, chat)
-    question = _question(str(files.transcript_path(project, chat)), call)
-    with transaction.atomic():
-        running = Turn.objects.filter(chat=chat, state="running", id=question.get("turn"))
-        turn = running.select_for_update().first()
-        answered = turn is not None and any(given["call"] == call for given in turn.answers)
-        if turn is None or question.get("state") != "asked" or answered:
-            raise Conflict(f"permission {call[:100]} is not pending", code="not_pending")
-        turn.answers = [*turn.answers, {"call": call, "allow": allow}]
-        turn.save(update_fields=["answers"])
-
-
-def _question(path: str, call: str) -> transcript.Record:
-    """The last record of this question. NotFound when nothing was ever asked."""
-    for _, record in transcript.backwards(path):
-        if record["type"] == "permission" and record.get("call") == call:
-            return record
-    raise NotFound(f"Permission not found: {call[:100]}")

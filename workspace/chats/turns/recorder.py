@@ -34,6 +34,7 @@ STOPS = {
     "shutdown": End("interrupted", "shutdown", "The service stopped while this turn ran."),
     "worker_lost": End("interrupted", "worker_lost", "The worker of this turn was lost."),
 }
+ASKING = "waited for a person's answer"
 UNANSWERED = {
     "state": "denied",
     "by": "stop",
@@ -122,13 +123,20 @@ class Recorder:
     def notice(self, level: str, code: str, text: str) -> None:
         self._append("notice", level=level, code=code, text=scrubbed(text, self.job.secrets))
 
-    def permission(self, use: ToolUse, state: str, by: str, reason: str | None) -> None:
+    def question(self, use: ToolUse, seconds: float) -> None:
+        """A call waits for a person, this long."""
+        until = waiting.stamp(time.time() + seconds)
+        self.permission(use, "asked", "policy", None, until=until)
+
+    def permission(
+        self, use: ToolUse, state: str, by: str, reason: str | None, **more: str
+    ) -> None:
         """A question, its answer, or a denial by the gate."""
         question = {"call": use.call, "tool": use.tool, "input": use.input}
         self.questions.pop(use.call, None)
         if state == "asked":
             self.questions[use.call] = question
-        self._append("permission", **question, state=state, by=by, reason=reason)
+        self._append("permission", **question, state=state, by=by, reason=reason, **more)
 
     def finish(self, end: End, hosts: Sequence[Args] = ()) -> None:
         """Close what is open, say why a turn failed, write turn_end, or turn_wait when it is tried
@@ -136,6 +144,8 @@ class Recorder:
         """
         if self.ended:
             return
+        if end.status == "interrupted" and self.questions:
+            end = end._replace(text=f"The service stopped while this turn {ASKING}.")
         for question in self.questions.values():
             self._append("permission", **question, **UNANSWERED)
         for call, began in list(self.open.items()):

@@ -29,6 +29,7 @@ from config.storage import homes
 from workspace.chats import transcript
 from workspace.chats.turns import delivery, endings, jobs
 from workspace.chats.turns.delivery import OnChange, hand_over, ignore
+from workspace.chats.turns.states import BUSY
 from workspace.engines import procs
 from workspace.models import Run, Turn
 from workspace.trees import checkpoints
@@ -163,7 +164,7 @@ def redeliver() -> None:
     waiting = (
         Turn.objects.filter(homes.mine(), state="queued")
         .filter(Q(delivered=None) | Q(delivered__lt=late))
-        .exclude(Exists(chat.filter(state__in=("running", "waiting"))))
+        .exclude(Exists(chat.filter(state__in=BUSY)))
         .exclude(Exists(chat.filter(state="queued", id__lt=OuterRef("id"))))
     )
     for turn in waiting.only("id", "home"):

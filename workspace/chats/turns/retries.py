@@ -23,7 +23,13 @@ from workspace.models import Turn
 from workspace.projects.project import Project
 
 KEPT = ("try", "of", "since", "turns", "usage", "cost", "ms")
-FREE: dict[str, Any] = {"claim": "", "token_hash": "", "lease_until": None, "answers": []}
+FREE: dict[str, Any] = {
+    "claim": "",
+    "token_hash": "",
+    "lease_until": None,
+    "answers": [],
+    "asks": [],
+}
 
 
 class Waiting(TypedDict):

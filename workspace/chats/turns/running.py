@@ -60,6 +60,8 @@ class Turn:
     ) -> None:
         self.job, self.control, self.recorder = job, control, recorder
         self.policy = policy.Gate(job)
+        control.allowed.extend(job.allow)
+        self.policy.allowed = control.allowed  # which a person may change meanwhile
         self.confinement = confinement
         self.touched = _touched(job)
         self.live = live.Appender(recorder.writer.path.removesuffix("jsonl") + "live", job.turn)
@@ -131,7 +133,7 @@ class Turn:
         use = ToolUse(tool, call, args)
         decision = self.judge(use)
         if isinstance(decision, policy.Ask):
-            self.asked(use)
+            self.asked(use, decision.seconds)
             answer = self.control.answer(call, decision.seconds)
             return self.answered(use, answer, decision.seconds)
         return decision
@@ -149,18 +151,27 @@ class Turn:
             self._note(use)
         return decision or None
 
-    def asked(self, use: ToolUse) -> None:
-        self.recorder.permission(use, "asked", "policy", None)
+    def asked(self, use: ToolUse, seconds: int) -> None:
+        self.control.asking.add(use.call)
+        if self.job.waits:
+            self.control.rest(use.call)
+        self.recorder.question(use, seconds)
 
     def answered(self, use: ToolUse, allowed: bool | None, seconds: int) -> str | None:
         """The denial text of an answer, of none within `seconds`, or None."""
+        self.control.over(use.call)
         if allowed:
             self.recorder.permission(use, "allowed", "user", None)
             self._note(use)
             return None
         by, reason = "user", f"{use.tool} was denied by the user"
+        if why := self.control.reasons.get(use.call):
+            reason += f", who says: {why}"
         if allowed is None:
-            by, reason = "timeout", f"nobody answered within {seconds} s"
+            within = "in time" if use.call in self.control.kept else f"within {seconds} s"
+            by, reason = "timeout", f"nobody answered {within}"
+        if refused := self.control.refused.get(use.call):
+            by, reason = "policy", refused
         self.recorder.permission(use, "denied", by, reason)
         return reason
 
@@ -172,16 +183,16 @@ class Turn:
             except OSError as error:
                 _log(error)
 
-    async def svc(self, op: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
+    async def svc(self, tool: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
         with self.control:
-            return self.call_svc(op, args, seconds)
+            return self.call_svc(tool, args, seconds)
 
-    def call_svc(self, op: str, args: Args, seconds: float) -> tuple[bool, str]:
+    def call_svc(self, tool: str, args: Args, seconds: float) -> tuple[bool, str]:
         from workspace.engines import svc_client
 
         if self.job.svc is None:
             return True, svc_client.UNREACHABLE
-        return svc_client.call(self.job.svc, op, args, seconds)
+        return svc_client.call(self.job.svc, tool, args, seconds)
 
     def wrap(
         self,

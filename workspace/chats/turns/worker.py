@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
@@ -27,6 +28,7 @@ from config.storage import homes
 from workspace.chats.turns import endings, jobs, recovery, tokens
 from workspace.chats.turns.delivery import OnChange, ignore
 from workspace.chats.turns.output import Output
+from workspace.chats.turns.questions import CROWDED, Follower, Question, crowded
 from workspace.engines import procs
 from workspace.engines import select as engines
 from workspace.engines.base import Job
@@ -111,7 +113,7 @@ def _supervise(turn: Turn, token: str, registry: Registry | None, on_change: OnC
     try:
         with Output(around.log) as output:
             try:
-                watch = Watch(turn, job, around, output.into)
+                watch = Watch(turn, job, around, output.into, on_change)
                 code = watch.until_end()
             finally:  # and no process prints any more
                 procs.kill_rest(turn.id)
@@ -171,13 +173,25 @@ def _put_back(turn: Turn, on_change: OnChange) -> None:
 class Watch:
     """A turn process and its row: stops and answers go in, the exit code comes out."""
 
-    def __init__(self, turn: Turn, job: Job, around: jobs.Surroundings, output: int) -> None:
+    def __init__(
+        self,
+        turn: Turn,
+        job: Job,
+        around: jobs.Surroundings,
+        output: int,
+        on_change: OnChange = ignore,
+    ) -> None:
         self.turn = turn
         self.why = ""  # why the worker ended it, when it did
         self._answered = 0
+        self._waits, self._ask_most, self._asking_s = job.waits, job.ask_most, 0.0
         self._kill_at = float("inf")
         self._renew_at = time.monotonic() + RENEW_S
         self._late_at = time.monotonic() + job.turn_seconds + LATE_S
+        self._looked_at = time.monotonic()
+        self._questions = Follower(
+            turn, Path(job.chats_dir, f"{job.chat}.jsonl"), lambda row: endings.tell(on_change, row)
+        )
         self._process = subprocess.Popen(
             [sys.executable, "-m", "workspace.chats.turns.process", turn.chat, turn.id],
             cwd=settings.BASE_DIR, env=dict(around.environ), start_new_session=True,
@@ -191,6 +205,7 @@ class Watch:
         try:
             while not self._ending.wait(LOOK_S)[0]:
                 self._look()
+            self._follow()
         finally:
             if self._process.poll() is None:
                 self._kill()
@@ -204,14 +219,43 @@ class Watch:
             if now >= self._renew_at:
                 row.update(lease_until=datetime.now(UTC) + timedelta(seconds=LEASE_S))
                 self._renew_at = now + RENEW_S
-            state = row.values_list("stop", "answers").first()
+            state = row.values_list("stop", "answers", "asks").first()
         except DatabaseError:
             log.exception("the row of a running turn was not read", extra={"turn": self.turn.id})
             return
         if state is None:  # another process ended it
             self._kill()
             return
-        self._obey(*state, now)
+        stop, answers, asks = state
+        self._put_off(asks, now)
+        self._obey(stop, answers, now)
+        self._follow()
+
+    def _put_off(self, asks: list[Question], now: float) -> None:
+        """Who sees a question keeps it waiting. Meanwhile, and while one waits that nobody attends,
+        the turn's time stands still, so long in all as one question may wait."""
+        rests = (
+            self._questions.open if self._waits else self._questions.kept & {*self._questions.open}
+        )
+        if rests and self._asking_s < self._ask_most:
+            self._asking_s += now - self._looked_at
+            self._late_at += now - self._looked_at
+        self._looked_at = now
+        for call, until in self._questions.put_off(asks).items():
+            at = datetime.fromisoformat(until).timestamp()
+            self._tell(jobs.line({"type": "keep", "call": call, "until": at}))
+
+    def _follow(self) -> None:
+        """What the turn asks; a database that is gone is told at the next look."""
+        known = {*self._questions.open}
+        try:
+            self._questions.look()
+            for call in {*self._questions.open} - known:
+                if self._waits and crowded(self.turn):
+                    said = {"type": "refuse", "call": call, "reason": CROWDED}
+                    self._tell(jobs.line(said))
+        except DatabaseError:
+            log.exception("the questions of a turn were not kept", extra={"turn": self.turn.id})
 
     def _obey(self, stop: str, answers: list[dict[str, object]], now: float) -> None:
         for answer in answers[self._answered :]:

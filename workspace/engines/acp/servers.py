@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from workspace.engines import policy, svc_client
 from workspace.engines.acp import agents
 from workspace.engines.base import Event, Job, Notice
 from workspace.engines.light_typing import Any
@@ -17,7 +18,7 @@ from workspace.engines.proxy import gateway
 
 
 def service(can: Any, job: Job) -> list[Any]:
-    """The service's own tools, for an agent that can call them."""
+    """The service's own tools, for an agent that can call them: a server of each part."""
     from acp import schema
 
     if not job.svc or not _takes_http(can):
@@ -25,8 +26,9 @@ def service(can: Any, job: Job) -> list[Any]:
     bearer = schema.HttpHeader(name="Authorization", value=f"Bearer {job.svc['token']}")
     return [
         schema.HttpMcpServer(
-            type="http", name="svc_manage", url=gateway.tools_url(job), headers=[bearer]
+            type="http", name=f"svc_{part}", url=gateway.tools_url(job, part), headers=[bearer]
         )
+        for part in svc_client.parts(job.svc, policy.Gate(job).offers)
     ]
 
 

@@ -108,11 +108,15 @@ def offers(job: Job) -> list[Offer]:
     ]
 
 
-def service_offers(job: Job, listed: list[dict[str, Any]]) -> list[Offer]:
-    """The operations of the service as its tools/list names them, behind the same gate."""
+def service_offers(job: Job, part: str, listed: list[dict[str, Any]]) -> list[Offer]:
+    """The operations of a part as its tools/list names them, behind the same gate."""
     gate = policy.Gate(job)
     found = [
-        Offer(f"{catalogue.SVC}{row['name']}", row.get("description") or "", row["inputSchema"])
+        Offer(
+            f"{catalogue.OURS}{part}__{row['name']}",
+            row.get("description") or "",
+            row["inputSchema"],
+        )
         for row in listed
     ]
     return [offer for offer in found if gate.offers(offer.name) and usable(job, offer.name)]
@@ -125,7 +129,7 @@ def server_offers(servers: Servers) -> list[Offer]:
 
 def usable(job: Job, name: str) -> bool:
     """Plan mode grants reading, bookkeeping and the web; the web needs the network."""
-    kind = catalogue.kind(name) or ""
+    kind = policy.Gate(job).kind(name) or ""
     return (job.mode != "plan" or kind in "RPN") and (job.network.mode != "off" or kind != "N")
 
 

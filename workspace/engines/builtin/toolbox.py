@@ -58,8 +58,8 @@ class Toolbox:
         """One allowed call."""
         if name in self.servers.tools:
             return await self.servers.call(name, args)
-        if name.startswith(catalogue.SVC):
-            is_error, text = await self.io.svc(name.removeprefix(catalogue.SVC), args, SECONDS)
+        if catalogue.service(name):
+            is_error, text = await self.io.svc(name, args, SECONDS)
             return tools.bounded(tools.Output(text, is_error, int(is_error)))
         seconds = args.get("timeout", BASH_MS) / 1000 if name == "Bash" else SECONDS
         output = tools.run(name, args, self.io, self.settings, seconds)
@@ -74,11 +74,11 @@ async def opened(job: Job, io: TurnIO, servers: Servers) -> tuple[Toolbox, list[
     notices = [*policy.unavailable(job, "builtin"), *servers.notices]
     found = [*offers.offers(job), *offers.server_offers(servers)]
     gate = policy.Gate(job)
-    if job.svc and any(gate.offers(f"{catalogue.SVC}{op}") for op in job.svc["ops"]):
-        listed = await asyncio.to_thread(svc_client.listed, job.svc, SECONDS)
+    for part in svc_client.parts(job.svc, gate.offers):
+        listed = await asyncio.to_thread(svc_client.listed, job.svc or {}, part, SECONDS)
         if listed is None:
-            notices.append(Notice("warn", "svc_manage_unavailable", UNAVAILABLE))
-        found += offers.service_offers(job, listed or [])
+            notices.append(Notice("warn", f"svc_{part}_unavailable", UNAVAILABLE))
+        found += offers.service_offers(job, part, listed or [])
     return Toolbox(job, io, found, servers), notices
 
 

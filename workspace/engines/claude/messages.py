@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 
-from workspace.engines import catalogue, policy
+from workspace.engines import catalogue
 from workspace.engines.base import (
     AGAIN,
     Answered,
@@ -119,7 +119,7 @@ class Messages:
         ]
 
     def _of_server(self, name: str) -> bool:
-        return name.startswith(policy.SERVER) or owner(name, self.job.servers) is not None
+        return name.startswith(catalogue.OURS) or owner(name, self.job.servers) is not None
 
     def _delta(self, event: Mapping[str, Any]) -> None:
         if event.get("type") == "message_start":  # perhaps of what it asks for once more

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from workspace.engines import catalogue, policy
+from workspace.engines import catalogue, policy, svc_client
 from workspace.engines.base import Job, Probe, TurnIO
 from workspace.engines.claude.memory import Start
 from workspace.engines.keys import ANTHROPIC, BEDROCK, CLAUDE_LOGIN, VERTEX
@@ -106,8 +106,9 @@ def tools(job: Job) -> list[str]:
 
 
 def operations(job: Job) -> list[str]:
-    """The svc_manage tools of the turn, by their names for a model."""
+    """The service's own tools of the turn, by their names for a model."""
     names = [f"{catalogue.SVC}{op}" for op in (job.svc or {}).get("ops", {})]
+    names += catalogue.given(job.svc)
     granted = policy.expand(job)
     return [name for name in names if policy.granted(name, granted)]
 
@@ -137,13 +138,19 @@ class Place:
 
     def _servers(self) -> Path | None:
         """In a file, because `ps` shows arguments; the bearer dies with the turn."""
-        if not operations(self.job) or self.job.svc is None:
+        offered = operations(self.job)
+        if not offered or self.job.svc is None:
             return None
         header = {"Authorization": f"Bearer {self.job.svc['token']}"}
-        server = {"type": "http", "url": gateway.tools_url(self.job), "headers": header}
+        servers = {
+            f"svc_{part}": {
+                "type": "http", "url": gateway.tools_url(self.job, part), "headers": header,
+            }
+            for part in svc_client.parts(self.job.svc, offered.__contains__)
+        }  # fmt: skip
         path = self.root / "mcp.json"
         path.touch(mode=0o600, exist_ok=False)
-        path.write_text(json.dumps({"mcpServers": {"svc_manage": server}}))
+        path.write_text(json.dumps({"mcpServers": servers}))
         return path
 
     def command(self, io: TurnIO) -> str | None:
@@ -210,7 +217,7 @@ def options(
     """Each for an observed behaviour of Claude Code: docs/design/engines.md#the-claude-engine."""
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
-    seconds = job.ask_seconds + LATE_S
+    seconds = job.ask_most + LATE_S
     trusted = job.engine_cfg["settings"].get("projectSettings") is True
     return ClaudeAgentOptions(
         tools=tools(job),

@@ -44,11 +44,13 @@ def endpoint(url: object) -> list[tuple[str, int]]:
     return [(parts.hostname, port)] if parts.hostname else []
 
 
-def tools_url(job: Job) -> str:
-    """Where a program of this turn reaches the turn's own tools."""
-    url = str((job.svc or {}).get("url", ""))
+def tools_url(job: Job, part: str) -> str:
+    """Where a program of this turn reaches the turn's own tools of a part."""
+    from workspace.engines import svc_client
+
     apart = job.sandbox.mode == "bwrap" and job.network.mode != "host"
-    return f"{PROXY}/_svc/mcp" if apart else url
+    base = {**(job.svc or {}), **({"url": f"{PROXY}/_svc/mcp"} if apart else {})}
+    return svc_client.url(base, part)
 
 
 class Needs(NamedTuple):

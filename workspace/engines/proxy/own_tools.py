@@ -1,4 +1,4 @@
-"""The one path of this service that a sandbox reaches: the turn's own tools, with its own token.
+"""The paths of this service that a sandbox reaches: the turn's own tools, with its own token.
 
 The request is read whole and written again, so that nothing else can ride on its connection.
 """
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from workspace.engines import svc_client
 from workspace.engines.proxy.http import BadRequest, Head, answer
 
 BODY_BYTES = 16 * 1024 * 1024
@@ -43,7 +44,7 @@ async def pass_on(
 
 
 def _is_own(head: Head, path: str, svc: Mapping[str, Any] | None) -> bool:
-    if svc is None or path != urlsplit(svc["url"]).path:
+    if svc is None or path not in svc_client.paths(svc):
         return False
     bearer = f"Bearer {svc['token']}".encode()
     given = head.get("authorization")

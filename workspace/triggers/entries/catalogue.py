@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-EVENTS = ("onArchive", "afterTurn")
 TRIGGER_TYPES = ("schedule", "event", "webhook")
 NEVER_GRANTED = ("ScheduleWakeup", "CronCreate", "CronList", "CronDelete")
 _MCP = re.compile(r"mcp__[A-Za-z0-9_.-]+\*?")
@@ -37,7 +38,66 @@ GRANTABLE = (
     Tool("ToolSearch", "orchestration", "Find tools that are loaded on demand"),
     Tool("Monitor", "orchestration", "Watch a long command"),
     Tool("mcp__svc_manage__*", "service", "Operate this service: chats, projects, triggers"),
+    Tool("mcp__svc_apps__*", "service", "Apps of the directory: find, wait, logs, start, stop"),
+    Tool("mcp__svc_review__*", "service", "Read and answer the review of the project's repository"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class EventKind:
+    """One event: what it is in a sentence, what `run.match` names of it ("" where nothing), and one
+    entry of what the turn is told of it, without its time."""
+
+    name: str
+    description: str
+    match: str = ""
+    example: Mapping[str, Any] = field(default_factory=dict)
+
+
+_APP = {"app": "shop", "name": "Shop", "directory": "/home/ann/shop"}
+EVENT_KINDS = (
+    EventKind("onArchive", "After a chat is archived"),
+    EventKind("afterTurn", "After a turn: adds instructions for the overview and changelog"),
+    EventKind(
+        "onThread",
+        "A person wrote in a review thread of its repository",
+        "files",
+        {
+            **{"project": "pay", "repo": "api", "commit": "3f0c9a1e…", "thread": "t-9fe1"},
+            **{"act": "opened", "author": "ann", "file": "src/pay.py", "line": 12},
+            "text": "What if the card was refused?",
+        },
+    ),
+    EventKind(
+        "onCommits",
+        "A branch under review in its repository moved",
+        "branches",
+        {
+            **{"project": "pay", "repo": "api", "branch": "feature"},
+            **{"before": "3f0c9a1e…", "after": "b71d02c4…"},
+        },
+    ),
+    EventKind(
+        "onAppDown",
+        "An app in its directory fell, or keeps crashing",
+        "apps",
+        {**_APP, "state": "down", "reason": "exited"},
+    ),
+    EventKind(
+        "onAppUp",
+        "An app in its directory came up, or back",
+        "apps",
+        {**_APP, "state": "up", "reason": "ok"},
+    ),
+    EventKind(
+        "onRunFailed",
+        "A run of another trigger of the project failed",
+        "triggers",
+        {"trigger": "nightly-check", "run": "run_01JD…", "error": "step_failed: Bash failed"},
+    ),
+)
+EVENTS = tuple(kind.name for kind in EVENT_KINDS)
+HAPPENINGS = tuple(kind.name for kind in EVENT_KINDS if kind.example)  # gathered for a while
 _NAMES = {tool.name for tool in GRANTABLE} | set(NEVER_GRANTED)
 
 

@@ -21,14 +21,23 @@ _CLEARABLE = {
     "max_turns": "maxTurns",
     "max_spawn_depth": "maxSpawnDepth",
     "overlap": "overlap",
+    "on_ask": "onAsk",
 }
-_KEPT = {"prompt": "prompt", "prompt_file": "promptFile", "session": "session", "tools": "tools"}
+_KEPT = {
+    "prompt": "prompt",
+    "prompt_file": "promptFile",
+    "session": "session",
+    "tools": "tools",
+    "debounce": "debounce",
+    "match": "match",
+}
 _ARGUMENTS = {
     "trigger.on": "event",
     "trigger.catchUp": "catch_up",
     "run.promptFile": "prompt_file",
     "run.permissionMode": "permission_mode",
     "run.maxTurns": "max_turns",
+    "run.onAsk": "on_ask",
     "run.maxSpawnDepth": "max_spawn_depth",
     "trigger": "cron",
     "run": "prompt",

@@ -85,6 +85,8 @@ def _denied(project: Project, trigger: Trigger) -> str | None:
         return None
     if not trigger.own_agent or _mode(project, trigger) == "plan":
         return None
+    if trigger.run.on_ask == "wait":
+        return None
     job = _draft(project, trigger, prompt)
     used = grammar.tools(prompt) if grammar.is_runbook(prompt) else None
     denied = policy.asked_for(job) if used is None else policy.asked_for(job, used)
@@ -92,6 +94,7 @@ def _denied(project: Project, trigger: Trigger) -> str | None:
         return None
     example = orjson.dumps(ORDINARY if used is None else used).decode().replace(",", ", ")
     fix = f"name the tools it may use, e.g. {example}"
+    fix += ", or ask a person (run.onAsk: wait)"
     if capped("bypassPermissions", clients.bounds(trigger.clients).mode) == "bypassPermissions":
         fix += ", or choose bypassPermissions"
     return (

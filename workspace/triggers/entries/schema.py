@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from datetime import timedelta
+from typing import Any, Literal, NotRequired, TypedDict, cast, get_args
 
 import orjson
 
@@ -13,9 +14,12 @@ from workspace.triggers.schedule import clock
 from workspace.triggers.schedule import interval as intervals
 
 PROMPT_FOLDER, LEGACY_FOLDER = ".svc/triggers", ".svc/schedules"  # of prompt files
+DEBOUNCE = "30s"  # how long what happens is gathered where a trigger names no time
 MAX_TURNS = 30  # of a firing whose trigger names none
 
 Session = Literal["new", "resume"]
+OnAsk = Literal["deny", "wait"]
+ON_ASK: tuple[OnAsk, ...] = get_args(OnAsk)
 
 
 class When(TypedDict):
@@ -38,8 +42,11 @@ class What(TypedDict):
     network: NotRequired[str]
     maxTurns: NotRequired[int]
     backoff: NotRequired[bool]
+    onAsk: NotRequired[str]
     maxSpawnDepth: NotRequired[int]
     overlap: NotRequired[str]
+    debounce: NotRequired[str]
+    match: NotRequired[list[str]]
 
 
 class TriggerBody(TypedDict):
@@ -72,7 +79,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A lifecycle event of a chat."""
+    """An event of catalogue.EVENTS."""
 
     on: str
 
@@ -108,6 +115,9 @@ class Run:
     max_spawn_depth: int | None = None
     overlap: str | None = None
     backoff: bool | None = None
+    debounce: str | None = None
+    match: tuple[str, ...] = ()
+    on_ask: OnAsk | None = None  # absent = deny
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +161,12 @@ class Trigger:
     @property
     def catch_up(self) -> str:
         return (self.when.catch_up if isinstance(self.when, Schedule) else None) or "once"
+
+    @property
+    def debounce(self) -> timedelta:
+        """How long what happens is gathered before it fires."""
+        written = self.run.debounce or DEBOUNCE
+        return timedelta(0) if written == "0s" else intervals.parse(written)
 
     @property
     def curates(self) -> bool:
@@ -232,5 +248,8 @@ def _run(run: Run) -> What:
         "maxSpawnDepth": run.max_spawn_depth,
         "overlap": run.overlap,
         "backoff": run.backoff,
+        "debounce": run.debounce,
+        "match": list(run.match) or None,
+        "onAsk": run.on_ask,
     }
     return cast("What", {key: value for key, value in fields.items() if value is not None})

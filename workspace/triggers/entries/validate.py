@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -17,7 +18,7 @@ from config.errors import Problem
 from config.storage import yamlio
 from workspace.projects.schema import PERMISSION_MODES
 from workspace.triggers.entries import catalogue
-from workspace.triggers.entries.schema import Event, Run, Schedule, Trigger, Webhook
+from workspace.triggers.entries.schema import ON_ASK, Event, Run, Schedule, Trigger, Webhook
 from workspace.triggers.schedule import cron, interval
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -39,7 +40,12 @@ RUN_KEYS = (
     "maxSpawnDepth",
     "overlap",
     "backoff",
+    "debounce",
+    "match",
+    "onAsk",
 )
+LONGEST_DEBOUNCE = timedelta(hours=1)
+MOST_MATCHES, LONGEST_MATCH = 50, 200
 
 
 @dataclass(slots=True)
@@ -101,6 +107,8 @@ def read(name: str, body: Any, *, kept: str = "not stored") -> tuple[Trigger | N
     if not isinstance(enabled, bool):
         findings.add("enabled", "must be true or false")
     clients = _clients(body.get("clients"), findings)
+    if when is not None and run is not None:
+        _warn_of_what_is_not_gathered(when, run, findings)
     if findings.problems or when is None or run is None:
         return None, findings
     if isinstance(when, Event) and when.on == "afterTurn" and run.tools:
@@ -236,6 +244,9 @@ def _run(body: Any, findings: Findings, kept: str) -> Run | None:
         ),
         overlap=findings.one_of("run.overlap", body.get("overlap"), ("skip", "queue", "parallel")),
         backoff=body.get("backoff"),
+        debounce=_debounce(body.get("debounce"), findings),
+        match=_match(body.get("match"), findings),
+        on_ask=findings.one_of("run.onAsk", body.get("onAsk"), ON_ASK),  # type: ignore[arg-type]
     )
     if not isinstance(body.get("backoff"), bool | None):
         findings.add("run.backoff", "must be true or false", "false")
@@ -243,6 +254,48 @@ def _run(body: Any, findings: Findings, kept: str) -> Run | None:
         reason = 'parallel needs run.session "new" (turns of one chat never overlap)'
         findings.add("run.overlap", reason)
     return run
+
+
+def _debounce(value: Any, findings: Findings) -> str | None:
+    if value is None:
+        return None
+    if value == "0s":
+        return "0s"
+    try:
+        text = _text(value, interval.BadInterval, "a duration")
+        if interval.parse(text) > LONGEST_DEBOUNCE:
+            raise interval.BadInterval(f"{shown(value)} is longer than 1h")
+        return text
+    except interval.BadInterval as error:
+        findings.add("run.debounce", f"{error}; 0s fires at once", '"2m"')
+        return None
+
+
+def _match(value: Any, findings: Findings) -> tuple[str, ...]:
+    names = [value] if isinstance(value, str) else value
+    if names is None or names == []:
+        return ()
+    if not isinstance(names, list) or len(names) > MOST_MATCHES:
+        reason = f"must be a list of at most {MOST_MATCHES} names; * stands for any text"
+        findings.add("run.match", reason, '["shop", "shop-*"]')
+        return ()
+    fine = [isinstance(name, str) and 0 < len(name) <= LONGEST_MATCH for name in names]
+    if not all(fine):
+        reason = f"must hold names of at most {LONGEST_MATCH} characters"
+        findings.add("run.match", reason, '["shop", "shop-*"]')
+        return ()
+    return tuple(dict.fromkeys(names))
+
+
+def _warn_of_what_is_not_gathered(
+    when: Schedule | Event | Webhook, run: Run, findings: Findings
+) -> None:
+    if isinstance(when, Event) and when.on in catalogue.HAPPENINGS:
+        return
+    for key, value in (("debounce", run.debounce), ("match", run.match)):
+        if value:
+            which = ", ".join(catalogue.HAPPENINGS)
+            findings.warnings.append(f"run.{key}: has no effect, it is for {which}")
 
 
 def _check_prompts(prompt: Any, file: Any, findings: Findings) -> None:

@@ -1,5 +1,5 @@
 """The precise ticker: sleeps until the next due trigger, claims it, hands it to the workers; turns
-that wait for their model's provider likewise.
+that wait for their model's provider, and firings that gather, likewise.
 
 Looks at the files of all projects at least every LOOK seconds, so that hand edits are armed in
 time; an edit through the API rings its bell. Any number of tickers may run.
@@ -19,10 +19,11 @@ from django.db.models import Min
 from config.storage import files, homes
 from workspace.chats.turns import recovery, retries
 from workspace.models import InvalidEntry, Run, TriggerState
+from workspace.notify import delivery, folding
 from workspace.projects import store
 from workspace.projects.project import FILE, default_zone
 from workspace.projects.schema import is_slug
-from workspace.triggers import following, pausing, runs
+from workspace.triggers import following, happenings, pausing, runs
 from workspace.triggers.entries.files import TriggerSet
 from workspace.triggers.entries.schema import Trigger
 from workspace.triggers.schedule import arming, claims, clock
@@ -86,6 +87,8 @@ class Ticker:
             self.look(now)
         self.claim(self.clock.now())
         retries.release_due(self.clock.now())
+        happenings.release_due(self.clock.now())
+        self._notify(self.clock.now())
         if abs(now - self.chored) >= CHORES:
             self.chores(now)
         due = self._next_step(now)
@@ -95,7 +98,13 @@ class Ticker:
     def _next_step(self, now: datetime) -> datetime:
         armed = TriggerState.objects.filter(homes.mine(), enabled=True, next_at__isnull=False)
         due: datetime | None = armed.aggregate(due=Min("next_at"))["due"]
-        return min(due or now + LOOK, retries.next_at() or now + LOOK, now + LOOK)
+        moments = (due, retries.next_at(), happenings.next_at(), folding.next_end())
+        return min([now + LOOK, *filter(None, moments)])
+
+    def _notify(self, now: datetime) -> None:
+        """Windows that are over, and messages whose next try is due."""
+        folding.close_windows(now)
+        delivery.hand_over_due(now)
 
     def look(self, now: datetime) -> None:
         """Arm the projects whose file changed since the last look, each by itself."""

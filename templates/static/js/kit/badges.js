@@ -2,9 +2,10 @@
 
 import { base, call } from "./api.js";
 import { h, settle } from "./dom.js";
+import { needing } from "./needs.js";
 
 const EVERY = 30_000; // ms, while the page is looked at
-const REST = 1_000; // ms after a change
+const REST = 250; // ms after a change
 
 /**
  * Show the numbers now, after changes (`onChange` is the shell's) and from time to time.
@@ -20,15 +21,20 @@ export function badges(onChange) {
 
 async function refresh() {
   const answer = await call("GET", `${base}/api/badges`).catch(() => null);
-  for (const { part, count, label } of answer?.data.badges ?? []) show(part, count, label);
+  if (!answer) return;
+  /** @type {{part: string, count: number, label: string, urgent: boolean}[]} */
+  const all = answer.data.badges;
+  for (const { part, count, label, urgent } of all) show(part, count, label, urgent);
+  needing(all.reduce((sum, { count, urgent }) => sum + (urgent ? count : 0), 0));
 }
 
 /**
  * @param {string} part
  * @param {number} count
  * @param {string} label
+ * @param {boolean} urgent
  */
-function show(part, count, label) {
+function show(part, count, label, urgent) {
   const place = document.querySelector(`.rail .part[data-part="${part}"]`);
   const pip = /** @type {HTMLElement | null | undefined} */ (place?.querySelector(".pip"));
   const words = count > 99 ? "99+" : String(count);
@@ -39,7 +45,11 @@ function show(part, count, label) {
   place.append(
     h(
       "span",
-      { class: "pip", "aria-hidden": "true", dataset: { said: `${count} ${label}` } },
+      {
+        class: urgent ? "pip urgent" : "pip",
+        "aria-hidden": "true",
+        dataset: { said: `${count} ${label}` },
+      },
       words,
     ),
     h("span", { class: "sr pip-label" }, `, ${count} ${label}`),

@@ -15,7 +15,7 @@ const PART_ICONS = { main: "chat", review: "review", dashboard: "apps" };
 /** @type {Record<string, string>} */
 const ICONS = {
   ...{ page: "file", project: "folder", chat: "chat", trigger: "bolt" },
-  ...{ review: "review", commit: "branch", app: "apps", bookmark: "out" },
+  ...{ asks: "shield", review: "review", commit: "branch", app: "apps", bookmark: "out" },
 };
 const RECENT = "svc.recent";
 const REMEMBERED = 6;

@@ -4,10 +4,13 @@
 import { badges } from "./badges.js";
 import { help, key } from "./keys.js";
 import { menu } from "./menu.js";
+import { nextNeeding } from "./needs.js";
+import { item as notifying } from "./notify.js";
 import { action, palette } from "./palette.js";
 import { follow } from "./stream.js";
 import "./faults.js";
 import { choices } from "./theme.js";
+import { attempt } from "./toast.js";
 
 export const where = {
   project: document.body.dataset.project ?? "",
@@ -35,6 +38,9 @@ if (where.live) {
   const project = where.project && `/projects/${encodeURIComponent(where.project)}`;
   key("g s", "Search all chats", go("/search"), EVERYWHERE);
   action("Search all chats", go("/search"), { icon: "search", key: "g s", ...EVERYWHERE });
+  const next = () => attempt(null, () => nextNeeding(where.chat));
+  key("g n", "The next chat that needs you", next, EVERYWHERE);
+  action("Next chat that needs you", next, { icon: "shield", key: "g n", ...EVERYWHERE });
   key("g r", "Runs", go(`${project}/runs`), EVERYWHERE);
   if (project) {
     key("g t", "Triggers of this project", go(`${project}/triggers`), EVERYWHERE);
@@ -48,8 +54,25 @@ const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 for (const { label, icon, act } of choices())
   action(`Theme: ${label.toLowerCase()}`, act, { icon, ...EVERYWHERE });
 action("Keys and help", help, { icon: "help", key: "?", ...EVERYWHERE });
+const settings = {
+  label: "Settings of notifications",
+  icon: "out",
+  act: () => location.assign(new URL("settings", part("main"))),
+};
+action("Notifications: on or off in this browser", () => notifying().act(), {
+  icon: "bell",
+  ...EVERYWHERE,
+});
+menu(byId("bell"), () => [notifying(), settings]);
 menu(byId("theme"), choices);
-menu(byId("more"), () => [...choices(), "-", { label: "Keys and help", icon: "help", act: help }]);
+menu(byId("more"), () => [
+  notifying(),
+  settings,
+  "-",
+  ...choices(),
+  "-",
+  { label: "Keys and help", icon: "help", act: help },
+]);
 byId("help").addEventListener("click", help);
 byId("palette").addEventListener("click", palette);
 

@@ -177,7 +177,7 @@ async function start() {
   serve({
     viewed: (view, viewed) => setViewed([view.file], viewed),
     counted: tell,
-    menu: fileMenu,
+    menu: (view) => fileMenu(view),
   });
   onMarks(() => {
     tell();

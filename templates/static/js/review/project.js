@@ -1,6 +1,6 @@
 // The page of one project: what is wrong, what it is about, its stacks, its open threads.
 
-import { get, put } from "../kit/api.js";
+import { get, patch, put } from "../kit/api.js";
 import { plusMinus } from "../kit/bars.js";
 import { fill, h, icon, keep, visible } from "../kit/dom.js";
 import { key } from "../kit/keys.js";
@@ -8,11 +8,13 @@ import { action } from "../kit/palette.js";
 import { page, problem } from "../kit/parts.js";
 import "../kit/shell.js";
 import { late } from "../kit/skeleton.js";
+import { attempt, toast } from "../kit/toast.js";
 import { plural } from "../kit/words.js";
+import { askAgent } from "./ask.js";
 import { Picture, Repositories } from "./project/about.js";
 import { live } from "./live.js";
 import { Note } from "./project/note.js";
-import { pageOf, route } from "./route.js";
+import { commitOf, pageOf, route } from "./route.js";
 import { Stacks } from "./project/stacks.js";
 import { tilde } from "./paths.js";
 import { ThreadList } from "./project/threadlist.js";
@@ -32,7 +34,7 @@ const toThreads = h(
 const onward = h("a", { class: "btn primary", hidden: true });
 const warnings = h("div", { class: "banners stack" });
 const trouble = h("div", { class: "stack banners" });
-const threads = new ThreadList(slug);
+const threads = new ThreadList(slug, load);
 const picture = new Picture(slug);
 const repositories = new Repositories(slug, load);
 const intro = new Note({
@@ -166,10 +168,18 @@ async function ask() {
     content.hidden = false;
     draw(project, found);
     waiting.remove();
+    tellChanges().catch(() => {}); // the page does without
   } catch (error) {
     fill(trouble, problem(error.message));
     waiting.remove();
   }
+}
+
+/** What is not committed stands above the stack that it is on. */
+async function tellChanges() {
+  const { repos: changed } = await get(route("projects", slug, "changes"));
+  for (const [name, { shown }] of stacks)
+    shown.tell(changed.find(({ repo, files }) => repo === name && files) ?? null);
 }
 
 function step(by) {
@@ -178,6 +188,32 @@ function step(by) {
   links
     .at(now < 0 ? (by > 0 ? 0 : -1) : Math.min(Math.max(now + by, 0), links.length - 1))
     ?.focus();
+}
+
+/** What e and a are about: the row of the list that has the focus. */
+function chosen() {
+  const one = threads.focused();
+  if (!one) toast("Choose a thread first: A goes to the next answered one, N to the next.");
+  return one;
+}
+
+function askAbout() {
+  const one = chosen();
+  if (one) askAgent(null, slug, { repo: one.repo, sha: one.sha, thread: one.id }, load);
+}
+
+async function settle() {
+  const one = chosen();
+  if (!one) return;
+  const at = commitOf(slug, one.repo, one.sha, "threads", one.id);
+  const set = (resolved) =>
+    attempt(null, async () => {
+      await patch(at, { resolved });
+      await load();
+    });
+  threads.jump(1);
+  await set(true);
+  toast("Resolved.", { action: "Undo", act: () => set(false) });
 }
 
 const content = h(
@@ -213,10 +249,17 @@ key(["K", "k", "Alt+ArrowUp"], "Commit before", () => step(-1));
 key("Enter", "Open the commit");
 key("N", "Next open thread", () => threads.jump(1));
 key("P", "Open thread before", () => threads.jump(-1));
+key("A", "Next answered thread", () => threads.nextAnswered());
+key("a", "Ask an agent about the thread", () => askAbout());
+key("e", "Resolve the thread", () => settle());
 key("o", "Outdated threads", () => threads.outdated());
 key("/", "Search", () => document.getElementById("palette").click());
 key("u", "All projects", () => location.assign(pageOf()));
+action("Ask an agent about all open threads", () => askAgent(null, slug, {}, load), {
+  icon: "send",
+});
 action("Copy all open threads as Markdown", () => threads.copyAll(), { icon: "copy" });
 action("Edit the intro", () => intro.open(), { icon: "pencil" });
 action("Add a repository", () => repositories.toggle(true), { icon: "plus" });
+addEventListener("focus", () => tellChanges().catch(() => {}));
 live(load, (event) => event.type === "projects" || event.project === slug);

@@ -7,7 +7,7 @@ import { problem } from "../kit/parts.js";
 import { late } from "../kit/skeleton.js";
 import { plural } from "../kit/words.js";
 import { pageOf, route } from "./route.js";
-import { state } from "./state.js";
+import { state, worktree } from "./state.js";
 import { statusOf } from "./statuses.js";
 
 const rail = document.getElementById("rail");
@@ -155,6 +155,7 @@ function rung(repo, commit, follows) {
 
 /** The row below (1) or above (-1) this commit's: {repo, sha} or null. */
 export function neighbour(by) {
+  if (worktree) return (by > 0 && order.find(({ sha }) => sha === state.commit?.head)) || null;
   const here = order.findIndex(({ repo, sha }) => sha === state.sha && repo === state.repo);
   return here < 0 ? null : (order[here + by] ?? null);
 }

@@ -10,6 +10,14 @@ const { project, repo, sha } = document.body.dataset;
  */
 export const state = { project, repo, sha, commit: null, review: null, compare: null };
 
+/** Whether this is the page of what is not committed: the same files, ticked for a commit. */
+export const worktree = sha === "WORKTREE";
+
+/** What the box of a file says, and whether it is ticked. */
+export const tick = worktree
+  ? { word: "Commit", of: (file) => file.chosen }
+  : { word: "Viewed", of: (file) => file.viewed };
+
 /** at() the commit in the API, at("viewed") and so on what hangs below it. */
 export const at = (...below) => commitOf(project, repo, state.sha, ...below);
 

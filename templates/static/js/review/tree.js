@@ -6,7 +6,7 @@ import { statusLetter } from "./diff/notes.js";
 import { pace } from "./diff/pace.js";
 import { goTo } from "./diff/view.js";
 import { setViewed } from "./commit/marks.js";
-import { counts, state } from "./state.js";
+import { counts, state, tick } from "./state.js";
 
 const tree = document.getElementById("tree");
 const none = h("p", { class: "nothing tiny soft", hidden: true }, "No file by that name.");
@@ -20,6 +20,7 @@ const filter = h("input", {
 const leaves = new Map(); // path → {file, row, link, box, right, said}
 const folders = []; // {name, node, list, box, files}
 let shown = "";
+let mark = setViewed; // what a box does: (files, on)
 
 fill(
   tree,
@@ -48,6 +49,9 @@ filter.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 tree.addEventListener("keydown", walk);
+
+/** Let the boxes do this: act(files, on). */
+export const onTick = (act) => (mark = act);
 
 export const focusFilter = () => (filter.focus(), filter.select());
 
@@ -104,8 +108,8 @@ function folder(name, files, rows) {
   const box = h("input", {
     type: "checkbox",
     tabindex: "-1",
-    "aria-label": `Viewed: all ${plural(files.length, "file")} of ${words}`,
-    onchange: () => setViewed(files, box.checked),
+    "aria-label": `${tick.word}: all ${plural(files.length, "file")} of ${words}`,
+    onchange: () => mark(files, box.checked),
   });
   fold.addEventListener("click", () => {
     const open = fold.getAttribute("aria-expanded") !== "true";
@@ -123,8 +127,8 @@ function leaf(file) {
   const box = h("input", {
     type: "checkbox",
     tabindex: "-1",
-    "aria-label": `Viewed: ${file.path}`,
-    onchange: () => setViewed([file], box.checked),
+    "aria-label": `${tick.word}: ${file.path}`,
+    onchange: () => mark([file], box.checked),
   });
   const link = h(
     "a",
@@ -158,15 +162,15 @@ export function tell() {
     const { file, link, box, right } = one;
     const open = counts(file.path);
     const { viewed, changed_since_viewed: stale, additions, deletions } = file;
-    const now = JSON.stringify([viewed, stale, additions, deletions, open]);
+    const now = JSON.stringify([viewed, tick.of(file), stale, additions, deletions, open]);
     if (now === one.said) continue;
     one.said = now;
     link.classList.toggle("seen", viewed);
-    box.checked = viewed;
+    box.checked = tick.of(file);
     fill(right, open > 0 ? badge(open) : stale ? changed() : size(file));
   }
   for (const { box, files } of folders) {
-    const seen = files.filter(({ viewed }) => viewed).length;
+    const seen = files.filter(tick.of).length;
     box.checked = seen === files.length;
     box.indeterminate = seen > 0 && seen < files.length;
   }

@@ -1,6 +1,6 @@
 // A chat: its history from the API, then its event stream, which resumes exactly where it stopped.
 
-import { call, get, P, post, query } from "../kit/api.js";
+import { call, get, P, patch, post, query, remove } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
 import { sheet } from "../kit/dialog.js";
 import { key } from "../kit/keys.js";
@@ -13,11 +13,14 @@ import { follow } from "../kit/stream.js";
 import { attempt, toast } from "../kit/toast.js";
 import { plural } from "../kit/words.js";
 import { exportOf, forkOf, items, renameHere } from "./chat/actions.js";
+import { answer, keepWaiting } from "./asks.js";
 import { drawFacts } from "./chat/facts.js";
 import { chatList } from "./chat/list.js";
+import { modeChoice } from "./chat/mode.js";
 import { queue } from "./chat/queue.js";
 import { Edits } from "./chat/undo.js";
 import { Transcript } from "./chat/transcript.js";
+import { Worktree, worktreeBox } from "./chat/worktree.js";
 import { composer } from "./composer.js";
 
 const { project: slug, chat: id } = where;
@@ -28,18 +31,34 @@ const side = document.getElementById("side");
 const nav = document.getElementById("chats");
 const here = document.getElementById("here");
 const list = chatList(nav, slug, id);
+const GO_ON = "The plan is approved. Go on with it.";
+/** What the project lets an agent do unasked: no chat of it has more. */
+const most = async () => (await get(P(slug))).project.permissionMode;
 
 function newChat() {
+  const tree = worktreeBox(slug);
   const write = composer({
     key: `new:${slug}`,
     project: slug,
     label: "Start chat",
     send: async ({ prompt, model, attachments }) => {
-      const body = { prompt, ...(model && { model }), ...(attachments && { attachments }) };
+      const body = {
+        prompt,
+        ...(model && { model }),
+        ...(attachments && { attachments }),
+        ...(mode.node.value && { permissionMode: mode.node.value }),
+        ...tree.asked(),
+      };
       const { chat } = await post(P(slug, "chats"), body);
       location.assign(`/projects/${slug}/chats/${chat.sessionId}`);
     },
   });
+  const mode = modeChoice(() => {});
+  most().then(
+    (found) => mode.update(null, found),
+    () => {}, // it is not offered then
+  );
+  write.actions.append(mode.node, tree.node);
   write.placeholder("Write a message to start a chat.");
   dock.append(write.node);
   fill(
@@ -59,13 +78,14 @@ function newChat() {
 
 class ChatPage {
   constructor() {
-    this.state = { running: false, queued: 0, rows: [], chat: null, read: 0 };
+    this.state = { running: false, queued: 0, rows: [], asks: [], chat: null, read: 0, most: "" };
     this.rests = []; // what waits until no turn runs
     this.transcript = new Transcript(lines, {
       project: slug,
       page: (asked) => get(query(`${route}/messages`, { ...asked, turns: 1 })),
-      answer: (asked, allow) =>
-        post(`${route}/permissions/${encodeURIComponent(asked)}`, { allow }),
+      answer: (asked, said) => answer(this.about(asked), said).then(() => this.reload()),
+      most: () => this.state.most,
+      goOn: (event, mode) => attempt(event, () => this.goOn(mode)),
       again: (prompt) => this.idle().then(() => post(`${route}/messages`, { prompt })),
       edit: (prompt) => this.write.write(prompt),
       retry: () => post(`${route}/retry`),
@@ -73,7 +93,13 @@ class ChatPage {
       edits: (turn) => this.edits.of(turn),
       asked: ({ tool }) => this.say(`${tool} asks to run. A allows it once, D denies it.`),
     });
+    this.keep = keepWaiting(
+      () => this.state.asks.map(({ call: asked }) => this.about(asked)),
+      (asked, until) => this.denied(asked, until),
+    );
+    this.mode = modeChoice((event, mode) => attempt(event, () => this.setMode(mode)));
     this.edits = new Edits(route, () => this.transcript.edited());
+    this.tree = new Worktree(route);
     this.write = composer({
       key: id,
       project: slug,
@@ -99,14 +125,15 @@ class ChatPage {
       hidden: true,
       onclick: () => this.toEnd(),
     });
-    this.write.actions.append(this.stop);
-    fill(dock, this.latest, this.status, ...this.waiting.nodes, this.write.node);
+    this.write.actions.append(this.mode.node, this.stop);
+    fill(dock, this.latest, this.status, ...this.waiting.nodes, this.tree.banner, this.write.node);
   }
 
   async open() {
     this.top();
     this.keys();
     const rest = late(this.transcript.top, "text");
+    this.state.most = await most().catch(() => "");
     const [from] = await Promise.all([this.transcript.open(), this.reload()]).finally(rest);
     this.follow(from);
     this.look();
@@ -122,7 +149,10 @@ class ChatPage {
       thinking: (data) => this.transcript.thinking(data),
       calls: (data) => this.transcript.calls(data),
       state: (data) => {
+        const known = new Set(this.state.asks.map((one) => one.call));
         Object.assign(this.state, data);
+        for (const one of data.asks) this.denied(one.call, one.until);
+        if (data.asks.some((one) => !known.has(one.call))) this.keep();
         this.transcript.running(data.turn);
         if (!data.running) this.look();
         if (!data.running) for (const go of this.rests.splice(0)) go();
@@ -141,6 +171,32 @@ class ChatPage {
     const end = follow(`${route}/events`, handlers, { after: from });
     const renamed = ({ sessionId }) => sessionId === id && this.reload().catch(() => {});
     follow("/api/events", { chat: renamed });
+  }
+
+  about(asked) {
+    return { project: slug, sessionId: id, call: asked };
+  }
+
+  /** A question is denied at another time than it was. */
+  denied(asked, until) {
+    const node = lines.querySelector(`.ask[data-call="${CSS.escape(asked)}"] [data-until]`);
+    if (node) node.dataset.until = until;
+  }
+
+  async setMode(mode) {
+    await patch(route, { permissionMode: mode }).finally(() => this.reload());
+  }
+
+  /** The plan is approved: the next turn does it. */
+  async goOn(mode) {
+    await patch(route, { permissionMode: mode });
+    await post(`${route}/messages`, { prompt: GO_ON });
+    await this.reload();
+  }
+
+  async revoke(rule) {
+    await remove(query(`${route}/allow`, { rule }));
+    await this.reload();
   }
 
   /** What turns changed is known once they are settled. */
@@ -168,6 +224,7 @@ class ChatPage {
     const { chat, queue: rows } = await get(route);
     Object.assign(this.state, { chat, rows });
     here.textContent = chat.name;
+    this.tree.load(chat).catch(() => {}); // the next turn asks again
     this.draw();
   }
 
@@ -185,13 +242,16 @@ class ChatPage {
     const now = asked ? "Asks: " : waiting ? "Waits: " : running ? "Runs: " : "";
     document.title = `${now}${chat.name} · Workspace`;
     document.getElementById("archived").hidden = !chat.archived;
+    if (this.state.most) this.mode.update(chat.permissionMode, this.state.most);
     drawFacts(side, chat, {
       files: this.transcript.changes(),
       todos: this.transcript.todos(),
       whole: this.transcript.next === null,
+      worktree: this.tree.node,
       acts: {
         fork: (event) => attempt(event, () => forkOf(chat)),
         exportAs: (format) => exportOf(chat, format),
+        revoke: (event, rule) => attempt(event, () => this.revoke(rule)),
       },
     });
   }
@@ -234,6 +294,7 @@ class ChatPage {
       return node !== null;
     };
     key("a", "Allow what is asked, once", press(".ask .primary"));
+    key("c", "Allow what is asked, in this chat", press(".ask .always"));
     key("d", "Deny what is asked", press(".ask .danger"));
     key("w", "Write a message", () => this.write.focus());
     key("Ctrl+Enter", "Send what is written");

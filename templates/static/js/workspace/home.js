@@ -9,6 +9,7 @@ import { onChange } from "../kit/shell.js";
 import { attempt } from "../kit/toast.js";
 import { elsewhere } from "./home/elsewhere.js";
 import { welcome } from "./home/first.js";
+import { needs } from "./home/needs.js";
 import { nowColumn } from "./home/now.js";
 import { openFolder } from "./home/openfolder.js";
 import { projectList } from "./home/projects.js";
@@ -43,6 +44,7 @@ const openButton = button("Open a folder", {
 const makeButton = button("New project", { icon: "plus", onclick: () => make() });
 const list = projectList();
 const away = elsewhere();
+const needsYou = needs(() => load());
 const now = nowColumn(() => {
   localStorage.setItem(SEEN, new Date().toISOString());
   refresh();
@@ -54,8 +56,9 @@ const deleted = trash(() => load());
 const toggle = (event) => pause(event, { on: !state.paused, after: load });
 
 async function load() {
-  const [{ projects, elsewhere: others }, { paused }, { runs, next: more }] = await Promise.all([
+  const [{ projects, elsewhere: others }, { asks }, { paused }, found] = await Promise.all([
     get("/api/projects"),
+    get("/api/asks"),
     get("/api/pause"),
     get(
       query("/api/runs", {
@@ -67,10 +70,11 @@ async function load() {
     deleted.load(),
   ]);
   const seen = localStorage.getItem(SEEN) ?? "";
+  const { runs, next: more } = found;
   const failed = { runs: runs.filter(({ finishedAt }) => finishedAt > seen), more: more !== null };
   const names = Object.fromEntries(projects.map(({ slug, name }) => [slug, name]));
   const [running, next] = await Promise.all([busyChats(projects), nextTimes(projects)]);
-  draw({ projects, others, paused, failed, running, next, names });
+  draw({ projects, others, asks, paused, failed, running, next, names });
 }
 
 /** What runs and waits, of the projects that have any. */
@@ -109,7 +113,7 @@ async function nextTimes(projects) {
     .slice(0, SHOWN);
 }
 
-function draw({ projects, others, paused, failed, running, next, names }) {
+function draw({ projects, others, asks, paused, failed, running, next, names }) {
   if (projects.length + others.length === 0) {
     if (!page().querySelector("#first"))
       fill(page(), welcome(form, { make, opened }), deleted.node);
@@ -124,6 +128,7 @@ function draw({ projects, others, paused, failed, running, next, names }) {
       paused,
       projects.some(({ counts }) => counts.triggers),
     );
+  needsYou.update(asks, names);
   list.update(projects);
   away.update(others);
   now.update({ failed, running, next, names, paused });
@@ -148,6 +153,7 @@ function frame() {
     ),
     form,
     banner,
+    needsYou.node,
     h("div", { class: "with-aside" }, h("div", {}, list.node, away.node, deleted.node), now.node),
   );
 }

@@ -7,6 +7,7 @@ import { action } from "../kit/palette.js";
 import { page, problem } from "../kit/parts.js";
 import { onChange, where } from "../kit/shell.js";
 import { facts } from "./chat/spent.js";
+import { worktreeBox } from "./chat/worktree.js";
 import { composer } from "./composer.js";
 import { tabs } from "./parts.js";
 import { pause } from "./pausing.js";
@@ -24,13 +25,15 @@ const nav = h("div", { class: "tabrow" });
 const notices = h("div", { class: "stack banners" });
 const notes = h("div");
 const write = composer({ key: `new:${slug}`, project: slug, send: start, label: "Start chat" });
+const tree = worktreeBox(slug);
 const chats = projectChats(slug);
 const triggers = triggersCard(slug, (event) => toggle(event));
 const runs = runsCard(slug);
 const around = aroundCard(slug);
 
 async function start({ prompt, model, attachments }) {
-  const asked = { prompt, ...(model && { model }), ...(attachments && { attachments }) };
+  const extra = { ...(model && { model }), ...(attachments && { attachments }) };
+  const asked = { prompt, ...extra, ...tree.asked() };
   const { chat } = await post(P(slug, "chats"), asked);
   location.assign(`/projects/${slug}/chats/${chat.sessionId}`);
 }
@@ -116,6 +119,7 @@ async function findReview() {
   if (found) refresh();
 }
 
+write.actions.append(tree.node);
 write.placeholder("Write a message to start a chat.");
 const trouble = (error) => {
   if (!head.firstElementChild) fill(notices, problem(error.message));

@@ -24,11 +24,18 @@ const SHORT = {
   "@annually": "0 0 1 1 *",
 };
 
+const EVENTS = {
+  onArchive: "after a chat is archived",
+  afterTurn: "after a turn: adds instructions for the overview and changelog",
+  onThread: "when a person writes in a thread of a review",
+  onCommits: "when a branch under review moves",
+  onAppDown: "when an app falls",
+  onAppUp: "when an app comes up",
+  onRunFailed: "when a run of another trigger fails",
+};
+
 export function whenWords(trigger) {
-  if (trigger.type === "event")
-    return trigger.on === "afterTurn"
-      ? "after a turn: adds instructions for the overview and changelog"
-      : "after a chat is archived";
+  if (trigger.type === "event") return EVENTS[trigger.on] ?? "";
   if (trigger.type === "webhook") return "saved; webhooks do not fire yet";
   return trigger.interval ? intervalWords(trigger.interval) : cronWords(trigger.cron ?? "");
 }

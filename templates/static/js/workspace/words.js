@@ -1,6 +1,7 @@
 // One word, one shape and one tone per state; senders and origins in words.
 
 const STATES = {
+  asks: { shape: "asks", tone: "degraded", word: "Asks: needs you" },
   running: { shape: "starting", tone: "starting", word: "Running" },
   waiting: { shape: "queued", tone: "degraded", word: "Waits" },
   queued: { shape: "queued", tone: "stopped", word: "Waiting" },
@@ -22,7 +23,12 @@ const STATES = {
 
 export const stateOf = (name) => STATES[name] ?? { ...STATES.reserved, word: name };
 
+/** "asks: Bash npm test" of a chat that needs a person, else "". */
+export const askWords = ({ asked }) =>
+  asked ? ["asks:", asked.tool, asked.summary].filter(Boolean).join(" ") : "";
+
 export function chatState(chat) {
+  if (chat.asked) return STATES.asks;
   if (chat.waiting) return STATES.waiting;
   if (chat.running) return STATES.running;
   if (chat.held) return STATES.held;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 import uuid
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def told(path: Path) -> list[list[tuple[str, str]]]:
     """(kind, text) of every record of every turn."""
     return [
         [(kind, str(fields.get("text") or fields.get("tool"))) for kind, fields in turn.records]
-        for turn in records.turns(claude_code.lines(path))
+        for turn in records.held(path)
     ]
 
 
@@ -73,6 +74,31 @@ def test_pages_go_back_without_a_gap(store: Path, directory: Path):
 
     assert [*first, *middle, *last] == whole
     assert none is None
+
+
+def test_a_long_session_is_read_a_turn_at_a_time_and_a_page_reads_its_own_turns(
+    store: Path, directory: Path, monkeypatch
+):
+    lines = []
+    for n in range(0, 400, 2):
+        lines.append(kept.person(f"Question {n}", n, n - 1 if n else None))
+        lines.append(kept.model({"type": "text", "text": "x" * 100_000}, number=n + 1, after=n))
+    kept.write(store, directory, *lines)
+    (session,) = listed(directory)
+    tracemalloc.start()
+
+    last, total, before = reading.page(session, limit=4)
+
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (total, before, session.bytes > 20_000_000) == (400, 396, True)
+    assert peak < 4_000_000
+    assert last[0]["content"] == "Question 396"
+    monkeypatch.setattr(claude_code, "lines", None)
+    middle, _, _ = reading.page(session, limit=3, before=before)
+    assert [(one["offset"], one["content"][:12]) for one in middle] == [
+        (394, "x" * 12), (395, "Question 394"), (396, "x" * 12),
+    ]  # fmt: skip
 
 
 def test_sessions_of_other_directories_are_not_listed(store: Path, directory: Path):
@@ -172,7 +198,7 @@ def test_commands_are_told_as_they_were_typed_and_their_output_is_not(store: Pat
     )
 
     assert told(path) == [[("user", "/review api"), ("assistant", "done")]]
-    assert next(records.turns(claude_code.lines(path))).stopped
+    assert next(records.held(path)).stopped
 
 
 def test_damage_is_passed_over(store: Path, directory: Path):

@@ -13,7 +13,7 @@ from django.db import connections
 
 from config.errors import Conflict
 from tests.workspace.chats.world import FORK, World, ended, serve, sleeps
-from workspace.chats.turns import jobs, queue, worker
+from workspace.chats.turns import answers, jobs, queue, worker
 from workspace.engines import procs
 from workspace.models import Turn
 
@@ -40,7 +40,9 @@ def test_a_turn_whose_disk_is_full_fails_in_the_queue_and_the_next_one_heals_the
 def test_an_answer_after_the_turn_ran_out_of_time_is_not_pending(world: World, monkeypatch):
     job_for = jobs.job_for
     monkeypatch.setattr(
-        jobs, "job_for", lambda turn, **more: job_for(turn, **more)._replace(turn_seconds=1)
+        jobs,
+        "job_for",
+        lambda turn, **more: job_for(turn, **more)._replace(turn_seconds=1),
     )
     world.write("name: Alpha\npermissionMode: default\n")
     chat = world.chat().chat.id
@@ -52,7 +54,7 @@ def test_an_answer_after_the_turn_ran_out_of_time_is_not_pending(world: World, m
     assert asked["state"] == "asked"
     assert world.records(chat, "turn_end")[0]["status"] == "timeout"
     with pytest.raises(Conflict) as late:
-        queue.answer(project=world.project, chat=chat, call=asked["call"], allow=True)
+        answers.answer(project=world.project, chat=chat, call=asked["call"], allow=True)
     assert late.value.code == "not_pending"
     assert not (world.folder / "alpha" / "ran").exists()
 

@@ -17,7 +17,7 @@ from tests.workspace.chats.world import (
 )
 from workspace import ids
 from workspace.chats import actions, files, forks, transcript
-from workspace.chats.turns import queue
+from workspace.chats.turns import answers, queue
 from workspace.models import Turn
 
 
@@ -200,12 +200,12 @@ def test_answers_reach_only_a_question_that_is_open(world: World):
     world.until_record(chat, "permission")
     call = world.records(chat, "permission")[0]["call"]
     with pytest.raises(NotFound):
-        queue.answer(project=world.project, chat=chat, call="call_99", allow=True)
+        answers.answer(project=world.project, chat=chat, call="call_99", allow=True)
 
-    queue.answer(project=world.project, chat=chat, call=call, allow=True)
+    answers.answer(project=world.project, chat=chat, call=call, allow=True)
 
     with pytest.raises(Conflict) as late:
-        queue.answer(project=world.project, chat=chat, call=call, allow=False)
+        answers.answer(project=world.project, chat=chat, call=call, allow=False)
     assert late.value.code == "not_pending"
     process.join(30)
     assert world.states(chat) == ["done"]
@@ -229,7 +229,7 @@ def test_a_question_that_a_lost_turn_left_open_is_not_answered_for_the_next_turn
     world.until_state(following.id, "running")
 
     with pytest.raises(Conflict) as stale:
-        queue.answer(project=world.project, chat=chat, call="call_1", allow=True)
+        answers.answer(project=world.project, chat=chat, call="call_1", allow=True)
 
     assert stale.value.code == "not_pending"
     assert Turn.objects.get(id=following.id).answers == []

@@ -45,14 +45,15 @@ function say() {
   else if (view) comment({ path: view.path, side: null, start: null, end: null });
 }
 
-export function listKeys() {
+/** `ticked(view)` in place of what a review does with a file and its lines. */
+export function listKeys(ticked = null) {
   key(["J", "Alt+ArrowDown"], "Commit below", () => move(1), COMMITS);
   key(["K", "Alt+ArrowUp"], "Commit above", () => move(-1), COMMITS);
   key("]", "Next file", () => file(1), COMMITS);
   key("[", "Previous file", () => file(-1), COMMITS);
   key("t", "Filter the files", focusFiles, COMMITS);
-  key("v", "Viewed, and on to the next", () => viewedKey(current(), { stay: false }), COMMITS);
-  key("V", "Viewed, and stay", () => viewedKey(current(), { stay: true }), COMMITS);
+  if (ticked) key("v", "For the commit, or not", () => ticked(current()), COMMITS);
+  else listReview();
   key("u", "Up to the project", () => location.assign(pageOf(state.project)), COMMITS);
   key("/", "Search", () => document.getElementById("palette").click(), COMMITS);
   key("n", "Next change", () => hunk(1, start()), DIFF);
@@ -71,11 +72,16 @@ export function listKeys() {
     () => step(-1, { extend: true, start: start() }),
     DIFF,
   );
-  key("c", "Comment on the line or lines", say, DIFF);
   key("x", "20 lines more around this place", expand, DIFF);
   key("m", "One or two columns", () => setSplit(!look.split), DIFF);
   action("One or two columns", () => setSplit(!look.split), { icon: "menu", key: "m" });
   action("Filter the files of this commit", focusFiles, { icon: "filter", key: "t" });
+}
+
+function listReview() {
+  key("v", "Viewed, and on to the next", () => viewedKey(current(), { stay: false }), COMMITS);
+  key("V", "Viewed, and stay", () => viewedKey(current(), { stay: true }), COMMITS);
+  key("c", "Comment on the line or lines", say, DIFF);
 }
 
 function focusFiles() {

@@ -81,8 +81,8 @@ function foldAll(folded) {
   if (!folded) for (const view of all()) if (view.near) view.draw();
 }
 
-/** The menu of one file's header. */
-export function fileMenu(view) {
+/** The menu of one file's header, with more choices of its page. */
+export function fileMenu(view, more = () => []) {
   menu(view.more, () => {
     const nothing = !view.sheet && { disabled: true, why: "No lines are shown" };
     const [first] = view.file.edits ?? [];
@@ -102,6 +102,7 @@ export function fileMenu(view) {
         act: () =>
           copy(`${location.origin}${location.pathname}#${encodeURI(view.path)}`, "Copied the link"),
       },
+      ...more(),
     ];
   });
 }

@@ -5,7 +5,7 @@ import { get } from "../../kit/api.js";
 import { button, fill, h, icon, visible } from "../../kit/dom.js";
 import { problem } from "../../kit/parts.js";
 import { showSince } from "../carried.js";
-import { counts } from "../state.js";
+import { counts, tick, worktree } from "../state.js";
 import { unended } from "./model.js";
 import { blanksNote, held, instead, notesOf, size, unendedNote } from "./notes.js";
 import { Sheet } from "./sheet.js";
@@ -68,17 +68,16 @@ export class FileView {
       old && old !== path
         ? [h("span", { class: "quiet" }, broken(old)), " → ", broken(path)]
         : broken(path);
-    const say = button("", {
-      kind: "ghost s only file-say",
-      icon: "say",
-      "aria-label": `Comment on the file ${path}`,
-      onclick: () => this.page.comment(this),
-    });
+    const own = worktree
+      ? { icon: "trash", title: "Discard", "aria-label": `Discard the changes of ${path}` }
+      : { icon: "say", "aria-label": `Comment on the file ${path}` };
+    const act = () => (worktree ? this.page.discard(this) : this.page.comment(this));
+    const say = button("", { kind: "ghost s only file-say", ...own, onclick: act });
     const label = h(
       "label",
       { class: "tick viewed" },
       this.box,
-      "Viewed",
+      tick.word,
       h("span", { class: "sr" }, ` ${path}`),
     );
     this.more = button("", {
@@ -105,12 +104,13 @@ export class FileView {
 
   /** What may change while the file stays: counts, open threads, marks. */
   say() {
-    const { additions, deletions, viewed, changed_since_viewed: stale, generated } = this.file;
+    const { additions, deletions, changed_since_viewed: stale, generated } = this.file;
+    const ticked = tick.of(this.file);
     const open = counts(this.path);
-    const said = JSON.stringify([additions, deletions, viewed, stale, generated, open]);
+    const said = JSON.stringify([additions, deletions, ticked, stale, generated, open]);
     if (said === this.said) return;
     this.said = said;
-    this.box.checked = viewed;
+    this.box.checked = ticked;
     this.box.parentElement?.toggleAttribute("hidden", Boolean(this.file.foreign));
     fill(
       this.facts,

@@ -11,7 +11,7 @@
 // general            the place above all files, for threads of the commit.
 
 import { fill, h } from "../../kit/dom.js";
-import { asked } from "../state.js";
+import { asked, worktree } from "../state.js";
 import { look } from "./look.js";
 import { FileView } from "./file.js";
 import { pace } from "./pace.js";
@@ -24,12 +24,19 @@ export const general = document.getElementById("general");
 const scroller = document.getElementById("main");
 const list = document.getElementById("files");
 const FIRST = 8; // files drawn with the page
+const NOTHING = worktree ? "Nothing differs from HEAD." : "This commit changes no file.";
 const HEADS = 90; // px that the toolbar and a file's header take
 const callbacks = { file: new Set(), comment: new Set() };
 /** @type {Record<string, (...given: any[]) => any>} */
-const hooks = { viewed: () => {}, counted: () => {}, menu: () => {}, address: asked };
+const hooks = {
+  viewed: () => {},
+  counted: () => {},
+  menu: () => {},
+  discard: () => {},
+  address: asked,
+};
 const views = new Map();
-let nothing = "This commit changes no file.";
+let nothing = NOTHING;
 
 export const onFile = (callback) => {
   callbacks.file.add(callback);
@@ -38,7 +45,7 @@ export const onFile = (callback) => {
 export const onComment = (callback) => callbacks.comment.add(callback);
 export const comment = (chosen) => callbacks.comment.forEach((callback) => callback(chosen));
 
-/** What the page does: viewed(view, wanted), counted(view), menu(view), address(what, query). */
+/** What the page does: viewed(view, wanted), counted(view), menu(view), discard(view), address(what, query). */
 export const serve = (given) => Object.assign(hooks, given);
 
 /** What is said in place of files where there is none. */
@@ -61,6 +68,7 @@ const page = {
   counted: (...given) => hooks.counted(...given),
   address: (...given) => hooks.address(...given),
   menu: (...given) => hooks.menu(...given),
+  discard: (...given) => hooks.discard(...given),
 };
 
 const near = new IntersectionObserver(
@@ -105,6 +113,7 @@ export async function show(files) {
     views.delete(path);
   }
   if (!files.length) return fill(list, h("p", { class: "nothing soft" }, nothing));
+  list.querySelector(":scope > .nothing")?.remove();
   const breathe = pace();
   for (const [n, file] of files.entries()) {
     const known = views.get(file.path);
@@ -125,7 +134,7 @@ export async function show(files) {
 /** Marks of a file that is shown; its diff only when its contents are others. */
 function update(view, file) {
   const { viewed, changed_since_viewed } = file;
-  const other = file.old_oid !== view.file.old_oid || file.new_oid !== view.file.new_oid;
+  const other = ["old_oid", "new_oid", "new_mode"].some((key) => file[key] !== view.file[key]);
   if (other) view.file = file;
   else Object.assign(view.file, { viewed, changed_since_viewed });
   view.say();

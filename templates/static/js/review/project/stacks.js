@@ -1,9 +1,11 @@
 // The stacks of one repository: cards with their commits, the top first; merged ones folded.
 
-import { put } from "../../kit/api.js";
+import { post, put } from "../../kit/api.js";
 import { plusMinus } from "../../kit/bars.js";
-import { fill, h, icon, visible } from "../../kit/dom.js";
-import { plural } from "../../kit/words.js";
+import { button, fill, h, icon, visible } from "../../kit/dom.js";
+import { attempt, toast } from "../../kit/toast.js";
+import { plural, relative } from "../../kit/words.js";
+import { askAgent } from "../ask.js";
 import { commitRow } from "./commitrow.js";
 import { calm } from "../live.js";
 import { Note } from "./note.js";
@@ -31,9 +33,30 @@ export class Stacks {
     this.node = h("div", { class: "stacks" });
     this.merged = new Merged(project);
     this.none = h("p", { class: "card nothing soft" });
+    this.folded = h("p", { class: "says wrap folded-line" });
+    this.changed = null;
+    this.row = h("a", { class: "card row changesrow" });
+  }
+
+  /** What is not committed, {head, files, …}, null for nothing: a row above the stack it is on. */
+  tell(changed) {
+    if (JSON.stringify(changed) === JSON.stringify(this.changed)) return;
+    this.changed = changed;
+    if (changed) {
+      this.row.href = pageOf(this.project, changed.repo, "WORKTREE");
+      fill(
+        this.row,
+        icon("pencil"),
+        h("span", { class: "strong small" }, "Not committed"),
+        h("span", { class: "count" }, `· ${plural(changed.files, "file")}`),
+        h("span", { class: "push" }, plusMinus(changed.additions, changed.deletions)),
+      );
+    }
+    this.show(this.repo);
   }
 
   show(repo) {
+    this.repo = repo;
     const bySha = new Map(repo.commits.map((commit) => [commit.sha, commit]));
     const shown = [];
     for (const stack of repo.stacks) {
@@ -53,12 +76,36 @@ export class Stacks {
       });
     });
     const nodes = shown.map(({ stack }) => this.cards.get(stack.n).node);
+    const on = shown.findIndex(({ stack }) => stack.commits.includes(this.changed?.head));
+    if (this.changed) nodes.splice(Math.max(on, 0), 0, this.row);
     const done = repo.commits.filter((commit) => commit.status === "merged");
     this.merged.show(repo.name, done);
     const range = repo.range.text ?? "the range";
     fill(this.none, `No commit in ${range}. What is committed there is listed here at once.`);
     const empty = !repo.commits.length && !repo.errors.length;
-    place(this.node, [...nodes, empty && this.none, this.merged.node].filter(Boolean));
+    fill(this.folded, ...(repo.folded ? this.undoable(repo) : []));
+    const last = repo.folded && this.folded;
+    place(this.node, [last, ...nodes, empty && this.none, this.merged.node].filter(Boolean));
+  }
+
+  /** The last fold, as long as nothing came after it. */
+  undoable(repo) {
+    const { id, branch, at } = repo.folded;
+    return [
+      icon("check"),
+      h("span", {}, `The fixups of ${branch} were folded ${relative(at)}.`),
+      button("Undo the fold", {
+        icon: "restart",
+        kind: "s",
+        onclick: (event) => attempt(event, () => this.unfold(repo.name, id)),
+      }),
+    ];
+  }
+
+  async unfold(repo, id) {
+    await post(route("projects", this.project, "repos", repo, "fold", "undo"), { id });
+    toast("The fold was undone.");
+    await this.refresh();
   }
 
   card(repo, n) {
@@ -88,12 +135,19 @@ class Card {
 
   constructor(project, repo, n, refresh) {
     this.project = project;
+    this.refresh = refresh;
     const id = `stack-${repo}-${n}`;
     this.joint = h("p", { class: "joint" });
     this.dot = h("span", { class: "stackdot" });
     this.head = h("h2", { id, class: "cut" });
     this.facts = h("span", { class: "line" });
     this.open = h("span", { class: "line" });
+    this.ask = button("Ask", {
+      icon: "send",
+      kind: "ghost s",
+      title: "Ask an agent about the open threads of this stack",
+      onclick: (event) => askAgent(event, project, { repo, stack: n }, refresh),
+    });
     this.picture = h(
       "a",
       { class: "btn ghost s only", title: "Download the picture" },
@@ -117,6 +171,12 @@ class Card {
       now: () => ({ seen: this.stack.title, words: this.name }),
     });
     this.warning = h("p", { class: "says warn note", hidden: true });
+    this.clash = h("p", { class: "says bad note", role: "alert", hidden: true });
+    this.fold = button("", {
+      kind: "s",
+      title: "Make the fixups part of the commits they amend",
+      onclick: (event) => attempt(event, () => this.squash()),
+    });
     this.rows = h("ol");
     this.none = h("p", { class: "nothing soft", hidden: true }, "No commit is in this stack now.");
     this.node = h(
@@ -132,10 +192,20 @@ class Card {
           this.dot,
           this.head,
           this.facts,
-          h("span", { class: "push line" }, this.open, this.note.edit, this.diff, this.picture),
+          h(
+            "span",
+            { class: "push line" },
+            this.open,
+            this.ask,
+            this.fold,
+            this.note.edit,
+            this.diff,
+            this.picture,
+          ),
         ),
         h("div", { class: "note" }, this.note.node),
         this.warning,
+        this.clash,
         this.rows,
         this.none,
       ),
@@ -155,9 +225,15 @@ class Card {
       this.facts,
       h("span", { class: "count" }, plural(commits.length, "commit")),
       size(commits, false),
+      stack.chat && h("a", { class: "link tiny", href: stack.chat }, "Chat"),
     );
+    this.note.edit.hidden = Boolean(stack.branch);
     const waiting = sum(commits, (commit) => commit.unresolved);
     fill(this.open, waiting ? unresolvedWords(waiting) : null);
+    this.repo = repo;
+    this.tips(commits, stack.fixups ?? 0);
+    this.ask.hidden = !waiting;
+    this.ask.setAttribute("aria-label", visible(`Ask an agent about ${title}`));
     this.picture.hidden = !commits.length;
     if (commits.length)
       this.picture.href = `${commitOf(this.project, repo, commits.at(-1).sha, "stack.svg")}?scope=stack&download=1`;
@@ -171,6 +247,30 @@ class Card {
     this.none.hidden = commits.length > 0;
     const items = commits.map((commit) => ({ project: this.project, repo, commit }));
     this.update(items.reverse());
+  }
+
+  /** Fold is offered while there is something to fold; why it was refused stays until it moves. */
+  tips(commits, fixups) {
+    const tip = commits.at(-1)?.sha;
+    if (tip !== this.tip) this.clash.hidden = true;
+    this.tip = tip;
+    this.fold.hidden = !fixups;
+    fill(this.fold, icon("carry"), `Fold ${plural(fixups, "fixup")}`);
+  }
+
+  async squash() {
+    const at = route("projects", this.project, "repos", this.repo, "stacks", this.stack.n, "fold");
+    this.clash.hidden = true;
+    try {
+      const { folded } = await post(at, {});
+      toast(`${plural(folded, "fixup")} folded.`);
+    } catch (error) {
+      if (error.status !== 409) throw error;
+      this.clash.hidden = false;
+      fill(this.clash, icon("alert"), h("span", {}, error.message));
+    } finally {
+      await this.refresh();
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 // The open threads of a project: where each is, one press away; all of them copied as Markdown.
 
 import { fill, h, keep } from "../../kit/dom.js";
-import { attempt, copy } from "../../kit/toast.js";
+import { attempt, copy, toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
+import { askAgent } from "../ask.js";
 import { calm } from "../live.js";
 import { pageOf, route } from "../route.js";
 import { address, beginning, initials, isAgent } from "../threads/words.js";
@@ -13,13 +14,22 @@ import { readButton } from "./warnings.js";
  * focus.
  */
 export class ThreadList {
-  constructor(project) {
+  constructor(project, changed) {
     this.project = project;
     this.count = h("span", { class: "badge warn", hidden: true });
     this.copy = h(
       "button",
       { type: "button", class: "push tiny link", onclick: (event) => this.copyAll(event) },
       "Copy as Markdown",
+    );
+    this.ask = h(
+      "button",
+      {
+        type: "button",
+        class: "tiny link",
+        onclick: (event) => askAgent(event, project, {}, changed),
+      },
+      "Ask an agent",
     );
     this.rows = h("ul", { class: "rows long" });
     this.none = h(
@@ -31,7 +41,7 @@ export class ThreadList {
     this.node = h(
       "section",
       { class: "card", id: "threads", "aria-label": "Open threads", tabindex: "-1" },
-      h("header", {}, h("h2", {}, "Open threads"), this.count, this.copy),
+      h("header", {}, h("h2", {}, "Open threads"), this.count, this.copy, this.ask),
       this.rows,
       this.unplaced,
       this.none,
@@ -46,7 +56,8 @@ export class ThreadList {
   show(threads, orphaned) {
     const hidden = orphaned.filter(({ reason, unresolved }) => reason && unresolved);
     const count = hidden.reduce((sum, one) => sum + one.unresolved, threads.length);
-    this.copy.hidden = !threads.length;
+    this.copy.hidden = this.ask.hidden = !threads.length;
+    this.threads = threads;
     this.count.hidden = !count;
     this.none.hidden = count > 0;
     fill(this.count, String(count));
@@ -68,6 +79,21 @@ export class ThreadList {
     const links = this.links(".outdated a.over");
     links[(links.indexOf(document.activeElement) + 1) % links.length]?.focus();
     if (!links.length) this.node.focus();
+  }
+
+  /** The thread of the row that has the focus. */
+  focused() {
+    const link = /** @type {HTMLAnchorElement | null} */ (document.activeElement);
+    const id = this.rows.contains(link) && link?.hash?.replace("#thread-", "");
+    return this.threads?.find((one) => one.id === id) ?? null;
+  }
+
+  /** The next row whose thread was answered. */
+  nextAnswered() {
+    const links = this.links(".answered a.over");
+    const at = links.indexOf(document.activeElement);
+    links[(at + 1) % links.length]?.focus();
+    if (!links.length) toast("No thread is answered yet.");
   }
 
   copyAll(event) {
@@ -98,10 +124,13 @@ function unplaced({ repo, orphaned }) {
 function row(project, one) {
   const [first] = one.comments;
   const author = first.author_name ?? "unknown";
-  const place = [one.short, one.outdated && "outdated", address(one)].filter(Boolean).join(" · ");
+  const moved = one.state !== "open" && one.state;
+  const place = [moved, one.short, one.outdated && "outdated", address(one)]
+    .filter(Boolean)
+    .join(" · ");
   return h(
     "li",
-    { class: one.outdated ? "outdated" : "" },
+    { class: [one.outdated && "outdated", moved].filter(Boolean).join(" ") },
     h(
       "div",
       { class: "row" },

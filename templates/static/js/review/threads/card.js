@@ -2,18 +2,34 @@
 
 import { button, fill, h, icon, keep, visible } from "../../kit/dom.js";
 import { draftOf } from "../../kit/drafts.js";
-import { attempt, copy } from "../../kit/toast.js";
+import { attempt, copy, toast } from "../../kit/toast.js";
 import { relative } from "../../kit/words.js";
 import { commentNode } from "./comment.js";
 import { Composer } from "./composer.js";
 import { mark, onPage } from "./places.js";
-import { asMarkdown, draftReply, reply, resolve } from "./review.js";
+import { chatPage } from "../ask.js";
+import { asMarkdown, askAbout, draftReply, place, reply, resolve } from "./review.js";
+import { Since } from "./since.js";
+import { appliable, textOf } from "./suggest.js";
 import { address, comments, standing, state, written } from "./words.js";
 
 const replyName = (id) => `reply ${id}`;
 const LIGHTS = { pointerenter: true, focusin: true, pointerleave: false, focusout: false };
 const LIT = ":hover, :focus-within";
 const hinted = (letter) => h("span", { class: "kbd phone-hide" }, letter);
+
+/** Of a thread that is not resolved: whose move it is, and the chat that was asked. */
+function standingOf({ state: is, outdated, asked, proposed }) {
+  if (is === "open") return outdated ? [] : [icon("say"), h("span", { class: "strong" }, "Open")];
+  const word = is === "asked" ? "Asked" : "Answered";
+  const chat = asked?.chat && asked.project && chatPage(asked.project, asked.chat);
+  return [
+    icon(is === "asked" ? "clock" : "carry"),
+    h("span", { class: "strong" }, word),
+    chat && h("a", { href: chat }, "the chat"),
+    is === "answered" && proposed && h("span", {}, `${proposed.by} thinks it is done`),
+  ];
+}
 
 export class Card {
   constructor(thread) {
@@ -26,6 +42,7 @@ export class Card {
       this.header(),
       this.was,
       this.list,
+      this.since.node,
       this.answer.node,
     );
     for (const [name, on] of Object.entries(LIGHTS))
@@ -47,6 +64,13 @@ export class Card {
       onclick: (event) =>
         attempt(event, async () => copy(await asMarkdown({ thread: this.id }), "Thread copied.")),
     });
+    this.asks = button("Ask", {
+      icon: "send",
+      kind: "ghost s",
+      title: "Ask an agent to work on this thread",
+      onclick: (event) => this.ask(event),
+    });
+    this.since = new Since(place);
     this.settle = button("", { kind: "s", onclick: () => this.toggle() });
     this.answer = new Composer({
       name: replyName(this.id),
@@ -54,6 +78,10 @@ export class Card {
       placeholder: "Reply, Markdown works",
       verb: "Reply",
       small: true,
+      lines: () => {
+        const { line, start_line: start } = this.thread;
+        return textOf({ ...this.thread, start: start ?? line });
+      },
       send: (text) => reply(this.id, text),
       keep: (text) => draftReply(this.id, text),
       leave: () => this.node.focus({ preventScroll: true }),
@@ -61,7 +89,7 @@ export class Card {
   }
 
   header() {
-    const tools = h("span", { class: "push line" }, this.copy, this.settle);
+    const tools = h("span", { class: "push line" }, this.asks, this.copy, this.settle);
     return h("header", {}, this.fold, this.badge, this.mark, this.where, tools);
   }
 
@@ -73,6 +101,7 @@ export class Card {
     this.thread = thread;
     this.node.classList.toggle("outdated", thread.outdated);
     this.node.classList.toggle("resolved", thread.resolved);
+    this.node.classList.toggle("done", !appliable(thread));
     const where = this.placed(thread);
     this.node.setAttribute("aria-label", visible(`Thread, ${state(thread)}: ${where}`));
     this.badge.hidden = !thread.outdated;
@@ -85,6 +114,9 @@ export class Card {
       hinted("E"),
     );
     fill(this.was, this.quote(thread));
+    this.asks.lastChild.textContent = thread.asked ? "Ask again" : "Ask";
+    this.asks.hidden = thread.resolved;
+    this.since.show(thread);
     keep(
       this.list,
       thread.comments,
@@ -98,8 +130,9 @@ export class Card {
     return thread.line ? `${standing(thread)}, ${thread.path}` : standing(thread);
   }
 
-  stateWords({ resolved, outdated, resolved_by: by, resolved_at: at }) {
-    if (!resolved) return outdated ? [] : [icon("say"), h("span", { class: "strong" }, "Open")];
+  stateWords(thread) {
+    const { resolved, resolved_by: by, resolved_at: at } = thread;
+    if (!resolved) return standingOf(thread);
     const who = [by && `by ${by}`, at && relative(at)].filter(Boolean).join(", ");
     return [icon("check"), h("span", { class: "strong" }, "Resolved"), who];
   }
@@ -129,6 +162,7 @@ export class Card {
     const what = `${comments(thread.comments.length)} on ${address(thread)}`;
     this.fold.setAttribute("aria-label", visible(`${folded ? "Show" : "Hide"} ${what}`));
     for (const part of [this.was, this.list, this.answer.node]) part.hidden = folded;
+    this.since.node.classList.toggle("folded", folded);
     this.node.classList.toggle("folded", folded);
   }
 
@@ -138,6 +172,12 @@ export class Card {
     const typed = this.answer.text.trim() !== "";
     resolve(this.id, resolved);
     this.turn(resolved && !typed);
+  }
+
+  ask(event = null) {
+    if (!this.thread.resolved) return askAbout({ thread: this.id }, event);
+    toast("This thread is resolved: e opens it again.");
+    return null;
   }
 
   /** Deleted elsewhere while a reply was being written: the text stays, the rest says so. */

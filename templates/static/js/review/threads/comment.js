@@ -6,6 +6,7 @@ import { absolute, time } from "../../kit/words.js";
 import { Composer } from "./composer.js";
 import { prose } from "./prose.js";
 import { edit, forget } from "./review.js";
+import { suggestions } from "./suggest.js";
 import { beginning, initials, isAgent } from "./words.js";
 
 const open = new Map(); // comment id → the Composer in which it is being edited
@@ -15,7 +16,10 @@ const draftName = (thread, comment) => `edit ${thread}/${comment}`;
 export function commentNode(thread, comment) {
   const agent = isAgent(comment.author);
   const name = comment.author_name ?? "Unsigned";
-  const said = comment.body_html === undefined ? plain(comment.body) : prose(comment.body_html);
+  const said =
+    comment.body_html === undefined
+      ? plain(comment.body)
+      : suggestions(prose(comment.body_html), thread, comment.id);
   const node = h(
     "article",
     { class: "comment", "aria-label": `${name}: ${beginning(comment.body, 60)}` },

@@ -7,12 +7,15 @@ import { toast } from "../../kit/toast.js";
 import { takesImages } from "./images.js";
 import { prose } from "./prose.js";
 import { preview } from "./review.js";
+import { fenced } from "./suggest.js";
 
 const EMPTY = "Nothing to send yet: write something first.";
 
 /**
  * `name` of the draft, `label` for who does not see, `verb` of the button, `send(text)`, and
- * `keep(text)` that saves it as a draft of the review, and `leave()` when Esc or Cancel closes it. `small`: one line until it is used. `text` to begin with.
+ * `keep(text)` that saves it as a draft of the review, and `leave()` when Esc or Cancel closes it.
+ * `small`: one line until it is used. `text` to begin with. `lines()` tells the lines it is about,
+ * where another text for them can be suggested.
  */
 export class Composer {
   /** @type {(() => void) | undefined} */
@@ -21,7 +24,9 @@ export class Composer {
   after;
 
   /** @param {Record<string, any>} what */
-  constructor({ name, label, placeholder, verb, send, keep, leave, small, text = "", note }) {
+  constructor({ name, label, placeholder, verb, send, keep, leave, ...more }) {
+    const { small = false, text = "", note, lines } = more;
+    this.lines = lines;
     this.send = send;
     this.keep = keep;
     this.leave = leave;
@@ -78,6 +83,13 @@ export class Composer {
       "div",
       { class: "line tools" },
       this.look,
+      this.lines &&
+        button("Suggest", {
+          icon: "pencil",
+          kind: "ghost s more suggest",
+          title: "Write what should stand there instead",
+          onclick: () => this.suggest(),
+        }),
       button("Image", { icon: "clip", kind: "ghost s more", title: "Or paste one", onclick: pick }),
       this.status,
       h(
@@ -217,6 +229,18 @@ export class Composer {
     } catch (error) {
       this.fail(error.message);
     }
+  }
+
+  /** The lines as a suggestion behind what is written, ready to be typed over. */
+  suggest() {
+    const before = this.text.trimEnd();
+    const [open, lines, close] = fenced(this.lines());
+    this.write();
+    this.box.value = `${before}${before && "\n\n"}${open}${lines}${close}`;
+    this.box.dispatchEvent(new Event("input", { bubbles: true }));
+    this.focus();
+    const end = this.box.value.length - close.length;
+    this.box.setSelectionRange(end - lines.length, end);
   }
 
   write() {

@@ -9,6 +9,7 @@ import { state } from "../state.js";
 import { Composer } from "./composer.js";
 import { leave, onPage, stand, viewOf } from "./places.js";
 import { create, place, saveDraft } from "./review.js";
+import { textOf } from "./suggest.js";
 import { isOld, lines } from "./words.js";
 
 const NEW = "new ";
@@ -46,6 +47,7 @@ function opened(meta, at, note) {
     label: `New comment on ${words(at)}`,
     placeholder: "Comment, Markdown works",
     verb: "Comment",
+    lines: at.line && !isOld(at.side) ? () => textOf(one.at) : undefined,
     note: note ?? (at.line && at.start !== at.line ? `On ${lines(at.line, at.start)}` : undefined),
     send: (text) => sent(create, text),
     keep: (text) => sent(saveDraft, text),

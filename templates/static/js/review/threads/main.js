@@ -17,12 +17,14 @@ import { found, restore, write } from "./fresh.js";
 import { drawn, leave, settleAbove, stand } from "./places.js";
 import { load, onReview } from "./review.js";
 import { steady } from "./steady.js";
+import { ApplyAll } from "./suggest.js";
 import { drawVerdicts, tellVerdicts } from "./verdicts.js";
 import { Walk } from "./walk.js";
 
 const banners = document.getElementById("carried");
 const cards = new Map(); // thread id → Card
 const walk = new Walk(cards, general);
+const applyAll = new ApplyAll();
 const SLICE = 20; // threads between two looks at the clock
 let bannered = "";
 let latest = null;
@@ -41,6 +43,7 @@ async function draw(review) {
   steady(() => drawDrafts(review.drafts, review.threads, placeOf));
   tellVerdicts(review.verdicts, review.drafts.length);
   walk.say();
+  applyAll.show(review.threads);
   threadsOf(openBy(review.threads));
   walk.arrive();
 }
@@ -123,7 +126,7 @@ async function start() {
   await ready;
   const details = button("PR details", { icon: "pencil", id: "pr", onclick: openPr });
   document.getElementById("head-actions").append(details);
-  document.getElementById("threadtools").append(walk.tools);
+  document.getElementById("threadtools").append(applyAll.node, walk.tools);
   drawVerdicts();
   action("PR details", () => details.click(), { icon: "pencil" });
   action("Comment on the commit", () => write({}), { icon: "say" });

@@ -3,6 +3,7 @@
 
 import { get, patch, post, remove } from "../../kit/api.js";
 import { toast } from "../../kit/toast.js";
+import { askAgent } from "../ask.js";
 import { commitOf, route } from "../route.js";
 
 const { project, repo, sha } = document.body.dataset;
@@ -67,6 +68,13 @@ export async function reply(thread, body) {
   await load();
 }
 
+/** One fixup commit of these suggestions, [{thread, comment?, block?}]; resolves their threads. */
+export async function apply(suggestions) {
+  const made = await post(at("apply"), { suggestions });
+  await load();
+  return made;
+}
+
 export async function edit(thread, comment, body) {
   await patch(at("threads", thread, "comments", comment), { body });
   await load();
@@ -126,6 +134,10 @@ export async function resolve(thread, resolved) {
   settling.delete(thread);
   draw();
 }
+
+/** Ask an agent about one thread ({thread}), or about all open ones of this commit ({}). */
+export const askAbout = (wanted, event = null) =>
+  askAgent(event, project, { repo, sha, ...wanted }, load);
 
 /** Gone from the page at once, from the file after 8 s or when the page is left. */
 export function forget(thread, comment) {

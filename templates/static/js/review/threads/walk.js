@@ -9,9 +9,10 @@ import { plural } from "../../kit/words.js";
 import { goTo, selection } from "../diff/view.js";
 import { state } from "../state.js";
 import { write } from "./fresh.js";
+import { Panel } from "./panel.js";
 import { onPage } from "./places.js";
-import { asMarkdown } from "./review.js";
-import { address, beginning, sideOf, standing } from "./words.js";
+import { asMarkdown, askAbout } from "./review.js";
+import { address, beginning, sideOf } from "./words.js";
 
 const HIDDEN = "threads-hidden"; // on <body>
 const MOST = 30; // threads in the list of the toolbar
@@ -28,8 +29,21 @@ export class Walk {
     this.tools = button("", { kind: "ghost s", id: "threadlist" });
     this.tools.append(icon("say"), this.label, icon("down"));
     menu(this.tools, () => this.items());
-    this.outdated = h("section", { class: "card outdated-list", hidden: true });
-    general.prepend(this.outdated);
+    const go = (id) => this.go(id);
+    this.outdated = new Panel({
+      what: "outdated",
+      wanted: ({ outdated }) => outdated,
+      words: ({ comments }) => comments[0].body,
+      go,
+    });
+    this.answered = new Panel({
+      what: "answered",
+      wanted: ({ state }) => state === "answered",
+      words: ({ comments }) => comments.at(-1).body,
+      hint: "E resolves, A goes on, a asks again",
+      go,
+    });
+    general.prepend(this.answered.node, this.outdated.node);
     document.addEventListener("focusin", (/** @type {any} */ { target }) => {
       const card = target.closest?.(".thread");
       if (card) this.current = card.id.replace("thread-", "");
@@ -44,6 +58,8 @@ export class Walk {
     key("P", "Previous thread", () => this.step(-1), { group });
     key("r", "Reply", () => this.withCard((card) => card.replyTo()), { group });
     key("e", "Resolve or open again", () => this.withCard((card) => card.toggle()), { group });
+    key("a", "Ask an agent", () => this.withCard((card) => card.ask()), { group });
+    key("A", "Next answered thread", () => this.nextAnswered(), { group });
     key("h", "Hide or show threads", () => this.hide(), { group });
     key("o", "Outdated threads", () => this.listOutdated(), { group });
     key("Ctrl+Enter", "Send what you wrote", undefined, { group });
@@ -133,7 +149,8 @@ export class Walk {
     const short = open ? first : h("span", { class: "phone-hide" }, first);
     fill(this.label, short, h("span", { class: "phone-hide" }, ` ${rest.join(" ")}`));
     this.tools.setAttribute("aria-label", `${hidden ? `${words}, hidden` : words}: list`);
-    if (!this.outdated.hidden) this.drawOutdated();
+    this.outdated.draw(all);
+    this.answered.draw(all);
   }
 
   items() {
@@ -163,6 +180,14 @@ export class Walk {
       "-",
       { label: "Hide or show threads", icon: "eye", key: "h", act: () => this.hide() },
       { label: "Outdated threads", icon: "clock", key: "o", act: () => this.listOutdated() },
+      { label: "Answered threads", icon: "say", key: "A", act: () => this.nextAnswered() },
+      {
+        label: "Ask an agent about all open threads",
+        icon: "send",
+        disabled: !open.length,
+        why: "None is open",
+        act: () => askAbout({}),
+      },
     ].filter(Boolean);
   }
 
@@ -171,49 +196,18 @@ export class Walk {
   }
 
   listOutdated() {
-    if (!this.outdated.hidden) {
-      this.outdated.hidden = true;
-      return;
-    }
-    if (!this.ordered.some(({ outdated }) => outdated)) {
-      toast("No thread of this commit is outdated.");
-      return;
-    }
-    this.outdated.hidden = false;
-    this.drawOutdated();
-    this.outdated.scrollIntoView({ block: "nearest" });
-    this.outdated.querySelector("li button").focus({ preventScroll: true });
+    this.outdated.toggle(this.ordered);
   }
 
-  drawOutdated() {
-    const old = this.ordered.filter(({ outdated }) => outdated);
-    this.outdated.hidden = !old.length;
-    const close = button("", {
-      icon: "x",
-      kind: "ghost s only push",
-      "aria-label": "Close the list",
-      onclick: () => this.listOutdated(),
-    });
-    fill(
-      this.outdated,
-      h("header", {}, h("h2", {}, plural(old.length, "outdated thread")), close),
-      h(
-        "ul",
-        {},
-        old.map((thread) =>
-          h(
-            "li",
-            {},
-            h(
-              "button",
-              { type: "button", class: "row", onclick: () => this.go(thread.id) },
-              h("span", { class: "mono cut" }, thread.original_path ?? address(thread)),
-              h("span", { class: "cut grow soft" }, beginning(thread.comments[0].body)),
-              h("span", { class: "tiny quiet phone-hide" }, standing(thread)),
-            ),
-          ),
-        ),
-      ),
-    );
+  /** The next thread that an agent answered, and the list of all of them. */
+  nextAnswered() {
+    const all = this.ordered.filter(({ state }) => state === "answered");
+    if (!all.length) {
+      toast("No thread of this commit is answered.");
+      return;
+    }
+    this.answered.open(this.ordered);
+    const at = all.findIndex(({ id }) => id === this.current);
+    this.go(all[(at + 1) % all.length].id);
   }
 }

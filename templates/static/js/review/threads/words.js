@@ -50,7 +50,9 @@ export function address(thread) {
 }
 
 export const state = (thread) =>
-  [thread.resolved ? "resolved" : "open", thread.outdated && "outdated"].filter(Boolean).join(", ");
+  [thread.resolved ? "resolved" : (thread.state ?? "open"), thread.outdated && "outdated"]
+    .filter(Boolean)
+    .join(", ");
 
 /** Comments that MCP clients leave unsigned are signed "agent"; agents with a name begin so. */
 export const isAgent = (author) => /^agent\b/i.test(author ?? "");

@@ -4,6 +4,7 @@
 import { P, patch, post, remove } from "../../kit/api.js";
 import { h } from "../../kit/dom.js";
 import { attempt, toast } from "../../kit/toast.js";
+import { leftWords } from "./worktree.js";
 
 const route = (chat) => P(chat.project, "chats", chat.sessionId);
 
@@ -19,18 +20,22 @@ const archive = (chat, after) =>
   attempt(null, async () => {
     const set = (archived) => post(`${route(chat)}/archive`, { archived });
     const archived = !chat.archived;
-    await set(archived);
+    const done = await set(archived);
     const back = () => attempt(null, () => set(!archived).then(after));
-    toast(archived ? "Archived." : "Back among the chats.", { action: "Undo", act: back });
+    const problem = done.worktreeProblem ? ` ${done.worktreeProblem}.` : "";
+    const said = archived
+      ? `Archived.${leftWords(done.worktree)}`
+      : `Back among the chats.${problem}`;
+    toast(said, { action: "Undo", act: back });
     await after();
   });
 
 /** Move a chat to the trash. `after(gone)` is called once it is there and once it is back. */
 const discard = (chat, after) =>
   attempt(null, async () => {
-    await remove(route(chat));
+    const { worktree } = await remove(route(chat));
     const back = () => attempt(null, () => restore(chat).then(() => after(false)));
-    toast(`“${short(chat.name)}” is deleted.`, { action: "Undo", act: back });
+    toast(`“${short(chat.name)}” is deleted.${leftWords(worktree)}`, { action: "Undo", act: back });
     await after(true);
   });
 

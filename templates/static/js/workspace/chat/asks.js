@@ -5,24 +5,43 @@ import { attempt } from "../../kit/toast.js";
 import { time } from "../../kit/words.js";
 import { stateOf } from "../words.js";
 import { shown } from "./calls.js";
+import { countdown } from "./clock.js";
 import { changeOf, drawChange } from "./edits.js";
 
-/** The open question: what would be done, and two answers (keys A and D). */
-export function question({ call, tool, input }, answer) {
+/** The open question: what would be done, until when, and the answers (keys A, C and D). `answer`
+ *  takes the call and {allow, scope, reason}. */
+export function question({ call, tool, input, until, rule }, answer) {
   const id = `ask-${call}`;
   const change = changeOf({ name: tool, input });
-  const act = (allow) => (event) => attempt(event, () => answer(call, allow));
-  const choice = (allow, kind, words, letter) =>
+  const why = h("input", {
+    class: "input grow why",
+    type: "text",
+    maxlength: "2000",
+    placeholder: "Why not? The agent is told",
+    "aria-label": "Why not, which the agent is told",
+    onkeydown: (event) => event.key === "Enter" && deny(event),
+  });
+  const deny = (event) => say({ allow: false, reason: why.value })(event);
+  const say = (said) => (event) => attempt(event, () => answer(call, said));
+  const choice = (act, kind, words, letter) =>
     h(
       "button",
-      { type: "button", class: `btn ${kind}`, onclick: act(allow), "aria-keyshortcuts": letter },
-      `${words} `,
+      { type: "button", class: `btn ${kind}`, onclick: act, "aria-keyshortcuts": letter },
+      words,
+      " ",
       h("span", { class: "kbd", "aria-hidden": "true" }, letter),
     );
+  const always = [" Allow ", h("code", {}, ruleWords(rule)), " in this chat"];
   return h(
     "div",
-    { class: "ask", role: "group", "aria-labelledby": id },
-    h("header", { id }, icon("shield"), h("span", {}, `${tool} asks to run`)),
+    { class: "ask", role: "group", "aria-labelledby": id, dataset: { call } },
+    h(
+      "header",
+      {},
+      icon("shield"),
+      h("span", { id }, `${tool} asks to run`),
+      until && h("span", { class: "push tiny nowrap" }, "denied ", countdown(until)),
+    ),
     h(
       "div",
       {},
@@ -36,23 +55,31 @@ export function question({ call, tool, input }, answer) {
       h(
         "div",
         { class: "line wrap" },
-        choice(true, "primary", "Allow once", "A"),
-        choice(false, "danger", "Deny", "D"),
+        choice(say({ allow: true }), "primary", "Allow once", "A"),
+        rule && choice(say({ allow: true, scope: "chat" }), "always", always, "C"),
       ),
+      h("div", { class: "line" }, choice(deny, "danger", "Deny", "D"), why),
     ),
   );
 }
 
+/** "Edit"; "git commit …" for commands that begin so. */
+export const ruleWords = (rule) => {
+  const [, prefix] = /^Bash\((.*)\)$/.exec(rule ?? "") ?? [];
+  return prefix ? `${prefix} …` : (rule ?? "");
+};
+
 /** What became of a question, in one line. */
 export function answered({ tool, state, by, reason, timestamp }) {
   const look = state === "allowed" ? stateOf("completed") : stateOf("skipped");
-  const why = reason ? `: ${reason}` : "";
-  const words = by === "user" ? `You ${state} ${tool}` : `${tool} ${state}${why}`;
+  const [, told] = / who says: ([^]*)$/.exec(reason ?? "") ?? [];
+  const why = by === "user" ? told && `: ${told}` : reason && `: ${reason}`;
+  const words = by === "user" ? `You ${state} ${tool}` : `${tool} ${state}`;
   return h(
     "p",
     { class: "says tiny" },
     mark(look, false),
-    h("span", {}, words),
+    h("span", {}, words, why || ""),
     by === "user" && h("span", { class: "quiet" }, time(timestamp)),
   );
 }

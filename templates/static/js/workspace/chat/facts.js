@@ -4,6 +4,7 @@ import { plusMinus } from "../../kit/bars.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { plural, time } from "../../kit/words.js";
 import { originWords, stateOf } from "../words.js";
+import { ruleWords } from "./asks.js";
 import { reached } from "./hosts.js";
 import { dollars, fullness } from "./spent.js";
 import { progress, todoList } from "./todos.js";
@@ -12,8 +13,8 @@ const number = (value) => Number(value).toLocaleString("en-GB");
 const FILES = 30;
 
 /** Draw the facts of `chat` into `side`. `files`: path → {added, removed}; `whole`: of all of it;
- *  `todos`: the list its agent keeps, or null. */
-export function drawFacts(side, chat, { files, todos, whole, acts }) {
+ *  `todos`: the list its agent keeps, or null; `worktree`: the node that says how that stands. */
+export function drawFacts(side, chat, { files, todos, whole, worktree, acts }) {
   const reach = reached(chat.hosts);
   fill(
     side,
@@ -27,9 +28,11 @@ export function drawFacts(side, chat, { files, todos, whole, acts }) {
           .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
       ),
     ),
+    worktree,
     todos?.length > 0 && section(`To do: ${progress(todos)}`, todoList(todos)),
     files.size > 0 && changed(files, whole),
     chat.instructions?.length > 0 && section("Instructions", told(chat.instructions)),
+    chat.allow?.length > 0 && section("Allowed in this chat", allowed(chat.allow, acts.revoke)),
     reach && section("Network", reach),
     section(
       "Continue elsewhere",
@@ -109,6 +112,28 @@ function tokens(usage) {
     number(usage.totalTokens),
     cached ? h("span", { class: "quiet" }, ` ${cached} % cached`) : "",
   ];
+}
+
+/** What is not asked for any more, each with a way back. */
+function allowed(rules, revoke) {
+  return h(
+    "ul",
+    { class: "stack tight" },
+    rules.map((rule) =>
+      h(
+        "li",
+        { class: "line small" },
+        h("code", { class: "cut", title: rule }, ruleWords(rule)),
+        button("", {
+          icon: "x",
+          kind: "ghost s only push",
+          "aria-label": `Ask for ${ruleWords(rule)} again`,
+          title: "Ask for it again",
+          onclick: (event) => revoke(event, rule),
+        }),
+      ),
+    ),
+  );
 }
 
 /** What the agent was told in its last turn, and what of it was not, with the reason. */

@@ -7,7 +7,7 @@ import { menu } from "../../kit/menu.js";
 import { attempt } from "../../kit/toast.js";
 import { plural, time } from "../../kit/words.js";
 import { steady } from "../steady.js";
-import { chatState, originWords } from "../words.js";
+import { askWords, chatState, originWords } from "../words.js";
 import { items, renameHere, restore } from "./actions.js";
 
 const DAY_MS = 86_400_000;
@@ -73,7 +73,8 @@ export function chatList(nav, slug, current) {
     const name = h("span", { class: "name clamp" }, chat.name);
     const failed = !chat.running && chat.lastTurn?.status === "failed" && chat.lastTurn.reason;
     const count = chat.queued ? `${chat.queued} waiting` : plural(chat.messages ?? 0, "message");
-    const sub = [originWords(chat), failed || count].filter(Boolean).join(" · ");
+    const asks = askWords(chat);
+    const sub = asks || [originWords(chat), failed || count].filter(Boolean).join(" · ");
     const node = h(
       "li",
       { class: "pick-row" },
@@ -87,7 +88,7 @@ export function chatList(nav, slug, current) {
         mark(unread ? NEW : chatState(chat)),
         name,
         h("span", { class: "quiet" }, time(chat.updatedAt, { words: shortly })),
-        h("span", { class: "sub cut", title: sub }, sub),
+        h("span", { class: asks ? "sub cut says warn" : "sub cut", title: sub }, sub),
       ),
     );
     const more = button("", {

@@ -9,6 +9,7 @@ import { answered, question } from "./asks.js";
 import { pictures } from "./attach.js";
 import { Calls, folded } from "./calls.js";
 import { clock } from "./clock.js";
+import { planned } from "./mode.js";
 import { outcome } from "./outcome.js";
 import { senderOf } from "./senders.js";
 import { facts as spent } from "./spent.js";
@@ -106,8 +107,9 @@ export class Turn {
     const busy = this.open && !this.end;
     this.answer.toggleAttribute("aria-busy", busy);
     const ended = this.end && this.end.state !== "completed";
-    const look = stateOf(this.end ? this.end.state : this.wait ? "waiting" : "running");
     const asks = busy && this.asks.size > 0; // nothing runs while it waits: its clock rests
+    const now = this.wait ? "waiting" : asks ? "asks" : "running";
+    const look = stateOf(this.end ? this.end.state : now);
     const goes = busy && !asks && !this.wait && this.started && clock(this.started);
     const facts = [
       busy && this.doing(asks),
@@ -256,6 +258,7 @@ export class Turn {
       this.open = true;
       this.started = data.timestamp;
       this.engine = data.engine;
+      this.mode = data.mode;
       this.model = data.model;
       this.head();
       return;
@@ -286,7 +289,7 @@ export class Turn {
   /** Under a finished turn: why it did not end well with the next step, and what one can do. */
   finish() {
     this.outcome?.remove();
-    this.outcome = outcome(this, this.acts);
+    this.outcome = outcome(this, this.acts) ?? this.plannedOnly();
     if (this.outcome) this.foot.before(this.outcome);
     this.edited();
     const fork = (event) => attempt(event, () => this.acts.fork(this.id));
@@ -296,6 +299,13 @@ export class Turn {
         button("Copy", { icon: "copy", kind: "ghost s", onclick: () => copy(this.said, "Copied") }),
       button("Fork from here", { icon: "fork", kind: "ghost s", onclick: fork }),
     );
+  }
+
+  /** The last turn was to plan: whether to go on with that is asked here. */
+  plannedOnly() {
+    const { most, goOn } = this.acts;
+    const done = this.last && this.mode === "plan" && this.said && most?.();
+    return done ? planned(done, goOn) : null;
   }
 
   /** What it changed in the working directory, as far as that is known by now. */

@@ -209,6 +209,7 @@ function lookOf(project) {
       ...stateOf("invalid"),
       word: unread(error) ? "Its file cannot be read" : "It cannot be used here",
     };
+  if (counts.asking) return stateOf("asks");
   if (counts.running) return stateOf("running");
   if (counts.waiting) return stateOf("queued");
   return LOOKS[status] ?? (held(project) ? stateOf("paused") : stateOf("quiet"));
@@ -238,6 +239,12 @@ function row(project) {
 }
 
 const badges = (counts) => [
+  counts.asking > 0 &&
+    h(
+      "span",
+      { class: "badge warn" },
+      counts.asking === 1 ? "needs you" : `${counts.asking} need you`,
+    ),
   counts.running > 0 && h("span", { class: "badge busy" }, `${counts.running} running`),
   counts.unread > 0 && h("span", { class: "badge accent" }, `${counts.unread} unread`),
   counts.invalidTriggers > 0 &&

@@ -10,12 +10,13 @@ const counted = (count, one) => `${NUMBERS[count] ?? count} ${plural(count, one)
 /** "Two runs failed since yesterday. Three turns are running. Next trigger at 15:00 UTC." */
 export function sentence({ failed, projects, next, paused }) {
   const sum = (name) => projects.reduce((all, { counts }) => all + counts[name], 0);
-  const [running, waiting, unread] = ["running", "waiting", "unread"].map(sum);
+  const [asking, running, waiting, unread] = ["asking", "running", "waiting", "unread"].map(sum);
   const broken = projects.filter((project) => project.error).length;
   const many = failed.more
     ? `More than ${failed.runs.length} runs`
     : counted(failed.runs.length, "run");
   return [
+    asking && `${counted(asking, "chat")} ${asking === 1 ? "needs" : "need"} you.`,
     broken && `${counted(broken, "project")} cannot be read.`,
     failed.runs.length && `${many} failed since yesterday.`,
     running && `${counted(running, "turn")} ${running === 1 ? "is" : "are"} running.`,

@@ -5,12 +5,12 @@ import { get, P, post } from "../../kit/api.js";
 import { button, h, icon, keep } from "../../kit/dom.js";
 import { attempt } from "../../kit/toast.js";
 
-const ICONS = { review: "branch", app: "apps" };
+const ICONS = { changes: "pencil", review: "branch", app: "apps" };
 
 /** aroundCard(slug) → {node, load(project)}; hidden while there is nothing. */
 export function aroundCard(slug) {
   const rows = h("ul", { class: "rows" });
-  const review = button("Review its commits", {
+  const review = button("Review its commits and changes", {
     icon: "review",
     onclick: (event) =>
       attempt(event, async () => {

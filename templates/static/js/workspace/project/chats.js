@@ -10,7 +10,7 @@ import { plural, time } from "../../kit/words.js";
 import { items, renameHere, restore } from "../chat/actions.js";
 import { hitRow } from "../hits.js";
 import { steady } from "../steady.js";
-import { chatState, originWords } from "../words.js";
+import { askWords, chatState, originWords } from "../words.js";
 import { foreignSessions } from "./sessions.js";
 
 const FIRST = 20; // rows before "Show more"
@@ -48,7 +48,7 @@ export function projectChats(slug) {
       get(query(P(slug, "chats"), asked)),
       get(P(slug, "trash")),
       find(q),
-      sessions.load(),
+      sessions.begin(),
     ]);
     if (q !== words()) return;
     list.update(chats, { now: now || q !== "" });
@@ -118,6 +118,7 @@ export function projectChats(slug) {
       }),
     );
     const why = !chat.running && chat.lastTurn?.status === "failed" && chat.lastTurn.reason;
+    const asks = askWords(chat);
     const about = [originWords(chat), !why && plural(chat.messages ?? 0, "message")];
     const state = [unread && "unread", chat.running && "running"].filter(Boolean).join(", ");
     return h(
@@ -136,10 +137,13 @@ export function projectChats(slug) {
             { class: "tiny quiet cut", title: why },
             state && h("span", { class: "phone-only" }, `${state} · `),
             about.filter(Boolean).join(" · "),
+            asks && [" · ", h("span", { class: "says warn" }, asks)],
             why && [" · ", h("span", { class: "failures" }, why)],
           ),
         ),
-        chat.running && h("span", { class: "badge busy phone-hide" }, "running"),
+        chat.asked
+          ? h("span", { class: "badge warn" }, "needs you")
+          : chat.running && h("span", { class: "badge busy phone-hide" }, "running"),
         chat.queued > 0 && h("span", { class: "badge" }, `${chat.queued} waiting`),
         chat.held > 0 && h("span", { class: "badge warn" }, `${chat.held} held`),
         unread && h("span", { class: "badge accent phone-hide" }, "unread"),

@@ -13,9 +13,12 @@ const FIRST = 20;
 const MORE = 100;
 const KEPT = { shape: "skipped", tone: "quiet", word: "In Claude Code" };
 
-/** foreignSessions(slug) → {node, load()}: a fold of rows, hidden where there are none. */
+/** foreignSessions(slug) → {node, begin()}: a fold of rows, hidden where there are none. Nothing
+ *  tells of a new one, so they are asked for once, when the fold opens and when a person comes back
+ *  to the page. */
 export function foreignSessions(slug) {
   let limit = FIRST;
+  let begun = null;
   const count = h("span", { class: "count" });
   const rows = h("ul", { class: "rows" });
   const more = button("Show more", {
@@ -27,7 +30,7 @@ export function foreignSessions(slug) {
   const foot = h("div", { class: "line center foot", hidden: true }, more);
   const node = h(
     "details",
-    { class: "archived", hidden: true },
+    { class: "archived", hidden: true, ontoggle: () => node.open && again() },
     h("summary", { class: "subhead" }, icon("right"), "Sessions of Claude Code", count),
     rows,
     foot,
@@ -39,6 +42,18 @@ export function foreignSessions(slug) {
     node.hidden = total === 0;
     foot.hidden = sessions.length >= total;
     keep(rows, sessions, (one) => one.id, row);
+  }
+
+  const again = () => load().catch(() => {}); // the connection bar says it
+  addEventListener("visibilitychange", () => !document.hidden && begun && again());
+
+  /** The first look; a later call is the same one, unless that failed. */
+  function begin() {
+    begun ??= load().catch((error) => {
+      begun = null;
+      throw error;
+    });
+    return begun;
   }
 
   function row(session) {
@@ -72,7 +87,7 @@ export function foreignSessions(slug) {
     );
   }
 
-  return { node, load };
+  return { node, begin };
 }
 
 /** Make a chat of it, and go there. */

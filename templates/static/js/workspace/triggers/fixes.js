@@ -25,13 +25,16 @@ export function waysOut(warning) {
   if (!listed || warning.includes("; convert it")) return [];
   const names = JSON.parse(listed);
   const all = { label: "Everything unasked", apply: (inputs) => (inputs.mode.value = BYPASS) };
+  const ask = { label: "Wait for a person", apply: (inputs) => (inputs.onAsk.value = "wait") };
   return [
     { label: `Name ${names.join(", ")}`, apply: (inputs) => inputs.grant(names) },
+    ...(warning.includes(WAIT) ? [ask] : []),
     ...(warning.endsWith(BYPASS) ? [all] : []),
   ];
 }
 
 const BYPASS = "bypassPermissions";
+const WAIT = "run.onAsk: wait";
 const zoneOf = (meant) => meant.replaceAll('"', "");
 
 /** The name among `names` nearest to `wanted`, if one is near enough to be meant. */

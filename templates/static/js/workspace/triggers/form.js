@@ -1,6 +1,7 @@
 // The fields of a trigger: one input per field of the record, and the way there and back.
 
 import { button, fill, h, icon } from "../../kit/dom.js";
+import { eventChoices, eventFields, eventNodes, readEvent, writeEvent } from "./events.js";
 import { fixOf, nearest } from "./fixes.js";
 import { zoneHelp } from "./zone.js";
 
@@ -28,6 +29,9 @@ const PLACES = {
   "run.maxSpawnDepth": "spawn",
   "run.overlap": "overlap",
   "run.backoff": "backoff",
+  "run.debounce": "debounce",
+  "run.match": "match",
+  "run.onAsk": "onAsk",
 };
 const GROUPS = {
   read: "Read",
@@ -38,7 +42,7 @@ const GROUPS = {
   servers: "MCP servers",
 };
 const MODES = {
-  default: "Ask, so deny when unattended",
+  default: "Ask before edits",
   acceptEdits: "Edit files unasked",
   bypassPermissions: "Everything unasked",
   plan: "Read only (plan)",
@@ -60,6 +64,7 @@ const radio = (group, value, label, shape) =>
   h("label", {}, h("input", { type: "radio", name: group, value }), shape && icon(shape), label);
 
 export function fields(catalogue) {
+  const gathered = eventFields(catalogue, text);
   const inputs = {
     name: text("name", { class: "input mono", spellcheck: "false" }),
     type: h(
@@ -78,10 +83,11 @@ export function fields(catalogue) {
     cron: text("cron", { class: "input mono", spellcheck: "false" }),
     interval: text("interval", { class: "input mono", spellcheck: "false" }),
     timezone: text("timezone", { placeholder: catalogue.timezone, list: "time-zones" }),
-    on: choice("on", [
-      ["onArchive", "After a chat is archived"],
-      ["afterTurn", "After a turn: adds instructions for the overview and changelog"],
-    ]),
+    on: choice("on", eventChoices(catalogue)),
+    match: gathered.match,
+    debounce: gathered.debounce,
+    example: gathered.example,
+    follow: gathered.follow,
     path: text("path", { class: "input mono", placeholder: "/deploy" }),
     what: h(
       "div",
@@ -109,6 +115,10 @@ export function fields(catalogue) {
     backoff: choice("backoff", [
       ["", "Try at most once an hour"],
       ["false", "Go on as before"],
+    ]),
+    onAsk: choice("onAsk", [
+      ["", "It is denied"],
+      ["wait", "It waits for a person"],
     ]),
     catchUp: choice("catchUp", [
       ["once", "Run once after the start"],
@@ -212,9 +222,11 @@ function nodes(inputs, times) {
     );
   };
   const two = (...children) => h("div", { class: "two" }, children);
+  const shown = (show, ...children) => h("div", { class: "two", dataset: { show } }, children);
   const list = [
     two(field("name", "Name"), field("type", "Starts")),
-    two(
+    shown(
+      "schedule",
       field("how", "Repeat by", { show: "schedule" }),
       field("cron", "Cron", {
         show: "schedule cron",
@@ -225,12 +237,14 @@ function nodes(inputs, times) {
         show: "schedule interval",
         hint: "A whole number and s, m, h or d, e.g. 30m",
       }),
-      field("on", "Event", { show: "event" }),
-      field("path", "Path", {
-        show: "webhook",
-        hint: "Stored only; nothing reaches it from outside",
-      }),
     ),
+    field("path", "Path", {
+      show: "webhook",
+      hint: "Stored only; nothing reaches it from outside",
+    }),
+    field("on", "Event", { show: "event" }),
+    shown("event gathers", ...eventNodes(field)),
+    inputs.example,
     h("div", { dataset: { show: "schedule" } }, times),
     field("what", "Instruction from"),
     field("prompt", "Prompt", {
@@ -254,6 +268,7 @@ function nodes(inputs, times) {
       field("catchUp", "If its time passed while stopped", { show: "schedule" }),
       field("backoff", "After three failures in a row", { show: "schedule" }),
       field("mode", "Permission"),
+      field("onAsk", "What needs a person's yes"),
       field("network", "Network", { hint: "Never more than the project's" }),
     ),
     two(
@@ -285,6 +300,7 @@ const pickValue = (seg, value) => {
 /** Show the fields that matter for what is chosen. */
 function arrange(inputs) {
   const on = new Set([picked(inputs.type), picked(inputs.how), picked(inputs.what)]);
+  on.add(inputs.follow(inputs.on.value));
   for (const root of inputs.root) {
     for (const node of [root, ...root.querySelectorAll("[data-show]")]) {
       if (node.dataset.show)
@@ -309,8 +325,10 @@ export function writeForm(inputs, { name, trigger, run }) {
   inputs.session.value = run.session ?? "new";
   inputs.mode.value = run.permissionMode ?? "";
   inputs.backoff.value = run.backoff === false ? "false" : "";
+  inputs.onAsk.value = run.onAsk === "wait" ? "wait" : "";
   inputs.network.value = run.network ?? "";
   inputs.spawn.value = run.maxSpawnDepth ?? "";
+  writeEvent(inputs, run);
   const ticks = [...inputs.tools.querySelectorAll("input")];
   for (const tick of ticks) tick.checked = run.tools?.includes(tick.value) ?? false;
   inputs.extra.value = (run.tools ?? [])
@@ -368,7 +386,9 @@ export function readForm(inputs) {
         ["maxTurns", number(inputs.maxTurns)],
         ["maxSpawnDepth", number(inputs.spawn)],
         ["overlap", inputs.overlap.value],
+        ["onAsk", inputs.onAsk.value],
         ["backoff", inputs.backoff.value && type === "schedule" ? false : ""],
+        ...readEvent(inputs, type),
       ]),
       tools: [...ticks, ...further(inputs)],
     },

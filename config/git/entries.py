@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from config.git import LARGEST
-from workspace.engines.light_typing import NamedTuple
+from config.process.light_typing import NamedTuple
 
 FILE, PROGRAM, LINK = "100644", "100755", "120000"
 

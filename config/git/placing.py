@@ -14,11 +14,11 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
+from config.git import entries
+from config.git.entries import LINK, PROGRAM, Found, Odd
 from config.storage import displaced, drafts, syscalls
 from config.storage.displaced import Left
 from config.storage.drafts import PREFIX, Draft, Folder, draft_name
-from workspace.trees import entries
-from workspace.trees.entries import LINK, PROGRAM, Found, Odd
 
 
 class Moved(Exception):

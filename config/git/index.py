@@ -1,0 +1,87 @@
+"""The user's index, changed for some paths alone: on a copy, which handover.py puts in its place.
+
+The copy keeps the time of the original, by which git tells which files it has to look into again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+from config.git import handover
+from config.git.entries import Entry
+from config.git.shadow import Shadow
+from config.git.snapshot import split
+from config.storage import opening
+
+NONE = "0"  # the mode of what goes
+
+
+class Index:
+    """An index in a file of ours, read and written through `shadow` with the user's objects."""
+
+    def __init__(self, shadow: Shadow, name: str) -> None:
+        self.shadow = shadow
+        self.path = shadow.dir / f"{name}.index"
+        for old in (self.path, Path(f"{self.path}.lock")):
+            old.unlink(missing_ok=True)
+
+    def copy(self) -> str:
+        """Become as the user's index is now; what handover compares it with."""
+        theirs = user_index(self.shadow)
+        try:
+            data, when = opening.contents(theirs, limit=handover.LARGEST), theirs.stat().st_mtime_ns
+        except FileNotFoundError:
+            return ""
+        self.path.write_bytes(data)
+        os.utime(self.path, ns=(when, when))
+        if any(self.shadow.git_dir.glob("sharedindex.*")):
+            more = {"GIT_INDEX_FILE": str(self.path)}
+            self.shadow.theirs("update-index", "--no-split-index", more=more)
+            os.utime(self.path, ns=(when, when))
+        return handover.mark(theirs)
+
+    def feed(self, paths: Iterable[str]) -> None:
+        """Take these paths as the work tree has them; their objects become the user's."""
+        told = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        self.run("update-index", "--add", "--replace", "--remove", "-z", "--stdin", stdin=told)
+
+    def set(self, wanted: Mapping[str, Entry | None]) -> None:
+        """Hold these entries, and nothing at a path of None."""
+        gone = "0" * (64 if self.shadow.sha256 else 40)
+        lines = [(path, entry or Entry(NONE, gone)) for path, entry in wanted.items()]
+        lines.sort(key=lambda line: line[1].mode != NONE)  # what goes makes room
+        told = b"".join(
+            b"%s %s\t%s\0" % (entry.mode.encode(), entry.oid.encode(), os.fsencode(path))
+            for path, entry in lines
+        )
+        self.run("update-index", "--replace", "-z", "--index-info", stdin=told)
+
+    def read(self, tree: str | None) -> None:
+        """Become this tree, or empty."""
+        self.run("read-tree", *([tree] if tree else ["--empty"]))
+
+    def entries(self, paths: Collection[str]) -> tuple[dict[str, Entry], list[str]]:
+        """What it holds at these paths, and every path that is in conflict."""
+        found, torn = {}, []
+        for line in split(self.run("ls-files", "-s", "-z")):
+            head, _, path = line.partition("\t")
+            mode, oid, stage = head.split(" ")
+            if stage != "0":
+                torn.append(path)
+            elif path in paths:
+                found[path] = Entry(mode, oid)
+        return found, torn
+
+    def tree(self) -> str:
+        return self.run("write-tree", "--missing-ok").decode().strip()
+
+    def run(self, *args: str, stdin: bytes | None = None) -> bytes:
+        objects = str(self.shadow.common_dir / "objects")
+        more = {"GIT_INDEX_FILE": str(self.path), "GIT_OBJECT_DIRECTORY": objects}
+        return self.shadow.run(*args, stdin=stdin, more=more)
+
+
+def user_index(shadow: Shadow) -> Path:
+    return shadow.git_dir / "index"

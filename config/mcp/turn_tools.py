@@ -1,0 +1,59 @@
+"""Tools that a part gives to the running turns of this service, beside what it offers on its /mcp.
+
+A part names a module in its AppConfig (`turn_tools`) with `REGISTRY`. Its operations are the tools
+`mcp__svc_<part>__<operation>` of every turn whose tool list has them; `<part>` is the name of the
+part's app, or what the module calls it (`PART`). They are run with a TurnCaller, and it is the
+part that keeps them to what lies in its directory. Nobody but a turn reaches them:
+docs/design/engines.md#tools-of-the-parts.
+
+`Operation.group` is what the gate goes by: `read` looks and `note` says something in the service's
+own files, which both run in every permission mode; `act` asks like a command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol
+
+from django.apps import apps
+
+from config.mcp.operations import Operation, Principal, Registry
+
+PREFIX = "mcp__svc_"  # how the name of every tool of the service begins
+KINDS: Mapping[str, str] = {"read": "R", "note": "P", "act": "X"}  # group -> class of a tool
+
+
+class TurnCaller(Principal, Protocol):
+    """The turn that calls: its chat, the engine it runs on, and where it works."""
+
+    @property
+    def project(self) -> str: ...
+    @property
+    def chat(self) -> str: ...
+    @property
+    def engine(self) -> str: ...
+    @property
+    def directory(self) -> Path:
+        """The real directory the turn works in."""
+        ...
+
+    @property
+    def apps(self) -> tuple[str, ...]:
+        """The apps that the turn's event is about, wherever they lie."""
+        ...
+
+
+@cache
+def registries() -> Mapping[str, Registry]:
+    """The tools of each part that has any, by the part's name."""
+    given = [one for one in apps.get_app_configs() if hasattr(one, "turn_tools")]
+    modules = {one.label: import_module(one.turn_tools) for one in given}
+    return {getattr(one, "PART", label): one.REGISTRY for label, one in modules.items()}
+
+
+def tool(part: str, operation: Operation) -> str:
+    """The name of an operation's tool."""
+    return f"{PREFIX}{part}__{operation.name}"

@@ -1,0 +1,104 @@
+"""What each app was last judged to be, and the word to the other parts when that changes.
+
+Up, down, given up as a crash loop, or stopped: states in between are passed over, and so is an app
+that answers badly. What is merely found (by a new daemon, of a new app, after a pause) is not told,
+nor what a user stopped; what falls as it starts is. Follows the stream's own patience with apps
+that flap: docs/design/dashboard.md#flapping
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Literal
+
+from django.db import close_old_connections, connections
+
+from config import signals
+from dashboard.health.evidence import Edge, Notice
+from dashboard.health.record import Reason, State
+from dashboard.health.runner import Report
+from dashboard.registry import records
+from dashboard.registry.app import App
+
+Standing = Literal["down", "up", "crash_loop", "stopped", ""]
+STATES: dict[State, Standing] = {State.UP: "up", State.DOWN: "down", State.STOPPED: "stopped"}
+FORGOTTEN = (Reason.PAUSED, Reason.INVALID_FILE, Reason.NO_PROBE)  # what was known is no measure
+
+
+class Standings:
+    """On the daemon's thread; what is told is told in order by a thread of its own, which may use
+    the database."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Standing] = {}
+        self._where: dict[str, str] = {}  # a fallen app has no process that would tell
+        self._thread = ThreadPoolExecutor(1, "svc-dashboard-signals")
+
+    def know(self, app: App) -> None:
+        """The app as it is by now."""
+        if cwd := _cwd(app):
+            self._where[app.slug] = cwd
+
+    def take(self, app: App, report: Report) -> None:
+        """What a piece of evidence came to."""
+        for event in report.events:
+            match event:
+                case Edge(before=before, after=after, reason=reason):
+                    self._passed(app.slug, before, after, reason)
+                case Notice(state):
+                    self._told(app, state, report.record.reason)
+
+    def forget(self, slug: str) -> None:
+        self._known.pop(slug, None)
+        self._where.pop(slug, None)
+
+    async def close(self) -> None:
+        """When what was said is told."""
+        last = self._thread.submit(connections.close_all)
+        self._thread.shutdown(wait=False)
+        await asyncio.wrap_future(last)
+
+    def _passed(self, slug: str, before: State, after: State, reason: Reason) -> None:
+        """A first judgement is what was found; a start that is seen to fail is none."""
+        if after is State.UNKNOWN and reason in FORGOTTEN:
+            self._known.pop(slug, None)
+        elif slug not in self._known and (standing := STATES.get(after)):
+            fell = before is State.STARTING and after is State.DOWN
+            self._known[slug] = "" if fell else standing
+
+    def _told(self, app: App, state: State, reason: Reason) -> None:
+        now = STATES.get(state)
+        before = self._known.get(app.slug)
+        if now is None or before is None:
+            return
+        if reason is Reason.CRASH_LOOP:
+            now = "crash_loop"
+        self._known[app.slug] = now
+        same = now == before or (now == "down" and before == "crash_loop")
+        if now != "stopped" and now and not same:
+            cwd = self._where.get(app.slug)
+            happening = signals.AppChanged(
+                app=app.slug,
+                name=app.name,
+                directory=Path(cwd) if cwd else None,
+                state=now,
+                reason=reason.value,
+                always=app.policy.always,
+                before=before,
+            )
+            self._thread.submit(_tell, happening)
+
+
+def _cwd(app: App) -> str:
+    """Where it runs, else where its file says it does; "" when neither is known."""
+    match = app.file.match if app.file else None
+    said = records.cwd(app) or (match.cwd if match else None) or ""
+    return said if said.startswith("/") and not set("*?[") & set(said) else ""
+
+
+def _tell(happening: signals.AppChanged) -> None:
+    close_old_connections()
+    signals.tell(signals.app_changed, happening)
+    close_old_connections()

@@ -1,0 +1,87 @@
+"""Apps as a running turn of the workspace reaches them: those of the directory it works in.
+
+Also those that its own event names, as its trigger was told to look at them. Of any other the turn
+does not learn that it exists. See
+docs/design/trust.md#what-a-turn-reaches-of-the-other-parts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from config.web.http import threads
+from dashboard.daemon import Views, current, read
+from dashboard.files import errors, layout
+from dashboard.operations import finding, services
+from dashboard.operations.common import Record, app_record
+from dashboard.operations.finding import Found, Waited
+from dashboard.operations.services import Action
+from dashboard.registry.records import App
+from dashboard.services import logs
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The apps a turn may look at: in `directory`, or of these slugs."""
+
+    directory: Path
+    named: Collection[str] = ()
+
+    def holds(self, app: App) -> bool:
+        return app["slug"] in self.named or self.contains(app)
+
+    def contains(self, one: Record) -> bool:
+        """Whether its service is started there; without one, whether it runs there."""
+        home = (one.get("config") or {}).get("service") or {}
+        at = home.get("cwd") or (one["identity"] or {}).get("cwd")
+        if not isinstance(at, str) or not at.startswith(("/", "~")):
+            return False
+        real = Path(os.path.realpath(Path(at).expanduser()))
+        return real.is_relative_to(os.path.realpath(self.directory))
+
+
+def find_app(reach: Reach, *, port: int | None = None) -> Found:
+    """The apps and listeners within reach, those at one port where one is given."""
+    seen = read(Views.observed)
+    listeners = [*seen["observed"], *seen["ignored"]]
+    return {
+        "apps": [
+            one
+            for one in read(Views.apps, "masked")
+            if reach.holds(one) and port in (None, one["port"])
+        ],
+        "observed": [
+            one for one in listeners if reach.contains(one) and port in (None, one["port"])
+        ],
+        "own": [],
+    }
+
+
+async def wait_for_app(
+    reach: Reach, *, slug: str, state: str, timeout_seconds: float = 30
+) -> Waited:
+    """As finding.wait_for_app."""
+    await threads.brief(_reached, reach, slug)
+    return await finding.wait_for_app(slug=slug, state=state, timeout_seconds=timeout_seconds)
+
+
+def app_logs(reach: Reach, *, slug: str, lines: int, after: int | None = None) -> logs.Tail:
+    """The end of a service's log."""
+    _reached(reach, slug)
+    return services.app_logs(slug=slug, lines=lines, after=after)
+
+
+def act(reach: Reach, *, slug: str, action: str) -> Action:
+    """Start, stop or restart a service: its command runs as the user's, outside the turn."""
+    _reached(reach, slug)
+    return services.service(slug=slug, action=action)
+
+
+def _reached(reach: Reach, slug: str) -> None:
+    """NotFound, as for an app there is not."""
+    layout.place("apps", slug)
+    if not reach.holds(app_record(current(), slug)):
+        raise errors.not_found("apps", slug)

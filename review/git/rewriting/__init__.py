@@ -1,0 +1,4 @@
+"""New commits for old ones: which fixup belongs where, the replay, and the tips of before.
+
+Nothing here needs a work tree. See docs/design/review.md#apply-and-fold.
+"""

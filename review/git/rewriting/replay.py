@@ -1,0 +1,146 @@
+"""A chain of commits made again with its fixups folded, by trees alone: no work tree, no index.
+
+What it writes are objects that nothing leads to until a ref is moved.
+See docs/design/review.md#apply-and-fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from config.git import command
+from config.git.command import GitError
+from review.git import output
+from review.git.repository import Repository
+from review.git.rewriting import raw
+from review.git.rewriting.autosquash import Fold
+from review.git.rewriting.raw import Raw
+
+
+class Clash(Exception):
+    """Two changes do not go together: the commit that could not be made again, and its files."""
+
+    def __init__(self, sha: str, paths: list[str]) -> None:
+        super().__init__(sha)
+        self.sha, self.paths = sha, paths
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """`made`: old sha of every commit of the chain -> the new one that stands in its place. That of
+    a fold is what comes before it in the new chain: where a branch that ended there ends now."""
+
+    tip: str
+    tree: str
+    made: Mapping[str, str]
+
+
+def replay(
+    repository: Repository, chain: Sequence[Raw], folds: Sequence[Fold], committer: bytes
+) -> Replayed:
+    """The chain, oldest first, with each fold behind its target. Clash; GitError."""
+    return _Replay(repository, folds, committer).run(chain)
+
+
+class _Replay:
+    def __init__(self, repository: Repository, folds: Sequence[Fold], committer: bytes) -> None:
+        self.repository = repository
+        self.committer = committer
+        self.moved = {fold.sha: fold for fold in folds}
+
+    def run(self, chain: Sequence[Raw]) -> Replayed:
+        by_sha = {one.sha: one for one in chain}
+        self.before = self._trees(chain)
+        groups: dict[str, list[Raw]] = {}
+        for one in chain:
+            if one.sha not in self.moved:
+                groups[one.sha] = []
+        for fold in self.moved.values():
+            groups[fold.target].append(by_sha[fold.sha])
+        tip = chain[0].parents[0] if chain[0].parents else None
+        tree = self.before[chain[0].sha]
+        made: dict[str, str] = {}
+        for one in chain:
+            if one.sha in self.moved:
+                assert tip is not None, "a fold stands above its target"
+                made[one.sha] = tip
+                continue
+            tip, tree = self._group(one, groups[one.sha], tip, tree)
+            made[one.sha] = tip
+        assert tip is not None, "a chain has commits"
+        return Replayed(tip, tree, made)
+
+    def _trees(self, chain: Sequence[Raw]) -> dict[str, str]:
+        """The tree that each commit was made on."""
+        below = [one.parents[0] for one in chain[:1] if one.parents]
+        base = raw.read(self.repository, below)
+        first = base[0].tree if base else self.repository.empty_tree
+        trees = [first, *(one.tree for one in chain)]
+        return {one.sha: tree for one, tree in zip(chain, trees, strict=False)}
+
+    def _group(
+        self, target: Raw, folded: Sequence[Raw], tip: str | None, tree: str
+    ) -> tuple[str, str]:
+        """One commit with what folds into it; the same one while nothing below it changed."""
+        if not folded and tip == (target.parents[0] if target.parents else None):
+            return target.sha, target.tree
+        message = target.message
+        for one in (target, *folded):
+            tree = self._picked(one, tree)
+            if (fold := self.moved.get(one.sha)) is not None:
+                message = _message(message, target, one, fold)
+        made = target.with_message(message).bytes(tree, tip, self.committer)
+        return raw.store(self.repository, made), tree
+
+    def _picked(self, commit: Raw, tree: str) -> str:
+        """The tree with the commit's change on top."""
+        if tree == self.before[commit.sha]:
+            return commit.tree
+        # A commit of that tree beside the picked one: their merge base is the parent of both.
+        beside = raw.store(
+            self.repository, commit.bytes(tree, commit.parents[0], b"svc <svc@localhost> 0 +0000")
+        )
+        told = merged(self.repository, beside, commit.sha)
+        if isinstance(told, list):
+            raise Clash(commit.sha, told)
+        return told
+
+
+def merged(repository: Repository, ours: str, theirs: str) -> str | list[str]:
+    """The tree of their merge; the paths that clash where there is none. GitError."""
+    asked = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+    try:
+        told = command.run(
+            repository.common_dir, *asked, environ=repository.environ, accepted=(0, 1)
+        )
+    except GitError as error:
+        if "usage:" in error.text or "not a valid" in error.text.lower():
+            raise GitError("failed", "Folding needs git 2.38 or later") from None
+        raise
+    tree, *paths = [part.decode(errors="surrogateescape") for part in told.split(b"\0")]
+    if not output.SHA.fullmatch(tree):
+        raise GitError("failed", "git merge-tree said nothing")
+    found = list(dict.fromkeys(path for path in paths if path))
+    return found or tree
+
+
+def _message(before: bytes, target: Raw, commit: Raw, fold: Fold) -> bytes:
+    """What the folded message adds, in the encoding of the target."""
+    if fold.act == "fixup":
+        return before
+    said = commit.message.partition(b"\n")[2].lstrip(b"\n")
+    if target.encoding.lower() != commit.encoding.lower():
+        text = said.decode(_known(commit.encoding), "replace")
+        said = text.encode(_known(target.encoding), "replace")
+    if not said.strip():
+        return before
+    return said if fold.act == "amend" else before.rstrip(b"\n") + b"\n\n" + said
+
+
+def _known(encoding: str) -> str:
+    try:
+        "".encode(encoding)
+    except LookupError:
+        return "utf-8"
+    return encoding

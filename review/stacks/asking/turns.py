@@ -1,0 +1,192 @@
+"""What a running turn may do with the review of the repository it works in.
+
+Each takes the turn's directory and answers plain values; the wall decides what there is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypedDict
+
+from django.conf import settings
+
+from config.errors import Invalid, NotFound, TooLarge
+from config.jsonio import clean
+from review import events
+from review.git import objects
+from review.git.diffs import diff
+from review.stacks import changes
+from review.stacks import repo as repos
+from review.stacks.asking import wall
+from review.stacks.asking.since import since
+from review.stacks.asking.wall import Found
+from review.stacks.values import Item, Repo
+from review.threads import asked, asking, records
+
+MOST_DIFF = 400_000  # characters of one answer
+LISTED, SAID = 100, 300  # threads, and characters of what was said last in each
+STATES = ("open", "asked", "answered", "unresolved", "all")
+
+
+class Place(TypedDict):
+    """The commit that something stands on."""
+
+    project: str
+    repo: str
+    commit: str
+    title: str
+
+
+class Row(Place):
+    """A thread in a list."""
+
+    thread: str
+    state: asked.State
+    path: str | None
+    line: int | None
+    said_last: str
+    by: str | None
+
+
+def list_threads(
+    directory: Path, *, commit: str | None, state: str, project: str | None
+) -> dict[str, Any]:
+    """The threads of the repository or of one commit, at most a hundred."""
+    if state not in STATES:
+        raise Invalid(f'"state" is one of {", ".join(STATES)}')
+    found = (
+        wall.of_commit(directory, commit, project)
+        if commit
+        else list(wall.discussed(directory, project))
+    )
+    wanted = [one for one in found if _wanted(one, state)]
+    rows = [_row(one) for one in wanted[:LISTED]]
+    return {"threads": rows, "more": max(0, len(wanted) - LISTED)}
+
+
+def read_thread(directory: Path, *, thread: str, project: str | None) -> dict[str, Any]:
+    """One thread with the lines it is about, and what changed there since it was asked about."""
+    found = wall.thread(directory, thread, project)
+    record: dict[str, Any] = {
+        **_place(found.repo, found.item),
+        **records.thread(found.target, thread),
+    }
+    if found.thread.asked is None:
+        return record
+    slug, repo = found.repo.project.slug, found.repo.entry.name
+    try:
+        return record | {"since_asked": since(slug, repo, found.item.commit.sha, thread)}
+    except NotFound:  # the commit is gone that it was asked about
+        return record
+
+
+def read_diff(
+    directory: Path, *, commit: str, path: str | None, project: str | None
+) -> dict[str, Any]:
+    """A commit's message and its change as a unified diff, or that of one file."""
+    one, item = wall.commit(directory, commit, project)
+    assert one.repository is not None
+    shown = item.shown_commit
+    names = [name for file in shown.files for name in (file.path, file.old_path) if name]
+    if path is not None and path not in names:
+        raise NotFound('"path" is not a file changed by this commit')
+    data = diff.unified(one.repository, shown, [path] if path else [])
+    if len(data) > MOST_DIFF:
+        raise TooLarge(
+            f"The diff is larger than {MOST_DIFF:,} characters; read one file with `path`"
+        )
+    return {
+        **_place(one, item),
+        "message": clean(f"{shown.subject}\n\n{shown.body}".strip()),
+        "diff": clean(objects.text(data)[0]),
+    }
+
+
+def list_stacks(directory: Path, *, project: str | None) -> dict[str, Any]:
+    """The stacks of the repository, each with its commits bottom to top."""
+    return {
+        "stacks": [
+            {
+                "project": one.project.slug,
+                "repo": one.entry.name,
+                "path": str(one.entry.path),
+                "title": stack.title,
+                "commits": [_counted(one, one.by_sha[sha]) for sha in stack.commits],
+            }
+            for one in wall.loaded(directory, project)
+            for stack in one.stacks
+        ]
+    }
+
+
+def reply(
+    directory: Path, *, thread: str, body: str, author: str, project: str | None
+) -> dict[str, Any]:
+    """Answer a thread."""
+    found = wall.thread(directory, thread, project)
+    changes.reply(*_names(found), thread, me=author, body=body)
+    return _now(directory, found)
+
+
+def propose_resolved(
+    directory: Path, *, thread: str, author: str, project: str | None
+) -> dict[str, Any]:
+    """Say that a thread is done; it is resolved at once where the project lets agents do that."""
+    found = wall.thread(directory, thread, project)
+    if _agents_resolve(found):
+        changes.resolve_thread(*_names(found), thread, me=author)
+    elif asking.propose(found.target, thread, by=author):
+        events.review(*_names(found))
+    return _now(directory, found)
+
+
+def _agents_resolve(found: Found) -> bool:
+    said = found.repo.project.agents_resolve
+    return bool(settings.SVC.agents_resolve) if said is None else said
+
+
+def _wanted(found: Found, state: str) -> bool:
+    is_now = asking.state(found.thread)
+    return state in ("all", is_now) or (state == "unresolved" and is_now != "resolved")
+
+
+def _row(found: Found) -> Row:
+    thread, last = found.thread, found.thread.comments[-1]
+    return {
+        "thread": thread.id,
+        "state": asking.state(thread),
+        **_place(found.repo, found.item),
+        "path": thread.path,
+        "line": thread.line,
+        "said_last": clean(last.body[:SAID]),
+        "by": last.author,
+    }
+
+
+def _place(one: Repo, item: Item) -> Place:
+    return {
+        "project": one.project.slug,
+        "repo": one.entry.name,
+        "commit": item.commit.sha,
+        "title": clean(item.title),
+    }
+
+
+def _counted(one: Repo, item: Item) -> dict[str, Any]:
+    threads, resolved, *_ = records.counts(repos.target(one, item))
+    title = {"commit": item.commit.sha, "title": clean(item.title)}
+    return {**title, "status": item.status, "threads": threads, "unresolved": threads - resolved}
+
+
+def _names(found: Found) -> tuple[str, str, str]:
+    return found.repo.project.slug, found.repo.entry.name, found.item.commit.sha
+
+
+def _now(directory: Path, found: Found) -> dict[str, Any]:
+    """The thread after a write."""
+    again = wall.thread(directory, found.thread.id, found.repo.project.slug)
+    return {
+        "thread": again.thread.id,
+        "state": asking.state(again.thread),
+        **_place(again.repo, again.item),
+    }

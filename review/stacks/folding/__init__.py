@@ -1,0 +1,4 @@
+"""Apply and fold: a suggestion becomes a fixup commit, fixups become part of what they mend.
+
+See docs/design/review.md#apply-and-fold.
+"""

@@ -1,0 +1,66 @@
+"""What a ```suggestion block asks for: these lines instead of the ones its thread is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from config.errors import Conflict
+from review import markdown
+from review.git import objects
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Lines `first` to `last` of a file become `lines`; `thread` asks for it."""
+
+    first: int
+    last: int
+    lines: tuple[str, ...]
+    thread: str
+
+
+def blocks(body: str) -> list[tuple[str, ...]]:
+    """The lines of each suggestion of a comment; one that is not closed ends with the comment."""
+    found = markdown.blocks(body, markdown.SUGGESTION)
+    return [tuple(text.removesuffix("\n").split("\n") if text else ()) for text in found]
+
+
+def applied(data: bytes, edits: Sequence[Edit], name: str) -> bytes:
+    """The file with all of them. Conflict when two meet, or its encoding cannot hold one."""
+    lines = _split(data)
+    encoding = _encoding(data, name)
+    below = len(lines) + 1
+    for edit in sorted(edits, key=lambda edit: (edit.first, edit.last), reverse=True):
+        if edit.last >= below:
+            raise Conflict(f"Two suggestions change line {edit.last} of {name}; apply one of them.")
+        below = edit.first
+        lines[edit.first - 1 : edit.last] = _lines(edit, lines, encoding, name)
+    return b"".join(lines)
+
+
+def _split(data: bytes) -> list[bytes]:
+    """Lines with their ends, as git counts them."""
+    parts = data.split(b"\n")
+    return [part + b"\n" for part in parts[:-1]] + [part for part in parts[-1:] if part]
+
+
+def _lines(edit: Edit, lines: Sequence[bytes], encoding: str, name: str) -> list[bytes]:
+    """The new lines, ended as the old ones are."""
+    end = b"\r\n" if lines[edit.first - 1].endswith(b"\r\n") else b"\n"
+    try:
+        made = [line.removesuffix("\r").encode(encoding) + end for line in edit.lines]
+    except UnicodeEncodeError:
+        raise Conflict(
+            f"{name} is encoded as {encoding}, which has no sign for some of the suggestion."
+        ) from None
+    if made and not lines[edit.last - 1].endswith(b"\n"):
+        made[-1] = made[-1].removesuffix(end)
+    return made
+
+
+def _encoding(data: bytes, name: str) -> str:
+    found = objects.text(data)[1]
+    if found == "unknown" or objects.is_binary(data):
+        raise Conflict(f"{name} is no text that could be changed here.")
+    return found

@@ -1,0 +1,318 @@
+"""A file becomes as HEAD has it, by way of a checkpoint that gives it back.
+
+The checkpoint is a commit as of git's stash: the files as they lay there, its parent the same files
+as they were staged, its message what became of each.
+See docs/design/review.md#committing-and-discarding.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import secrets
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypedDict
+
+from django.conf import settings
+
+from config.errors import Conflict, Invalid, NotFound, SvcError
+from config.git import entries, shadow, snapshot
+from config.git.command import GitError
+from config.git.entries import LINK, Entry
+from config.git.index import Index, user_index
+from config.git.shadow import Shadow
+from review import events, projects
+from review.git.commits import SUBMODULE, Changed, shown_path
+from review.stacks.worktree import looks, repositories
+from review.stacks.worktree.looks import Look
+
+REFS = "refs/svc/checkpoints/worktree"
+ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}")
+DAY_S = 86_400
+MOST = 50
+Held = dict[str, Entry | None]
+
+
+class Discarded(TypedDict):
+    """`id` is that of the checkpoint, for an undo. `files`: the paths that changed."""
+
+    id: str
+    path: str
+    files: list[str]
+
+
+class Earlier(TypedDict):
+    id: str
+    path: str
+    at: str
+
+
+class Listed(TypedDict):
+    """What was discarded here, the last first."""
+
+    discarded: list[Earlier]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a checkpoint says: of each path what lay there (`was`), what was `staged`, what the
+    index and the work tree had afterwards (`head`, `now`)."""
+
+    path: str
+    root: str
+    was: Held
+    staged: Held
+    head: Held
+    now: Held
+
+    def told(self) -> str:
+        return json.dumps({name: getattr(self, name) for name in self.__slots__})
+
+    @classmethod
+    def read(cls, text: str) -> Kept:
+        told = json.loads(text)
+        held = {
+            name: {path: Entry(*entry) if entry else None for path, entry in told[name].items()}
+            for name in ("was", "staged", "head", "now")
+        }
+        return cls(told["path"], told["root"], **held)
+
+
+def discard(project: str, repo: str, *, path: Any = None, look: Any = None) -> Discarded:
+    """Let the file be as HEAD has it, in the work tree and in the index; a new one is deleted.
+
+    Invalid for a path that does not differ. Conflict as of a commit, and for what no checkpoint
+    can hold.
+    """
+    if not isinstance(path, str) or not path:
+        raise Invalid('"path" is required')
+    with repositories.held(project, repo) as mine:
+        found = looks.look(project, repo)
+        changed = looks.named(found, path)
+        if changed is None:
+            raise Invalid('"path" is not a file that differs from HEAD')
+        looks.unchanged(found, look, [changed])
+        paths = repositories.touched([changed])
+        repositories.refuse_filtered(mine, paths)
+        _prune(mine)
+        try:
+            made = _Discarding(mine, found, changed, paths)
+            name = made.keep()
+        except GitError as error:
+            text = f"{shown_path(changed.path)} stays: it cannot be kept for an undo ({error.text})"
+            raise Conflict(text, code="not_kept") from None
+        try:
+            repositories.handed_over(mine, made.prepared)
+        except (SvcError, GitError):
+            snapshot.drop(mine, [f"{REFS}/{name}"])
+            raise
+    looks.forget(project, repo)
+    events.project(project, "worktree")
+    return {"id": name, "path": shown_path(changed.path), "files": _shown(paths)}
+
+
+def undo(project: str, repo: str, *, name: Any = None) -> Discarded:
+    """Give back what was discarded. NotFound, Conflict when the file was written since."""
+    if not isinstance(name, str) or not ID.fullmatch(name):
+        raise Invalid('"id" must be the "id" of a discard')
+    with repositories.held(project, repo) as mine:
+        kept = _read(mine, name)
+        turning = _Undoing(mine, kept)
+        if turning.needed():
+            repositories.handed_over(mine, turning.prepared)
+    looks.forget(project, repo)
+    events.project(project, "worktree")
+    return {"id": name, "path": shown_path(kept.path), "files": _shown(kept.was)}
+
+
+def listed(project: str, repo: str) -> Listed:
+    """What can be given back: at most 50, as long as each is kept. NotFound without a work tree."""
+    mine = shadow.opened(projects.repo(projects.get(project), repo).path)
+    if mine is None:
+        raise NotFound("This repository has no work tree")
+    form = "%(refname:lstrip=4)%00%(committerdate:unix)%00%(contents:body)%00"
+    asked = ("for-each-ref", "--sort=-refname", f"--count={MOST}", f"--format={form}", REFS)
+    told = mine.theirs(*asked).decode().split("\0")[:-1]
+    found: list[Earlier] = []
+    for name, when, body in zip(told[::3], told[1::3], told[2::3], strict=True):
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            kept = Kept.read(body)
+            if kept.root == str(mine.root):
+                at = datetime.fromtimestamp(int(when), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+                found.append({"id": name.strip(), "path": shown_path(kept.path), "at": at})
+    return {"discarded": found}
+
+
+class _Discarding:
+    """One file on its way back to HEAD; of a renamed one, both of its paths."""
+
+    def __init__(self, mine: Shadow, found: Look, changed: Changed, paths: list[str]) -> None:
+        self.mine, self.found, self.changed, self.paths = mine, found, changed, paths
+        self.head = {path: self._of_head(path) for path in paths}
+        self.texts = {path: _text(found.view, path, entry) for path, entry in self.head.items()}
+        self.was: Held = {}
+
+    def _of_head(self, path: str) -> Entry | None:
+        file = self.changed
+        if file.old_mode == SUBMODULE:
+            raise Conflict(f"{shown_path(path)} is a submodule in HEAD", code="submodule")
+        if file.status in ("added", "copied") or (path == file.path and file.status == "renamed"):
+            return None
+        return Entry(file.old_mode or "", file.old_oid or "")
+
+    def keep(self) -> str:
+        """Make the checkpoint; its name."""
+        for path in self.paths:
+            place = self.mine.root / path
+            if place.is_dir() and not place.is_symlink():
+                text = f"A folder stands in the place of {shown_path(path)}; discard what is in it"
+                raise Conflict(text, code="in_the_way")
+        trees, staged = Index(self.mine, "kept"), Index(self.found.view, "copy")
+        trees.read(None)
+        trees.feed(self.paths)
+        lying, _ = trees.entries(set(self.paths))
+        staged.copy()
+        listed, torn = staged.entries(set(self.paths))
+        repositories.refuse_torn(path for path in torn if path in self.paths)
+        self.was = {path: lying.get(path) for path in self.paths}
+        now = {path: self._now(path) for path in self.paths}
+        held = {path: listed.get(path) for path in self.paths}
+        kept = Kept(self.changed.path, str(self.mine.root), self.was, held, self.head, now)
+        below = Index(self.mine, "staged")
+        below.read(None)
+        below.set({path: entry for path, entry in held.items() if entry})
+        parent = snapshot.commit(self.mine, below.tree(), "What was staged")
+        name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(4)}"
+        message = f"Discarded in the work tree\n\n{kept.told()}"
+        snapshot.keep(self.mine, f"{REFS}/{name}", trees.tree(), message, parent)
+        return name
+
+    def _now(self, path: str) -> Entry | None:
+        entry, text = self.head[path], self.texts[path]
+        if entry is None or text is None:
+            return None
+        return Entry(entry.mode, entries.oid(text, sha256=self.mine.sha256))
+
+    def prepared(self) -> dict[str, Any]:
+        index = _index(self.mine, self.found.view, self.head)
+        files = [
+            {"path": path, "was": self.was[path]}
+            | _placed(self.mine, f"source-{n}", self.head[path], self.texts[path])
+            for n, path in enumerate(self.paths)
+        ]
+        return {"index": index, "files": _goes_first(files), "ref": None}
+
+
+class _Undoing:
+    """What was discarded on its way back."""
+
+    def __init__(self, mine: Shadow, kept: Kept) -> None:
+        self.mine, self.kept = mine, kept
+        self.lying: Held = {}
+
+    def needed(self) -> bool:
+        """Whether anything is left to do. Conflict when a path holds neither."""
+        for path, was in self.kept.was.items():
+            try:
+                found = entries.at(str(self.mine.root), path, sha256=self.mine.sha256)
+            except (OSError, entries.Odd):
+                raise _since(path) from None
+            self.lying[path] = found.entry if found else None
+            if self.lying[path] not in (was, self.kept.now[path]):
+                raise _since(path)
+        return self.lying != self.kept.was or bool(self._restaged())
+
+    def _restaged(self) -> Held:
+        """What goes back into the index: nothing where somebody staged something since."""
+        copy = Index(self.mine, "copy")
+        copy.copy()
+        listed, torn = copy.entries(set(self.kept.was))
+        return {
+            path: staged
+            for path, staged in self.kept.staged.items()
+            if staged != self.kept.head[path] == listed.get(path) and path not in torn
+        }
+
+    def prepared(self) -> dict[str, Any]:
+        index = _index(self.mine, self.mine, self._restaged())
+        files = [
+            {"path": path, "was": self.lying[path]}
+            | _placed(self.mine, f"source-{n}", was, _raw(self.mine, was))
+            for n, (path, was) in enumerate(self.kept.was.items())
+            if self.lying[path] != was
+        ]
+        return {"index": index, "files": _goes_first(files), "ref": None}
+
+
+def _index(mine: Shadow, through: Shadow, wanted: Held) -> dict[str, str] | None:
+    """The index with these entries, none of which knows the size of its file any more; None where
+    it has nothing at any of these paths and is to have nothing."""
+    copy = Index(through, "copy")
+    was = copy.copy()
+    listed, _ = copy.entries(set(wanted))
+    if not listed and not any(wanted.values()):
+        return None
+    copy.set(wanted)
+    return {"path": str(user_index(mine)), "new": str(copy.path), "was": was}
+
+
+def _placed(mine: Shadow, name: str, wanted: Entry | None, text: bytes | None) -> dict[str, Any]:
+    """What comes to a path, as handover takes it."""
+    source = mine.dir / name
+    source.write_bytes(text or b"")
+    return {"mode": wanted.mode if wanted else None, "source": str(source)}
+
+
+def _goes_first(files: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(files, key=lambda change: change["mode"] is not None)
+
+
+def _text(view: Shadow, path: str, entry: Entry | None) -> bytes | None:
+    """The bytes that a checkout would write: line ends as git has them here."""
+    if entry is None:
+        return None
+    if entry.mode == LINK:
+        return view.run("cat-file", "blob", entry.oid)
+    return view.run("cat-file", "--filters", f"--path={path}", entry.oid)
+
+
+def _raw(mine: Shadow, entry: Entry | None) -> bytes | None:
+    return mine.run("cat-file", "blob", entry.oid) if entry else None
+
+
+def _read(mine: Shadow, name: str) -> Kept:
+    missing = NotFound("No such discard here: it is too old, or of another repository")
+    try:
+        told = mine.run("cat-file", "commit", _sha(mine, f"{REFS}/{name}"))
+        kept = Kept.read(told.decode().partition("\n\n")[2].partition("\n\n")[2])
+    except (GitError, ValueError, KeyError, TypeError):
+        raise missing from None
+    if kept.root != str(mine.root):
+        raise missing
+    return kept
+
+
+def _sha(mine: Shadow, ref: str) -> str:
+    return mine.theirs("rev-parse", "--verify", "-q", ref).decode().strip()
+
+
+def _prune(mine: Shadow) -> None:
+    """Drop what is older than checkpoints are kept."""
+    before = time.time() - (settings.SVC.checkpoint_days or 1) * DAY_S
+    with contextlib.suppress(GitError):
+        asked = ("for-each-ref", "--format=%(refname)%00%(committerdate:unix)%00", REFS)
+        told = mine.theirs(*asked).decode().replace("\n", "").split("\0")
+        old = [ref for ref, when in zip(told[::2], told[1::2], strict=False) if int(when) < before]
+        snapshot.drop(mine, old)
+
+
+def _since(path: str) -> Conflict:
+    text = f"{shown_path(path)} was written since it was discarded, and stays as it is"
+    return Conflict(text, code="changed")
+
+
+def _shown(paths: Any) -> list[str]:
+    return [shown_path(path) for path in paths]

@@ -1,0 +1,245 @@
+"""What is not committed: the work tree of a repository against its HEAD, by the same diff.
+
+Read through a repository of ours with objects of its own, so that a look writes nothing into the
+user's and runs nothing of it. See docs/design/review.md#the-work-tree.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict
+
+from config.errors import Conflict, Invalid, NotFound, Unavailable
+from config.git import shadow, snapshot
+from config.git.command import GitError
+from config.git.shadow import Shadow
+from config.storage import files as storage
+from review import caches, projects
+from review.git import refs, underway
+from review.git.commits import SUBMODULE, Changed, Commit, shown_path
+from review.git.log import history
+from review.git.output import SHA
+from review.git.repository import Repository, open_repository
+from review.stacks.contents import files as texts
+from review.stacks.contents import images
+
+COUNTED_S = 2.0  # pages that are kept up ask often
+WORD = "WORKTREE"  # stands where the sha of a commit stands
+MOST = 200  # files with texts in one answer
+FRESH_S = 86_400  # objects of looks are thrown away after a day
+
+
+class Changes(TypedDict):
+    """`head` is null before the first commit, `branch` while HEAD is detached. `left`: what is not
+    looked at, a folder with its slash. `look` names what was seen, for a commit of just that.
+    `blocked`: why nothing can be committed now."""
+
+    sha: str
+    look: str
+    blocked: str | None
+    head: str | None
+    branch: str | None
+    additions: int
+    deletions: int
+    truncated: bool
+    left: list[str]
+    files: list[texts.Record]
+
+
+class Count(TypedDict):
+    """What is not committed in one repo, counted."""
+
+    repo: str
+    head: str | None
+    branch: str | None
+    files: int
+    additions: int
+    deletions: int
+
+
+class Counts(TypedDict):
+    repos: list[Count]
+
+
+_counted: caches.Memory[tuple[str, str], tuple[float, Count | None]] = caches.Memory(512)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The work tree at one moment, as a commit that only we know; `files` are those that differ."""
+
+    repository: Repository
+    commit: Commit
+    files: tuple[Changed, ...]
+    pointers: refs.Refs
+    left: list[str]
+    view: Shadow
+    blocked: str | None
+
+    @property
+    def branch(self) -> str | None:
+        name = self.pointers.head_ref
+        return name.removeprefix(refs.HEADS) if name else None
+
+
+def changes(project: str, repo: str, *, contents: Any = "all") -> Changes:
+    """Every file that differs from HEAD; texts of as many as are asked for, 200 at most."""
+    asked = texts.wanted(contents)
+    found = look(project, repo)
+    most = asked if isinstance(asked, int) else len(found.files) if asked == "all" else 0
+    most = min(most, MOST)
+    return {
+        "sha": WORD,
+        "look": found.commit.sha,
+        "blocked": found.blocked,
+        "head": found.pointers.head,
+        "branch": found.branch,
+        "additions": sum(file.additions or 0 for file in found.files),
+        "deletions": sum(file.deletions or 0 for file in found.files),
+        "truncated": len(found.files) > most,
+        "left": [shown_path(name) for name in found.left],
+        "files": list(_records(found, most)),
+    }
+
+
+def counts(project: str) -> Counts:
+    """How much is not committed in each repo; one that cannot be looked at is left out."""
+    names = [entry.name for entry in projects.get(project).repos if not entry.errors]
+    found = [count(project, name) for name in names]
+    return {"repos": [one for one in found if one]}
+
+
+def count(project: str, repo: str) -> Count | None:
+    """The same of one repo, as of 2 s ago at most; None where there is no work tree to look at."""
+    known = _counted.get((project, repo))
+    if known is None or time.monotonic() - known[0] > COUNTED_S:
+        known = _counted.put((project, repo), (time.monotonic(), _count(project, repo)))
+    return known[1]
+
+
+def forget(project: str, repo: str) -> None:
+    """Count again: something of ours has changed."""
+    _counted.put((project, repo), (float("-inf"), None))
+
+
+def _count(project: str, repo: str) -> Count | None:
+    try:
+        found = look(project, repo)
+    except (GitError, NotFound, Unavailable):
+        return None
+    return {
+        "repo": repo,
+        "head": found.pointers.head,
+        "branch": found.branch,
+        "files": len(found.files),
+        "additions": sum(file.additions or 0 for file in found.files),
+        "deletions": sum(file.deletions or 0 for file in found.files),
+    }
+
+
+def file(project: str, repo: str, path: str | None) -> texts.Record:
+    """One file of them, whole. NotFound when it is as HEAD has it."""
+    if path is None:
+        raise Invalid('"path" is required')
+    found = look(project, repo)
+    changed = named(found, path)
+    if changed is None:
+        raise NotFound('"path" is not a file that differs from HEAD')
+    (record,) = texts.Files(found.repository, found.commit).whole([changed])
+    return record
+
+
+def image(project: str, repo: str, path: str | None, side: str | None) -> tuple[bytes, str]:
+    """An image that differs, as HEAD has it (LEFT) or as it is (RIGHT): its bytes and type."""
+    found = look(project, repo)
+    return images.of(found.repository, found.commit, path, side)
+
+
+def named(found: Look, path: str) -> Changed | None:
+    """The file of this path, as git or as an answer writes it."""
+    by_path = {file.path: file for file in found.files}
+    shown = {shown_path(file.path): file for file in found.files}
+    return by_path.get(path) or shown.get(path)
+
+
+def unchanged(found: Look, asked: Any, files: Iterable[Changed]) -> None:
+    """Conflict when HEAD or one of these files is not as it was when `asked` was the `look`."""
+    if asked is None or asked == found.commit.sha:
+        return
+    if not (isinstance(asked, str) and SHA.fullmatch(asked)):
+        raise Invalid('"look" must be the "look" of an answer about WORKTREE')
+    try:
+        before = history.commit(found.repository, asked)
+    except GitError:
+        raise Conflict("This look is too old; look again", code="changed") from None
+    if (before.parents, before.subject) != (found.commit.parents, found.commit.subject):
+        raise Conflict("HEAD has moved since you looked; look again", code="moved")
+    were = {file.path: file for file in before.files}
+    for file in files:
+        if were.get(file.path) != file:
+            name = shown_path(file.path)
+            raise Conflict(f"{name} has changed since you looked; look again", code="changed")
+
+
+def _records(found: Look, most: int) -> Iterator[texts.Record]:
+    shown = texts.Files(found.repository, found.commit)
+    if most:
+        yield from shown.whole(found.files[:most])
+    for changed in found.files[most:]:
+        yield shown.bare(changed)
+
+
+def look(project: str, repo: str) -> Look:
+    """NotFound for the project, the repo or its work tree; GitError when git cannot say."""
+    return look_at(projects.repo(projects.get(project), repo).path)
+
+
+def look_at(path: Path) -> Look:
+    """The same of the repository at `path`."""
+    opened = open_repository(path)
+    pointers = refs.read(opened)
+    view = shadow.opened(path, view=True)
+    if view is None:
+        raise NotFound("This repository has no work tree")
+    with storage.lock(f"view:{view.root}"):
+        view = _renewed(view, path)
+        taken = snapshot.take(view)
+        parents = [pointers.head] if pointers.head else []
+        # of one branch at one commit: a look at another one is another look
+        sha = snapshot.commit(view, taken.tree, f"{WORD} {pointers.head_ref or ''}", *parents)
+    mine = Repository(
+        view.root, view.dir, view.dir, view.sha256, shallow=False, partial=opened.partial
+    )
+    made = history.commit(mine, sha)
+    differing = tuple(_differing(made, view, taken.left))
+    blocked = underway.holding(opened.git_dir)
+    said = blocked and f"{blocked} is under way in this repository; finish or abort it first"
+    return Look(mine, made, differing, pointers, taken.left, view, said)
+
+
+def _renewed(view: Shadow, path: Path) -> Shadow:
+    """Without the objects of looks before yesterday."""
+    if time.time() - (view.dir / "root").stat().st_mtime < FRESH_S:
+        return view
+    shutil.rmtree(view.dir, ignore_errors=True)
+    made = shadow.opened(path, view=True)
+    if made is None:
+        raise NotFound("This repository has no work tree")
+    return made
+
+
+def _differing(commit: Commit, view: Shadow, left: list[str]) -> Iterator[Changed]:
+    """Without what is only missing from our tree: submodules, what is left out, what a sparse
+    checkout does not have."""
+    gone = {file.path for file in commit.files if file.status == "deleted"}
+    told = snapshot.split(view.theirs("ls-files", "-t", "-z")) if gone else []
+    absent = {line[2:] for line in told if line.startswith("S ")}
+    folders = tuple(name for name in left if name.endswith("/"))
+    for file in commit.files:
+        missing = file.path in absent or file.path in left or file.path.startswith(folders)
+        if not (file.path in gone and (missing or file.old_mode == SUBMODULE)):
+            yield file

@@ -1,0 +1,134 @@
+"""The user's repository while something of its work tree is committed or discarded.
+
+What is prepared is handed over in one step; see docs/design/review.md#committing-and-discarding.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from config.errors import Conflict, Invalid, NotFound, SvcError, Unavailable
+from config.git import command, handover, shadow
+from config.git.command import GitError
+from config.git.shadow import Shadow
+from config.git.snapshot import split
+from config.storage import files as storage
+from review import projects
+from review.git.commits import Changed, shown_path
+from review.stacks.worktree import looks
+from review.stacks.worktree.looks import Look
+
+TRIES = 5  # while others write the index
+DRIVERS = r"^filter\..*\.(clean|smudge|process)$"
+
+
+@contextmanager
+def held(project: str, repo: str) -> Iterator[Shadow]:
+    """The repository of a work tree, which no checkpoint and no undo of ours touches meanwhile.
+
+    NotFound without a work tree, Conflict where what is written would land elsewhere.
+    """
+    entry = projects.repo(projects.get(project), repo)
+    try:
+        mine = shadow.opened(entry.path)
+    except GitError as error:
+        raise Conflict(f"Nothing can be written here: {error.text}", code="not_writable") from None
+    if mine is None:
+        raise NotFound("This repository has no work tree")
+    with storage.lock(shadow.lock_of(mine.root)):
+        yield mine
+
+
+def chosen(found: Look, paths: Any) -> list[Changed]:
+    """The files of these paths, all for None. Invalid names what is none that differs."""
+    if paths is None:
+        paths = [file.path for file in found.files]
+        if not paths:
+            raise Conflict("Nothing differs from HEAD", code="nothing")
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise Invalid('"files" must be a list of paths')
+    if not paths:
+        raise Invalid('"files" is empty: choose at least one file')
+    files = {}
+    for path in paths:
+        file = looks.named(found, path)
+        if file is None:
+            raise Invalid(f'"files" names {_named(path)}, which does not differ from HEAD')
+        files[file.path] = file
+    return list(files.values())
+
+
+def touched(files: Iterable[Changed]) -> list[str]:
+    """Every path that changes with these files: of a renamed one the old name, too."""
+    return list(dict.fromkeys(path for file in files for path in _both(file)))
+
+
+def _both(file: Changed) -> Iterator[str]:
+    if file.status == "renamed" and file.old_path:
+        yield file.old_path
+    yield file.path
+
+
+def refuse_filtered(mine: Shadow, paths: Iterable[str]) -> None:
+    """Conflict for a file that git would pass through a program, as Git LFS: we run none."""
+    asked = ("config", "-z", "--name-only", "--get-regexp", DRIVERS)
+    told = split(command.run(mine.root, *asked, accepted=(0, 1)))
+    drivers = {key.removeprefix("filter.").rpartition(".")[0] for key in told}
+    if not drivers:
+        return
+    lines = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    said = split(mine.theirs("check-attr", "-z", "--stdin", "filter", stdin=lines))
+    for path, _, name in zip(said[::3], said[1::3], said[2::3], strict=True):
+        if name in drivers:
+            raise Conflict(
+                f"{shown_path(path)} goes through the filter {name}, which is not run here; "
+                "use git itself for this file",
+                code="filtered",
+            )
+
+
+def refuse_torn(torn: Iterable[str]) -> None:
+    """Conflict when a path has several versions in the index."""
+    if path := next(iter(torn), None):
+        raise Conflict(
+            f"{shown_path(path)} is in conflict; resolve it and git add it first", code="unmerged"
+        )
+
+
+def handed_over(mine: Shadow, prepare: Callable[[], Mapping[str, Any]]) -> None:
+    """Prepare and hand over, again when somebody wrote the index meanwhile. Conflict, or
+    Unavailable where the disk refuses."""
+    for left in reversed(range(TRIES)):
+        job = {"root": str(mine.root), "sha256": mine.sha256, **prepare()}
+        try:
+            return handover.run(job)
+        except handover.Refused as refused:
+            if refused.why != "index" or not left:
+                raise _said(refused, mine) from None
+    return None
+
+
+def _said(refused: handover.Refused, mine: Shadow) -> SvcError:
+    match refused.why:
+        case "locked":
+            return Conflict(
+                f"Another git is at work here: {mine.git_dir}/index.lock exists. Try again, or "
+                "remove it if that git has crashed",
+                code="locked",
+            )
+        case "index":
+            return Conflict("The index keeps changing; try again", code="changed")
+        case "moved":
+            text = f"{shown_path(refused.text)} has changed meanwhile; look again"
+            return Conflict(text, code="changed")
+        case "ref":
+            return Conflict(f"HEAD was not moved: {refused.text}", code="moved")
+        case _:
+            return Unavailable(f"Nothing was changed: {refused.text}")
+
+
+def _named(path: str) -> str:
+    return shown_path(path)[:200]

@@ -1,0 +1,160 @@
+// Notifications of this browser: one for each event, however many pages of ours are open. Off until
+// a person presses the bell. That is a cookie, so that the three ports of a host agree; the browser
+// asks about each port by itself.
+
+import { follow } from "./stream.js";
+import { toast } from "./toast.js";
+
+/** @typedef {{id: string, title: string, text: string, at: string, part: string, path: string}} Told */
+
+const YEAR = 31_536_000;
+const REMEMBERED = 30; // messages that were shown, in the cookie
+const LATE = 3_600_000; // ms after which a message that was missed is no news
+/** @type {Record<string, number>} ms: the main port goes first, so that no other shows the same. */
+const TURN = { main: 0, review: 400, dashboard: 800 };
+const LOCK = "svc-notify";
+const CHOICE = "svc_notify";
+const SHOWN = "svc_notified";
+const REFUSED =
+  "The browser refuses notifications of this address. Allow them in its settings of this site.";
+const WITHOUT = "This browser shows no notifications of pages.";
+
+let listening = false;
+/** @type {Set<() => unknown>} */
+const watchers = new Set();
+
+/** Whether this browser can notify at all: it has to trust the address, as it does localhost. */
+export const able = () => "Notification" in window && "locks" in navigator && isSecureContext;
+
+/** Whether it does, on this port. */
+export const on = () => able() && Notification.permission === "granted" && cookie(CHOICE) === "on";
+
+/**
+ * Call `changed` when it was switched on or off here.
+ * @param {() => unknown} changed
+ */
+export const onSwitch = (changed) => watchers.add(changed);
+
+/** The item of a menu that switches it. */
+export const item = () => ({
+  label: on() ? "Stop notifications in this browser" : "Notify me in this browser",
+  icon: "bell",
+  act: toggle,
+  disabled: !able(),
+  why: able() ? "" : WITHOUT,
+});
+
+/** Only a press may ask the browser. */
+export async function toggle() {
+  if (on()) {
+    keep(CHOICE, "", 0);
+    toast("Notifications are off in this browser.");
+  } else if (!able()) toast(WITHOUT, { bad: true });
+  else if ((await Notification.requestPermission()) !== "granted") toast(REFUSED, { bad: true });
+  else begin();
+  watchers.forEach((changed) => changed());
+}
+
+function begin() {
+  keep(CHOICE, "on", YEAR);
+  listen();
+  try {
+    const body = "You are told here of what happens while you look elsewhere.";
+    new Notification("Notifications are on", { body, tag: "svc-on" });
+    toast("Notifications are on in this browser.");
+  } catch {
+    keep(CHOICE, "", 0); // phones want a service worker for it
+    toast(WITHOUT, { bad: true });
+  }
+}
+
+function listen() {
+  if (listening || Notification.permission !== "granted") return;
+  listening = true;
+  follow("/api/events", { notification: heard });
+}
+
+/** @param {Told} told */
+async function heard(told) {
+  if (!on() || Date.now() - Date.parse(told.at) > LATE) return;
+  await new Promise((done) => setTimeout(done, TURN[port()] ?? 0));
+  await navigator.locks.request(LOCK, async () => {
+    const mark = `${told.id}-${Date.parse(told.at).toString(36)}`;
+    const shown = cookie(SHOWN).split(".").filter(Boolean);
+    if (shown.includes(mark)) return;
+    keep(SHOWN, [...shown, mark].slice(-REMEMBERED).join("."), YEAR);
+    const place = address(told);
+    const { held } = await navigator.locks.query();
+    if (!held?.some(({ name }) => name === looks(place))) show(told, place);
+  });
+}
+
+/**
+ * @param {Told} told
+ * @param {URL} place
+ */
+function show({ id, title, text }, place) {
+  const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector("link[rel=icon]"));
+  const shown = new Notification(title, { body: text, tag: `svc-${id}`, icon: icon?.href });
+  shown.onclick = () => {
+    shown.close();
+    focus();
+    if (place.pathname === location.pathname && place.origin === location.origin)
+      location.assign(place);
+    else open(place, "_blank"); // what this page shows may be in use
+  };
+}
+
+/** Which port this is, by its name: a part that is mounted on the main port is of the main one. */
+function port() {
+  const main = new URL(part("main"), location.href);
+  const here = document.querySelector('.rail .part[aria-current="page"]');
+  const name = /** @type {HTMLElement | null} */ (here)?.dataset.part ?? "review";
+  return main.origin === location.origin ? "main" : name;
+}
+
+/** @param {string} name */
+function part(name) {
+  const link = document.querySelector(`.rail .part[data-part="${name}"]`);
+  return /** @type {HTMLAnchorElement} */ (link).href;
+}
+
+/** @param {Told} told */
+const address = (told) => new URL(told.path.replace(/^\//, ""), part(told.part));
+
+/** @param {URL | Location} place */
+const looks = (place) => `svc-shows:${place.pathname}`;
+
+/** Held while this page can be seen, so that nobody is told of what is before their eyes. */
+function look() {
+  if (document.hidden) return;
+  const hidden = new Promise((done) => {
+    document.addEventListener("visibilitychange", done, { once: true });
+  });
+  navigator.locks.request(looks(location), { mode: "shared" }, () => hidden);
+}
+
+/** @param {string} name */
+function cookie(name) {
+  const found = document.cookie.split("; ").find((one) => one.startsWith(`${name}=`));
+  return found?.slice(name.length + 1) ?? "";
+}
+
+/**
+ * @param {string} name
+ * @param {string} value
+ * @param {number} age
+ */
+function keep(name, value, age) {
+  document.cookie = `${name}=${value}; path=/; max-age=${age}; samesite=strict`;
+}
+
+if (able()) {
+  look();
+  document.addEventListener("visibilitychange", look);
+  listen();
+  navigator.permissions
+    ?.query({ name: "notifications" })
+    .then((status) => status.addEventListener("change", listen))
+    .catch(() => {});
+}

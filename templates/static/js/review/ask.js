@@ -1,0 +1,99 @@
+// Asking an agent about threads: the message as it would be sent, to be changed, and where it goes.
+
+import { get, post, query } from "../kit/api.js";
+import { dialog } from "../kit/dialog.js";
+import { button, h } from "../kit/dom.js";
+import { attempt, toast } from "../kit/toast.js";
+import { plural } from "../kit/words.js";
+import { tilde } from "./paths.js";
+import { route } from "./route.js";
+
+const MAKE = "make";
+const chatOf = (desk, chat) => JSON.stringify([desk.project, chat]);
+
+/** The page of a chat, on the main port, where the rail leads to as well. */
+export function chatPage(project, chat) {
+  const main = /** @type {HTMLAnchorElement | null} */ (
+    document.querySelector('.rail a[data-part="main"]')
+  );
+  const [slug, id] = [project, chat].map(encodeURIComponent);
+  return new URL(`/projects/${slug}/chats/${id}`, main?.href ?? location.href).href;
+}
+
+/**
+ * `wanted` is {repo?, sha?, stack?, thread?}; all open threads of what it names are asked about.
+ * `done()` once they were.
+ */
+export async function askAgent(event, project, wanted, done) {
+  await attempt(event, async () => {
+    const offer = await get(query(route("projects", project, "ask"), wanted));
+    show(project, wanted, offer, done);
+  });
+}
+
+function show(project, wanted, offer, done) {
+  const title = `Ask an agent about ${plural(offer.threads.length, "thread")}`;
+  const where = choices(offer);
+  const text = h("textarea", { class: "input mono", id: "ask-message", rows: 14 });
+  text.value = offer.message;
+  const send = button("Send", { kind: "primary", icon: "send", type: "submit" });
+  const form = h(
+    "form",
+    { class: "stack askform", novalidate: true, "aria-label": title },
+    field("ask-where", "Where", where),
+    field("ask-message", "Message", text),
+    h("div", { class: "line" }, send, button("Cancel", { onclick: () => node.close() })),
+  );
+  form.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    attempt({ currentTarget: send }, async () => {
+      const { repo, sha } = wanted;
+      const threads = offer.threads.map(({ thread }) => thread);
+      const to = where.value === MAKE ? { make: true } : target(where.value);
+      const body = { repo, sha, threads, message: text.value, ...to };
+      const sent = await post(route("projects", project, "ask"), body);
+      node.close();
+      tell(sent);
+      await done?.();
+    });
+  });
+  const node = dialog(title, h("h2", { class: "big" }, title), form);
+  node.classList.add("ask");
+  text.focus();
+  text.setSelectionRange(0, 0);
+  text.scrollTop = 0;
+}
+
+function target(value) {
+  const [project, chat] = JSON.parse(value);
+  return { project, chat };
+}
+
+function tell(sent) {
+  const [failed] = sent.unmarked;
+  if (failed) toast(`Sent, but the threads do not show it: ${failed.error}`, { bad: true });
+  else toast("Sent.", { action: "Open the chat", act: () => location.assign(sent.url) });
+}
+
+/** A new chat of each project that works there, or one of its chats; else a project is made. */
+function choices({ desks, suggested, folder }) {
+  const chosen = suggested && JSON.stringify([suggested.project, suggested.chat]);
+  const option = (value, label) => h("option", { value, selected: value === chosen }, label);
+  const groups = desks.map((desk) =>
+    h(
+      "optgroup",
+      { label: `${desk.name} · ${tilde(desk.directory)}` },
+      option(chatOf(desk, null), `New chat in ${desk.name}`),
+      desk.chats.map((chat) => option(chatOf(desk, chat.id), `Continue: ${chat.name}`)),
+    ),
+  );
+  const made = h("option", { value: MAKE }, `New project that works in ${tilde(folder)}`);
+  return h("select", { class: "input", id: "ask-where" }, groups, !desks.length && made);
+}
+
+const field = (id, label, node) =>
+  h("div", { class: "field" }, h("label", { for: id }, label), node);

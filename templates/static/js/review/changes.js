@@ -1,0 +1,240 @@
+// The page of what is not committed: the diff of a commit, whose files are ticked for one.
+
+import { get, post } from "../kit/api.js";
+import { button, fill, h, icon, settle } from "../kit/dom.js";
+import { meter } from "../kit/bars.js";
+import { draft } from "../kit/drafts.js";
+import { menu } from "../kit/menu.js";
+import "../kit/shell.js";
+import { late } from "../kit/skeleton.js";
+import { attempt, toast } from "../kit/toast.js";
+import { plural, relative } from "../kit/words.js";
+import { listKeys } from "./commit/keys.js";
+import { tellFound, tellTrouble } from "./commit/moved.js";
+import { drawStepper, tellStepper } from "./commit/stepper.js";
+import { drawToolbar, fileMenu } from "./commit/toolbar.js";
+import { size } from "./diff/notes.js";
+import { current, goTo, serve, show, viewOf } from "./diff/view.js";
+import { live } from "./live.js";
+import { loadRail } from "./rail.js";
+import { pageOf } from "./route.js";
+import { at, state } from "./state.js";
+import { drawTree, markCurrent, onTick, tell } from "./tree.js";
+
+const FIRST = 8; // files whose contents come at once
+const LEAST = 4000; // ms between two looks while somebody reads
+const SHARE = 20; // of the time that a look takes, between it and the next
+const node = (id) => document.getElementById(id);
+const left = new Set(); // paths that are not ticked
+const chosen = () => state.commit.files.filter((file) => file.chosen);
+
+const text = h("textarea", {
+  class: "input",
+  rows: "2",
+  placeholder: "What the commit does",
+  "aria-label": "Message of the commit",
+});
+const press = button("Commit", { icon: "check", kind: "primary", onclick: commit });
+const form = h(
+  "div",
+  { class: "commitform" },
+  text,
+  h("div", { class: "line wrap" }, press, h("span", { class: "tiny quiet" }, "No hook is run.")),
+);
+const kept = draft(text, `commit:${state.project}:${state.repo}`);
+text.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  commit({ currentTarget: press });
+});
+
+// -- what there is -------------------------------------------------------------------------------
+
+let discarded = []; // what can be given back
+const earlier = button("Discarded", { kind: "ghost s", icon: "restart", hidden: true });
+menu(earlier, () =>
+  discarded.map(({ id, path, at: when }) => ({
+    label: `Give back ${path}, discarded ${relative(when)}`,
+    icon: "restart",
+    act: () => giveBack(id),
+  })),
+);
+
+async function loadDiscarded() {
+  ({ discarded } = await get(at("discarded")));
+  earlier.hidden = !discarded.length;
+}
+
+let turn = Promise.resolve();
+let took = 0;
+
+/** One look after the other, so that an older answer never comes after a newer one. */
+function reload() {
+  turn = turn.then(load).catch(reportError);
+  return turn;
+}
+
+async function load() {
+  const began = performance.now();
+  const first = !state.commit;
+  let found;
+  try {
+    found = await get(`${at()}?contents=${first ? FIRST : "none"}`);
+  } catch (error) {
+    tellTrouble(error, reload);
+    return;
+  }
+  took = performance.now() - began;
+  tellFound();
+  if (!first && found.look === state.commit.look && found.blocked === state.commit.blocked) return;
+  const known = new Map((state.commit?.files ?? []).map((file) => [file.path, file]));
+  found.files = found.files.map((file) => merged(known.get(file.path), file));
+  const paths = new Set(found.files.map(({ path }) => path));
+  for (const path of left) if (!paths.has(path)) left.delete(path);
+  found.progress = { viewed: 0, files: found.files.length };
+  state.commit = found;
+  tellHead();
+  await Promise.all([drawTree(), show(found.files)]);
+  tellChosen();
+}
+
+/** A file of a new answer, with the contents of the one that is known when they are the same. */
+function merged(known, file) {
+  const own = { viewed: false, changed_since_viewed: false, chosen: !left.has(file.path) };
+  const same = ["old_oid", "new_oid", "new_mode"].every((key) => known?.[key] === file[key]);
+  return Object.assign(known && same ? known : file, own);
+}
+
+function tellHead() {
+  const { branch, files, additions, deletions, blocked, left: out } = state.commit;
+  node("title").textContent = "Not committed";
+  fill(
+    node("facts"),
+    h("span", { class: "line tight-line" }, icon("branch"), branch ?? "on no branch"),
+    h("span", {}, plural(files.length, "file")),
+    files.length > 0 && size(additions, deletions),
+    earlier,
+    out.length > 0 && h("span", { title: out.join("\n") }, `${out.length} not compared`),
+  );
+  if (!form.isConnected) fill(node("message"), form);
+  form.hidden = !files.length;
+  const words = blocked && h("div", {}, `${blocked}.`);
+  fill(node("carried"), words && h("div", { class: "banner warn" }, icon("alert"), words));
+}
+
+function tellChosen() {
+  const { files, blocked, progress } = state.commit;
+  const count = chosen().length;
+  progress.viewed = count;
+  const all = count === files.length;
+  const words = `${count} of ${files.length} for the commit`;
+  fill(
+    node("progress"),
+    h("span", { class: "small soft" }, words),
+    meter(count, files.length, words),
+  );
+  press.lastChild.textContent = `Commit ${all ? "" : `${count} of `}${plural(files.length, "file")}`;
+  press.disabled = !count || Boolean(blocked);
+  tell();
+  tellStepper();
+}
+
+// -- what can be done with it --------------------------------------------------------------------
+
+function pick(files, on) {
+  for (const file of files) {
+    file.chosen = on;
+    if (on) left.delete(file.path);
+    else left.add(file.path);
+    viewOf(file.path)?.say();
+  }
+  tellChosen();
+}
+
+async function commit(event) {
+  if (press.disabled || press.getAttribute("aria-busy")) return;
+  if (!text.value.trim()) {
+    text.focus();
+    toast("Say in a line what the commit does.", { bad: true });
+    return;
+  }
+  const files = chosen().map(({ path }) => path);
+  await attempt(event, async () => {
+    try {
+      const wanted = { files, message: text.value, look: state.commit.look };
+      const { sha, subject } = await post(at("commit"), wanted);
+      text.value = "";
+      kept.clear();
+      toast(`Committed ${sha.slice(0, 7)} ${subject}`, {
+        action: "Open",
+        act: () => location.assign(pageOf(state.project, state.repo, sha)),
+      });
+    } finally {
+      await reload();
+    }
+  });
+}
+
+async function discard({ path, element }) {
+  element.setAttribute("aria-busy", "true");
+  await attempt(null, async () => {
+    try {
+      const { id } = await post(at("discard"), { path, look: state.commit.look });
+      loadDiscarded().catch(() => {}); // the message has it, too
+      toast(`Discarded ${path}`, { action: "Undo", act: () => giveBack(id) });
+    } finally {
+      element.removeAttribute("aria-busy");
+      await reload();
+    }
+  });
+}
+
+const giveBack = (id) =>
+  attempt(null, async () => {
+    const { path } = await post(at("undo"), { id });
+    await reload();
+    toast(`${path} is back`);
+  });
+
+// -- following -----------------------------------------------------------------------------------
+
+/** Look again while somebody reads, the less often the longer a look takes. */
+function keepLooking() {
+  const look = async () => {
+    if (document.visibilityState === "visible" && document.hasFocus()) await reload();
+    keepLooking();
+  };
+  setTimeout(look, Math.max(LEAST, SHARE * took));
+}
+
+function start() {
+  drawToolbar();
+  drawStepper();
+  loadDiscarded().catch(() => {});
+  const thrown = (view) => [
+    "-",
+    { label: "Discard the changes", icon: "trash", act: () => discard(view) },
+  ];
+  serve({
+    viewed: (view, on) => pick([view.file], on),
+    counted: tell,
+    menu: (view) => fileMenu(view, () => thrown(view)),
+    discard,
+  });
+  onTick(pick);
+  listKeys((view) => view && pick([view.file], !view.file.chosen));
+  late(node("files"), "rows");
+  const notice = settle(80, () => markCurrent(current()?.path));
+  node("main").addEventListener("scroll", notice, { passive: true });
+  document.addEventListener("focusin", notice);
+  addEventListener("focus", reload);
+  live(
+    () => Promise.all([reload(), loadRail()]),
+    ({ type, project }) => type === "projects" || project === state.project,
+  );
+  const [path] = decodeURIComponent(location.hash.slice(1)).split(/:(?=L|RIGHT)/);
+  if (path) turn.then(() => goTo(path));
+  keepLooking();
+}
+
+start();

@@ -1,0 +1,90 @@
+// Suggestion blocks of comments: each can be applied, and all open ones of the commit at once.
+
+import { button, h } from "../../kit/dom.js";
+import { attempt, toast } from "../../kit/toast.js";
+import { plural } from "../../kit/words.js";
+import { viewOf } from "./places.js";
+import { apply } from "./review.js";
+import { isOld, short } from "./words.js";
+
+const BLOCK = /^ {0,3}(?:`{3,}|~{3,})[ \t]*suggestion[ \t]*$/m;
+
+/** Whether there are lines of the new text that a suggestion would replace. */
+export const appliable = ({ line, side, outdated, resolved }) =>
+  Boolean(line) && !isOld(side) && !outdated && !resolved;
+
+const suggested = (thread) =>
+  appliable(thread) && thread.comments.some(({ body }) => BLOCK.test(body));
+
+/** The lines of the new text from `start` to `line`, as they are shown. */
+export function textOf({ path, side, line, start }) {
+  const view = viewOf(path);
+  const all = Array.from({ length: line - start + 1 }, (_, n) => start + n);
+  return all.map((one) => view?.lineText(side, one) ?? "").join("\n");
+}
+
+/** A suggestion block of these lines in three parts: its opening, the lines, its end. */
+export function fenced(lines) {
+  const longest = Math.max(2, ...[...lines.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return [`${fence}suggestion\n`, lines, `\n${fence}\n`];
+}
+
+/** The text of a comment with its suggestions marked, each with a button. */
+export function suggestions(said, thread, comment) {
+  const found = said.querySelectorAll(":scope > pre > code.language-suggestion");
+  [...found].forEach((code, block) => {
+    const pre = code.parentElement;
+    const figure = h(
+      "figure",
+      { class: "suggestion" },
+      h(
+        "figcaption",
+        {},
+        code.textContent ? "Suggestion" : "Suggestion: remove the lines",
+        applying("Apply", [{ thread, comment, block }]),
+      ),
+    );
+    pre.setAttribute("aria-label", "Suggestion");
+    pre.hidden = !code.textContent;
+    pre.replaceWith(figure);
+    figure.append(pre);
+  });
+  return said;
+}
+
+const applying = (label, wanted) =>
+  button(label, {
+    icon: "check",
+    kind: "s",
+    title: "Commit it as a fixup on the branch",
+    onclick: (event) => attempt(event, () => take(wanted)),
+  });
+
+async function take(wanted) {
+  const { sha, branch } = await apply(wanted);
+  const what = wanted.length === 1 ? "Suggestion" : plural(wanted.length, "suggestion");
+  toast(`${what} applied: fixup ${short(sha)} on ${branch}.`);
+}
+
+/** A button for all open suggestions, shown when there are several. */
+export class ApplyAll {
+  threads = [];
+
+  constructor() {
+    this.node = button("", {
+      icon: "check",
+      kind: "ghost s phone-hide",
+      onclick: (event) => attempt(event, () => take(this.threads.map((thread) => ({ thread })))),
+    });
+    this.label = h("span");
+    this.node.append(this.label);
+    this.show([]);
+  }
+
+  show(threads) {
+    this.threads = threads.filter(suggested).map(({ id }) => id);
+    this.node.hidden = this.threads.length < 2;
+    this.label.textContent = `Apply ${plural(this.threads.length, "suggestion")}`;
+  }
+}

@@ -1,0 +1,67 @@
+// What a chat may do unasked: a mode of its own, as far as the project's allows.
+
+import { h, icon } from "../../kit/dom.js";
+
+/** From the least to the most. */
+const MODES = ["plan", "default", "acceptEdits", "bypassPermissions"];
+const WORDS = {
+  plan: "Plan only",
+  default: "Ask first",
+  acceptEdits: "Edits unasked",
+  bypassPermissions: "All unasked",
+};
+
+/** The options of a choice; `most` is the project's mode, what is above it cannot be chosen. */
+const options = (most, among = MODES) =>
+  among.map((mode) =>
+    h("option", { value: mode, disabled: MODES.indexOf(mode) > MODES.indexOf(most) }, WORDS[mode]),
+  );
+
+/** modeChoice(change) → {node, update(own, most)}: beside the composer. `change` takes a mode, or
+ *  null for the project's. */
+export function modeChoice(change) {
+  const node = h("select", {
+    class: "input slim",
+    hidden: true,
+    "aria-label": "What agents may do unasked in this chat",
+    title: "From the next message on",
+    onchange: (event) => change(event, node.value || null),
+  });
+  const update = (own, most) => {
+    node.hidden = false;
+    node.replaceChildren(h("option", { value: "" }, `${WORDS[most]} (project)`), ...options(most));
+    node.value = own ?? "";
+  };
+  return { node, update };
+}
+
+/** Under a plan that is done: go on with it, in a mode that is chosen here. `most()` is the
+ *  project's, `goOn` takes the event and the mode. */
+export function planned(most, goOn) {
+  const able = MODES.filter(
+    (mode) => mode !== "plan" && MODES.indexOf(mode) <= MODES.indexOf(most),
+  );
+  if (!able.length) return null;
+  const mode = h(
+    "select",
+    { class: "input slim", "aria-label": "What it may do unasked" },
+    options(most, able),
+  );
+  mode.value = able.includes("acceptEdits") ? "acceptEdits" : able.at(-1);
+  return h(
+    "div",
+    { class: "banner outcome planned" },
+    icon("file"),
+    h("div", {}, h("b", {}, "A plan"), ": nothing was changed."),
+    h(
+      "span",
+      { class: "line wrap" },
+      mode,
+      h(
+        "button",
+        { type: "button", class: "btn s primary", onclick: (event) => goOn(event, mode.value) },
+        "Go on with this plan",
+      ),
+    ),
+  );
+}

@@ -1,0 +1,230 @@
+"""Notifications of the browser: asked for by a press alone, one for each event, leading to it."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import WAIT_MS, Watch
+from tests.service import Service, until
+
+# What the page shows, in place of the system's own: the rest of the browser is as it is.
+SHOWN = """(() => {
+  window.shown = [];
+  window.opened = [];
+  const ask = Notification.requestPermission.bind(Notification);
+  window.asks = 0;
+  class Stub {
+    static get permission() { return Notification.real.permission; }
+    static requestPermission() { window.asks += 1; return ask(); }
+    constructor(title, options) { Object.assign(this, options, { title }); shown.push(this); }
+    close() {}
+  }
+  Stub.real = Notification;
+  window.Notification = Stub;
+  window.open = (url) => opened.push(String(url));
+})()"""
+HIDE = """Object.defineProperty(document, "hidden", { value: true, configurable: true });
+document.dispatchEvent(new Event("visibilitychange"));"""
+FAILS = "#!runbook\n```Read file_path=absent.txt\n```\n"
+PROJECT = "/api/projects/told"
+
+
+class Told:
+    """A project whose trigger fails, in a service whose pages listen."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.count = 0
+        service.http.post("/api/projects", json={"name": "Told"})
+
+    def fail(self) -> str:
+        """The title that pages are to show."""
+        self.count += 1
+        name = f"check-{self.count}"
+        trigger = {"trigger": {"type": "schedule", "interval": "1d"}, "run": {"prompt": FAILS}}
+        http = self.service.http
+        http.put(f"{PROJECT}/triggers/{name}", json=trigger).raise_for_status()
+        run = http.post(f"{PROJECT}/triggers/{name}/run").json()["runId"]
+        until(
+            lambda: http.get(f"/api/runs/{run}").json()["run"]["status"] == "failed",
+            seconds=30,
+            what="the run failed",
+        )
+        return f"Trigger {name} of told failed"
+
+
+@pytest.fixture(scope="module")
+def told(shared_service: Service) -> Told:
+    return Told(shared_service)
+
+
+@pytest.fixture
+def asked(context: BrowserContext, watch: Watch) -> BrowserContext:
+    """A browser whose person says yes when they are asked."""
+    context.grant_permissions(["notifications"])
+    return context
+
+
+def opened(context: BrowserContext, url: str, *, hidden: bool = False) -> Page:
+    page = context.new_page()
+    page.add_init_script(SHOWN)
+    page.goto(url)
+    expect(
+        page.locator("#live svg[aria-label^='Live']").or_(page.locator("#bell")).first
+    ).to_be_visible()
+    if hidden:
+        page.evaluate(HIDE)
+    return page
+
+
+def press(page: Page) -> None:
+    page.locator("#bell").click()
+    page.get_by_role("menuitem", name="Notify me in this browser").click()
+    expect(page.get_by_text("Notifications are on in this browser.")).to_be_visible()
+
+
+def titles(*pages: Page) -> list[str]:
+    found = [page.evaluate("shown.map(({ title }) => title)") for page in pages]
+    return [title for one in found for title in one if title != "Notifications are on"]
+
+
+def wait_for(title: str, *pages: Page) -> None:
+    until(lambda: title in titles(*pages), seconds=WAIT_MS / 1000, what=title)
+
+
+def test_nothing_is_asked_or_shown_until_a_person_presses(asked: BrowserContext, told: Told):
+    page = opened(asked, "/")
+    told.fail()
+    page.reload()
+
+    assert page.evaluate("asks") == 0
+    assert titles(page) == []
+    press(page)
+    assert page.evaluate("asks") == 1
+
+
+def test_one_event_is_one_notification_in_ten_pages_and_leads_to_the_run(
+    asked: BrowserContext, told: Told
+):
+    places = ["/", "/runs", "/review/", "/dashboard/", "/projects/told"] * 2
+    pages = [opened(asked, place, hidden=True) for place in places]
+    press(pages[0])
+    for page in pages[1:]:
+        page.reload()
+        page.evaluate(HIDE)
+
+    first, second = told.fail(), told.fail()
+
+    for title in (first, second):
+        wait_for(title, *pages)
+    assert sorted(titles(*pages)) == [first, second]
+    for page in pages:
+        page.evaluate("shown.forEach((one) => one.onclick?.())")
+    led: list[str] = [url for page in pages for url in page.evaluate("opened")]
+    assert len(led) == 2
+    assert all("/projects/told/runs?status=failed&trigger=check-" in url for url in led)
+
+
+def test_pages_of_all_three_ports_show_one_together(
+    asked: BrowserContext, told: Told, shared_service: Service
+):
+    urls = [shared_service.dashboard_url, shared_service.review_url, shared_service.url]
+    for url in urls:
+        asked.grant_permissions(["notifications"], origin=url)
+    pages = [opened(asked, f"{url}/") for url in urls]
+    for page in pages:
+        if page.evaluate("Notification.permission") == "granted":
+            page.locator("#bell").click()
+            item = page.get_by_role("menuitem", name="Notify me in this browser")
+            if item.count():
+                item.click()
+            else:
+                page.keyboard.press("Escape")
+        page.evaluate(HIDE)
+
+    title = told.fail()
+    wait_for(title, *pages)
+    last = told.fail()
+    wait_for(last, *pages)
+
+    assert sorted(titles(*pages)) == [title, last]
+
+
+def test_the_port_of_apps_shows_one_alone(
+    asked: BrowserContext, told: Told, shared_service: Service
+):
+    url = shared_service.dashboard_url
+    asked.grant_permissions(["notifications"], origin=url)
+    page = opened(asked, f"{url}/")
+    press(page)
+    page.evaluate(HIDE)
+
+    title = told.fail()
+
+    wait_for(title, page)
+    page.evaluate("shown.at(-1).onclick()")
+    (led,) = page.evaluate("opened")
+    assert led.startswith(f"http://localhost:{shared_service.ports['main']}/projects/told/runs?")
+
+
+def test_what_a_visible_page_shows_is_not_shown_again(asked: BrowserContext, told: Told):
+    hidden = opened(asked, "/", hidden=True)
+    press(hidden)
+    visible = opened(asked, "/projects/told/runs")
+
+    told.fail()
+    visible.goto("/")
+    last = told.fail()
+
+    wait_for(last, hidden, visible)
+    assert titles(hidden, visible) == [last]
+
+
+def test_off_is_off_in_every_page(asked: BrowserContext, told: Told):
+    page, other = opened(asked, "/", hidden=True), opened(asked, "/runs", hidden=True)
+    press(page)
+    page.locator("#bell").click()
+    page.get_by_role("menuitem", name="Stop notifications in this browser").click()
+
+    told.fail()
+    press(other)
+    last = told.fail()
+
+    wait_for(last, page, other)
+    assert titles(page, other) == [last]
+
+
+def test_a_refusal_of_the_browser_is_said_with_the_way_out(
+    context: BrowserContext, watch: Watch, told: Told
+):
+    page = opened(context, "/")
+    page.locator("#bell").click()
+    page.get_by_role("menuitem", name="Notify me in this browser").click()
+
+    expect(page.get_by_text("The browser refuses notifications of this address.")).to_be_visible()
+
+
+def test_settings_say_what_to_write_where_no_channel_is(page: Page):
+    page.goto("/settings")
+
+    expect(page.get_by_role("heading", name="Notifications")).to_be_visible()
+    expect(page.get_by_text("Nobody is told while no page is open")).to_be_visible()
+    expect(page.get_by_role("region", name="Example of notify")).to_contain_text("apprise: env:")
+
+
+def test_a_chat_is_looked_at_while_its_page_can_be_seen(page: Page, told: Told):
+    chat = told.service.http.post(f"{PROJECT}/chats", json={}).json()["chat"]["sessionId"]
+    folder = told.service.data / "run" / "looking"
+
+    def lookers() -> list[str]:
+        return [path.name for path in folder.glob(f"{chat}.*")]
+
+    page.goto(f"/projects/told/chats/{chat}")
+    until(lambda: len(lookers()) == 1, what="the page says so")
+    page.evaluate(HIDE)
+    until(lambda: not lookers(), what="and that it is hidden")
+    page.reload()
+    until(lambda: len(lookers()) == 1, what="a page that comes back")
+    page.goto("/")
+    until(lambda: not lookers(), what="a page that goes")

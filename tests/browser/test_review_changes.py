@@ -1,0 +1,106 @@
+"""What is not committed: seen, some of it committed, one file discarded and given back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.browser import commits
+from tests.browser.commits import Commit
+from tests.browser.toasts import undo
+from tests.service import Service
+
+
+@pytest.fixture
+def commit(shared_service: Service, tmp_path: Path) -> Commit:
+    made = commits.made(shared_service, tmp_path)
+    made.repo.config("user.name", "Ada")
+    made.repo.config("user.email", "ada@example.org")
+    made.repo.write({"b.py": "b, new\n", "notes/plan.md": "# Plan\n", "c.py": "c\n"})
+    return made
+
+
+def file(page: Page, path: str) -> Locator:
+    return page.get_by_role("region", name=path, exact=True)
+
+
+def test_two_of_three_files_are_committed_and_the_third_is_discarded_and_comes_back(
+    page: Page, commit: Commit
+) -> None:
+    root = commit.repo.path
+    page.goto(f"/review/p/{commit.slug}")
+    row = page.get_by_role("link", name="Not committed")
+    expect(row).to_contain_text("3 files")
+    row.click()
+
+    expect(page.get_by_role("heading", name="Not committed")).to_be_visible()
+    expect(page.locator("#facts")).to_contain_text("topic3 files")
+    tree = page.get_by_role("navigation", name="Files that are not committed")
+    expect(tree.locator("a.leaf")).to_have_text([*["Mb.py2 lines changed"], "Ac.py1 lines changed",
+                                                 "Aplan.md1 lines changed"])  # fmt: skip
+    expect(file(page, "b.py").locator("tr.ln.add, tr.ln", has_text="b, new").first).to_be_visible()
+
+    file(page, "b.py").get_by_role("checkbox").uncheck()
+    press = page.get_by_role("button", name="Commit 2 of 3 files")
+    press.click()
+    expect(page.locator(".toast")).to_contain_text("Say in a line")
+    message = page.get_by_label("Message of the commit")
+    message.fill("Plan it")
+    message.press("Control+Enter")
+
+    expect(page.locator(".toast", has_text="Plan it")).to_contain_text("Committed")
+    expect(file(page, "c.py")).to_have_count(0)
+    expect(page.get_by_role("navigation", name="Commits of this project")).to_contain_text(
+        "Plan it"
+    )
+    assert commit.repo.git("show", "--name-only", "--format=%s") == "Plan it\n\nc.py\nnotes/plan.md"
+    expect(message).to_have_value("")
+
+    file(page, "b.py").get_by_role("button", name="Discard the changes of b.py").click()
+    expect(page.get_by_text("Nothing differs from HEAD.")).to_be_visible()
+    assert (root / "b.py").read_text() == "b\n"
+    undo(page, "Discarded b.py")
+    expect(file(page, "b.py")).to_contain_text("b, new")
+    assert (root / "b.py").read_text() == "b, new\n"
+    assert commit.repo.git("status", "--porcelain") == " M b.py"
+
+    file(page, "b.py").get_by_role("button", name="More for b.py").click()
+    page.get_by_role("menuitem", name="Discard the changes").click()
+    expect(page.get_by_text("Nothing differs from HEAD.")).to_be_visible()
+    page.reload()
+    page.get_by_role("button", name="Discarded").click()
+    page.get_by_role("menuitem", name="Give back b.py").first.click()
+    expect(file(page, "b.py")).to_contain_text("b, new")
+
+    commit.repo.write({"later.py": "later\n"})
+    expect(file(page, "later.py")).to_be_visible()
+
+
+def test_the_page_stands_at_every_width_and_passes_axe(
+    look: BrowserContext, commit: Commit, axe: str
+) -> None:
+    page = look.new_page()
+    page.goto(f"/review/p/{commit.slug}/app/WORKTREE")
+    expect(file(page, "notes/plan.md")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.evaluate(axe)
+    found = page.evaluate("axe.run()")
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
+
+
+def test_a_project_of_the_workspace_has_its_changes_at_its_side(
+    page: Page, shared_service: Service, commit: Commit
+) -> None:
+    answer = shared_service.http.post(
+        "/api/projects", json={"name": f"Own {commit.slug}", "path": str(commit.repo.path)}
+    )
+    slug = answer.raise_for_status().json()["project"]["slug"]
+
+    page.goto(f"/projects/{slug}")
+
+    row = page.locator(".row", has_text="Changes")
+    expect(row).to_contain_text("3 files")
+    row.get_by_role("link", name="Changes").click()
+    expect(page.get_by_role("heading", name="Not committed")).to_be_visible()

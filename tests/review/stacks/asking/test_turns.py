@@ -1,0 +1,115 @@
+"""What a running turn may do with the review of its repository, and that it ends there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.errors import Invalid, NotFound
+from review.stacks.asking import turns
+from tests.review.stacks.asking.conftest import Desk, worktree
+
+NOWHERE: dict[str, Any] = {"commit": None, "state": "unresolved", "project": None}
+
+
+def test_a_turn_reads_the_threads_the_stack_and_the_diff_of_its_repository(desk: Desk):
+    here = desk.repo.path
+
+    (row,) = turns.list_threads(here, **NOWHERE)["threads"]
+    (stack,) = turns.list_stacks(here, project=None)["stacks"]
+    diff = turns.read_diff(here, commit=desk.low[:8], path=None, project=None)
+    read = turns.read_thread(here, thread=desk.thread, project=None)
+
+    assert (row["thread"], row["state"], row["commit"]) == (desk.thread, "open", desk.low)
+    assert (row["path"], row["line"], row["said_last"]) == ("a.py", 2, "Sum in cents, please.")
+    counts = {one["title"]: one["unresolved"] for one in stack["commits"]}
+    assert counts == {"Add the total": 1, "Print": 0}
+    assert "+    return sum(items)" in diff["diff"]
+    assert diff["message"] == "Add the total"
+    assert read["anchor_text"] == "    return sum(items)"
+    assert read["comments"][0]["body"] == "Sum in cents, please."
+
+
+def test_its_answer_is_signed_by_its_engine_and_a_proposal_leaves_the_thread_unresolved(desk: Desk):
+    said = turns.reply(
+        desk.repo.path, thread=desk.thread, body="Done.", author="agent:claude", project=None
+    )
+    proposed = turns.propose_resolved(
+        desk.repo.path, thread=desk.thread, author="agent:claude", project=None
+    )
+
+    shown = desk.shown()
+    assert said["state"] == "open"  # nobody asked an agent
+    assert shown["comments"][-1]["author"] == "agent:claude"
+    assert shown["proposed"]["by"] == "agent:claude"
+    assert (proposed["state"], shown["resolved"]) == ("answered", False)
+
+
+@pytest.mark.parametrize(
+    ("instance", "project", "resolved"),
+    [(False, None, False), (True, None, True), (True, False, False), (False, True, True)],
+)
+def test_agents_resolve_only_where_the_project_or_else_the_instance_says_so(
+    desk: Desk, settings, instance: bool, project: bool | None, resolved: bool
+):
+    settings.SVC = replace(settings.SVC, agents_resolve=instance)
+    if project is not None:
+        desk.pay.describe(review={"agentsResolve": project})
+
+    turns.propose_resolved(desk.repo.path, thread=desk.thread, author="agent:claude", project=None)
+
+    assert desk.shown()["resolved"] is resolved
+
+
+def test_another_worktree_and_a_folder_above_reach_the_same_review(desk: Desk, tmp_path: Path):
+    beside = worktree(desk.repo, tmp_path / "beside")
+
+    for here in (beside, desk.repo.path / "deep", desk.repo.path.parent):
+        here.mkdir(exist_ok=True)
+        assert len(turns.list_threads(here, **NOWHERE)["threads"]) == 1
+
+
+def test_what_lies_in_another_repository_is_refused_with_a_sentence(desk: Desk, stranger: Path):
+    before = turns.list_threads(stranger, **NOWHERE)["threads"][0]
+    here = desk.repo.path
+
+    refused = [
+        lambda: turns.read_thread(here, thread="t-other", project=None),
+        lambda: turns.reply(here, thread="t-other", body="x", author="agent:x", project=None),
+        lambda: turns.propose_resolved(here, thread="t-other", author="agent:x", project=None),
+        lambda: turns.read_thread(here, thread="t-other", project="other"),
+        lambda: turns.list_threads(here, commit=None, state="all", project="other"),
+        lambda: turns.list_stacks(here, project="other"),
+        lambda: turns.read_diff(here, commit=before["commit"], path=None, project=None),
+    ]
+    said = []
+    for call in refused:
+        with pytest.raises(NotFound) as caught:
+            call()
+        said.append(caught.value.text)
+
+    assert said[0] == (
+        f"No thread t-other in the review of {here}; a turn reaches the threads of the repository "
+        "it works in and of no other. list_threads names them."
+    )
+    assert said[3] == (
+        "The project other reviews no repository of this chat; a turn reaches pay alone."
+    )
+    assert "Secret" not in "".join(said)
+    assert turns.list_threads(stranger, **NOWHERE)["threads"] == [before]
+
+
+def test_a_directory_without_a_review_says_how_to_get_one(desk: Desk, tmp_path: Path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+
+    with pytest.raises(NotFound, match="No repository that this chat works in is under review"):
+        turns.list_threads(empty, **NOWHERE)
+
+
+def test_a_state_that_does_not_exist_is_named_with_those_that_do(desk: Desk):
+    with pytest.raises(Invalid, match='"state" is one of open, asked'):
+        turns.list_threads(desk.repo.path, commit=None, state="new", project=None)

@@ -1,0 +1,102 @@
+"""Branches of chats stand beside the range, each as a stack, as long as nothing else has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.errors import Conflict
+from review import projects
+from review.stacks import details, moving, notes
+from tests.review.repos import Repo
+from tests.review.stacks.world import Payments
+
+
+@pytest.fixture
+def fix(pay: Payments) -> str:
+    """One commit on main, one on top of it on svc/fix; the sha of that."""
+    pay.repo.commit({"a": "1\n"}, "First")
+    pay.repo.git("checkout", "-q", "-b", "svc/fix")
+    sha = pay.repo.commit({"b": "2\n"}, "Fix")
+    pay.repo.git("checkout", "-q", "main")
+    return sha
+
+
+def shown(n: int = 0) -> list[dict[str, Any]]:
+    """The stacks of a repo, with subjects in place of shas."""
+    repo = details.project("pay")["repos"][n]
+    subjects = {one["sha"]: one["subject"] for one in repo["commits"]}
+    return [
+        {**stack, "commits": [subjects[sha] for sha in stack["commits"]]}
+        for stack in repo["stacks"]
+    ]
+
+
+def test_a_branch_of_a_chat_is_a_stack_behind_the_others(pay: Payments, fix: str):
+    rest, agents = shown()
+
+    assert (rest["n"], rest["commits"]) == (1, ["First"])
+    assert "branch" not in rest
+    assert (agents["n"], agents["title"], agents["branch"]) == (2, "svc/fix", "svc/fix")
+    assert agents["commits"] == ["Fix"]
+    assert details.commit("pay", "api", fix)["stack"]["title"] == "svc/fix"  # type: ignore[index]
+
+
+def test_what_is_on_the_trunk_by_now_is_in_no_stack_of_a_chat(pay: Payments, fix: str):
+    pay.repo.git("merge", "-q", "--ff-only", "svc/fix")
+
+    (rest,) = shown()
+
+    assert rest["commits"] == ["First", "Fix"]
+
+
+def test_a_review_written_on_the_branch_follows_a_rebase_onto_the_trunk(pay: Payments, fix: str):
+    pay.review(fix, "Why?")
+    pay.repo.commit({"c": "3\n"}, "Meanwhile")
+    pay.repo.git("checkout", "-q", "svc/fix")
+    pay.repo.git("rebase", "-q", "main")
+    pay.repo.git("checkout", "-q", "main")
+    pay.repo.git("merge", "-q", "--ff-only", "svc/fix")
+
+    (repo,) = details.project("pay")["repos"]
+
+    counts = {one["subject"]: one["unresolved"] for one in repo["commits"]}
+    assert counts == {"First": 0, "Meanwhile": 0, "Fix": 1}
+
+
+def test_a_stack_entry_takes_such_a_commit_as_any_other(pay: Payments, fix: str):
+    pay.describe(stacks=[{"title": "Mine", "commits": [fix]}])
+
+    assert [(one["title"], one["commits"]) for one in shown()] == [
+        ("Mine", ["Fix"]), (None, ["First"]),
+    ]  # fmt: skip
+
+
+def test_of_two_entries_of_one_repository_the_first_shows_them(pay: Payments, fix: str):
+    one = {"name": "one", "path": str(pay.repo.path), "range": {"base": None, "head": "main"}}
+    pay.put("project.yaml", {"repos": [one, {**one, "name": "two"}]})
+
+    assert [[stack["title"] for stack in shown(n)] for n in (0, 1)] == [[None, "svc/fix"], [None]]
+
+
+def test_such_a_stack_has_no_note(pay: Payments, fix: str):
+    before = (pay.root / "pay/project.yaml").read_bytes()
+
+    with pytest.raises(Conflict, match="branch svc/fix of a chat"):
+        notes.set_note("pay", "api", "2", description="x")
+
+    assert (pay.root / "pay/project.yaml").read_bytes() == before
+
+
+def test_a_repository_is_put_under_review_once(pay: Payments, fix: str, tmp_path: Path):
+    other = Repo(tmp_path / "other")
+    other.commit({"a": "1\n"}, "First")
+
+    for top in (pay.repo.path, other.path, other.path):
+        moving.ensure("pay", top)
+    moving.ensure("nowhere", other.path)
+
+    found = [(one.name, one.range) for one in projects.get("pay").repos]
+    assert found == [("api", None), ("other", None)]

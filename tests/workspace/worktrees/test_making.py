@@ -1,0 +1,214 @@
+"""A chat is given a worktree of its own, or a sentence that says why it cannot have one."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+from django.db import connections
+
+from config.errors import Conflict
+from tests.review.repos import Repo
+from tests.workspace.chats.world import HELLO, USER, World
+from tests.workspace.worktrees.world import Shop
+from workspace.chats import files, forks
+from workspace.chats.turns import jobs
+from workspace.models import Turn
+from workspace.worktrees import place
+
+
+def test_a_chat_gets_a_branch_named_after_it_and_works_there(shop: Shop):
+    before = shop.users()
+
+    tree = shop.chat("Fix the till, please!")
+
+    assert (tree.branch, tree.base) == ("svc/fix-the-till-please", "main")
+    assert (tree.top / "a.txt").read_text() == "one\ntwo\nthree\n"
+    assert Repo(tree.top).git("symbolic-ref", "HEAD") == f"refs/heads/{tree.branch}"
+    assert shop.users() == before
+    stands = shop.stands(tree)
+    assert (stands["target"], stands["ahead"], stands["behind"]) == ("main", 0, 0)
+    assert (stands["changed"], stands["problem"]) == ([], None)
+
+
+def test_its_turns_run_there_and_nothing_of_the_project_directory_changes(shop: Shop, world: World):
+    before = shop.users()
+    started = world.chat(HELLO, worktree=True)
+    assert started.turn
+
+    assert world.run(started.turn.id).state == "done"
+
+    tree = shop.tree(started.chat.id)
+    assert (tree.dir / "hello.txt").read_text() == "hello\n"
+    assert shop.stands(tree)["changed"] == ["hello.txt"]
+    assert shop.users() == before
+
+
+def test_without_a_name_the_first_words_name_the_branch_and_names_are_used_once(shop: Shop):
+    words = "Please mend the door of the shed and then the roof of the house as well"
+    first = shop.tree(shop.world.chat(words, worktree=True).chat.id)
+    second = shop.tree(shop.world.chat(words, worktree=True).chat.id)
+    odd = shop.chat("日本語")
+
+    assert first.branch == "svc/please-mend-the-door-of-the-shed-and"
+    assert second.branch == f"{first.branch}-2"
+    assert odd.branch == f"svc/chat-{odd.chat[:8]}"
+
+
+def test_many_chats_are_given_worktrees_at_once(shop: Shop):
+    made: list[str] = []
+
+    def one() -> None:
+        made.append(shop.chat("Same words").branch)
+        connections.close_all()
+
+    threads = [threading.Thread(target=one) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(made) == ["svc/same-words", *(f"svc/same-words-{n}" for n in (2, 3, 4))]
+
+
+def test_what_has_no_repository_with_a_commit_is_refused_and_no_chat_is_made(
+    shop: Shop, world: World, tmp_path: Path
+):
+    plain, bare, empty = (tmp_path / name for name in ("plain", "bare", "empty"))
+    plain.mkdir()
+    Repo(bare, bare=True)
+    Repo(empty)
+    told = {}
+    for path in (plain, bare, empty):
+        shop.at(path)
+        with pytest.raises(Conflict) as refused:
+            shop.chat()
+        told[path.name] = refused.value.text
+
+    assert told == {
+        "plain": "The project's directory is in no git repository: run git init there, and commit",
+        "bare": "The project's directory is a bare repository: open a checkout of it instead",
+        "empty": "The repository has no commit yet: commit something first",
+    }
+    assert files.all(world.project) == []
+
+
+def test_a_branch_called_svc_is_in_the_way_and_said(shop: Shop, world: World):
+    shop.repo.git("branch", "svc")
+
+    with pytest.raises(Conflict, match="No worktree could be made"):
+        shop.chat()
+
+    assert (files.all(world.project), list(place.home().glob("*"))) == ([], [])
+
+
+def test_a_project_in_a_folder_of_a_repository_works_in_the_same_folder(
+    world: World, tmp_path: Path
+):
+    shop = Shop(world, tmp_path / "shop", "src")
+
+    tree = shop.chat()
+
+    assert (tree.below, tree.dir) == ("src", tree.top / "src")
+    assert (tree.dir / "b.txt").read_text() == "b\n"
+    turn = world.send(tree.chat, HELLO).turn
+    assert world.run(turn.id).state == "done"
+    assert shop.stands(tree)["changed"] == ["src/hello.txt"]
+
+
+def test_a_repository_with_a_submodule_is_taken_without_it_and_leaves_clean(
+    shop: Shop, tmp_path: Path
+):
+    part = Repo(tmp_path / "part")
+    part.commit({"p.txt": "p\n"}, "Part")
+    add = ("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(part.path), "part")
+    shop.repo.git(*add)
+    shop.repo.git("commit", "-q", "-m", "With part")
+
+    tree = shop.chat()
+
+    assert list((tree.top / "part").iterdir()) == []
+    assert shop.stands(tree)["changed"] == []
+    left = shop.archive(tree).left
+    assert left
+    assert left["kept"] is None
+
+
+def test_commands_of_the_repositorys_configuration_are_not_run(shop: Shop, tmp_path: Path):
+    ran = tmp_path / "ran"
+    shop.repo.commit({".gitattributes": "*.txt filter=evil\n"}, "Attributes")
+    for key in ("filter.evil.smudge", "filter.evil.clean", "core.fsmonitor"):
+        shop.repo.git("config", key, f"touch {ran}; cat")
+    shop.repo.git("config", "filter.evil.required", "true")
+    hook = shop.root / ".git/hooks/post-checkout"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    hook.chmod(0o755)
+
+    tree = shop.chat()
+    shop.stands(tree)
+    shop.archive(tree)
+
+    assert not ran.exists()
+
+
+def test_a_worktree_that_went_refuses_turns_until_it_is_made_again(shop: Shop, world: World):
+    tree = shop.chat()
+    sha = shop.work(tree, {"new.txt": "new\n"})
+    shutil.rmtree(tree.top)
+    turn = world.send(tree.chat, HELLO).turn
+
+    assert world.run(turn.id).state == "failed"
+    assert "worktree of this chat is not there" in Turn.objects.get(id=turn.id).reason
+    stands = shop.stands(tree)
+    assert (stands["gone"], stands["ahead"]) == (True, 1)
+
+    shop.again(tree)
+
+    assert Repo(tree.top).git("rev-parse", "HEAD") == sha
+    shop.again(tree)
+    assert shop.stands(tree)["problem"] is None
+
+
+def test_a_branch_that_is_checked_out_elsewhere_is_named(shop: Shop, tmp_path: Path):
+    tree = shop.chat()
+    shutil.rmtree(tree.top)
+    shop.repo.git("worktree", "prune")
+    shop.repo.git("worktree", "add", "-q", str(tmp_path / "mine"), tree.branch)
+
+    with pytest.raises(Conflict, match=r"is checked out at .*/mine"):
+        shop.again(tree)
+
+
+def test_a_worktree_that_names_another_repository_is_not_worked_in(shop: Shop, tmp_path: Path):
+    tree = shop.chat()
+    other = Repo(tmp_path / "other")
+    other.commit({"x": "x"}, "Other")
+    (tree.top / ".git").write_text(f"gitdir: {other.path}/.git\n")
+
+    with pytest.raises(Conflict, match="not one of its repository any more"):
+        place.workable(shop.world.project, files.read(shop.world.project, tree.chat))
+
+
+def test_a_fork_gets_a_worktree_of_its_own_from_the_branch(shop: Shop, world: World):
+    tree = shop.chat()
+    sha = shop.work(tree, {"new.txt": "new\n"})
+
+    fork = forks.fork(principal=USER, project=world.project, session_id=tree.chat).chat
+
+    own = shop.tree(fork.id)
+    assert own.branch == "svc/fork-of-fix-the-till"
+    assert Repo(own.top).git("rev-parse", "HEAD") == sha
+
+
+def test_the_agent_is_told_where_it_works_and_what_its_branch_is(shop: Shop):
+    tree = shop.chat(prompt="hello")
+
+    job = jobs.job_for(Turn.objects.get(chat=tree.chat), pin=False)
+
+    assert job.cwd == str(tree.dir)
+    assert f"branch {tree.branch}: commit there" in job.instructions
+    assert job.linked
+    assert job.linked.common == str(shop.root / ".git")

@@ -1,0 +1,129 @@
+"""What a person answers to a permission question, and what was allowed for the rest of a chat.
+
+The answer is written into the row of the running turn, from where its worker takes it to the turn
+process. See docs/design/engines.md#permission-questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from config.errors import Conflict, Invalid, NotFound, Problem, printable
+from config.logs import timestamp
+from workspace.chats import files, transcript
+from workspace.chats.turns import questions
+from workspace.chats.turns.delivery import announce
+from workspace.engines import allowing
+from workspace.models import Turn
+from workspace.projects.project import Project
+
+REASON_MAX = 2000
+
+
+def answer(
+    *,
+    project: Project,
+    chat: str,
+    call: str,
+    allow: bool,
+    reason: str = "",
+    in_chat: bool = False,
+) -> str | None:
+    """Answer a question of the running turn; the rule that is kept when it is allowed `in_chat`.
+
+    `reason` is what the agent is told of a denial. NotFound when nothing was ever asked, Conflict
+    (not_pending) when it is answered or its turn is over.
+    """
+    files.read(project, chat)
+    question = _question(str(files.transcript_path(project, chat)), call)
+    rule = _rule(question) if allow and in_chat else None
+    with transaction.atomic():
+        turn = _asking(chat, question, call)
+        if rule is not None:
+            _keep(project, chat, rule)
+            turn.answers = [*turn.answers, {"type": "allow", "rule": rule}]
+        said = {"reason": reason.strip()[:REASON_MAX]} if reason.strip() and not allow else {}
+        turn.answers = [*turn.answers, {"call": call, "allow": allow, **said}]
+        turn.save(update_fields=["answers"])
+    announce()
+    return rule
+
+
+def keep_waiting(*, project: Project, chat: str, call: str) -> datetime | None:
+    """Somebody sees the question: it waits anew from now, until it is as old as any may get.
+
+    When it will be denied; None when it is over. NotFound when nothing was ever asked."""
+    files.read(project, chat)
+    question = _question(str(files.transcript_path(project, chat)), call)
+    with transaction.atomic():
+        turn = _open(chat, question, call)
+        if turn is None:
+            return None
+        mine = next((one for one in turn.asks if one["call"] == call), None)
+        if mine is None:  # its worker has not seen it yet
+            return datetime.fromisoformat(str(question.get("until") or question["ts"]))
+        since, until = (datetime.fromisoformat(mine[key]) for key in ("since", "until"))
+        seen = datetime.now(UTC) + timedelta(seconds=settings.SVC.ask_seconds)
+        until = max(until, min(seen, since + timedelta(hours=settings.SVC.ask_hours)))
+        mine["until"] = timestamp(until)
+        turn.save(update_fields=["asks"])
+    return until
+
+
+def revoke(*, project: Project, chat: str, rule: str) -> bool:
+    """Ask for it again, also in the turn that runs; False when it was not allowed."""
+    with transaction.atomic():
+        for turn in Turn.objects.select_for_update().filter(chat=chat, state="running"):
+            turn.answers = [*turn.answers, {"type": "revoke", "rule": rule}]
+            turn.save(update_fields=["answers"])
+        return files.set_allowed(project, chat, lambda known: [one for one in known if one != rule])
+
+
+def _keep(project: Project, chat: str, rule: str) -> None:
+    def added(known: list[str]) -> list[str]:
+        if rule not in known and len(known) >= allowing.MOST:
+            text = f"this chat allows {len(known)} things already; take some back first"
+            raise Conflict(text, code="too_many")
+        return known if rule in known else [*known, rule]
+
+    files.set_allowed(project, chat, added)
+
+
+def _rule(question: Mapping[str, Any]) -> str:
+    given = question.get("input")
+    tool = str(question.get("tool"))
+    rule = allowing.rule_for(tool, given if isinstance(given, dict) else {})
+    if rule is None:
+        reason = "only one plain command can be allowed for a chat, and no shell or interpreter"
+        raise Invalid([Problem("scope", f"{reason}: allow this once", '"once"')])
+    return rule
+
+
+def _asking(chat: str, question: Mapping[str, Any], call: str) -> Turn:
+    """The turn of a question that is open. Conflict when it is not."""
+    turn = _open(chat, question, call)
+    if turn is None:
+        raise Conflict(f"permission {printable(call)} is not pending", code="not_pending")
+    return turn
+
+
+def _open(chat: str, question: Mapping[str, Any], call: str) -> Turn | None:
+    """The running turn whose question is open, held until the transaction ends."""
+    running = Turn.objects.filter(chat=chat, state="running", id=question.get("turn"))
+    turn = running.select_for_update().first()
+    if turn is None or question.get("state") != "asked" or questions.is_answered(turn, call):
+        return None
+    return turn
+
+
+def _question(path: str, call: str) -> transcript.Record:
+    """The last record of this question. NotFound when nothing was ever asked."""
+    for _, record in transcript.backwards(path):
+        if record["type"] == "permission" and record.get("call") == call:
+            return record
+    raise NotFound(f"Permission not found: {printable(call)}")

@@ -1,0 +1,40 @@
+"""What a turn in a worktree of its own may write of the repository that it belongs to.
+
+The sandbox shows the repository read-only, and of it writable what a commit needs: objects, the
+branches `svc/*` with their logs, and the worktree's own index and HEAD. Configuration and hooks are
+what everybody's git obeys; they, and what ties the worktree to its repository, stay as they are.
+See docs/design/trust.md#a-worktree-of-a-chat.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from workspace.engines.base import EngineError, Linked
+
+SHARED = ("objects", "refs/heads/svc", "logs/refs/heads/svc")
+TIES = ("gitdir", "commondir", "config.worktree")
+ODD = "the repository of this worktree has a link where none belongs: {}"
+
+
+def writable(linked: Linked) -> list[str]:
+    """The whole worktree and what a commit writes, made where it is missing. EngineError where
+    one of them is a link: it would lead the turn elsewhere."""
+    for name in ("logs", "logs/refs", "logs/refs/heads", "refs", "refs/heads", *SHARED[1:]):
+        with suppress(OSError):  # what cannot be made cannot be written by a commit either
+            os.mkdir(os.path.join(linked.common, name))
+    found = [os.path.join(linked.common, name) for name in SHARED]
+    if os.path.isdir(os.path.join(linked.common, "reftable")):
+        found.append(os.path.join(linked.common, "reftable"))
+    found = [path for path in (*found, linked.own, linked.top) if os.path.isdir(path)]
+    for path in found:
+        if os.path.realpath(path) != path:
+            raise EngineError("sandbox_unavailable", ODD.format(path))
+    return found
+
+
+def read_only(linked: Linked) -> list[str]:
+    """What inside of that is never written."""
+    kept = [os.path.join(linked.own, name) for name in TIES]
+    return [os.path.join(linked.top, ".git"), *kept]

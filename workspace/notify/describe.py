@@ -1,0 +1,155 @@
+"""What Settings, `manage.py notify` and the doctor say of the channels; and the test of one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Literal, TypedDict
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.db.models import Count
+
+from config.errors import NotFound, printable
+from config.logs import timestamp
+from config.process.doctor import FAULT, OK, Finding
+from config.storage import homes
+from config.web.surfaces import MAIN
+from workspace.notify import delivery, folding, sending, setting
+from workspace.notify.causes import Cause
+from workspace.notify.setting import Channel
+from workspace.notify.tables import NotifyChannel, NotifyDelivery
+
+log = logging.getLogger(__name__)
+
+State = Literal["works", "untried", "failing", "unusable"]
+
+
+class ChannelShown(TypedDict):
+    """One channel. `shown`: where it leads, without secrets. `error` and `since` of one that fails,
+    or cannot be used. `waiting`: messages that it has not taken yet; `givenUp`: that grew too old.
+    """
+
+    name: str
+    kind: setting.Kind
+    shown: str
+    events: list[str]
+    state: State
+    error: str | None
+    since: str | None
+    waiting: int
+    givenUp: int
+    delivered: str | None
+
+
+class ChannelList(TypedDict):
+    """`problems`: a sentence for each entry of `notify` that is not used."""
+
+    channels: list[ChannelShown]
+    problems: list[str]
+    events: list[str]
+    file: str
+
+
+class Tried(TypedDict):
+    """What became of a test; `error` is null where it was taken."""
+
+    ok: bool
+    error: str | None
+
+
+def listing() -> ChannelList:
+    """Every channel of svc.config.yaml, as it does now."""
+    found = setting.current()
+    mine = NotifyChannel.objects.filter(homes.mine())
+    states = {row.name: row for row in mine}
+    rows = NotifyDelivery.objects.filter(homes.mine()).order_by().values_list("channel")
+    waiting = dict(rows.annotate(Count("pk")))
+    return {
+        "channels": [
+            _shown(one, states.get(one.name), waiting.get(one.name, 0)) for one in found.channels
+        ],
+        "problems": found.sentences(),
+        "events": [*setting.EVENTS],
+        "file": str(settings.SVC.config_file),
+    }
+
+
+def _shown(channel: Channel, row: NotifyChannel | None, waiting: int) -> ChannelShown:
+    lacks = sending.lacks(channel)
+    failing = row is not None and row.failures > 0
+    state: State = "untried"
+    if lacks:
+        state = "unusable"
+    elif failing:
+        state = "failing"
+    elif row is not None and row.delivered:
+        state = "works"
+    return {
+        "name": channel.name,
+        "kind": channel.kind,
+        "shown": channel.shown,
+        "events": [*channel.events],
+        "state": state,
+        "error": lacks or (row.error if row and failing else None),
+        "since": timestamp(row.since) if row and failing and row.since else None,
+        "waiting": waiting,
+        "givenUp": row.given_up if row else 0,
+        "delivered": timestamp(row.delivered) if row and row.delivered else None,
+    }
+
+
+def test(name: str) -> Tried:
+    """Send a test to one channel, now. One that takes it is tried with what waits for it too.
+
+    NotFound names the channels that there are."""
+    channels = {one.name: one for one in setting.current().channels}
+    if name not in channels:
+        known = ", ".join(channels) or "none"
+        raise NotFound(f"no channel is called {printable(name)} (svc.config.yaml has: {known})")
+    now = datetime.now(UTC)
+    said = "Notifications of svc reach this channel."
+    cause = Cause("test", "test", "A test from svc", said, MAIN.name, "/settings")
+    error = sending.send(channels[name], folding.message(cause, now, 1, 0))
+    _remember(name, error, now)
+    return {"ok": not error, "error": error or None}
+
+
+def _remember(name: str, error: str, now: datetime) -> None:
+    """Where there is a database: the command runs without one too."""
+    try:
+        if error:
+            delivery.failed(name, error, now)
+            return
+        delivery.worked(name, now)
+        if NotifyDelivery.objects.filter(homes.mine(), channel=name).exists():
+            NotifyDelivery.objects.filter(homes.mine(), channel=name).update(due=now)
+            delivery.hand_over()
+    except DatabaseError as failed:
+        log.warning("the test of channel %s is not remembered: %s", name, failed)
+
+
+def findings() -> Iterator[Finding]:
+    """For the doctor: what is not used, what does not work, and how many do."""
+    found = setting.current()
+    for sentence in found.sentences():
+        yield Finding(FAULT, "notifications", sentence)
+    if not found.channels:
+        return
+    shown = listing()["channels"]
+    for one in shown:
+        if one["state"] in ("failing", "unusable"):
+            since = f" since {one['since'][:16]}Z" if one["since"] else ""
+            text = f"channel {one['name']} fails{since}: {one['error']}"
+            mend = f"; try it with manage.py notify --test {one['name']}"
+            yield Finding(FAULT, "notifications", f"{text}{_left(one)}{mend}")
+    good = [one["name"] for one in shown if one["state"] in ("works", "untried")]
+    if good:
+        yield Finding(OK, "notifications", f"channels: {', '.join(good)}")
+
+
+def _left(one: ChannelShown) -> str:
+    waiting = f", {one['waiting']} waiting" if one["waiting"] else ""
+    given_up = f", {one['givenUp']} given up" if one["givenUp"] else ""
+    return f"{waiting}{given_up}"

@@ -1,0 +1,216 @@
+"""What happens in the parts as firings: threads, commits, apps, and runs that failed.
+
+A receiver's work: find the triggers it is for, and record. The run is queued at once and waits for
+its debounce in the row, `scheduled_for`; what happens meanwhile is added to it. So nothing of it is
+lost in a restart, and it is seen and can be cancelled. See docs/design/workspace.md#happenings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+
+from config.process import wakeup
+from config.signals import AppChanged, BranchMoved, ThreadWritten
+from config.storage import database, homes
+from workspace.chats.turns.delivery import TICKER
+from workspace.models import Run, TriggerState
+from workspace.projects.project import Project
+from workspace.signals import RunEnded
+from workspace.triggers import admission, causes, firing, places, runs, telling
+from workspace.triggers.causes import Chain
+from workspace.triggers.entries import files
+from workspace.triggers.entries.schema import Event, Trigger
+
+ACTOR = {"kind": "system"}
+AGENT = re.compile(r"agent(:|$)")  # how agents sign what they write in a review
+APPS = ("onAppDown", "onAppUp")
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """One thing that happened, in the words of triggers.
+
+    `names` are what `run.match` may name; `repository` or `directory` say where it was, `project`
+    in which one, None where only the place tells. `chain`: the firings behind it, None where that
+    is known only by what works now.
+    """
+
+    on: str
+    at: datetime
+    entry: telling.Entry
+    names: tuple[str, ...]
+    repository: Path | None = None
+    directory: Path | None = None
+    project: str | None = None
+    chain: Chain | None = None
+    trigger: str = ""  # the one whose run it is
+
+
+def hear(
+    what: ThreadWritten | BranchMoved | AppChanged | RunEnded, now: datetime | None = None
+) -> None:
+    """Record the firings of what happened. Returns at once where no trigger waits for it."""
+    found = _read(what, now or datetime.now(UTC))
+    if found is None:
+        return
+    for row in _listening(found.on):
+        project = places.project(row.project)
+        trigger = files.read(project).triggers.get(row.name) if project else None
+        if project and trigger and _is_for(found, project, trigger):
+            _take(found, project, trigger)
+
+
+def _read(what: Any, now: datetime) -> Happening | None:
+    """None for what no event is made of."""
+    match what:
+        case ThreadWritten():
+            return _thread(what, now)
+        case BranchMoved():
+            said = telling.entry(
+                now, project=what.project, repo=what.repo, branch=what.branch,
+                before=what.before, after=what.after,
+            )  # fmt: skip
+            names = (what.branch,)
+            return Happening(
+                "onCommits", now, said, names, repository=what.repository, project=what.project
+            )
+        case AppChanged():
+            return _app(what, now)
+        case RunEnded(status="failed") if what.trigger:
+            run = runs.get(what.run)
+            said = telling.entry(now, trigger=what.trigger, run=what.run, error=what.error)
+            return Happening(
+                "onRunFailed", now, said, (what.trigger,),
+                project=what.project, chain=causes.of_run(run), trigger=what.trigger,
+            )  # fmt: skip
+    return None
+
+
+def _thread(what: ThreadWritten, now: datetime) -> Happening | None:
+    """Persons only. Who wrote into the file by hand is only what it says."""
+    if what.act not in ("opened", "replied") or AGENT.match(what.author):
+        return None
+    said = telling.entry(
+        now, project=what.project, repo=what.repo, commit=what.sha, thread=what.thread,
+        act="answered" if what.act == "replied" else what.act, author=what.author,
+        file=what.file or None, line=what.line, text=what.text,
+    )  # fmt: skip
+    return Happening(
+        "onThread", now, said, (what.file,), repository=what.repository, project=what.project,
+        chain=None if what.by_file else (),
+    )  # fmt: skip
+
+
+def _app(what: AppChanged, now: datetime) -> Happening:
+    directory = str(what.directory) if what.directory else None
+    said = telling.entry(
+        now, app=what.app, name=what.name, directory=directory, state=what.state,
+        reason=what.reason,
+    )  # fmt: skip
+    on = "onAppUp" if what.state == "up" else "onAppDown"
+    return Happening(on, now, said, (what.app, what.name), directory=what.directory)
+
+
+def _listening(on: str) -> Iterator[TriggerState]:
+    armed = TriggerState.objects.filter(homes.mine(), enabled=True, type="event")
+    return armed.filter(when=f"event {on}").order_by("project", "name").iterator()
+
+
+def _is_for(found: Happening, project: Project, trigger: Trigger) -> bool:
+    if not (trigger.enabled and isinstance(trigger.when, Event) and trigger.when.on == found.on):
+        return False
+    named = _named(found, trigger)
+    if found.on in APPS:
+        inside = found.directory is not None and places.holds(project, found.directory)
+        elsewhere = named and bool(trigger.run.match) and not trigger.clients
+        return named and (inside or elsewhere)
+    if found.on == "onRunFailed":
+        return named and project.slug == found.project and trigger.name != found.trigger
+    ours = project.slug == found.project or (
+        found.repository is not None and places.shares_repository(project, found.repository)
+    )
+    return named and ours
+
+
+def _named(found: Happening, trigger: Trigger) -> bool:
+    """Whether `run.match` names it, in any case; everything where there is none."""
+    wanted = [pattern.casefold() for pattern in trigger.run.match]
+    names = [name.casefold() for name in found.names]
+    return not wanted or any(fnmatchcase(name, one) for name in names for one in wanted)
+
+
+def _take(found: Happening, project: Project, trigger: Trigger) -> None:
+    """Add it to the firing that gathers, or record one that begins to."""
+    chain = found.chain
+    if chain is None:
+        chain = causes.at_work(project.slug, trigger.name, found.at)
+    with transaction.atomic():
+        database.alone("trigger", project.slug, trigger.name)
+        own = admission.loops(f"{project.slug}/{trigger.name}", list(chain))
+        if not own and _joined(found, project, trigger, chain):
+            return
+        run = firing.fire(
+            project=project,
+            trigger=trigger,
+            cause="event",
+            actor=ACTOR,
+            event={"type": found.on, "happenings": [found.entry]},
+            chain=chain,
+            due=found.at + trigger.debounce,
+            refusal="" if own else _too_often(found, project, trigger),
+        )
+    if run.status == "queued":
+        wakeup.wake(TICKER)
+
+
+def _joined(found: Happening, project: Project, trigger: Trigger, chain: Chain) -> bool:
+    """Whether a firing of the trigger still gathers and has it now."""
+    gathering = _gathering().filter(project=project.slug, trigger=trigger.name)
+    run = gathering.filter(scheduled_for__gt=found.at).order_by("-id").first()
+    if run is None or run.event is None:
+        return False
+    longest = max(tuple(run.chain), chain, key=len)
+    event = telling.gathered(run.event, found.entry)
+    return bool(gathering.filter(id=run.id).update(event=event, chain=list(longest)))
+
+
+def _too_often(found: Happening, project: Project, trigger: Trigger) -> str:
+    """Why an app that keeps falling is left to a person."""
+    if found.on not in APPS:
+        return ""
+    fired = Run.objects.filter(project=project.slug, trigger=trigger.name, cause="event")
+    recent = fired.filter(queued_at__gte=found.at - admission.WITHIN).exclude(status="skipped")
+    about = [run for run in recent if _about(run, found.entry["app"])]
+    return admission.OFTEN if len(about) >= admission.MOST_OF_ONE else ""
+
+
+def _about(run: Run, app: str) -> bool:
+    told = (run.event or {}).get("happenings", [])
+    return any(one.get("app") == app for one in told)
+
+
+def _gathering() -> Any:
+    return runs.waiting().filter(homes.mine(), runs.GATHERS)
+
+
+def release_due(now: datetime) -> None:
+    """Hand over the firings that have gathered long enough; the ticker calls it."""
+    for run in _gathering().filter(scheduled_for__lte=now).order_by("id"):
+        with transaction.atomic():
+            if _gathering().filter(id=run.id).update(scheduled_for=None):
+                runs.deliver(run)
+
+
+def next_at() -> datetime | None:
+    """When the next firing has gathered long enough."""
+    first = _gathering().order_by("scheduled_for").values_list("scheduled_for", flat=True).first()
+    found: datetime | None = first
+    return found

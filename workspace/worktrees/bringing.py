@@ -1,0 +1,250 @@
+"""Brings the branch of a chat over to another one: rebased onto it, or merged with it.
+
+All happens in the chat's own worktree; the target is then moved forward in one step, in the
+directory that has it checked out only as far as nobody's changes are in the way. What cannot be
+done leaves both as they were, with the names of the files. See
+docs/design/workspace.md#bringing-it-over.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Literal, TypedDict
+
+from config.errors import Conflict, Invalid, Problem
+from config.git import shadow
+from config.git.command import GitError
+from config.storage import files as storage
+from config.storage import opening
+from workspace.chats.turns import jobs, queue
+from workspace.models import Turn
+from workspace.projects.project import Project
+from workspace.worktrees import making, place, repository, standing
+from workspace.worktrees.place import Tree
+from workspace.worktrees.repository import HEADS
+
+log = logging.getLogger(__name__)
+How = Literal["rebase", "merge"]
+LISTED = 20  # names in a sentence
+
+
+class Brought(TypedDict):
+    branch: str
+    onto: str
+    how: str
+    commits: Annotated[int, "that the target did not have"]
+    tip: str
+    before: Annotated[str, "ref under which the old tip of the branch is kept"]
+
+
+def bring(
+    project: Project,
+    session_id: str,
+    *,
+    onto: str | None = None,
+    how: How = "rebase",
+    commit: str | None = None,
+) -> Brought:
+    """Bring the commits of the chat's branch over to `onto`, by default the branch that the
+    project's directory has checked out. `commit`: a message under which what is not committed is
+    committed first. Conflict with the names where files are in the way, and all is as it was."""
+    tree = making.of_chat(project, session_id)
+    place.linked(tree)
+    try:
+        common = repository.find(tree.repository).common
+        wanted = _target(tree, onto)
+        with storage.lock(shadow.lock_of(tree.top)), storage.lock(making.lock_of(common)):
+            _refuse_busy(session_id)
+            return _Bringing(tree, wanted, common).bring(how, commit)
+    except GitError as error:
+        raise Conflict(f"Not brought over: {error.text}", code="not_brought") from None
+
+
+def _target(tree: Tree, onto: str | None) -> str:
+    wanted = (onto or "").strip().removeprefix(HEADS) or standing.target(tree)
+    if wanted is None:
+        text = "The project's directory is on no branch: say which one it is brought over to"
+        raise Invalid([Problem("onto", text, '"main"')])
+    if repository.tip(tree.repository, HEADS + wanted) is None:
+        raise Invalid([Problem("onto", f"there is no branch {wanted[:200]}", '"main"')])
+    if wanted == tree.branch:
+        raise Invalid([Problem("onto", "is the branch of the chat itself", '"main"')])
+    return wanted
+
+
+def _refuse_busy(session_id: str) -> None:
+    if Turn.objects.filter(chat=session_id, state__in=queue.BUSY).exists():
+        raise Conflict("A turn is running in this chat; stop it first", code="busy")
+
+
+class _Bringing:
+    """One try, under the locks of the worktree and of its repository."""
+
+    def __init__(self, tree: Tree, onto: str, common: Path) -> None:
+        self.tree, self.onto, self.common = tree, onto, common
+        self.at = repository.worktrees(tree.repository).get(onto)
+        self.target = self._tip(onto)
+        self.began = self.committed = self._tip(tree.branch)
+
+    def bring(self, how: How, commit: str | None) -> Brought:
+        tree = self.tree
+        self._refuse_unfit(commit)
+        before = making.keep(tree, self.began)
+        try:
+            if commit:
+                self._commit(commit)
+            self._joined(how)
+            new = self._tip(tree.branch)
+            count = self._run("rev-list", "--count", f"{self.target}..{new}").decode().strip()
+            self._move(new)
+        except BaseException:
+            self._restore()
+            raise
+        return {
+            "branch": tree.branch,
+            "onto": self.onto,
+            "how": how,
+            "commits": int(count),
+            "tip": new,
+            "before": before,
+        }
+
+    def _refuse_unfit(self, commit: str | None) -> None:
+        tree = self.tree
+        if found := standing.problem(tree, place.linked(tree)):
+            raise Conflict(found, code="not_brought")
+        changed = standing.changed(tree.top)
+        if changed and not commit:
+            text = f"Not committed in the worktree: {_listed(changed)}; commit it first"
+            raise _in_the_way(text, changed)
+        if self.onto in _underway(self.common):
+            raise Conflict(f"A rebase of {self.onto} is in progress; finish it first", code="busy")
+
+    def _commit(self, message: str) -> None:
+        if standing.changed(self.tree.top):
+            self._run("add", "--all")
+            self._run("commit", "-q", "--no-verify", "--cleanup=strip", "-m", message)
+            self.committed = self._tip(self.tree.branch)
+
+    def _joined(self, how: How) -> None:
+        """The branch with the target in it; Conflict with the names where lines meet."""
+        if how == "rebase":
+            args = ("rebase", "-q", "--merge", "--no-fork-point", "--empty=drop", self.target)
+            self._without_conflict(args, "rebase")
+            return
+        self._run("checkout", "-q", "--detach", self.target)
+        said = f"Merge branch '{self.tree.branch}' into {self.onto}"
+        self._without_conflict(("merge", "-q", "--no-ff", "-m", said, self.committed), "merge")
+        new = self._run("rev-parse", "HEAD").decode().strip()
+        self._run("checkout", "-q", "-B", self.tree.branch, new)
+
+    def _without_conflict(self, args: tuple[str, ...], word: str) -> None:
+        try:
+            self._run(*args)
+        except GitError as error:
+            names = repository.names(self._run("diff", "--name-only", "--diff-filter=U", "-z"))
+            with suppress(GitError):
+                self._run(word, "--abort")
+            if not names:
+                raise error from None
+            names = [name.encode(errors="replace").decode() for name in names]
+            text = f"{self.tree.branch} and {self.onto} changed the same lines: {_listed(names)}"
+            raise _in_the_way(text, names) from None
+
+    def _move(self, new: str) -> None:
+        """The target forward to `new`: with the files of the directory that has it checked out,
+        and not at all where changes of somebody's would be lost."""
+        if self.at is None:
+            said = f"svc: {self.tree.branch} brought over"
+            self._run("update-ref", "-m", said, HEADS + self.onto, new, self.target)
+            return
+        if not self.at.is_dir():
+            raise Conflict(f"{self.onto} is checked out at {self.at}, which is not there now")
+        self._refuse_filtered(self.at, new)
+        with storage.lock(shadow.lock_of(self.at)):
+            if repository.head_branch(self.at) != self.onto or self._tip(self.onto) != self.target:
+                raise Conflict(f"{self.onto} was moved meanwhile; try again", code="not_brought")
+            self._refuse_overwriting(self.at, new)
+            how = ("--ff-only", "--no-autostash", "--no-overwrite-ignore")
+            repository.run(self.at, "merge", "-q", *how, new)
+
+    def _refuse_overwriting(self, at: Path, new: str) -> None:
+        """What git would refuse as well, but with all names; and files that it ignores."""
+        coming = self._coming(new)
+        names = {*standing.changed(at, untracked=False)} & {*coming}
+        tracked = {*repository.names(repository.run(at, "ls-files", "-z"))}
+        names |= {name for name in coming if name not in tracked and _is_file(at / name)}
+        if names:
+            text = f"{at} has changes of its own in: {_listed(sorted(names))}; commit or undo them"
+            raise _in_the_way(text, sorted(names))
+
+    def _coming(self, new: str) -> list[str]:
+        """Files in which the target changes."""
+        asked = ("diff-tree", "-r", "--name-only", "-z", "--no-renames", self.target, new)
+        return repository.names(self._run(*asked))
+
+    def _refuse_filtered(self, at: Path, new: str) -> None:
+        """What would be written into the user's directory without the filter it asks for."""
+        own = repository.own_filters(at)
+        if not own:
+            return
+        asked = b"".join(os.fsencode(name) + b"\0" for name in self._coming(new))
+        told = repository.run(self.tree.top, "check-attr", "-z", "--stdin", "filter", stdin=asked)
+        parts = repository.names(told)
+        names = [path for path, _, value in zip(*[iter(parts)] * 3, strict=True) if value in own]
+        if names:
+            text = (
+                "A filter of the repository's own configuration is not run here: "
+                f"{_listed(names)}; run git merge {self.tree.branch} in {at} yourself"
+            )
+            raise _in_the_way(text, names)
+
+    def _restore(self) -> None:
+        """The worktree as it was; what this try committed is uncommitted again."""
+        branch = self.tree.branch
+        try:
+            if repository.head_branch(self.tree.top) != branch:
+                self._run("checkout", "-q", "--force", branch)
+            if self._tip(branch) != self.committed:
+                self._run("reset", "-q", "--hard", self.committed)
+            if self.committed != self.began:
+                self._run("reset", "-q", "--mixed", self.began)
+        except GitError as error:
+            log.warning("a worktree is not as it was: %s", error, extra={"chat": self.tree.chat})
+
+    def _tip(self, branch: str) -> str:
+        found = repository.tip(self.tree.repository, HEADS + branch)
+        if found is None:
+            raise GitError("revision", f"there is no branch {branch} any more")
+        return found
+
+    def _run(self, *args: str) -> bytes:
+        return repository.run(self.tree.top, *args, environ=jobs.identity())
+
+
+def _is_file(path: Path) -> bool:
+    """Of a directory git itself says what would be lost in it."""
+    return os.path.lexists(path) and (path.is_symlink() or not path.is_dir())
+
+
+def _underway(common: Path) -> set[str]:
+    """Branches that a rebase took away from HEAD, in any worktree."""
+    found = set()
+    for place_of in (common, *sorted((common / "worktrees").glob("*"))):
+        for name in ("rebase-merge/head-name", "rebase-apply/head-name"):
+            with suppress(OSError):
+                told = opening.contents(place_of / name, limit=place.LONGEST)
+                found.add(os.fsdecode(told).strip().removeprefix(HEADS))
+    return found
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return f"{', '.join(names[:LISTED])}{more}"
+
+
+def _in_the_way(text: str, names: list[str]) -> Conflict:
+    return Conflict(text, code="not_brought", extra={"files": names[: standing.MOST]})

@@ -1,0 +1,103 @@
+"""What becomes of a worktree when its chat is archived or deleted, and when it comes back.
+
+A clean one is removed, and its branch with it where every commit of it is on another branch. What
+is not clean stays and says so. Nothing here refuses the archiving. See
+docs/design/workspace.md#leaving-and-coming-back.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Annotated, TypedDict
+
+from config.errors import SvcError
+from config.git import shadow
+from config.git.command import GitError
+from config.storage import files as storage
+from workspace.chats.files import ChatRecord
+from workspace.chats.turns import queue
+from workspace.models import Turn
+from workspace.projects.project import Project
+from workspace.worktrees import making, place, repository, standing
+from workspace.worktrees.place import Tree
+from workspace.worktrees.repository import HEADS
+
+log = logging.getLogger(__name__)
+RUNS = "a turn runs in it"
+
+
+class Left(TypedDict):
+    """`kept`: why the worktree is still there, null when it is removed."""
+
+    branch: str
+    branchDeleted: bool
+    kept: Annotated[str | None, "why it is still there"]
+
+
+def leave(record: ChatRecord) -> Left | None:
+    """Remove the worktree of a chat that was put away; None for a chat without one."""
+    tree = place.of(record)
+    if tree is None:
+        return None
+    left: Left = {"branch": tree.branch, "branchDeleted": False, "kept": None}
+    try:
+        if not tree.top.exists():
+            return left
+        common = repository.find(tree.repository).common
+        with storage.lock(shadow.lock_of(tree.top)), storage.lock(making.lock_of(common)):
+            left["kept"] = _why_kept(tree) or None
+            if left["kept"] is None:
+                left["branchDeleted"] = _remove(tree)
+    except GitError as error:
+        left["kept"] = error.text
+    except SvcError as error:
+        left["kept"] = error.text
+    if left["kept"]:
+        log.info("a worktree stays: %s", left["kept"], extra={"chat": record.id})
+    return left
+
+
+def _why_kept(tree: Tree) -> str:
+    if Turn.objects.filter(chat=tree.chat, state__in=queue.BUSY).exists():
+        return RUNS
+    if found := standing.problem(tree, place.linked(tree)):
+        return found
+    names = standing.changed(tree.top)
+    if not names:
+        return ""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"not committed: {', '.join(names[:3])}{more}"
+
+
+def _remove(tree: Tree) -> bool:
+    """Whether the branch went as well; its tip stays under a ref of ours."""
+    at, sha = tree.repository, repository.tip(tree.repository, HEADS + tree.branch)
+    merged = sha is not None and _elsewhere(tree, sha)
+    if sha is not None and merged:
+        making.keep(tree, sha)
+    submodules = (tree.top / ".gitmodules").exists()  # git refuses a clean one too
+    repository.run(at, "worktree", "remove", *(["--force"] if submodules else []), str(tree.top))
+    if sha is None or not merged:
+        return False
+    repository.run(at, "update-ref", "-d", HEADS + tree.branch, sha)
+    return True
+
+
+def _elsewhere(tree: Tree, sha: str) -> bool:
+    """Whether a branch that is no chat's has this commit."""
+    asked = ("for-each-ref", f"--contains={sha}", "--format=%(refname)", HEADS)
+    told = repository.run(tree.repository, *asked).decode(errors="replace").splitlines()
+    return any(not ref.startswith(HEADS + place.PREFIX) for ref in told)
+
+
+def come_back(project: Project, record: ChatRecord) -> str | None:
+    """Make the worktree again of a chat that came back; why that cannot be, None when it is there
+    or the chat has none."""
+    if place.of(record) is None:
+        return None
+    try:
+        making.again(project, record)
+    except SvcError as error:
+        log.warning("a worktree is not back: %s", error, extra={"chat": record.id})
+        return error.text
+    return None

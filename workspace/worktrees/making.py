@@ -1,0 +1,145 @@
+"""Makes the worktree of a chat, and makes one again that is gone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+from config.errors import Conflict, Unavailable
+from config.git.command import GitError
+from config.storage import files as storage
+from workspace.chats import files
+from workspace.chats.files import ChatRecord
+from workspace.projects import store
+from workspace.projects.project import Project
+from workspace.worktrees import place, repository
+from workspace.worktrees.place import Tree
+from workspace.worktrees.repository import HEADS, Repository
+
+BEFORE = "refs/svc/before"
+NONE = "This chat has no worktree of its own: it works in the project's directory"
+NO_BRANCH = "Branch {} is gone, and nothing is kept of it: start a new chat"
+ELSEWHERE = "Branch {} is checked out at {}: check another one out there, then try again"
+MOST = 1000  # branches of one name
+
+
+def lock_of(common: Path) -> str:
+    """Name of the lock that all changes of a repository's worktrees hold."""
+    return f"repository:{common}"
+
+
+def make(project: Project, chat: str, words: str, *, start: str = "HEAD") -> Tree:
+    """A worktree for a chat that is being made, on a new branch from `start`, which is named after
+    the first of these words that it can be. Conflict where the project has no repository for it."""
+    found = repository.find(store.workable(project))
+    base = repository.head_branch(found.top) or ""
+    with storage.lock(lock_of(found.common)):
+        for branch in _names(words, chat):
+            tree = Tree(chat, branch, found.top, found.below, base)
+            if _added(found, tree, start):
+                return tree
+    raise Conflict(f"Branches {place.PREFIX}… of this name are used up: give the chat another name")
+
+
+def _names(words: str, chat: str) -> Iterator[str]:
+    name = repository.slug(words) or f"chat-{chat[:8]}"
+    yield place.PREFIX + name
+    yield from (f"{place.PREFIX}{name}-{n}" for n in range(2, MOST))
+
+
+def _added(found: Repository, tree: Tree, start: str) -> bool:
+    """False where the branch is there already, and nothing was done."""
+    if repository.tip(found.top, HEADS + tree.branch):
+        return False
+    try:
+        _add(tree, "--no-track", "-b", tree.branch, "--", str(tree.top), start)
+    except (GitError, Conflict) as error:
+        unmake(tree)
+        raise Conflict(f"No worktree could be made: {error.text}", code="no_worktree") from None
+    return True
+
+
+def _add(tree: Tree, *args: str) -> None:
+    place.home().mkdir(mode=0o700, parents=True, exist_ok=True)
+    repository.run(tree.repository, "worktree", "add", "-q", *args)
+    own = Path(place.linked(tree).own)
+    (own / "config.worktree").touch()  # what is not there could not be kept as it is
+
+
+def unmake(tree: Tree) -> None:
+    """As if it had not been made: nothing was done in it yet."""
+    with suppress(GitError):
+        repository.run(tree.repository, "worktree", "remove", "--force", "--force", str(tree.top))
+    shutil.rmtree(tree.top, ignore_errors=True)
+    with suppress(GitError):
+        repository.run(tree.repository, "branch", "-q", "-D", "--", tree.branch)
+
+
+def of_chat(project: Project, session_id: str) -> Tree:
+    """The worktree that the record names. Conflict where it names none."""
+    tree = place.of(files.read(project, session_id))
+    if tree is None:
+        raise Conflict(NONE, code="no_worktree")
+    return tree
+
+
+def again(project: Project, record: ChatRecord) -> Tree:
+    """Make the worktree again from its branch, and that from where it was last, where they are
+    gone; nothing where all is there."""
+    tree = place.of(record)
+    if tree is None:
+        raise Conflict(NONE, code="no_worktree")
+    try:
+        common = repository.find(tree.repository).common
+        with storage.lock(lock_of(common)):
+            _again(tree)
+    except GitError as error:
+        raise Unavailable(f"The worktree cannot be made again: {error.text}") from None
+    return tree
+
+
+def _again(tree: Tree) -> None:
+    if os.path.lexists(tree.top / ".git"):
+        place.linked(tree)
+        return
+    at = repository.worktrees(tree.repository).get(tree.branch)
+    if at is not None and at != tree.top and at.exists():
+        raise Conflict(ELSEWHERE.format(tree.branch, at), code="no_worktree")
+    if tree.top.is_dir() and any(tree.top.iterdir()):
+        aside = next(path for n in count(1) if not (path := Path(f"{tree.top}.{n}")).exists())
+        tree.top.rename(aside)  # what somebody put there
+    tip = repository.tip(tree.repository, HEADS + tree.branch)
+    if tip is not None:
+        _add(tree, "--force", "--", str(tree.top), tree.branch)
+        return
+    kept = last(tree)
+    if kept is None:
+        raise Conflict(NO_BRANCH.format(tree.branch), code="no_worktree")
+    _add(tree, "--force", "--no-track", "-b", tree.branch, "--", str(tree.top), kept)
+
+
+def kept(tree: Tree) -> dict[int, str]:
+    """The old tips of the branch, by their number."""
+    asked = ("for-each-ref", "--format=%(refname) %(objectname)", f"{BEFORE}/{tree.chat}/")
+    told = repository.run(tree.repository, *asked).decode().splitlines()
+    found = (line.split(" ") for line in told)
+    return {int(n): sha for ref, sha in found if (n := ref.rpartition("/")[2]).isdigit()}
+
+
+def last(tree: Tree) -> str | None:
+    found = kept(tree)
+    return found[max(found)] if found else None
+
+
+def keep(tree: Tree, sha: str) -> str:
+    """Keep an old tip under a ref of its own; the ref."""
+    found = kept(tree)
+    if found and found[max(found)] == sha:
+        return f"{BEFORE}/{tree.chat}/{max(found)}"
+    ref = f"{BEFORE}/{tree.chat}/{max(found, default=0) + 1}"
+    repository.run(tree.repository, "-c", "core.logAllRefUpdates=false", "update-ref", ref, sha, "")
+    return ref

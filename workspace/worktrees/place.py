@@ -1,0 +1,147 @@
+"""Where the turns of a chat work: its own worktree, else the directory of its project.
+
+`<data>/worktrees/<chat>` is the worktree. Everything that acts for a chat asks here. See
+docs/design/workspace.md#a-worktree-for-a-chat.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from config.errors import Conflict
+from config.storage import opening
+from workspace.chats.files import ChatRecord
+from workspace.engines.base import Linked
+from workspace.projects import store
+from workspace.projects.project import Project
+
+PREFIX = "svc/"
+GONE = "The worktree of this chat is not there: make it again from its branch"
+ASTRAY = "The worktree of this chat is not one of its repository any more: make it again"
+LONGEST = 4096  # of a path that git keeps in a file
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """What the record of a chat says of its worktree. `repository`: the user's work tree, `below`:
+    where in a worktree the project's directory is, `base`: the branch it began from."""
+
+    chat: str
+    branch: str
+    repository: Path
+    below: str = ""
+    base: str = ""
+
+    @property
+    def top(self) -> Path:
+        return home() / self.chat
+
+    @property
+    def dir(self) -> Path:
+        return self.top / self.below if self.below else self.top
+
+    def wire(self) -> dict[str, Any]:
+        """As the record holds it."""
+        whole = {
+            "branch": self.branch,
+            "base": self.base,
+            "repository": str(self.repository),
+            "below": self.below,
+        }
+        return {key: value for key, value in whole.items() if value}
+
+
+def home() -> Path:
+    return Path(os.path.realpath(settings.DATA_DIR)) / "worktrees"
+
+
+def of(record: ChatRecord) -> Tree | None:
+    """The worktree that a chat has by its record, there or not; None where it has none."""
+    return told(record.id, {"worktree": record.worktree})
+
+
+def told(chat: str, record: Mapping[str, Any]) -> Tree | None:
+    """The same of a record as its file has it."""
+    told = record.get("worktree")
+    if not isinstance(told, Mapping):
+        return None
+    branch, repository, below = (
+        str(told.get(key) or "") for key in ("branch", "repository", "below")
+    )
+    if not branch.startswith(PREFIX) or not repository.startswith("/"):
+        return None
+    inside = not below.startswith("/") and ".." not in below.split("/")
+    return Tree(
+        chat, branch, Path(repository), below if inside else "", str(told.get("base") or "")
+    )
+
+
+def apart(project: Project, record: ChatRecord) -> bool:
+    """Whether its turns work elsewhere than in the project's own directory."""
+    return of(record) is not None or project.place.apart
+
+
+def shown(project: Project, record: ChatRecord) -> Path:
+    """The directory of a chat's turns, also one that is not there."""
+    tree = of(record)
+    return tree.dir if tree else project.working_dir
+
+
+def workable(project: Project, record: ChatRecord) -> Path:
+    """The real directory in which a turn of the chat is about to work. Conflict with the reason
+    when it may not work there now."""
+    tree = of(record)
+    if tree is None:
+        return store.workable(project)
+    linked(tree)
+    if not tree.dir.is_dir():
+        raise Conflict(f"This worktree has no {tree.below}: another branch was checked out there")
+    return Path(os.path.realpath(tree.dir))
+
+
+def linked(tree: Tree) -> Linked:
+    """Where git keeps the worktree's own part and what it shares. Conflict when it is not there,
+    or when it and its repository do not name each other."""
+    if not os.path.lexists(tree.top / ".git"):
+        raise Conflict(GONE, code="no_worktree")
+    own = _path(tree.top / ".git", "gitdir: ")
+    common = _common(own) if own else None
+    if own is None or common is None or _path(own / "gitdir") != tree.top / ".git":
+        raise Conflict(ASTRAY, code="no_worktree")
+    if own.parent != common / "worktrees" or common != _common_of(tree.repository):
+        raise Conflict(ASTRAY, code="no_worktree")
+    return Linked(str(tree.top), str(own), str(common))
+
+
+def _common_of(repository: Path) -> Path | None:
+    """The shared part of the repository whose work tree this is, by the files alone."""
+    git = repository / ".git"
+    if git.is_dir():
+        return Path(os.path.realpath(git))
+    own = _path(git, "gitdir: ")
+    if own is None:
+        return None
+    own = Path(os.path.realpath(repository / own))
+    return _common(own) or own
+
+
+def _common(own: Path) -> Path | None:
+    told = _path(own / "commondir")
+    return Path(os.path.realpath(own / told)) if told else None
+
+
+def _path(file: Path, head: str = "") -> Path | None:
+    """The path that a file of git's holds; None where it is none, or a link."""
+    try:
+        if file.is_symlink():
+            return None
+        text = os.fsdecode(opening.contents(file, limit=LONGEST)).strip()
+    except OSError:
+        return None
+    return Path(text.removeprefix(head)) if text.startswith(head) and text else None

@@ -1,0 +1,165 @@
+"""The repository that a project works in, and git as it is run there.
+
+No command that its own configuration names is run: no hook, filter, merge driver, editor or
+signer. A turn may have written that configuration, and here nothing is confined. What the user's
+own configuration says of filters holds. See docs/design/trust.md#a-worktree-of-a-chat.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from config.errors import Conflict, Invalid
+from config.git import command
+from config.git.command import GitError
+from workspace.projects import folders, schema
+
+HEADS = "refs/heads/"
+TIMEOUT_S = 120.0
+NO_REPOSITORY = "The project's directory is in no git repository: run git init there, and commit"
+NO_WORK_TREE = "The project's directory is a bare repository: open a checkout of it instead"
+NO_COMMIT = "The repository has no commit yet: commit something first"
+TRUSTED = ("system", "global")  # scopes of configuration that no turn can write
+COMMANDS = r"^(filter\..*\.(clean|smudge|process|required)|merge\..*\.driver)$"
+QUIET = {
+    "commit.gpgsign": "false",
+    "core.logallrefupdates": "true",
+    "merge.verifysignatures": "false",
+    "rebase.autosquash": "false",
+    "rebase.autostash": "false",
+    "rebase.updaterefs": "false",
+    "submodule.recurse": "false",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """`top`: the work tree of the user, `below`: where in it the project works, "" for itself,
+    `common`: what all worktrees share."""
+
+    top: Path
+    below: str
+    common: Path
+
+
+def top_of(folder: Path, wall: folders.Wall | None = None) -> Path | None:
+    """The top of the work tree that a directory lies in, by a look alone; None where there is none
+    that a project could work in."""
+    for level in (folder, *folder.parents):
+        if os.path.lexists(level / ".git"):
+            refused = level != folder and (wall or folders.Wall.now()).refusal(level)
+            return None if refused else level
+    return None
+
+
+def find(folder: Path) -> Repository:
+    """The repository a project's directory lies in. Conflict with the reason where there is none,
+    or none with a commit."""
+    folder = Path(os.path.realpath(folder))
+    top = top_of(folder)
+    if top is None:
+        bare = (folder / "HEAD").is_file() and (folder / "objects").is_dir()
+        raise Conflict(NO_WORK_TREE if bare else NO_REPOSITORY, code="no_repository")
+    try:
+        asked = ("rev-parse", "--path-format=absolute", "--git-common-dir", "--is-bare-repository")
+        told = os.fsdecode(command.run(top, *asked)).splitlines()
+        if told[1:] != ["false"]:
+            raise Conflict(NO_WORK_TREE, code="no_repository")
+    except GitError as error:
+        raise Conflict(error.text, code="no_repository") from None
+    below = "" if folder == top else str(folder.relative_to(top))
+    found = Repository(top, below, Path(os.path.realpath(told[0])))
+    if tip(found.top, "HEAD") is None:
+        raise Conflict(NO_COMMIT, code="no_commit")
+    return found
+
+
+def tip(at: Path, revision: str) -> str | None:
+    """The commit that a revision names, None for none."""
+    asked = ("rev-parse", "--verify", "-q", "--end-of-options", f"{revision}^{{commit}}")
+    told = command.run(at, *asked, accepted=(0, 1, 128)).decode().strip()
+    return told or None
+
+
+def head_branch(at: Path) -> str | None:
+    """The branch that is checked out, None while HEAD is detached."""
+    told = os.fsdecode(command.run(at, "symbolic-ref", "-q", "HEAD", accepted=(0, 1))).strip()
+    return told.removeprefix(HEADS) or None
+
+
+def run(
+    at: Path,
+    *args: str,
+    stdin: bytes | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> bytes:
+    """A git command that writes, or looks at a work tree. GitError."""
+    given = _configured({**QUIET, **_overrides(at)})
+    given |= {"GIT_EDITOR": "true", "GIT_SEQUENCE_EDITOR": "true", **(environ or {})}
+    return command.run(at, *args, stdin=stdin, timeout=TIMEOUT_S, environ=given)
+
+
+def _configured(values: Mapping[str, str]) -> dict[str, str]:
+    found = {"GIT_CONFIG_COUNT": str(len(values))}
+    for n, (key, value) in enumerate(values.items()):
+        found |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
+    return found
+
+
+def _overrides(at: Path) -> dict[str, str]:
+    """For each command of the repository's own configuration, what the user's own says instead: a
+    filter that does nothing and a merge driver that finds a conflict, where it says nothing."""
+    trusted: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for scope, key, value in _commands(at):
+        if scope in TRUSTED:
+            trusted[key] = value
+        else:
+            word = key.rpartition(".")[2]
+            found[key] = "false" if word in ("driver", "required") else ""
+    return {key: trusted.get(key, value) for key, value in found.items()}
+
+
+def own_filters(at: Path) -> set[str]:
+    """Names of the filters that the repository's own configuration has."""
+    keys = (key for key in _overrides(at) if key.startswith("filter."))
+    return {key.removeprefix("filter.").rpartition(".")[0] for key in keys}
+
+
+def _commands(at: Path) -> Iterator[tuple[str, str, str]]:
+    asked = ("config", "-z", "--show-scope", "--get-regexp", COMMANDS)
+    parts = os.fsdecode(command.run(at, *asked, accepted=(0, 1))).split("\0")[:-1]
+    for scope, line in zip(parts[::2], parts[1::2], strict=True):
+        key, _, value = line.partition("\n")
+        yield scope, key, value
+
+
+def names(told: bytes) -> list[str]:
+    """Paths that git ended with a NUL each."""
+    return [os.fsdecode(name) for name in told.split(b"\0") if name]
+
+
+def worktrees(at: Path) -> dict[str, Path]:
+    """Where each branch is checked out, by its short name."""
+    found: dict[str, Path] = {}
+    place = Path()
+    told = os.fsdecode(command.run(at, "worktree", "list", "--porcelain"))
+    for line in told.splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "worktree":
+            place = Path(rest)
+        elif word == "branch":
+            found[rest.removeprefix(HEADS)] = place
+    return found
+
+
+def slug(text: str, most: int = 40) -> str:
+    """What a branch is called after these words; "" when nothing is left of them."""
+    try:
+        found = schema.derive_slug(text)
+    except Invalid:
+        return ""
+    return found if len(found) <= most else found[:most].rpartition("-")[0] or found[:most]

@@ -1,0 +1,96 @@
+"""How a chat's worktree stands: ahead, behind, what is not committed. Nothing is written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, TypedDict
+
+from config.errors import Conflict
+from config.git.command import GitError
+from workspace.engines.base import Linked
+from workspace.worktrees import place, repository
+from workspace.worktrees.place import Tree
+from workspace.worktrees.repository import HEADS
+
+MOST = 200  # names of one answer
+UNDER_WAY = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD")
+
+
+class Standing(TypedDict):
+    branch: str
+    directory: str
+    target: Annotated[str | None, "the branch that it would be brought over to"]
+    ahead: Annotated[int | None, "commits that the target lacks; null where it cannot be said"]
+    behind: Annotated[int | None, "commits of the target that it lacks"]
+    changed: Annotated[list[str], "files that differ from its last commit, 200 at most"]
+    problem: Annotated[str | None, "why nothing can be done with it now"]
+    gone: Annotated[bool, "whether it can be made again"]
+
+
+def of(tree: Tree) -> Standing:
+    """As it is now; what keeps git from telling is its `problem`."""
+    found: Standing = {
+        "branch": tree.branch,
+        "directory": str(tree.dir),
+        "target": None,
+        "ahead": None,
+        "behind": None,
+        "changed": [],
+        "problem": None,
+        "gone": False,
+    }
+    try:
+        found["target"] = target(tree)
+        found["ahead"], found["behind"] = apart(tree, found["target"])
+        linked = place.linked(tree)
+        found["changed"] = changed(tree.top)[:MOST]
+        found["problem"] = problem(tree, linked) or None
+    except Conflict as error:
+        found["problem"], found["gone"] = error.text, True
+    except GitError as error:
+        found["problem"] = error.text
+    return found
+
+
+def target(tree: Tree) -> str | None:
+    """The branch that the user's directory has checked out; None while that is none."""
+    if not os.path.lexists(tree.repository / ".git"):
+        raise GitError("missing", f"The repository is not at {tree.repository} any more")
+    return repository.head_branch(tree.repository)
+
+
+def apart(tree: Tree, wanted: str | None) -> tuple[int | None, int | None]:
+    """Commits of the branch that the target lacks, and the other way round."""
+    at = tree.repository
+    ours = repository.tip(at, HEADS + tree.branch)
+    theirs = repository.tip(at, HEADS + wanted) if wanted else None
+    if ours is None or theirs is None:
+        return None, None
+    asked = ("rev-list", "--left-right", "--count", f"{ours}...{theirs}", "--")
+    ahead, behind = repository.run(at, *asked).split()
+    return int(ahead), int(behind)
+
+
+def changed(at: Path, *, untracked: bool = True) -> list[str]:
+    """Files of a work tree that are not as its last commit has them; ignored ones are none."""
+    others = "all" if untracked else "no"
+    told = repository.run(at, "status", "--porcelain", "-z", f"--untracked-files={others}")
+    parts = iter(repository.names(told))
+    found = []
+    for line in parts:
+        found.append(line[3:].encode(errors="replace").decode())
+        if "R" in line[:2] or "C" in line[:2]:
+            found += [next(parts, "").encode(errors="replace").decode()]
+    return found
+
+
+def problem(tree: Tree, linked: Linked) -> str:
+    """Why its commits are not simply those of its branch; "" when they are."""
+    if any(os.path.lexists(Path(linked.own) / name) for name in UNDER_WAY):
+        return "A rebase, merge or pick is under way in the worktree: finish or abort it there"
+    head = repository.head_branch(tree.top)
+    if head != tree.branch:
+        on = f"branch {head}" if head else "no branch"
+        return f"The worktree is on {on}: check {tree.branch} out there"
+    return ""
