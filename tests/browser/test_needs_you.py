@@ -38,7 +38,7 @@ class Desk:
     def ask(self, name: str, prompt: str = ASKS) -> str:
         """A chat whose turn asks; its id."""
         made: str = self.send("POST", CHATS, name=name, prompt=prompt)["chat"]["sessionId"]
-        until(lambda: self.chat(made)["asked"], what="a question")
+        until(lambda: self.chat(made)["asked"], what="a question", seconds=60)
         return made
 
     def chat(self, chat: str) -> dict[str, Any]:
@@ -47,7 +47,7 @@ class Desk:
 
     def last(self, chat: str) -> str:
         """What the last message of the chat says, once its turn is over."""
-        until(lambda: not self.chat(chat)["running"], what="the end")
+        until(lambda: not self.chat(chat)["running"], what="the end", seconds=60)
         messages = self.service.http.get(f"{CHATS}/{chat}/messages").json()["messages"]
         return str(messages[-1]["content"])
 
@@ -108,7 +108,7 @@ def test_a_person_finds_the_one_of_ten_chats_that_asks_from_any_page(
 
     runs.keyboard.press("g")
     runs.keyboard.press("n")
-    runs.wait_for_url(re.compile(chat))
+    runs.wait_for_url(re.compile(chat), wait_until="commit")
     expect(question(runs)).to_be_visible()
     expect(question(runs)).to_contain_text(re.compile(r"denied in \d+ m"))
     assert not runs.evaluate("document.documentElement.scrollWidth > innerWidth")
@@ -127,7 +127,7 @@ def test_the_palette_offers_it_first(page: Page, desk: Desk, asking: str) -> Non
     page.get_by_role("combobox", name="Search or jump to").fill("needs you")
     page.keyboard.press("Enter")
 
-    page.wait_for_url(re.compile(asking))
+    page.wait_for_url(re.compile(asking), wait_until="commit")
 
 
 def test_what_is_allowed_in_a_chat_runs_unasked_until_it_is_taken_back(
@@ -184,7 +184,7 @@ def test_a_plan_is_approved_where_it_ends_and_goes_on_in_the_chosen_mode(
     mode.select_option("plan")
     page.get_by_role("textbox", name="Message").fill(PLANS)
     page.keyboard.press("Control+Enter")
-    page.wait_for_url(re.compile(r"/chats/[0-9a-f-]{36}$"))
+    page.wait_for_url(re.compile(r"/chats/[0-9a-f-]{36}$"), wait_until="commit")
     chat = page.url.rpartition("/")[2]
     expect(mode).to_have_value("plan")
 
@@ -199,3 +199,23 @@ def test_a_plan_is_approved_where_it_ends_and_goes_on_in_the_chosen_mode(
     until(lambda: not desk.chat(chat)["running"], what="the end")
     path = desk.service.projects / "calm" / ".chats" / f"{chat}.jsonl"
     assert re.findall(r'"mode":"(\w+)"', path.read_text()) == ["plan", "default"]
+
+
+def test_a_trigger_that_may_wait_is_answered_from_the_home_page(page: Page, desk: Desk) -> None:
+    desk.send("PATCH", "/api/projects/calm", permissionMode="default")
+    nightly = {"trigger": {"type": "schedule", "cron": "0 3 * * *"}, "enabled": True}
+    run = {"prompt": "#!runbook\n```Bash\necho at night\n```\n", "onAsk": "wait"}
+    desk.send("PUT", "/api/projects/calm/triggers/nightly", **nightly, run=run)
+    made = desk.send("POST", "/api/projects/calm/triggers/nightly/run")
+    path = f"/api/runs/{made['runId']}"
+
+    page.goto("/")
+    needs = page.get_by_role("region", name="Needs you")
+    expect(needs).to_contain_text("trigger nightly")
+    expect(needs).to_contain_text(re.compile(r"denied in 2[34] h"))
+    told = desk.service.http.get(path).json()["run"]
+    assert (told["status"], told["reason"]) == ("running", "waits for a person: Bash echo at night")
+    needs.get_by_role("button", name="Allow Bash in nightly").click()
+
+    expect(needs).not_to_contain_text("nightly")
+    until(lambda: desk.service.http.get(path).json()["run"]["status"] == "completed", what="it")
