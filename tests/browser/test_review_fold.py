@@ -101,9 +101,7 @@ def test_a_suggestion_begins_with_the_lines_as_they_are(page: Page, commit: Comm
     assert (commit.repo.path / "a.py").read_text().split("\n")[12] == "line 12, typed"
 
 
-def test_why_a_fold_is_refused_stays_on_the_stack(
-    page: Page, commit: Commit, watch: Watch
-) -> None:
+def test_why_a_fold_is_refused_stays_on_the_stack(page: Page, commit: Commit, watch: Watch) -> None:
     watch.meant.append("409")
     commit.repo.commit({"b.py": "b, newer\n"}, "fixup! Say line 12 anew")
     page.goto(f"/review/p/{commit.slug}")

@@ -99,7 +99,7 @@ def test_auto_never_goes_without_a_sandbox_that_had_no_room_or_time(monkeypatch,
     monkeypatch.setattr(sandbox, "PROBE_S", 0.5)
     found = sandbox.probe("auto", hide=(), scratch=str(tmp_path))
     assert found.mode == "unavailable"
-    assert found.reason.startswith("bubblewrap ")
+    assert str(found.reason).startswith("bubblewrap ")
 
 
 def test_an_unavailable_sandbox_starts_no_turn(world):
