@@ -77,18 +77,13 @@ class Options:
         readers.whole(0, 65535), 8000, "Port of the main listener", env="SVC_PORT", key="port"
     )
     review_port: int | None = option(
-        readers.port_or_off,
-        5622,
-        "Port of the review part, or off",
-        env="SVC_REVIEW_PORT",
-        key="review.port",
+        readers.port_or_off, 5622, "Review's port, or off", env="SVC_REVIEW_PORT", key="review.port"
     )
     reviewer: tuple[str, str] | None = option(
-        readers.person,
-        None,
-        "Who reviews: id, or Name <id>",
-        env="SVC_REVIEWER",
-        key="review.reviewer",
+        readers.person, None, "Who reviews", env="SVC_REVIEWER", key="review.reviewer"
+    )
+    editor_url: str = option(
+        readers.editor, "", "What opens a line", env="SVC_EDITOR_URL", key="editorUrl"
     )
     agents_resolve: bool = option(
         readers.boolean, False, "Agents resolve threads", env="SVC_AGENTS_RESOLVE",

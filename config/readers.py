@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from config import zones
+from config import editors, zones
 from config.network import BadNetwork, NetworkSetting, read
 from config.retry import BadRetry, RetrySetting
 from config.retry import read as read_retry
@@ -167,6 +167,15 @@ def url(name: str, value: object) -> str:
     if found and not usable:
         raise refusal(name, value, "an http(s) URL")
     return found
+
+
+def editor(name: str, value: object) -> str:
+    """The template of an address that opens an editor, or nothing; a preset goes by its name."""
+    found = text(name, value)
+    try:
+        return editors.template(found)
+    except ValueError as error:
+        raise refusal(name, found, str(error)) from None
 
 
 def address(*schemes: str) -> Callable[[str, object], str]:

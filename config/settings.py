@@ -108,6 +108,7 @@ SPECTACULAR_SETTINGS = {
         "StoredStatus": "review.api.shapes.STORED",
         "Source": "review.api.shapes.SOURCES",
         "Side": "review.api.shapes.SIDES",
+        "Verdict": "review.api.shapes.VERDICTS",
         "AppState": "dashboard.operations.apps.STATES",
         "AppSource": "dashboard.operations.apps.SOURCES",
         "ServiceStatus": "dashboard.services.record.STATUSES",

@@ -5,6 +5,7 @@ No page waits for git: whether a commit is in the range of its repo is for the A
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from config.web.pages import Crumb, or_missing, page
 from review import projects
 
 SHA = re.compile(r"[0-9a-fA-F]{4,64}")
+POSITION = re.compile(r"[1-9][0-9]{0,3}")
 CHANGES = "Not committed"
 SHOWN = 7  # characters of a sha that say where you are
 
@@ -50,25 +52,38 @@ def project(request: HttpRequest, *, project: str) -> HttpResponse:
 def commit(request: HttpRequest, *, project: str, repo: str, sha: str) -> HttpResponse:
     """One commit: its diff and its review."""
     found = projects.get(project)
-    projects.repo(found, repo)
+    entry = projects.repo(found, repo)
     if not SHA.fullmatch(sha):
         raise NotFound(f"{sha} is not the sha of a commit.")
     short = sha[:SHOWN]
     name = visible(found.title)
     crumbs = [home(request), (name, f"{base(request)}/p/{project}"), (short, request.path)]
     title = f"{short} · {name}"
-    where = {"project": project, "repo": repo, "sha": sha}
+    where = {"project": project, "repo": repo, "sha": sha, "root": _work_tree(entry.path)}
     return _page(request, "commit", title=title, crumbs=crumbs, **where)
+
+
+@or_missing(_missing)
+def stack(request: HttpRequest, *, project: str, repo: str, n: str) -> HttpResponse:
+    """A stack as one diff."""
+    found = projects.get(project)
+    entry = projects.repo(found, repo)
+    if not POSITION.fullmatch(n):
+        raise NotFound(f"{n} is not the position of a stack.")
+    name, here = visible(found.title), f"Stack {n}"
+    crumbs = [home(request), (name, f"{base(request)}/p/{project}"), (here, request.path)]
+    where = {"project": project, "repo": repo, "stack": n, "root": _work_tree(entry.path)}
+    return _page(request, "stack", title=f"{here} · {name}", crumbs=crumbs, **where)
 
 
 @or_missing(_missing)
 def changes(request: HttpRequest, *, project: str, repo: str) -> HttpResponse:
     """What is not committed in one repository."""
     found = projects.get(project)
-    projects.repo(found, repo)
+    entry = projects.repo(found, repo)
     name = visible(found.title)
     crumbs = [home(request), (name, f"{base(request)}/p/{project}"), (CHANGES, request.path)]
-    where = {"project": project, "repo": repo, "sha": "WORKTREE"}
+    where = {"project": project, "repo": repo, "sha": "WORKTREE", "root": _work_tree(entry.path)}
     return _page(request, "changes", title=f"{CHANGES} · {name}", crumbs=crumbs, **where)
 
 
@@ -85,6 +100,11 @@ def base(request: HttpRequest) -> str:
 
 def home(request: HttpRequest) -> Crumb:
     return ("Review", f"{base(request)}/")
+
+
+def _work_tree(path: Path) -> str:
+    """The directory whose files an editor can open; "" for a bare repository."""
+    return str(path) if os.path.lexists(path / ".git") else ""
 
 
 def _page(

@@ -15,18 +15,22 @@ from review.api.commits import CommitViewSet
 from review.api.folding import FoldingViewSet
 from review.api.instance import InstanceViewSet
 from review.api.projects import ProjectViewSet
-from review.api.threads import ThreadViewSet
+from review.api.stacks import StackViewSet
+from review.api.threads import DraftViewSet, ThreadViewSet
 from review.api.worktree import WorktreeViewSet
 
 P = "api/projects/<str:project>"
 C = f"{P}/repos/<str:repo>/commits/<str:sha>"
 WORKTREE = f"{P}/repos/<str:repo>/commits/WORKTREE"
+STACK = f"{P}/repos/<str:repo>/stacks/<str:n>"
 THREAD = f"{C}/threads/<str:thread>"
 
 shown = SpectacularSwaggerSplitView.as_view
 instance = InstanceViewSet.as_view
 project = ProjectViewSet.as_view
 commit = CommitViewSet.as_view
+draft = DraftViewSet.as_view
+stack = StackViewSet.as_view
 thread = ThreadViewSet.as_view
 worktree = WorktreeViewSet.as_view
 folding = FoldingViewSet.as_view
@@ -37,6 +41,7 @@ urlpatterns = [
     path("p/<str:project>", pages.project, name="review-project"),
     path("p/<str:project>/<str:repo>/WORKTREE", pages.changes, name="review-changes"),
     path("p/<str:project>/<str:repo>/<str:sha>", pages.commit, name="review-commit"),
+    path("p/<str:project>/<str:repo>/stacks/<str:n>", pages.stack, name="review-stack"),
     path("api/health", instance({"get": "health"}), name="review-health"),
     path("api/me", instance({"get": "me"})),
     path("api/places", instance({"get": "places"})),
@@ -48,8 +53,11 @@ urlpatterns = [
     path(f"{P}/description", project({"put": "describe"})),
     path(f"{P}/repos", project({"post": "add_repo"})),
     path(f"{P}/repos/<str:repo>/path", project({"put": "move_repo"})),
-    path(f"{P}/repos/<str:repo>/stacks/<str:n>/description", project({"put": "note"})),
-    path(f"{P}/repos/<str:repo>/stacks/<str:n>/fold", folding({"post": "fold"})),
+    path(f"{STACK}/description", project({"put": "note"})),
+    path(f"{STACK}/diff", stack({"get": "retrieve"})),
+    path(f"{STACK}/diff/file", stack({"get": "file"})),
+    path(f"{STACK}/search", stack({"get": "search"})),
+    path(f"{STACK}/fold", folding({"post": "fold"})),
     path(f"{P}/repos/<str:repo>/fold/undo", folding({"post": "undo"})),
     path(f"{P}/threads", project({"get": "threads"})),
     path(f"{P}/changes", project({"get": "changes"})),
@@ -75,9 +83,18 @@ urlpatterns = [
     path(f"{C}/apply", folding({"post": "apply"})),
     path(f"{C}/viewed", commit({"put": "viewed"})),
     path(f"{C}/interdiff", commit({"get": "interdiff"})),
+    path(f"{C}/search", commit({"get": "search"})),
+    path(f"{C}/versions", commit({"get": "versions"})),
+    path(f"{C}/since/<str:old>", commit({"get": "since"})),
+    path(f"{C}/since/<str:old>/file", commit({"get": "since_file"})),
+    path(f"{C}/since/<str:old>/image", commit({"get": "since_image"})),
+    path(f"{C}/since/<str:old>/search", commit({"get": "since_search"})),
     path(f"{C}/threads.md", commit({"get": "threads_text"})),
     path(f"{C}/stack.svg", commit({"get": "picture"}), {"kind": "svg"}),
     path(f"{C}/stack.png", commit({"get": "picture"}), {"kind": "png"}),
+    path(f"{C}/drafts", draft({"get": "list"})),
+    path(f"{C}/drafts/<str:draft>", draft({"patch": "edit", "delete": "remove"})),
+    path(f"{C}/verdict", draft({"post": "submit", "delete": "withdraw"})),
     path(f"{C}/threads", thread({"post": "create"})),
     path(THREAD, thread({"patch": "resolve"})),
     path(f"{THREAD}/since", asking({"get": "since"})),

@@ -9,6 +9,8 @@ import pytest
 from config import options
 from config.network import NetworkSetting
 
+EDITORS = "vscode, zed, jetbrains, emacs, vim, or an address with {path} and perhaps {line}"
+
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
@@ -50,6 +52,14 @@ def test_local_users_are_uids_and_names(data):
     )
 
 
+def test_an_editor_goes_by_its_name_or_by_an_address(data):
+    assert load(data).editor_url == ""
+    assert load(data, SVC_EDITOR_URL="Zed").editor_url == "zed://file{path}:{line}"
+    assert load(data, "editorUrl: 'pycharm://open?file={path}'").editor_url == (
+        "pycharm://open?file={path}"
+    )
+
+
 @pytest.mark.parametrize("word", ["1", "true", "YES", "on"])
 def test_booleans_have_four_spellings_of_true(data, word):
     assert load(data, SVC_HOOKS_MCP=word).hooks_mcp is True
@@ -66,6 +76,9 @@ def test_booleans_have_four_spellings_of_true(data, word):
         ("SVC_REVIEW_PORT", "closed", "a port from 0 to 65535, or off"),
         ("SVC_LOCAL_PORTS", "closed", "guarded, open"),
         ("SVC_MAX_RUNNING_TURNS", "0", "a whole number from 1 to 64"),
+        ("SVC_EDITOR_URL", "nano", EDITORS),
+        ("SVC_EDITOR_URL", "javascript:alert('{path}')", EDITORS),
+        ("SVC_EDITOR_URL", "vscode://file{file}:{line}", EDITORS),
         ("SVC_TIMEZONE", "Berlin", 'the name of a time zone, e.g. "Europe/Berlin"'),
     ],
 )

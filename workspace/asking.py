@@ -12,8 +12,10 @@ from config.errors import Conflict, Invalid
 from config.web.asking import Desk, OpenChat, Wish
 from workspace.access.principals import User
 from workspace.chats import actions, listing
+from workspace.models import Chat
 from workspace.projects import schema, store
 from workspace.projects.project import Project
+from workspace.worktrees import place
 
 CHATS = 8  # the newest of a project
 NAMES = 50  # tried for a new project
@@ -23,9 +25,9 @@ def desks(folders: Sequence[Path]) -> list[Desk]:
     """Nearest first: a project that works in the very directory goes before one above it."""
     found = []
     for project in store.all():
-        place = project.place
-        depth = max((_depth(place.dir, folder) for folder in folders), default=0)
-        if depth and not place.problem and not project.error:
+        where = project.place
+        depth = max((_depth(where.dir, folder) for folder in folders), default=0)
+        if depth and not where.problem and not project.error:
             found.append((-depth, project.slug, project))
     return [_desk(project) for _, _, project in sorted(found, key=lambda one: one[:2])]
 
@@ -51,13 +53,20 @@ def _depth(place: Path, folder: Path) -> int:
 
 def _desk(project: Project) -> Desk:
     rows = listing.listing([project], limit=CHATS).rows
-    chats: list[OpenChat] = [{"id": row.id, "name": row.name or row.id} for row in rows]
+    chats: list[OpenChat] = [_open(row) for row in rows]
     return {
         "project": project.slug,
         "name": project.name,
         "directory": str(project.working_dir),
         "chats": chats,
     }
+
+
+def _open(row: Chat) -> OpenChat:
+    found: OpenChat = {"id": row.id, "name": row.name or row.id}
+    if tree := place.told(row.id, row.record):
+        found["branch"] = tree.branch
+    return found
 
 
 def _made(person: User, folder: Path | None) -> Project:

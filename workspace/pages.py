@@ -85,7 +85,7 @@ def chat(request: HttpRequest, *, slug: str, session_id: str) -> HttpResponse:
     found = store.get(slug)
     name = index.get(found, session_id).name
     crumbs = [HOME, (found.name, f"/projects/{slug}"), (name, request.path)]
-    data = {"project": slug, "chat": session_id}
+    data = {"project": slug, "chat": session_id, "root": str(found.working_dir)}
     return _page(request, "chat", title=name, crumbs=crumbs, data=data, project=found)
 
 

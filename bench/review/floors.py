@@ -60,6 +60,12 @@ def load(file: Path) -> None:
     yaml.load(file.read_bytes(), yaml.CSafeLoader)
 
 
+def two_diffs(first: History, second: History) -> None:
+    """C10."""
+    git(first.path, "diff", "-U0", first.head, second.head)
+    git(first.path, "diff", "-U0", first.base, second.base)
+
+
 def patch_ids(history: History) -> None:
     """C9: one log with context and one without, each into patch-id."""
     for context in ("-U3", "-U0"):

@@ -1,8 +1,9 @@
 """The histories that are measured, made by `git fast-import` with fixed seeds and dates.
 
 S: 50 commits on a tree of 1,000 files, and the same 50 rebased; W: one commit of 2,000 files; L:
-2,000 scattered changes of a file of 20,000 lines. The shas of their heads are asserted: a change
-of this file that changes what is measured does not pass unseen.
+2,000 scattered changes of a file of 20,000 lines; V: two versions of a commit of 200 files. Of the
+others the shas of their heads are asserted: a change of this file that changes what is measured
+does not pass unseen.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ START, HOUR = 1_767_600_000, 3600
 COMMITS, FILES, TOUCHED = 50, 1000, 5
 WIDE, WIDE_LINES = 2000, 430
 LONG, SCATTERED = 20_000, 2000
+VERSIONED = 200  # files of V
 HEADED = 100  # files that the new base of S changes at their top
 VOCABULARY = """
 account amount batch buffer cache charge client config count cursor customer entry error event
@@ -112,6 +114,34 @@ def wide(folder: Path) -> History:
         made.commit("main", "Start", files(changed=False))
         made.commit("feature", "Change every file", files(changed=True), parent="main")
     return _checked("W", History.at(folder / "w", "main..feature"))
+
+
+def versions(folder: Path) -> tuple[History, History]:
+    """V: a commit of 200 files, and its next version: on a base that changes 200 files, half of
+    them its own, and with a third of its changes anew."""
+    dice = random.Random(200)
+    pool = _pool(dice)
+    names = [f"src/{WORDS[number % 40]}/{number:03}.py" for number in range(3 * VERSIONED)]
+    tree = {name: dice.choices(pool, k=dice.randrange(80, 240)) for name in names}
+    own = names[:VERSIONED]
+
+    def step(tree: Tree, again: int) -> Tree:
+        made = {name: list(tree[name]) for name in own}
+        for number, (name, lines) in enumerate(made.items()):
+            mine = random.Random(f"{name} {again if number % 3 == 0 else 0}")
+            for _ in range(6):
+                lines[20 + mine.randrange(50)] = mine.choice(pool)
+        return made
+
+    moved = tree | _headed(tree, names[VERSIONED // 2 : VERSIONED // 2 + VERSIONED])
+    with Import(folder / "v") as made:
+        made.commit("main", "Start", tree)
+        made.commit("first", "Change it", step(tree, 1), parent="main", hour=1)
+        made.commit("onto", "Name the authors", moved, parent="main")
+        made.commit("second", "Change it", step(moved, 2), parent="onto", hour=1)
+    before, after = (History.at(folder / "v", span) for span in ("main..first", "onto..second"))
+    git(folder / "v", "update-ref", "-d", "refs/heads/first")
+    return before, after
 
 
 def long(folder: Path) -> History:

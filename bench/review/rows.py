@@ -1,5 +1,5 @@
-"""The rows: the real service is asked over a connection that is kept open; C5, C7 and C9 call the
-operation in this process."""
+"""The rows: the real service is asked over a connection that is kept open; C5, C7, C9 and C10
+call the operation in this process."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from bench.review.histories import History, git
 from bench.review.world import World
 from bench.timing import Connection, alternately
 from review import caches, projects
+from review.git.diffs import between
 from review.stacks import changes
 from review.stacks import repo as repos
+from review.stacks.compared import comparison, versions
 from review.threads import records
 from review.threads.placement import placing as placement
 from tests.service import Service, until
@@ -45,7 +47,8 @@ class Client(Connection):
 
 
 def rows(made: World, client: Client) -> list[Callable[[], list[Figure]]]:
-    own = (detailing, opening, screening, streaming, placing, reviewing, posting, listing, carrying)
+    own = (detailing, opening, screening, streaming, placing, reviewing, posting, listing, carrying,
+           comparing)  # fmt: skip
     return [partial(row, made, client) for row in own]
 
 
@@ -220,6 +223,31 @@ def carrying(made: World, client: Client) -> list[Figure]:
         compared("C9", "carry-over of S after a rebase, cold : log -p into patch-id, U3 and U0",
                  ours, least, unit="ms", most=1.5),
     ]  # fmt: skip
+
+
+def comparing(made: World, client: Client) -> list[Figure]:
+    """C10: what the page asks for when *Since my last look* opens, of a comparison not seen yet."""
+    first, second = made.versions
+    place = ("versions", "r", second.head)
+
+    def opened() -> list[bytes]:
+        known = versions.versions(*place)
+        found = comparison.since(*place, first.head, contents=FIRST)
+        return [orjson.dumps(known), orjson.dumps(found)]
+
+    known, found = map(orjson.loads, opened())
+    assert [one["sha"] for one in known["versions"]] == [first.head, second.head]
+    assert 100 <= len(found["files"]) <= 200
+    assert any(file["from_base"] for file in found["files"])
+    least = partial(floors.two_diffs, first, second)
+    cold = alternately(opened, least, before=between.forget)
+    warm = alternately(opened, least)
+    what = "versions of a commit of 200 files, since the first"
+    floor = "git diff of both, and of their bases"
+    return [
+        compared("C10", f"{what}, cold : {floor}", *cold, unit="ms", most=1.5),
+        compared("C10", f"{what}, warm : {floor}", *warm, unit="ms", most=1),
+    ]
 
 
 def _memory(pid: int, name: str) -> int:

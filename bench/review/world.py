@@ -40,6 +40,7 @@ class World:
     rebased: History
     wide: History
     long: History
+    versions: tuple[History, History]
     reviewed: Path  # 200 threads in 20 files, on the head of the project `reviewed`
     posted: Path  # the 54 KB file, on the head of the project `posted`
 
@@ -55,16 +56,18 @@ def build(folder: Path) -> World:
     shutil.rmtree(root, ignore_errors=True)
     work, rebased = histories.stacked(folder)
     wide, long = histories.wide(folder), histories.long(folder)
+    versions = histories.versions(folder)
+    _rebase(root, "versions", *versions)
     for slug, history in (("s", work), ("reviewed", work), ("w", wide), ("l", long)):
         describe(root, slug, history)
     small = histories.small(folder, 0)
     describe(root, "posted", small)
-    _rebase(root, work, rebased)
-    for number in range(1, PROJECTS - 5):
+    _rebase(root, "rebased", work, rebased)
+    for number in range(1, PROJECTS - 6):
         _fill(root, f"p{number:02}", histories.small(folder, number))
     head = targets.target(work.path, work.head)
     return World(
-        root, work, rebased, wide, long,
+        root, work, rebased, wide, long, versions,
         reviewed=_review(root, "reviewed", head, list(_threads(work))),
         posted=_posted(root, small),
     )  # fmt: skip
@@ -115,12 +118,12 @@ def _review(root: Path, slug: str, on: Target, threads: Sequence[Thread]) -> Pat
     return file
 
 
-def _rebase(root: Path, before: History, after: History) -> None:
-    """The project `rebased`: every commit was reviewed, then the branch was rebased."""
+def _rebase(root: Path, slug: str, before: History, after: History) -> None:
+    """A project of which every commit was reviewed; then the branch was rebased."""
     for sha in before.commits:
         on = targets.target(before.path, sha)
-        _review(root, "rebased", on, [_thread(on, on.commit.files[0].path, 10)])
-    describe(root, "rebased", after)
+        _review(root, slug, on, [_thread(on, on.commit.files[0].path, 10)])
+    describe(root, slug, after)
 
 
 def _fill(root: Path, slug: str, history: History) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, TypedDict, cast
+from typing import Any, NotRequired, Protocol, TypedDict, cast
 
 from django.conf import settings
 from rest_framework.request import Request
@@ -20,10 +20,11 @@ ELSEWHERE = "Agents cannot be asked from this port; sign in on the main port and
 
 
 class OpenChat(TypedDict):
-    """A chat that can be continued."""
+    """A chat that can be continued; `branch`: the one that it works on in a worktree of its own."""
 
     id: str
     name: str
+    branch: NotRequired[str]
 
 
 class Desk(TypedDict):

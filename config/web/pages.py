@@ -45,6 +45,7 @@ class Shell:
     parts: tuple[Part, ...]
     theme: str
     warnings: tuple[str, ...]
+    editor: str = ""  # the template of an address that opens a line in the editor
     version: str = __version__
 
 
@@ -111,6 +112,7 @@ def shell(request: HttpRequest, part: str, warnings: Sequence[str]) -> Shell:
             *import_string(settings.SVC_WARNINGS)(),
             *warnings,
         ),
+        editor=settings.SVC.editor_url,
     )
 
 

@@ -7,9 +7,10 @@ from typing import Any
 from rest_framework import serializers as s
 from rest_framework.request import Request
 
+from config.errors import Invalid
 from config.web import rest
 from config.web.shapes import Shape
-from review.api.shapes import SIDES, STORED
+from review.api.shapes import SIDES, STORED, VERDICTS
 from review.stacks.prs.rules import TITLE
 from review.threads.writing.limits import AUTHOR, BODY
 
@@ -26,10 +27,18 @@ class ThreadBody(Shape):
     start_line = s.IntegerField(required=False, allow_null=True, min_value=1)
     start_side = s.ChoiceField(SIDES, required=False, allow_null=True)
     author = s.CharField(required=False, allow_null=True, max_length=AUTHOR)
+    draft = s.BooleanField(required=False, help_text="written, and not sent yet")
 
 
 class CommentBody(Shape):
     body = s.CharField(max_length=BODY)
+    author = s.CharField(required=False, allow_null=True, max_length=AUTHOR)
+    draft = s.BooleanField(required=False, help_text="written, and not sent yet")
+
+
+class VerdictBody(Shape):
+    verdict = s.ChoiceField(VERDICTS)
+    body = s.CharField(required=False, allow_null=True, allow_blank=True, max_length=BODY)
     author = s.CharField(required=False, allow_null=True, max_length=AUTHOR)
 
 
@@ -120,6 +129,14 @@ def sent(request: Request, *names: str) -> dict[str, Any]:
     """Those of the named values that were sent; others are ignored."""
     found = rest.body(request)
     return {name: found[name] for name in names if name in found}
+
+
+def truth(request: Request, name: str) -> bool:
+    """A yes or no, no for what was not sent. Invalid for anything else."""
+    found = rest.body(request).get(name)
+    if found is not None and not isinstance(found, bool):
+        raise Invalid(f'"{name}" must be true or false')
+    return bool(found)
 
 
 def all_of(request: Request, *names: str) -> dict[str, Any]:

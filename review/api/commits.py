@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
@@ -16,6 +17,7 @@ from review.api import bodies, pictures, queries
 from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, tagged
 from review.stacks import changes, details, interdiff, taking
 from review.stacks import repo as repos
+from review.stacks.compared import comparison, finding, versions
 from review.threads import export, records
 
 
@@ -95,6 +97,56 @@ class CommitViewSet(ViewSet):
         asked = request.query_params
         found = interdiff.interdiff(old=asked.get("from"), path=asked.get("path"), **place)
         return Response(found)
+
+    @documented(versions.Versions, errors=(400, 404))
+    def versions(self, request: Request, **place: Any) -> HttpResponseBase:
+        """Every sha that the commit had while it was reviewed, and that of your last look."""
+        make = partial(versions.versions, **place)
+        return tagged(request, place["project"], make, "versions", *place.values())
+
+    @documented(comparison.Since, query=queries.Since, errors=(400, 404))
+    def since(self, request: Request, old: str, **place: Any) -> HttpResponseBase:
+        """What became of that version: the files that differ, in the current one or in `to`."""
+        asked = request.query_params
+        contents, to = asked.get("contents", "all"), asked.get("to")
+        whole = flag(request, "base")
+        make = partial(
+            comparison.since, old=old, to=to, whole=whole, contents=contents, **place
+        )  # fmt: skip
+        parts = ("since", old, str(to), str(whole), contents, *place.values())
+        return tagged(request, place["project"], make, *parts)
+
+    @documented(comparison.File, query=queries.SinceFile, errors=(400, 404))
+    def since_file(self, request: Request, old: str, **place: Any) -> Response:
+        """One of these files with its contents."""
+        asked = request.query_params
+        found = comparison.file(
+            old=old,
+            path=asked.get("path"),
+            to=asked.get("to"),
+            whole=flag(request, "base"),
+            **place,
+        )
+        return Response(found)
+
+    @documented(finding.Search, query=queries.SinceSearch, errors=(400, 404))
+    def since_search(self, request: Request, old: str, **place: Any) -> Response:
+        """The lines that hold a text in what differs between the two."""
+        asked = request.query_params
+        return Response(finding.since(old=old, q=asked.get("q"), to=asked.get("to"), **place))
+
+    @binary(*assets.TYPES.values(), query=queries.SinceImage, errors=(400, 404))
+    def since_image(self, request: Request, old: str, **place: Any) -> HttpResponse:
+        """An image that differs, as the older (LEFT) or the newer one (RIGHT) has it."""
+        asked = request.query_params
+        path, side = asked.get("path"), asked.get("side")
+        data, kind = comparison.image(old=old, path=path, side=side, to=asked.get("to"), **place)
+        return HttpResponse(data, content_type=kind, headers=assets.HEADERS)
+
+    @documented(finding.Search, query=queries.Search, errors=(400, 404))
+    def search(self, request: Request, **place: Any) -> Response:
+        """The lines of the whole diff that hold a text."""
+        return Response(finding.in_commit(q=request.query_params.get("q"), **place))
 
     @binary(MARKDOWN, query=queries.ThreadsText, errors=(400, 404))
     def threads_text(self, request: Request, **place: Any) -> HttpResponse:

@@ -56,6 +56,33 @@ class Interdiff(Shape):
         return {"from": s.CharField(required=False), **super().get_fields()}
 
 
+class Versions(Shape):
+    to = s.CharField(required=False, help_text="the version compared with; the current one")
+    base = s.ChoiceField(
+        ["0", "1"], required=False, help_text="1: also files that only the base changes"
+    )
+
+
+class Since(Contents, Versions):
+    pass
+
+
+class SinceFile(Path, Versions):
+    pass
+
+
+class Search(Shape):
+    q = s.CharField(help_text="upper case counts once there is any")
+
+
+class SinceSearch(Search):
+    to = s.CharField(required=False)
+
+
+class SinceImage(Image):
+    to = s.CharField(required=False)
+
+
 class Picture(Shape):
     scale = s.ChoiceField(list(SCALES), required=False)
     title = s.ChoiceField(["0", "1"], required=False)

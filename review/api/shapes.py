@@ -8,12 +8,14 @@ from review.git.commits import FileStatus
 from review.stacks.branches import BranchStatus
 from review.stacks.prs.pr_files import Source
 from review.stacks.status import STORED, Status
+from review.threads.judged import Word
 from review.threads.placement.follow import Side
 
-__all__ = ["BRANCH_STATUSES", "FILE_STATUSES", "SIDES", "SOURCES", "STATUSES", "STORED"]
+__all__ = ["BRANCH_STATUSES", "FILE_STATUSES", "SIDES", "SOURCES", "STATUSES", "STORED", "VERDICTS"]
 
 STATUSES = get_args(Status)
 FILE_STATUSES = get_args(FileStatus)
 BRANCH_STATUSES = get_args(BranchStatus)
 SOURCES = get_args(Source)
 SIDES = get_args(Side)
+VERDICTS = get_args(Word)

@@ -23,7 +23,7 @@ from review import caches, events, files, projects
 from review.background import moved
 from review.background.handwritten import Handwritten, Said
 from review.background.telling import Teller
-from review.git import catfile, refs
+from review.git import catfile, keeping, refs
 from review.git.refs import Refs
 from review.git.repository import open_repository
 from review.projects import Project
@@ -50,6 +50,9 @@ class Background:
     def start(self) -> None:
         sweep(_review_folders())
         self._projects = {project.slug: project for project in projects.all()}
+        for project in self._projects.values():
+            for entry in project.repos:
+                self._keep(project.slug, entry.name)
         self._teller.start()
         self._watcher.start()
         self._teller.later(("folds",), partial(drop_old, list(self._projects)))
@@ -93,11 +96,16 @@ class Background:
                 if self._news(path):
                     tell = partial(_tell_commits, slug, kind, repo, name.removesuffix(".yaml"))
                     later((kind, slug, repo, name), tell)
+                    self._keep(slug, repo)
                     if kind == "reviews" and (said := self._handwritten.look(parts)):
                         key = "said", *parts, *(f"{one.thread.id} {one.text}" for one in said)
                         later(key, partial(_tell_said, parts, said))
                 elif kind == "reviews":
                     self._handwritten.forget(parts)
+
+    def _keep(self, slug: str, repo: str) -> None:
+        """Files that a hand wrote hold their commits too."""
+        self._teller.later(("keep", slug, repo), partial(_hold, slug, repo))
 
     def _project(self, slug: str) -> None:
         """A project came, went, or says something else in the keys that are ours."""
@@ -184,6 +192,17 @@ def _refs(slug: str, name: str) -> Look:
 
 def _key(look: Refs | GitError) -> str:
     return look.key if isinstance(look, Refs) else ""
+
+
+def _hold(slug: str, name: str) -> None:
+    """Keep the commits that have a review file from git's cleaning."""
+    shas = files.names(slug, "reviews", name)
+    if not shas:
+        return
+    try:
+        keeping.hold(open_repository(projects.repo(projects.get(slug), name).path), shas)
+    except (NotFound, GitError):
+        return
 
 
 def _etag(path: Path, project: Path) -> str:

@@ -17,7 +17,7 @@ from review.stacks import details, wire
 from review.stacks import repo as repos
 from review.stacks.folding import apply
 from review.stacks.prs import pr_files
-from review.threads import commenting, records
+from review.threads import commenting, drafts, records, verdicts
 from review.threads import viewed as marks
 from review.threads.target import Target
 
@@ -30,6 +30,19 @@ class Deleted(TypedDict):
     ok: bool
     deleted: str
     thread: records.Thread | None
+
+
+class DeletedDraft(TypedDict):
+    ok: bool
+    deleted: str
+
+
+class Judged(TypedDict):
+    verdicts: list[verdicts.Given]
+
+
+class Submitted(Judged):
+    threads: list[records.Thread]
 
 
 class Viewed(TypedDict):
@@ -103,6 +116,79 @@ def delete_comment(
     events.review(project, repo, before.commit.sha)
     left = None if gone else records.thread(repos.target_at(project, repo, sha), thread)
     return {"ok": True, "deleted": comment, "thread": left}
+
+
+def draft(
+    project: str,
+    repo: str,
+    sha: str,
+    *,
+    me: str,
+    body: Any = None,
+    author: Any = None,
+    reply_to: str | None = None,
+    **lines: Any,
+) -> records.Thread:
+    """A comment that is not sent yet: a thread about `lines`, or a reply to a thread."""
+    target = repos.target_at(project, repo, sha)
+    signed = me if author is None else author
+    made = drafts.add(target, body=body, author=signed, reply_to=reply_to, **lines)
+    events.review(project, repo, target.commit.sha)
+    return _draft(repos.target_at(project, repo, sha), made, signed)
+
+
+def edit_draft(
+    project: str, repo: str, sha: str, draft: str, *, me: str, body: Any
+) -> records.Thread:
+    target = repos.target_at(project, repo, sha)
+    drafts.edit(target, draft, body, me)
+    events.review(project, repo, target.commit.sha)
+    return _draft(target, draft, me)
+
+
+def delete_draft(project: str, repo: str, sha: str, draft: str, *, me: str) -> DeletedDraft:
+    target = repos.target_at(project, repo, sha)
+    drafts.remove(target, [drafts.one(target, draft, me)])
+    events.review(project, repo, target.commit.sha)
+    return {"ok": True, "deleted": draft}
+
+
+def submit(
+    project: str,
+    repo: str,
+    sha: str,
+    *,
+    me: str,
+    verdict: Any = None,
+    body: Any = None,
+    author: Any = None,
+) -> Submitted:
+    """Send all drafts of the author with a verdict; `threads` are those that were written in."""
+    target = repos.target_at(project, repo, sha)
+    signed = me if author is None else author
+    sent = verdicts.submit(target, verdict=verdict, body=body, author=signed)
+    events.review(project, repo, target.commit.sha)
+    after = repos.target_at(project, repo, sha)
+    threads = {one.reply_to or one.id: one for one in sent}
+    written = {name: records.thread(after, name) for name in threads}
+    for one in sent:
+        (comment,) = one.thread.comments
+        act: signals.Act = "replied" if one.reply_to else "opened"
+        _tell(after, written[one.reply_to or one.id], act, signed, comment.body)
+    return {"verdicts": verdicts.of(after), "threads": list(written.values())}
+
+
+def withdraw(project: str, repo: str, sha: str, *, me: str) -> Judged:
+    """Take one's verdict back."""
+    target = repos.target_at(project, repo, sha)
+    if verdicts.withdraw(target, me):
+        events.review(project, repo, target.commit.sha)
+    return {"verdicts": verdicts.of(repos.target_at(project, repo, sha))}
+
+
+def _draft(target: Target, name: str, author: str) -> records.Thread:
+    (found,) = records.drafts(target, [drafts.one(target, name, author)])
+    return found
 
 
 def apply_suggestions(

@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict, TypeVar
 
 from config.errors import Invalid, NotFound
 from config.jsonio import dumps
-from review import caches, markdown, projects, reviewer
+from review import caches, files, markdown, projects, reviewer
 from review.git import commits
 from review.git.commits import shown_path
 from review.git.log import history
@@ -20,7 +20,7 @@ from review.stacks.contents import images
 from review.stacks.listing import counts
 from review.stacks.prs import pr_files
 from review.stacks.values import Item, Repo
-from review.threads import commit_review, records, viewed
+from review.threads import commit_review, records, verdicts, viewed
 from review.threads.target import Target
 
 COUNTED = 200  # files of a commit that are counted for a first look
@@ -48,6 +48,7 @@ class File(texts.Record):
 
 class Pr(pr_files.Record):
     proposed: pr_files.Proposed | None
+    verdicts: list[verdicts.Given]
 
 
 class Head(wire.CommitHead):
@@ -318,15 +319,28 @@ def _pr(place: CommitPosition) -> Pr:
     name = item.branch["name"] if item.branch else None
     made = pr_files.record(place.target, item.pr, source_sha=item.pr_source, branch=name)
     landed = wire.landed(item.landed) if item.landed else None
-    return {**made, "landed": landed, "proposed": wire.proposed(item)}
+    given = verdicts.of(place.target)
+    return {**made, "landed": landed, "proposed": wire.proposed(item), "verdicts": given}
 
 
 def _repo(found: Repo) -> wire.Repo:
     shorts = wire.shorts([item.commit.sha for item in found.items])
     counted = zip(found.items, counts(found, found.items), strict=True)
+    judged = _judged(found)
     return wire.repo(
-        found, (wire.listed(item, shorts[item.commit.sha], told) for item, told in counted)
+        found,
+        (
+            wire.listed(item, shorts[item.commit.sha], told, judged.get(item.commit.sha, []))
+            for item, told in counted
+        ),
     )
+
+
+def _judged(found: Repo) -> dict[str, list[verdicts.Given]]:
+    """The verdicts by commit; only those with a review are looked at, for most have none."""
+    names = tuple(files.names(found.project.slug, "reviews", found.entry.name))
+    here = [item for item in found.items if item.match or item.commit.sha.startswith(names)]
+    return {item.commit.sha: verdicts.of(repo.target(found, item)) for item in here}
 
 
 def _neighbour(place: tuple[Repo, Item] | None) -> wire.Neighbour | None:

@@ -14,6 +14,7 @@ from review.stacks.folding import offers
 from review.stacks.prs.pr_files import Landed, Proposed
 from review.stacks.status import Github, Status
 from review.stacks.values import Item
+from review.threads.verdicts import Given
 
 Counts = tuple[int, int, int, int]  # threads, resolved, unresolved, viewed
 
@@ -90,6 +91,7 @@ class CommitItem(TypedDict):  # as the project detail lists it
     status: Status
     progress: Progress
     proposed: Proposed | None
+    verdicts: list[Given]
     landed: NotRequired[Landed | None]
     tip: NotRequired[str | None]
     parent: NotRequired[str | None]
@@ -219,7 +221,7 @@ def stack(one: values.Stack, fixups: int = 0) -> Stack:
     return record
 
 
-def listed(item: Item, short: str, counts: Counts) -> CommitItem:
+def listed(item: Item, short: str, counts: Counts, verdicts: Sequence[Given] = ()) -> CommitItem:
     commit = item.commit
     record: CommitItem = {
         "sha": commit.sha,
@@ -240,6 +242,7 @@ def listed(item: Item, short: str, counts: Counts) -> CommitItem:
         "status": item.status,
         "progress": progress(item, counts),
         "proposed": proposed(item),
+        "verdicts": list(verdicts),
     }
     if item.landed:
         there = item.landed.commit

@@ -31,10 +31,15 @@ def create(
     author: Any,
 ) -> str:
     """A new thread with its first comment; its id."""
-    comment = _new_comment(body, author)
-    place = locations.checked(
-        target, path=path, side=side, line=line, start_line=start_line, start_side=start_side
-    )
+    place = {"path": path, "side": side, "line": line, "start_line": start_line}
+    operation = _Create(begun(target, new_comment(body, author), start_side=start_side, **place))
+    writes.write(target, operation)
+    return operation.tid
+
+
+def begun(target: Target, comment: Comment, **lines: Any) -> Thread:
+    """A thread without an id, of this comment about these lines. Invalid for lines not there."""
+    place = locations.checked(target, **lines)
     anchor = (
         Anchor(target.shown_commit.sha, None, None, None, None)
         if place.path is None
@@ -42,7 +47,7 @@ def create(
             target, place.path, place.side, place.line, place.start_line, place.start_side
         )
     )
-    thread = Thread(
+    return Thread(
         id="",
         path=place.path,
         side=place.side,
@@ -57,15 +62,12 @@ def create(
         anchor=anchor,
         comments=(comment,),
     )
-    operation = _Create(thread)
-    writes.write(target, operation)
-    return operation.tid
 
 
 def reply(target: Target, tid: str, *, body: Any, author: Any) -> str:
     """A new comment at the end of a thread, resolved or not; its id."""
     _shown(target, tid)
-    operation = _Reply(tid, _new_comment(body, author))
+    operation = _Reply(tid, new_comment(body, author))
     writes.write(target, operation)
     return operation.comment.id
 
@@ -139,7 +141,7 @@ def _shown(target: Target, tid: str) -> Thread:
         raise
 
 
-def _new_comment(body: Any, author: Any) -> Comment:
+def new_comment(body: Any, author: Any) -> Comment:
     return Comment("", limits.author(author), limits.body(body), times.now_exact(), None)
 
 

@@ -114,6 +114,25 @@ def past(target: Target, shown: CommitReview) -> list[str]:
     return list(found)
 
 
+def versions(target: Target, shown: CommitReview) -> list[str]:
+    """What the commit was called while it was reviewed, the youngest first; without those that were
+    folded into it."""
+    found = dict.fromkeys((target.shown_commit.sha, target.commit.sha))
+    sha = shown.matched_from
+    while sha is not None and sha not in found:
+        found[sha] = None
+        said = file_of(target, sha)
+        sha = said.carried_from.sha if said and said.carried_from else None
+    firm = target.match.firm if target.match else ()
+    return list(found | dict.fromkeys(firm))
+
+
+def file_of(target: Target, sha: str) -> ReviewFile | None:
+    """What the file of one commit says, this or a gone one; None without a file."""
+    found = _read(target, sha)
+    return found.review if found else None
+
+
 def written(target: Target, shown: CommitReview) -> Tree:
     """The whole document that takes over what is shown, as plain values in the file's order.
 

@@ -14,6 +14,7 @@ from review import files
 from review.git import objects, patches
 from review.threads.asked import Asked, Proposed
 from review.threads.carry.traces import CarriedFrom
+from review.threads.judged import Verdict
 from review.threads.schema import VERSION, Anchor, Comment, Mark, ReviewFile, Thread
 from review.threads.target import Target
 
@@ -66,6 +67,7 @@ def review(value: ReviewFile, commit: Tree) -> Tree:
         "commit": commit,
         "carried_from": carried_from(value.carried_from) if value.carried_from else None,
         "viewed": {one.path: mark(one) for one in value.viewed} or None,
+        "verdicts": {one.author: verdict(one) for one in value.verdicts} or None,
         "threads": [thread(one) for one in value.threads],
     }
     return _present(tree) | dict(value.extra)
@@ -139,6 +141,16 @@ def mark(value: Mark) -> Tree:
     """Without a hash, the commit it stands for: the next file that holds it is another one's."""
     of = value.of if value.diff is None else None
     return _present({"diff": quoted(value.diff), "at": quoted(value.at), "of": quoted(of)})
+
+
+def verdict(value: Verdict) -> Tree:
+    tree = {
+        "verdict": value.word,
+        "at": quoted(value.at),
+        "sha": quoted(value.sha),
+        "patch_id_u0": quoted(value.patch_id),
+    }
+    return _present(tree) | dict(value.extra)
 
 
 def carried_from(value: CarriedFrom) -> Tree:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from review.files import times
+from review.threads import judged
 from review.threads.ids import Namer
 from review.threads.schema import Comment, ReviewFile, Thread
 
@@ -26,6 +27,7 @@ def joined(first: ReviewFile, others: Iterable[ReviewFile]) -> ReviewFile:
             made,
             viewed=tuple(marks.values()),
             threads=_joined(made.threads, other.threads, _same_thread, _both),
+            verdicts=judged.joined(made.verdicts, other.verdicts),
             warnings=(*made.warnings, *other.warnings),
             extra={**other.extra, **made.extra},
         )
@@ -43,15 +45,17 @@ def stood_for(own: ReviewFile, source: ReviewFile, since: str) -> ReviewFile:
         carried_from=own.carried_from,
         viewed=tuple(marks.values()),
         threads=_joined(source.threads, younger, _same_thread, _both),
+        verdicts=judged.joined(source.verdicts, _verdicts_since(own, since)),
         warnings=(*own.warnings, *source.warnings),
         extra={**own.extra, **source.extra},
     )
 
 
 def absorbed(source: ReviewFile, sha: str) -> ReviewFile:
-    """The review of a commit that was squashed into another one: its threads say so."""
+    """The review of a commit that was squashed into another one: its threads say so. What was
+    judged of it is not judged of the other."""
     threads = tuple(replace(one, from_sha=one.from_sha or sha) for one in source.threads)
-    return replace(source, threads=threads)
+    return replace(source, threads=threads, verdicts=())
 
 
 Began = Callable[[Thread], bool]
@@ -93,7 +97,8 @@ def without(review: ReviewFile, began: Began) -> ReviewFile:
 def part_stood_for(review: ReviewFile, began: Began, source: ReviewFile, since: str) -> ReviewFile:
     """`stood_for`, of the threads alone that began on one commit."""
     own = replace(review, threads=tuple(one for one in review.threads if began(one)))
-    part = stood_for(own, replace(source, extra={}, viewed=review.viewed), since)
+    mine = replace(source, extra={}, viewed=review.viewed, verdicts=review.verdicts)
+    part = stood_for(own, mine, since)
     rest = without(review, began)
     return replace(rest, threads=(*rest.threads, *part.threads))
 
@@ -117,6 +122,10 @@ def _since(own: ReviewFile, known: dict[str, Thread], since: str) -> list[Thread
         elif _younger(opened, since):
             kept.append(thread)
     return kept
+
+
+def _verdicts_since(own: ReviewFile, since: str) -> list[judged.Verdict]:
+    return [one for one in own.verdicts if _younger(one.at, since)]
 
 
 def _younger(at: str | None, since: str) -> bool:

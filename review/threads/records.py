@@ -9,8 +9,9 @@ from typing import NotRequired, TypedDict
 from review import markdown, reviewer
 from review.files import times
 from review.files.fields import beside
-from review.threads import asked, asking, commit_review, schema, viewed
+from review.threads import asked, asking, commit_review, schema, verdicts, viewed
 from review.threads.carry import traces
+from review.threads.drafts import Draft
 from review.threads.placement import placing as placement
 from review.threads.placement.placing import Placed, Placement
 from review.threads.target import Target
@@ -64,6 +65,8 @@ class Thread(TypedDict):
     created_at: str | None
     comments: list[Comment]
     from_sha: NotRequired[str]
+    draft: NotRequired[bool]
+    reply_to: NotRequired[str]
     asked: NotRequired[Asked]
     proposed: NotRequired[Proposed]
 
@@ -99,7 +102,12 @@ class Review(TypedDict):
     warnings: list[str]
     viewed: list[str]
     viewed_stale: list[str]
+    verdicts: list[verdicts.Given]
     threads: list[Thread]
+
+
+class Drafts(TypedDict):
+    drafts: list[Thread]
 
 
 def review(
@@ -128,6 +136,7 @@ def review(
         "warnings": list(found.warnings),
         "viewed": marked,
         "viewed_stale": stale,
+        "verdicts": verdicts.of(target, found),
         "threads": [
             _thread(one, where, render) for one, where in zip(threads, placed, strict=True)
         ],
@@ -148,6 +157,16 @@ def thread(target: Target, tid: str) -> Thread:
     found = commit_review.of(target).review.thread(tid)
     (where,) = placement.place(target, [found])
     return _thread(found, where)
+
+
+def drafts(
+    target: Target, found: Sequence[Draft], *, html: bool = False, mount: str = ""
+) -> list[Thread]:
+    """Drafts as threads: `reply_to` names the thread that one answers."""
+    render = partial(markdown.html, mount=mount) if html else None
+    placed = placement.place(target, [one.thread for one in found])
+    made = [_thread(one.thread, where, render) for one, where in zip(found, placed, strict=True)]
+    return [record | {"draft": True} for record in made]
 
 
 def comment(target: Target, tid: str, cid: str) -> Comment:

@@ -13,9 +13,10 @@ from typing import Any, Literal
 from config.errors import NotFound
 from review import caches
 from review.files.fields import Fields, hex_of, scalar
-from review.threads import asked, ids
+from review.threads import asked, ids, judged
 from review.threads.asked import Asked, Proposed
 from review.threads.carry.traces import CarriedFrom
+from review.threads.judged import Verdict
 
 VERSION = 1
 SIDES: Mapping[str, Literal["LEFT", "RIGHT"]] = {
@@ -121,6 +122,7 @@ class ReviewFile:
     carried_from: CarriedFrom | None = None
     viewed: tuple[Mark, ...] = ()
     threads: tuple[Thread, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
     warnings: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -161,6 +163,7 @@ def parse(value: Any, sha: str, *, deleted_paths: Collection[str] = ()) -> Revie
         carried_from=carried_from(root.raw("carried_from"), warnings),
         viewed=_viewed(root.raw("viewed"), sha, warnings),
         threads=threads,
+        verdicts=judged.parse(root.raw("verdicts"), sha, warnings),
         warnings=tuple(warnings),
         extra=root.extra(),
     )

@@ -9,11 +9,12 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 
-from workspace.engines import catalogue, repository, sandbox
+from workspace.engines import catalogue, sandbox
 from workspace.engines.base import Args, EngineError, Job
 from workspace.engines.light_typing import TYPE_CHECKING, Any
 from workspace.engines.paths import Paths
 from workspace.engines.proxy import gateway
+from workspace.worktrees import linked
 
 if TYPE_CHECKING:
     from workspace.engines.runner import Runner
@@ -102,10 +103,10 @@ class Confinement:
         job, cwd = self.job, self.paths.root
         if self.paths.attachments:
             needed = (*needed, self.paths.attachments)
-        linked = job.linked
-        if linked:
-            needed = (*needed, linked.common, linked.top)
-            writable = (*writable, *(repository.writable(linked) if job.mode != "plan" else ()))
+        tree = job.linked
+        if tree:
+            needed = (*needed, tree.common, tree.top)
+            writable = (*writable, *(linked.writable(tree) if job.mode != "plan" else ()))
         needs = gateway.Needs(tuple(endpoints))
         door = self._door(needs)
         addresses = needs.addresses(job.network) if door else []
@@ -118,7 +119,7 @@ class Confinement:
             writable=[os.environ["HOME"], os.environ["TMPDIR"], *writable],
             read_only=[
                 *(os.path.join(cwd, name) for name in self._kept()),
-                *(repository.read_only(linked) if linked else ()),
+                *(linked.read_only(tree) if tree else ()),
             ],
             needed=needed,
             network=job.network.mode == "host",

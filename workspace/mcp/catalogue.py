@@ -205,7 +205,7 @@ OPERATIONS = (
             PROJECT,
             TRIGGER,
             Argument("type", "string", choices=TRIGGER_TYPES),
-            Argument("event", "string", "Event: on what", choices=EVENTS),
+            Argument("event", "string", choices=EVENTS),
             Argument("cron", "string", "Schedule: 5 fields or @daily"),
             Argument("timezone", "string", "Of cron; null: the project's", nullable=True),
             Argument("interval", "string", "Schedule: e.g. 30m, 1h"),

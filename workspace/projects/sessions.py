@@ -21,7 +21,7 @@ FOLDERS = 500  # of Claude Code, a directory each
 TRIED = 3  # files of one of them
 FILES = 300  # of Codex, the newest
 ENTRIES = 2000  # of one folder
-HEAD = 1 << 16  # bytes of a file
+EDGE = 1 << 16  # bytes of an end of a file
 KNOWN = 2000
 CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
 _known: dict[str, str] = {}  # a session keeps to the directory it began in
@@ -48,6 +48,17 @@ def codex() -> Iterator[str]:
     for path in islice(_newest(root, 3), FILES):
         if cwd := _cwd(path, root):
             yield cwd
+
+
+def ends(path: str, size: int = 0, *, within: Path | None = None) -> tuple[bytes, bytes]:
+    """The beginning of a session's file, and of one of this `size` its end, as far as that is not
+    the beginning. OSError for what is no regular file."""
+    fd = opening.regular(path, within=within)
+    try:
+        head = os.pread(fd, EDGE, 0)
+        return head, os.pread(fd, EDGE, max(len(head), size - EDGE)) if size > len(head) else b""
+    finally:
+        os.close(fd)
 
 
 def _newest(folder: Path, depth: int) -> Iterator[str]:
@@ -81,12 +92,7 @@ def _cwd(path: str, root: Path) -> str:
     if (known := _known.get(path)) is not None:
         return known
     with suppress(OSError, ValueError):
-        fd = opening.regular(path, within=root)
-        try:
-            found = CWD.search(os.pread(fd, HEAD, 0))
-        finally:
-            os.close(fd)
-        if found:
+        if found := CWD.search(ends(path, within=root)[0]):
             if len(_known) >= KNOWN:
                 _known.clear()
             _known[path] = str(orjson.loads(found[1]))

@@ -135,7 +135,15 @@ def _wish(found: Sequence[OnCommit], letter: Letter, desks: Desks) -> Wish:
 
 
 def _suggested(found: Sequence[OnCommit], places: Sequence[Desk]) -> Suggested | None:
-    """The chat that was last asked about one of these stacks, if it can still be continued."""
+    """The chat whose branch they are on, else the one that was last asked about one of these
+    stacks, if it can still be continued."""
+    branches = {
+        stack.branch for one in found for stack in one.repo.stacks if stack.n == one.item.stack
+    }
+    for place in places:
+        for chat in place["chats"]:
+            if branches == {chat.get("branch", "")}:
+                return {"project": place["project"], "chat": chat["id"]}
     open_chats = {(one["project"], chat["id"]) for one in places for chat in one["chats"]}
     asked = [one for one in _asked(found) if (one.project, one.chat) in open_chats and one.project]
     if asked:

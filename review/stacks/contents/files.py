@@ -58,11 +58,13 @@ def wanted(asked: Any) -> Wanted:
 
 
 class Files:
-    """The changed files of one commit as the wire shows them, review marks aside."""
+    """The changed files of one commit as the wire shows them, review marks aside. Git is not asked
+    for `edits` that are known."""
 
-    def __init__(self, repository: Repository, commit: Commit) -> None:
+    def __init__(self, repository: Repository, commit: Commit, edits: Edits | None = None) -> None:
         self.repository = repository
         self.commit = commit
+        self.edits = edits
         self._attributes = generated.Attributes(self._read_attributes)
 
     def whole(self, files: Sequence[Changed]) -> Iterator[Record]:
@@ -70,6 +72,9 @@ class Files:
 
         Git sets out at once, and works until the first one is asked for.
         """
+        if self.edits is not None:
+            known = [(file.path, self.edits[file.path]) for file in files]
+            return self._whole(files, iter(known), ExitStack())
         some = {file.path for file in files} if len(files) < len(self.commit.files) else None
         with ExitStack() as started:
             told = started.enter_context(diff.streamed_edits(self.repository, self.commit, some))

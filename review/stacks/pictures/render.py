@@ -125,7 +125,22 @@ def _row(commit: Detail, current: bool) -> Row:
         additions=counts["additions"] or 0,
         deletions=counts["deletions"] or 0,
         current=current,
+        judged=_judged(commit.get("verdicts") or ()),
     )
+
+
+def _judged(verdicts: Sequence[Detail]) -> tuple[str, str]:
+    """What the verdicts come to: a request for changes before an approval, a stale one says so."""
+    for word, said, role in (
+        ("changes", "changes asked", "delink"),
+        ("approve", "approved", "addink"),
+    ):
+        given = [one for one in verdicts if one["verdict"] == word]
+        if given and all(one["changed"] for one in given):
+            return f"{said}, changed since", "ink3"
+        if given:
+            return said, role
+    return "", ""
 
 
 def _bounded(parts: list[Part]) -> list[Part]:

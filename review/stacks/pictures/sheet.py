@@ -34,6 +34,7 @@ class Row:
     additions: int
     deletions: int
     current: bool
+    judged: tuple[str, str] = ("", "")  # the verdicts in words, and the role of their colour
 
     @property
     def size(self) -> int:
@@ -181,7 +182,11 @@ class Sheet:
         y, columns = self.y + ROW / 2, self.columns
         merged = row.status == "merged"
         font = metrics.BOLD if row.current else metrics.SANS
-        words = metrics.fit(row.title, pen.SIZE, columns.title_end - WORDS, font)
+        judged, role = row.judged
+        behind = metrics.width(judged, SMALL) + 8 if judged else 0.0
+        words = metrics.fit(row.title, pen.SIZE, columns.title_end - WORDS - behind, font)
+        after = WORDS + metrics.width(words, pen.SIZE, font) + 8
+        verdicts = [pen.text(after, y + 4, judged, role, size=SMALL)] if judged else []
 
         def number(x: float, digits: str, role: str) -> str:
             role = "ink3" if merged else role
@@ -205,9 +210,10 @@ class Sheet:
                 *back,
                 pen.dot(DOTS, y, row.status),
                 pen.text(WORDS, y + 4.2, words, "ink3" if merged else "ink", bold=row.current),
+                *verdicts,
                 *numbers,
                 *self._bar(row, y, merged),
-                hint=f"{row.status.capitalize()}: {row.title}",
+                hint=", ".join(filter(None, (f"{row.status.capitalize()}: {row.title}", judged))),
             )
         )
         self.y += ROW

@@ -26,6 +26,9 @@ def merged(own: ReviewFile, tree: Tree, wanted: Tree) -> Tree:
     viewed = {mark.path: document.mark(mark) for mark in own.viewed}
     if viewed != (wanted.get("viewed") or {}):
         made["viewed"] = wanted.get("viewed") or {}
+    given = {one.author: document.verdict(one) for one in own.verdicts}
+    if given != (wanted.get("verdicts") or {}):
+        made["verdicts"] = wanted.get("verdicts") or {}
     return made
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import orjson
 
 from review import files
+from review.git import keeping
 from review.threads import commit_review, document
 from review.threads.target import Target
 from review.threads.writing import renewal, takeover
@@ -25,7 +26,8 @@ def write(target: Target, operation: Operation, *, backup: bool = False) -> bool
     It may be called several times, each time on what the file holds then. A file that is not
     there yet, or that has not taken over the review it is shown with, holds that first. Missing
     ids are written down, anchors renewed and the commit's fingerprint is added along the way.
-    `backup` keeps the text before. Conflict while the file cannot be read.
+    `backup` keeps the text before. Conflict while the file cannot be read. The commit is kept from
+    git's cleaning from then on.
     """
     changed = False
 
@@ -42,6 +44,8 @@ def write(target: Target, operation: Operation, *, backup: bool = False) -> bool
         return document.signed(page.text(), page.tree, target)
 
     files.change(target.parts, edit)
+    if changed:
+        keeping.hold(target.repository, [target.commit.sha])
     return changed
 
 

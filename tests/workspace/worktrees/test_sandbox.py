@@ -13,9 +13,9 @@ from tests.workspace.chats.world import World
 from tests.workspace.worktrees.world import Shop
 from workspace.engines import select
 from workspace.engines.base import EngineError
-from workspace.engines.repository import writable
 from workspace.models import Turn
 from workspace.worktrees import place
+from workspace.worktrees.linked import writable
 from workspace.worktrees.place import Tree
 
 WHO = "-c user.name=A -c user.email=a@b"

@@ -19,14 +19,11 @@ from typing import IO, Any
 import orjson
 
 from config.errors import NotFound, printable
-from config.storage import opening
 from workspace import ids
-from workspace.projects.sessions import of_claude_code
+from workspace.projects.sessions import ends, of_claude_code
 
-EDGE = 64 * 1024  # bytes of each end of a file that a list reads
 LINE, WHOLE = 16 << 20, 512 << 20  # bytes of a line, of a file, that are read
 MOST = 5000  # files of one directory
-NEAR = 16  # lines from an end of the file in which a title is looked for
 NAME = 200  # characters of a folder's name; longer ones end in a hash
 TITLE = 200
 
@@ -35,8 +32,7 @@ _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
 _COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _OUTPUT = ("<local-command-", "<bash-stdout>", "<bash-stderr>", "Caveat: The messages below")
-_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
-_TITLED = tuple(f'{{"type":"{kind}",'.encode() for kind in _TITLES)
+_TITLES = {b"custom-title": "customTitle", b"ai-title": "aiTitle", b"summary": "summary"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +40,7 @@ class Session:
     """One conversation, as its file's two ends tell it. `updated`: seconds since 1970."""
 
     id: str
-    path: Path
+    file: str
     directory: str
     title: str
     started: str
@@ -52,6 +48,10 @@ class Session:
     bytes: int
     branch: str
     version: str
+
+    @property
+    def path(self) -> Path:
+        return Path(self.file)
 
 
 _known: dict[str, tuple[tuple[int, int], Session | None]] = {}
@@ -71,7 +71,7 @@ def get(directory: Path, session_id: str) -> Session:
     wanted = realpath(directory)
     if ids.UUID.fullmatch(session_id):
         for _, path, stat in _files(wanted):
-            if Path(path).stem == session_id and (found := _session(path, stat, wanted)):
+            if path.endswith(f"/{session_id}.jsonl") and (found := _session(path, stat, wanted)):
                 return found
     raise NotFound(f"Claude Code keeps no session {printable(session_id)} of {wanted}")
 
@@ -160,22 +160,17 @@ def _session(path: str, stat: os.stat_result, directory: str) -> Session | None:
 
 def _read(path: str, stat: os.stat_result) -> Session | None:
     try:
-        fd = opening.regular(path)
+        head, end = ends(path, stat.st_size)
     except OSError:
         return None
-    try:
-        head = os.pread(fd, EDGE, 0)
-        end = os.pread(fd, EDGE, max(len(head), stat.st_size - EDGE))
-    finally:
-        os.close(fd)
     first = _first(head)
     if first is None:
         return None
-    title = _title((end or head).rsplit(b"\n", NEAR)) or _title(head.split(b"\n", NEAR)[:NEAR])
+    title = _title(end) or _title(head)
     title = title or " ".join(said(first["message"].get("content")).split())
     return Session(
-        id=Path(path).stem,
-        path=Path(path),
+        id=path[-42:-6],
+        file=path,
         directory=str(first.get("cwd") or "/"),
         title=title[:TITLE],
         started=str(first.get("timestamp") or ""),
@@ -210,21 +205,21 @@ def is_said(line: Line) -> bool:
     )
 
 
-def _title(lines: list[bytes]) -> str:
+def _title(data: bytes) -> str:
     """The last title that a person or the program gave, in a line that begins with its kind."""
-    found: dict[str, str] = {}
-    for line in reversed(lines):
-        if line.startswith(_TITLED):
-            key, title = _titled(line)
-            found.setdefault(key, title)
-    return next((found[key] for key in _TITLES.values() if found.get(key)), "")
+    found = (_titled(data, kind, key) for kind, key in _TITLES.items())
+    return next((title for title in found if title), "")
 
 
-def _titled(line: bytes) -> tuple[str, str]:
+def _titled(data: bytes, kind: bytes, key: str) -> str:
+    """The last title of this kind; nothing of the lines of others is copied."""
+    head = b'{"type":"%s",' % kind
+    at = data.rfind(b"\n" + head) + 1
+    if not at and not data.startswith(head):
+        return ""
+    end = data.find(b"\n", at)
     try:
-        value = orjson.loads(line)
+        title = orjson.loads(data[at : end if end >= 0 else None]).get(key)
     except orjson.JSONDecodeError:
-        return "", ""
-    key = _TITLES[value["type"]]
-    title = value.get(key)
-    return key, " ".join(title.split()) if isinstance(title, str) else ""
+        return ""
+    return " ".join(title.split()) if isinstance(title, str) else ""

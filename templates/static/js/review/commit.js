@@ -24,6 +24,8 @@ import { at, open, state } from "./state.js";
 import { drawOnward } from "./commit/onward.js";
 import { drawStepper, tellStepper } from "./commit/stepper.js";
 import { drawToolbar, fileMenu } from "./commit/toolbar.js";
+import { chooseVersions, showCompared } from "./commit/versions.js";
+import { drawFind } from "./commit/find.js";
 import { drawTree, markCurrent, tell } from "./tree.js";
 
 const FIRST = 8; // files whose contents come with the commit
@@ -73,7 +75,11 @@ async function load(contents) {
   let found;
   const before = turn();
   try {
-    found = (await call("GET", `${at()}?contents=${contents}`)).data;
+    [found] = await Promise.all([
+      call("GET", `${at()}?contents=${contents}`).then(({ data }) => data),
+      chooseVersions(),
+    ]);
+    if (state.compare) await showCompared(found, contents);
   } catch (error) {
     if (error.status === 404) await tellMoved(error);
     else tellTrouble(error, () => reload());
@@ -167,6 +173,7 @@ async function start() {
   drawToolbar();
   drawStepper();
   drawOnward();
+  drawFind();
   serve({
     viewed: (view, viewed) => setViewed([view.file], viewed),
     counted: tell,

@@ -2,7 +2,7 @@
 
 import { get, patch, put } from "../kit/api.js";
 import { plusMinus } from "../kit/bars.js";
-import { fill, h, icon, keep, visible } from "../kit/dom.js";
+import { button, fill, h, icon, keep, visible } from "../kit/dom.js";
 import { key } from "../kit/keys.js";
 import { action } from "../kit/palette.js";
 import { page, problem } from "../kit/parts.js";
@@ -31,10 +31,16 @@ const toThreads = h(
   icon("say"),
   h("span"),
 );
+const asks = button("Ask an agent", {
+  icon: "send",
+  hidden: true,
+  "aria-label": "Ask an agent about all open threads",
+  onclick: (event) => askAgent(event, slug, {}, load),
+});
 const onward = h("a", { class: "btn primary", hidden: true });
 const warnings = h("div", { class: "banners stack" });
 const trouble = h("div", { class: "stack banners" });
-const threads = new ThreadList(slug, load);
+const threads = new ThreadList(slug);
 const picture = new Picture(slug);
 const repositories = new Repositories(slug, load);
 const intro = new Note({
@@ -101,7 +107,7 @@ function draw(project, found) {
     onward.textContent = `${begun ? "Continue" : "Start"} at ${here.commit.short}`;
     onward.href = pageOf(slug, here.repo, here.commit.sha);
   }
-  toThreads.hidden = !found.threads.length;
+  toThreads.hidden = asks.hidden = !found.threads.length;
   toThreads.lastChild.textContent = plural(found.threads.length, "open thread");
   keep(warnings, warningsOf(project, found), (item) => item.key, banner);
   intro.show({ text: project.description, html: project.description_html });
@@ -235,7 +241,7 @@ fill(
     "header",
     { class: "pagehead" },
     h("div", {}, title, summary),
-    h("div", { class: "line wrap" }, toThreads, onward),
+    h("div", { class: "line wrap" }, toThreads, asks, onward),
   ),
   trouble,
   warnings,

@@ -4,8 +4,11 @@ import { commitOf, pageOf } from "./route.js";
 
 const { project, repo, sha } = document.body.dataset;
 
-/** `commit` and `review` are the API's records; `sha` is the full sha once the commit is known. */
-export const state = { project, repo, sha, commit: null, review: null };
+/**
+ * `commit` and `review` are the API's records; `sha` is the full sha once the commit is known.
+ * `compare` = {from, to, base}: which two versions are shown in place of the whole commit.
+ */
+export const state = { project, repo, sha, commit: null, review: null, compare: null };
 
 /** Whether this is the page of what is not committed: the same files, ticked for a commit. */
 export const worktree = sha === "WORKTREE";
@@ -17,6 +20,15 @@ export const tick = worktree
 
 /** at() the commit in the API, at("viewed") and so on what hangs below it. */
 export const at = (...below) => commitOf(project, repo, state.sha, ...below);
+
+/** The address of what is asked of the diff that is shown: asked("file", {path}). */
+export function asked(what, query) {
+  const { compare } = state;
+  const words = new URLSearchParams(query);
+  if (compare?.to) words.set("to", compare.to);
+  if (compare?.base) words.set("base", "1");
+  return `${compare ? at("since", compare.from, what) : at(what)}?${words}`;
+}
 
 /** The page of another commit of this project. */
 export const pageAt = ({ repo: other = repo, sha: commit }, hash = "") =>

@@ -11,7 +11,7 @@ import yaml
 
 from config.errors import Conflict, Invalid, NotFound
 from config.web.asking import Desk as Place
-from config.web.asking import Sent, Wish
+from config.web.asking import OpenChat, Sent, Wish
 from review.stacks import changes
 from review.stacks.asking import asking, turns
 from review.stacks.asking.asking import Letter
@@ -121,6 +121,21 @@ def test_what_was_changed_by_the_person_is_what_is_sent_and_each_thread_says_who
     (thread,) = file["threads"]
     assert (thread["asked"]["path"], thread["asked"]["line"]) == ("a.py", 2)
     assert thread["asked"]["tip"] == desk.high
+
+
+def test_the_stack_of_a_chats_branch_goes_on_in_that_chat(desk: Desk, agents: Agents):
+    desk.repo.git("checkout", "-q", "-b", "svc/fix")
+    sha = desk.repo.commit({"c.py": "print(2)\n"}, "Fix")
+    desk.repo.git("checkout", "-q", "work")
+    changes.start_thread("pay", "api", sha, me="kim", body="Why?")
+    two: OpenChat = {"id": "c-2", "name": "Two", "branch": "svc/fix"}
+    agents.places = [{**HERE, "chats": [{"id": "c-1", "name": "One"}, two]}]
+
+    own = asking.offer(Choice("pay", "api", sha), agents.desks)
+    all_of_it = asking.offer(ALL, agents.desks)
+
+    assert own["suggested"] == {"project": "home", "chat": "c-2"}
+    assert all_of_it["suggested"] == {"project": "home", "chat": None}
 
 
 def test_a_stack_goes_on_in_the_chat_that_was_asked_before(desk: Desk, agents: Agents):

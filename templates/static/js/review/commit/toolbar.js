@@ -1,6 +1,7 @@
 // How the changes are shown: one or two columns, white space, wrapping, folding; a file's own menu.
 
 import { button, fill, h } from "../../kit/dom.js";
+import { inEditor } from "../../kit/editor.js";
 import { menu } from "../../kit/menu.js";
 import { copy } from "../../kit/toast.js";
 import { look, setLook } from "../diff/look.js";
@@ -84,7 +85,15 @@ function foldAll(folded) {
 export function fileMenu(view, more = () => []) {
   menu(view.more, () => {
     const nothing = !view.sheet && { disabled: true, why: "No lines are shown" };
+    const [first] = view.file.edits ?? [];
+    const there = view.file.status !== "deleted";
+    const address = there && inEditor(document.body.dataset.root, view.path, first?.[2]);
     return [
+      address && {
+        label: "Open in the editor",
+        icon: "out",
+        act: () => location.assign(address),
+      },
       { label: "Show the whole file", icon: "file", act: () => view.sheet.whole(), ...nothing },
       { label: "Copy the path", icon: "copy", act: () => copy(view.path, "Copied the path") },
       {

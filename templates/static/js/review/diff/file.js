@@ -5,7 +5,7 @@ import { get } from "../../kit/api.js";
 import { button, fill, h, icon, visible } from "../../kit/dom.js";
 import { problem } from "../../kit/parts.js";
 import { showSince } from "../carried.js";
-import { at, counts, tick, worktree } from "../state.js";
+import { counts, tick, worktree } from "../state.js";
 import { unended } from "./model.js";
 import { blanksNote, held, instead, notesOf, size, unendedNote } from "./notes.js";
 import { Sheet } from "./sheet.js";
@@ -111,12 +111,14 @@ export class FileView {
     if (said === this.said) return;
     this.said = said;
     this.box.checked = ticked;
+    this.box.parentElement?.toggleAttribute("hidden", Boolean(this.file.foreign));
     fill(
       this.facts,
       additions !== null && size(additions, deletions),
       open > 0 && h("span", { class: "badge warn" }, icon("say"), `${open} open`),
       stale && this.since(),
       generated && h("span", { class: "badge phone-hide" }, "Generated"),
+      this.file.base && h("span", { class: "badge" }, "From the new base"),
     );
   }
 
@@ -180,7 +182,7 @@ export class FileView {
   async load() {
     const { file } = this;
     if (!file.truncated) return;
-    const found = await get(`${at("file")}?${new URLSearchParams({ path: file.path })}`);
+    const found = await get(this.page.address("file", { path: file.path }));
     const { viewed, changed_since_viewed } = this.file; // may have changed since
     Object.assign(file, found, { viewed, changed_since_viewed });
     this.say();

@@ -2,7 +2,7 @@
 // other. An image that came or went stands alone.
 
 import { fill, h, visible } from "../../kit/dom.js";
-import { at } from "../state.js";
+import { asked } from "../state.js";
 import { look, setLook } from "./look.js";
 
 const NAME = /\.(png|jpe?g|gif|webp|svg|avif|ico|bmp)$/i;
@@ -26,7 +26,7 @@ export function images({ path, old_oid: old, new_oid: fresh }) {
 function figure(path, words, side, loaded) {
   const size = h("span", {});
   const img = h("img", {
-    src: `${at("image")}?${new URLSearchParams({ path, side })}`,
+    src: asked("image", { path, side }),
     alt: `${path}, ${words.toLowerCase()}`,
     draggable: "false",
     loading: "lazy",

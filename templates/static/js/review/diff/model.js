@@ -54,6 +54,18 @@ function pieces(old, fresh, count, same) {
   return found;
 }
 
+/** Tells of a change whether the new base brought it; of a comparison alone, see `from_base`. */
+export function fromBase({ edits, from_base: based = [] }) {
+  const spans = based.map((n) => edits[n]);
+  const within = (from, count, start, most) => from >= start && from + count <= start + most;
+  return ({ old, oldCount, new: fresh, newCount }) =>
+    spans.some(
+      ([oldStart, most, newStart, many]) =>
+        within(old, oldCount, most ? oldStart : oldStart + 1, most) &&
+        within(fresh, newCount, many ? newStart : newStart + 1, many),
+    );
+}
+
 /** Equal runs {same, old, new, count} and changes {old, oldCount, new, newCount}, in order. */
 function* runs(edits, newLength) {
   let [old, fresh] = [1, 1];

@@ -27,7 +27,14 @@ export const columns = (split) => (split ? 6 : 4);
 export class Rows {
   marked = new Map();
 
-  constructor({ old, fresh, split, told }) {
+  constructor({
+    old,
+    fresh,
+    split,
+    told,
+    based = /** @type {(part: any) => boolean} */ (() => false),
+  }) {
+    this.based = based;
     this.old = old;
     this.fresh = fresh;
     this.split = split;
@@ -40,8 +47,12 @@ export class Rows {
     const paired = part.same
       ? []
       : pairs(lines(this.old, old, oldCount), lines(this.fresh, fresh, newCount));
-    for (const at of rowsOf(part, this.split, paired))
-      yield this.split ? this.pair(at) : this.alone(at);
+    const based = !part.same && this.based(part);
+    for (const at of rowsOf(part, this.split, paired)) {
+      const row = this.split ? this.pair(at) : this.alone(at);
+      if (based) brought(row);
+      yield row;
+    }
   }
 
   alone(at) {
@@ -97,6 +108,13 @@ export class Rows {
       this.marked.set(key, wordMarks(this.old[twin.left - 1], this.fresh[twin.right - 1]));
     return this.marked.get(key);
   }
+}
+
+/** A change of the new base: seen by its look, said to those who do not see it. */
+function brought(row) {
+  row.classList.add("from-base");
+  row.title = "Came with the new base";
+  row.querySelector("td.sign").append(h("span", { class: "sr" }, "from the new base"));
 }
 
 function cut(cell, text) {

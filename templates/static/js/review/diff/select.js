@@ -1,11 +1,13 @@
 // Lines chosen in a diff: by a press on their number, a drag, Shift, or the keys j and k.
 
-import { button } from "../../kit/dom.js";
+import { button, fill, h } from "../../kit/dom.js";
+import { editorLink } from "../../kit/editor.js";
 
 let chosen = null; // {view, side, from, to}: `from` is where it began
 let cursor = null; // the row
 let marked = [];
 let plus = null;
+const opener = h("span", { class: "opener" }); // the link of that line to the editor
 
 const span = ({ from, to }) => ({ start: Math.min(from, to), end: Math.max(from, to) });
 
@@ -106,6 +108,16 @@ function offer(event) {
     `Comment on line ${line}${side === "LEFT" ? " of the old text" : ""}`,
   );
   place.append(plus);
+  offerEditor(row, side, line);
+}
+
+/** The link stands at the end of a line of the new text; the old one is in no file. */
+function offerEditor(row, side, line) {
+  const { path } = row.closest(".file").view;
+  const link = side === "RIGHT" && editorLink(document.body.dataset.root, path, line);
+  fill(opener, link);
+  if (link) row.lastElementChild.append(opener);
+  else opener.remove();
 }
 
 /** A press on a number chooses its line, a drag those it passes, Shift those between. */

@@ -4,7 +4,17 @@
 
 import { button, fill, h } from "../../kit/dom.js";
 import { plural } from "../../kit/words.js";
-import { CONTEXT, extent, hunksOf, linesOf, section, slice, STEP, withoutBlanks } from "./model.js";
+import {
+  CONTEXT,
+  extent,
+  fromBase,
+  hunksOf,
+  linesOf,
+  section,
+  slice,
+  STEP,
+  withoutBlanks,
+} from "./model.js";
 import { pace } from "./pace.js";
 import { columns, Rows } from "./rows.js";
 
@@ -29,7 +39,8 @@ export class Sheet {
     this.byLine = { LEFT: new Map(), RIGHT: new Map() };
     this.slots = new Map();
     const told = (code) => this.chunk.codes.push(code);
-    this.rows = new Rows({ old: this.old, fresh: this.fresh, split: look.split, told });
+    const based = fromBase(file);
+    this.rows = new Rows({ old: this.old, fresh: this.fresh, split: look.split, told, based });
     this.gone = false;
   }
 

@@ -11,7 +11,7 @@
 // general            the place above all files, for threads of the commit.
 
 import { fill, h } from "../../kit/dom.js";
-import { worktree } from "../state.js";
+import { asked, worktree } from "../state.js";
 import { look } from "./look.js";
 import { FileView } from "./file.js";
 import { pace } from "./pace.js";
@@ -28,8 +28,15 @@ const NOTHING = worktree ? "Nothing differs from HEAD." : "This commit changes n
 const HEADS = 90; // px that the toolbar and a file's header take
 const callbacks = { file: new Set(), comment: new Set() };
 /** @type {Record<string, (...given: any[]) => any>} */
-const hooks = { viewed: () => {}, counted: () => {}, menu: () => {}, discard: () => {} };
+const hooks = {
+  viewed: () => {},
+  counted: () => {},
+  menu: () => {},
+  discard: () => {},
+  address: asked,
+};
 const views = new Map();
+let nothing = NOTHING;
 
 export const onFile = (callback) => {
   callbacks.file.add(callback);
@@ -38,8 +45,11 @@ export const onFile = (callback) => {
 export const onComment = (callback) => callbacks.comment.add(callback);
 export const comment = (chosen) => callbacks.comment.forEach((callback) => callback(chosen));
 
-/** What the page does: viewed(view, wanted), counted(view), menu(view), discard(view). */
+/** What the page does: viewed(view, wanted), counted(view), menu(view), discard(view), address(what, query). */
 export const serve = (given) => Object.assign(hooks, given);
+
+/** What is said in place of files where there is none. */
+export const sayNothing = (words) => (nothing = words);
 
 export const viewOf = (path) => views.get(path) ?? null;
 export const all = () => [...views.values()];
@@ -56,6 +66,7 @@ const page = {
   comment: ({ path }) => comment({ path, side: null, start: null, end: null }),
   viewed: (...given) => hooks.viewed(...given),
   counted: (...given) => hooks.counted(...given),
+  address: (...given) => hooks.address(...given),
   menu: (...given) => hooks.menu(...given),
   discard: (...given) => hooks.discard(...given),
 };
@@ -101,7 +112,7 @@ export async function show(files) {
     view.element.remove();
     views.delete(path);
   }
-  if (!files.length) return fill(list, h("p", { class: "nothing soft" }, NOTHING));
+  if (!files.length) return fill(list, h("p", { class: "nothing soft" }, nothing));
   list.querySelector(":scope > .nothing")?.remove();
   const breathe = pace();
   for (const [n, file] of files.entries()) {

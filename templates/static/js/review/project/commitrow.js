@@ -7,6 +7,7 @@ import { unresolved } from "../projects/row.js";
 import { pageOf } from "../route.js";
 import { statusOf } from "../statuses.js";
 import { short } from "../threads/words.js";
+import { judged } from "../verdicts.js";
 
 export const titleOf = (commit) => commit.pr_title || commit.subject || "No message";
 
@@ -25,7 +26,7 @@ export function commitRow({ project, repo, commit }) {
         "span",
         { class: "two-lines" },
         h("a", { class: "over", href: pageOf(project, repo, commit.sha) }, titleOf(commit)),
-        h("span", { class: "tiny quiet" }, branchLine(commit)),
+        h("span", { class: "tiny quiet" }, branchLine(commit), " ", judged(commit.verdicts)),
         h("span", { class: "tiny quiet narrow-line" }, narrowLine(commit, status)),
       ),
       commit.unresolved ? unresolved(commit.unresolved) : h("span"),

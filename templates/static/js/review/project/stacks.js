@@ -153,6 +153,8 @@ class Card {
       { class: "btn ghost s only", title: "Download the picture" },
       icon("download"),
     );
+    this.diff = h("a", { class: "btn ghost s only", title: "Read as one diff" }, icon("review"));
+    this.diff.href = pageOf(project, repo, "stacks", n);
     this.note = new Note({
       project,
       what: "note",
@@ -197,6 +199,7 @@ class Card {
             this.ask,
             this.fold,
             this.note.edit,
+            this.diff,
             this.picture,
           ),
         ),
@@ -235,6 +238,8 @@ class Card {
     if (commits.length)
       this.picture.href = `${commitOf(this.project, repo, commits.at(-1).sha, "stack.svg")}?scope=stack&download=1`;
     this.picture.setAttribute("aria-label", visible(`Download the picture of ${title}`));
+    this.diff.hidden = commits.length < 2;
+    this.diff.setAttribute("aria-label", visible(`Read ${title} as one diff`));
     this.note.what = `note of ${title}`;
     this.note.show({ text: stack.description, html: stack.description_html, seen: stack.title });
     this.warning.hidden = !stack.warning;

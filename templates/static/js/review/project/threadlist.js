@@ -3,7 +3,6 @@
 import { fill, h, keep } from "../../kit/dom.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
-import { askAgent } from "../ask.js";
 import { calm } from "../live.js";
 import { pageOf, route } from "../route.js";
 import { address, beginning, initials, isAgent } from "../threads/words.js";
@@ -14,22 +13,13 @@ import { readButton } from "./warnings.js";
  * focus.
  */
 export class ThreadList {
-  constructor(project, changed) {
+  constructor(project) {
     this.project = project;
     this.count = h("span", { class: "badge warn", hidden: true });
     this.copy = h(
       "button",
       { type: "button", class: "push tiny link", onclick: (event) => this.copyAll(event) },
       "Copy as Markdown",
-    );
-    this.ask = h(
-      "button",
-      {
-        type: "button",
-        class: "tiny link",
-        onclick: (event) => askAgent(event, project, {}, changed),
-      },
-      "Ask an agent",
     );
     this.rows = h("ul", { class: "rows long" });
     this.none = h(
@@ -41,7 +31,7 @@ export class ThreadList {
     this.node = h(
       "section",
       { class: "card", id: "threads", "aria-label": "Open threads", tabindex: "-1" },
-      h("header", {}, h("h2", {}, "Open threads"), this.count, this.copy, this.ask),
+      h("header", {}, h("h2", {}, "Open threads"), this.count, this.copy),
       this.rows,
       this.unplaced,
       this.none,
@@ -56,7 +46,7 @@ export class ThreadList {
   show(threads, orphaned) {
     const hidden = orphaned.filter(({ reason, unresolved }) => reason && unresolved);
     const count = hidden.reduce((sum, one) => sum + one.unresolved, threads.length);
-    this.copy.hidden = this.ask.hidden = !threads.length;
+    this.copy.hidden = !threads.length;
     this.threads = threads;
     this.count.hidden = !count;
     this.none.hidden = count > 0;

@@ -8,7 +8,7 @@ import { commentNode } from "./comment.js";
 import { Composer } from "./composer.js";
 import { mark, onPage } from "./places.js";
 import { chatPage } from "../ask.js";
-import { asMarkdown, askAbout, place, reply, resolve } from "./review.js";
+import { asMarkdown, askAbout, draftReply, place, reply, resolve } from "./review.js";
 import { Since } from "./since.js";
 import { appliable, textOf } from "./suggest.js";
 import { address, comments, standing, state, written } from "./words.js";
@@ -26,7 +26,7 @@ function standingOf({ state: is, outdated, asked, proposed }) {
   return [
     icon(is === "asked" ? "clock" : "carry"),
     h("span", { class: "strong" }, word),
-    chat && h("a", { href: chat }, "the chat"),
+    chat && h("a", { class: "link", href: chat }, "the chat"),
     is === "answered" && proposed && h("span", {}, `${proposed.by} thinks it is done`),
   ];
 }
@@ -83,6 +83,7 @@ export class Card {
         return textOf({ ...this.thread, start: start ?? line });
       },
       send: (text) => reply(this.id, text),
+      keep: (text) => draftReply(this.id, text),
       leave: () => this.node.focus({ preventScroll: true }),
     });
   }

@@ -13,8 +13,9 @@ const EMPTY = "Nothing to send yet: write something first.";
 
 /**
  * `name` of the draft, `label` for who does not see, `verb` of the button, `send(text)`, and
- * `leave()` when Esc or Cancel closes it. `small`: one line until it is used. `text` to begin with.
- * `lines()` tells the lines it is about, where another text for them can be suggested.
+ * `keep(text)` that saves it as a draft of the review, and `leave()` when Esc or Cancel closes it.
+ * `small`: one line until it is used. `text` to begin with. `lines()` tells the lines it is about,
+ * where another text for them can be suggested.
  */
 export class Composer {
   /** @type {(() => void) | undefined} */
@@ -23,10 +24,11 @@ export class Composer {
   after;
 
   /** @param {Record<string, any>} what */
-  constructor({ name, label, placeholder, verb, send, leave, ...more }) {
+  constructor({ name, label, placeholder, verb, send, keep, leave, ...more }) {
     const { small = false, text = "", note, lines } = more;
     this.lines = lines;
     this.send = send;
+    this.keep = keep;
     this.leave = leave;
     this.small = small;
     this.verb = verb;
@@ -98,6 +100,12 @@ export class Composer {
           title: "Esc leaves and keeps what you typed",
           onclick: () => this.discard(),
         }),
+        this.keep &&
+          button("Save as a draft", {
+            kind: "ghost s more",
+            title: "Only you see it until you submit your review (Ctrl+Shift+Enter)",
+            onclick: (event) => this.submit(event, this.keep),
+          }),
         h(
           "button",
           { type: "submit", class: "btn primary send" },
@@ -130,7 +138,8 @@ export class Composer {
   }
 
   onKey(event) {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.submit(event);
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey))
+      this.submit(event, event.shiftKey && this.keep ? this.keep : this.send);
     else if (event.key === "Escape" && !event.isComposing) {
       event.preventDefault();
       event.stopPropagation();
@@ -168,7 +177,7 @@ export class Composer {
     if (this.small) this.node.classList.remove("open");
   }
 
-  async submit(event) {
+  async submit(event, send = this.send) {
     event?.preventDefault();
     event?.stopPropagation();
     if (this.box.readOnly) return;
@@ -179,12 +188,12 @@ export class Composer {
     }
     this.busy(true);
     try {
-      await this.send(this.text);
+      await send(this.text);
       this.busy(false);
       this.empty();
     } catch (error) {
       this.busy(false);
-      this.fail(error.message, "Retry");
+      this.fail(error.message, "Retry", send);
     }
   }
 
@@ -194,7 +203,7 @@ export class Composer {
   }
 
   /** What went wrong, above the text that stays. */
-  fail(words, verb) {
+  fail(words, verb, send) {
     fill(
       this.trouble,
       h(
@@ -202,7 +211,7 @@ export class Composer {
         { class: "banner bad" },
         icon("alert"),
         h("div", {}, words, verb && " Your text is kept."),
-        verb && button(verb, { kind: "s", onclick: () => this.submit() }),
+        verb && button(verb, { kind: "s", onclick: () => this.submit(null, send) }),
       ),
     );
   }

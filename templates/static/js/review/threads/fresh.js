@@ -8,7 +8,7 @@ import { route } from "../route.js";
 import { state } from "../state.js";
 import { Composer } from "./composer.js";
 import { leave, onPage, stand, viewOf } from "./places.js";
-import { create, place } from "./review.js";
+import { create, place, saveDraft } from "./review.js";
 import { textOf } from "./suggest.js";
 import { isOld, lines } from "./words.js";
 
@@ -49,16 +49,18 @@ function opened(meta, at, note) {
     verb: "Comment",
     lines: at.line && !isOld(at.side) ? () => textOf(one.at) : undefined,
     note: note ?? (at.line && at.start !== at.line ? `On ${lines(at.line, at.start)}` : undefined),
-    send: async (text) => {
-      await create(fields(one.at), text);
-      close(name);
-      box.after?.();
-    },
+    send: (text) => sent(create, text),
+    keep: (text) => sent(saveDraft, text),
     leave: (kept) => {
       if (!kept) close(name);
       box.after?.();
     },
   });
+  async function sent(how, text) {
+    await how(fields(one.at), text);
+    close(name);
+    box.after?.();
+  }
   box.onRestore = () => show(name, one);
   one.box = box;
   show(name, one);

@@ -8,13 +8,17 @@ import { carriedBanner } from "../carried.js";
 import { onReload, ready, threadsOf } from "../commit.js";
 import { pace } from "../diff/pace.js";
 import { general, onComment, onFile } from "../diff/view.js";
+import { toast } from "../../kit/toast.js";
+import { state } from "../state.js";
 import { openPr, refreshPr } from "../pr.js";
 import { Card } from "./card.js";
+import { drawDrafts } from "./drafted.js";
 import { found, restore, write } from "./fresh.js";
 import { drawn, leave, settleAbove, stand } from "./places.js";
 import { load, onReview } from "./review.js";
 import { steady } from "./steady.js";
 import { ApplyAll } from "./suggest.js";
+import { drawVerdicts, tellVerdicts } from "./verdicts.js";
 import { Walk } from "./walk.js";
 
 const banners = document.getElementById("carried");
@@ -36,6 +40,8 @@ async function draw(review) {
     steady(() => (rest = drawSome(left, breathe)));
     if (latest !== review) return;
   }
+  steady(() => drawDrafts(review.drafts, review.threads, placeOf));
+  tellVerdicts(review.verdicts, review.drafts.length);
   walk.say();
   applyAll.show(review.threads);
   threadsOf(openBy(review.threads));
@@ -121,10 +127,16 @@ async function start() {
   const details = button("PR details", { icon: "pencil", id: "pr", onclick: openPr });
   document.getElementById("head-actions").append(details);
   document.getElementById("threadtools").append(applyAll.node, walk.tools);
+  drawVerdicts();
   action("PR details", () => details.click(), { icon: "pencil" });
   action("Comment on the commit", () => write({}), { icon: "say" });
   settleAbove(general);
   onComment((chosen) => {
+    const why = refusal(chosen);
+    if (why) {
+      toast(why);
+      return;
+    }
     const opener = /** @type {HTMLElement | null} */ (document.activeElement);
     write(chosen, () => opener?.isConnected && opener.focus({ preventScroll: true }));
   });
@@ -142,6 +154,14 @@ async function start() {
   onReview(restoreOnce());
   walk.byHash();
   onReload((what) => what === "commit" && refresh().catch(() => {}));
+}
+
+/** Why nothing can be written there: its lines are not those of this commit. */
+function refusal({ side }) {
+  if (state.compare?.to) return "This is an older version: comments go to the current one.";
+  if (state.compare && side === "LEFT")
+    return "The old lines are those of another version: comment on the new ones.";
+  return null;
 }
 
 /** Unsent text of before, once the first review is known. */

@@ -71,7 +71,8 @@ function slotOf({ path, side, line }) {
   if (path === null || !onPage(path)) return above;
   const view = viewOf(path);
   if (!view) return null;
-  const slot = line === null ? null : view.place(isOld(side) ? "LEFT" : "RIGHT", line);
+  const elsewhere = state.compare && (isOld(side) || state.compare.to); // another version's lines
+  const slot = line === null || elsewhere ? null : view.place(isOld(side) ? "LEFT" : "RIGHT", line);
   return slot ?? view.top;
 }
 

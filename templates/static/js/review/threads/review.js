@@ -34,7 +34,11 @@ export function load() {
 async function ask() {
   do {
     again = false;
-    told = await get(`${at("review")}?html=1`);
+    const [review, { drafts }] = await Promise.all([
+      get(`${at("review")}?html=1`),
+      get(`${at("drafts")}?html=1`),
+    ]);
+    told = { ...review, drafts };
   } while (again);
   draw();
 }
@@ -73,6 +77,38 @@ export async function apply(suggestions) {
 
 export async function edit(thread, comment, body) {
   await patch(at("threads", thread, "comments", comment), { body });
+  await load();
+}
+
+/** Written, and not sent: seen by their author alone. */
+export async function saveDraft(where, body) {
+  await post(at("threads"), { ...where, body, draft: true });
+  await load();
+}
+
+export async function draftReply(thread, body) {
+  await post(at("threads", thread, "comments"), { body, draft: true });
+  await load();
+}
+
+export async function editDraft(draft, body) {
+  await patch(at("drafts", draft), { body });
+  await load();
+}
+
+export async function deleteDraft(draft) {
+  await remove(at("drafts", draft));
+  await load();
+}
+
+/** Send all drafts with a verdict. */
+export async function submit(verdict, body) {
+  await post(at("verdict"), { verdict, body });
+  await load();
+}
+
+export async function withdraw() {
+  await remove(at("verdict"));
   await load();
 }
 

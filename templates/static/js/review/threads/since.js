@@ -31,18 +31,18 @@ export class Since {
       const found = await get(commitOf(project, repo, sha, "threads", thread.id, "since"));
       fill(this.node, figure(found));
     } catch (error) {
-      fill(this.node, h("p", { class: "tiny quiet since" }, error.message));
+      fill(this.node, h("p", { class: "tiny quiet mended" }, error.message));
     }
   }
 }
 
 function figure(found) {
   if (!found.where)
-    return h("p", { class: "tiny quiet since" }, "Nothing changed near these lines since.");
+    return h("p", { class: "tiny quiet mended" }, "Nothing changed near these lines since.");
   const caption = `Changed since it was asked, ${WHERE[found.where](found)}`;
   return h(
     "figure",
-    { class: "was since" },
+    { class: "was mended" },
     h("figcaption", {}, caption),
     h(
       "pre",

@@ -1,6 +1,7 @@
 // What an Edit or a Write changed, as lines with signs. Lines, not words: it is a summary.
 
 import { h } from "../../kit/dom.js";
+import { editorLink } from "../../kit/editor.js";
 
 const MOST = 400; // lines compared one by one; longer ones are shown as all old, then all new
 
@@ -88,6 +89,7 @@ export function drawChange({ path, lines }) {
   return h(
     "div",
     { class: "edit mono", tabindex: "0", role: "region", "aria-label": `Change of ${path}` },
+    editorLink(document.body.dataset.root, path),
     lines.map(([sign, text]) =>
       h(
         "div",

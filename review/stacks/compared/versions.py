@@ -1,0 +1,192 @@
+"""Every sha that a commit had while it was reviewed, and which of them its reviewer knows.
+
+See docs/design/review.md#versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+from config.errors import NotFound
+from config.git.command import GitError
+from config.jsonio import clean
+from review import reviewer
+from review.git import objects, patches
+from review.git.commits import Commit
+from review.git.log import history
+from review.stacks import repo as repos
+from review.stacks import wire
+from review.threads import commit_review, viewed
+from review.threads.commit_review import CommitReview
+from review.threads.target import Target
+
+PARENT = "PARENT"  # stands where a version stands: what the other one was made on
+
+
+class Version(TypedDict):
+    """`n` counts from 1, the oldest. What git has no more of is not `here`; then all is null that
+    only git knows. `looked`: whether the reviewer marked, said or judged something on it."""
+
+    n: int
+    sha: str
+    short: str
+    subject: str | None
+    committed: str | None
+    parent: str | None
+    current: bool
+    here: bool
+    looked: bool
+
+
+class Since(TypedDict):
+    """The version of the reviewer's last look; `changed`: whether the commit's own change is
+    another one now."""
+
+    sha: str
+    n: int
+    changed: bool
+
+
+class Versions(TypedDict):
+    versions: list[Version]
+    since: Since | None
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The versions of one commit, the youngest first, and those on which its reviewer did
+    anything."""
+
+    target: Target
+    shown: CommitReview
+    shas: list[str]
+    looked: frozenset[str]
+
+    @property
+    def current(self) -> str:
+        return self.target.shown_commit.sha
+
+    def named(self, name: str) -> str:
+        """The version that a full or short sha names. NotFound when none does, or several."""
+        wanted = name.lower()
+        hits = [sha for sha in self.shas if sha.startswith(wanted)] if len(wanted) >= 4 else []
+        if len(hits) != 1:
+            why = "names several versions" if hits else "is no version"
+            raise NotFound(
+                f"{clean(name[:64])} {why} of this commit; GET {{c}}/versions lists them",
+                code="no_version",
+            )
+        return hits[0]
+
+    def commit(self, sha: str) -> Commit:
+        """NotFound when git has it no more."""
+        if sha == self.current:
+            return self.target.shown_commit
+        try:
+            return history.commit(self.target.repository, sha)
+        except GitError as error:
+            if error.kind == "timeout":
+                raise
+            raise NotFound(
+                f"Version {sha[:12]} is no longer in the repository: nothing to compare with"
+            ) from None
+
+
+def versions(project: str, repo: str, sha: str) -> Versions:
+    """All versions of a commit, the oldest first, and the one of the reviewer's last look."""
+    found = family(repos.target_at(project, repo, sha))
+    return {"versions": listed(found), "since": _since(found)}
+
+
+def listed(found: Family) -> list[Version]:
+    """The oldest first."""
+    gone = objects.missing(found.target.repository, found.shas)
+    shorts = wire.shorts(found.shas)
+    return [
+        _version(found, n, one, shorts[one], here=one not in gone)
+        for n, one in enumerate(reversed(found.shas), 1)
+    ]
+
+
+def family(target: Target) -> Family:
+    shown = commit_review.of(target)
+    shas = commit_review.versions(target, shown)
+    return Family(target, shown, shas, _looked(target, shas))
+
+
+def _version(found: Family, n: int, sha: str, short: str, *, here: bool) -> Version:
+    commit = found.commit(sha) if here else None
+    return {
+        "n": n,
+        "sha": sha,
+        "short": short,
+        "subject": clean(commit.subject) if commit else None,
+        "committed": commit.committed if commit else None,
+        "parent": commit.parent if commit else None,
+        "current": sha == found.current,
+        "here": here,
+        "looked": sha in found.looked,
+    }
+
+
+def _looked(target: Target, shas: Sequence[str]) -> frozenset[str]:
+    """Those whose file says something of the reviewer that no older one does: a file that takes
+    another one over copies what it says."""
+    me = reviewer.me().id
+    known: set[Hashable] = set()
+    found = set()
+    for sha in reversed(shas):
+        acts = _acts(target, sha, me)
+        if acts - known:
+            found.add(sha)
+        known |= acts
+    return frozenset(found)
+
+
+def _acts(target: Target, sha: str, me: str) -> set[Hashable]:
+    said = commit_review.file_of(target, sha)
+    if said is None:
+        return set()
+    comments = (one.id for thread in said.threads for one in thread.comments if one.author == me)
+    verdicts = (("", one.at) for one in said.verdicts if one.author == me)
+    return {*((mark.path, mark.at) for mark in said.viewed), *comments, *verdicts}
+
+
+def _since(found: Family) -> Since | None:
+    """The youngest version before the current one that was looked at; None once the current one
+    was read to its end."""
+    older = found.shas[found.shas.index(found.current) + 1 :]
+    last = next((sha for sha in older if sha in found.looked), None)
+    if last is None or _read(found) or not objects.exists(found.target.repository, last):
+        return None
+    n = len(found.shas) - found.shas.index(last)
+    return {"sha": last, "n": n, "changed": _changed(found, last)}
+
+
+def _read(found: Family) -> bool:
+    """Whether every file of it is marked as viewed, or it was judged."""
+    me, sha = reviewer.me().id, found.target.commit.sha
+    if any(one.author == me and one.sha == sha for one in found.shown.review.verdicts):
+        return True
+    files = found.target.shown_commit.files
+    return bool(files) and len(viewed.valid(found.target, found.shown)[0]) == len(files)
+
+
+def _changed(found: Family, old: str) -> bool:
+    """Whether two versions make different changes, whatever they are made on."""
+    repository = found.target.repository
+    told = patches.of(repository, [old, found.current])
+    ids = {one.patch_id_u0 for one in told.values()}
+    sides = [_odd(history.commit(repository, sha)) for sha in (old, found.current)]
+    return len(ids) != 1 or sides[0] != sides[1]
+
+
+def _odd(commit: Commit) -> set[Hashable]:
+    """What a patch id does not see: modes, names, and the contents of files without lines."""
+    return {
+        (file.path, file.old_path, file.status, file.old_mode, file.new_mode)
+        + ((file.old_oid, file.new_oid) if file.additions is None else ())
+        for file in commit.files
+    }

@@ -1,0 +1,145 @@
+"""Comments that are written and not sent: seen by their author alone, until they are submitted.
+
+They lie in the data directory, not beside the project, in the shape of a review file with one
+thread for each: `reply_to` names the thread that a reply is for. The review file of the commit is
+made with the first, so that carry-over finds the commit, and with it its drafts, after a rebase.
+See docs/design/review.md#drafts-and-verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from config.errors import Invalid, NotFound, SvcError
+from config.storage import files as storage
+from config.storage import yamlio
+from review import files
+from review.files import times
+from review.threads import commenting, commit_review, document, ids, schema
+from review.threads.schema import Thread
+from review.threads.target import Target
+from review.threads.writing import limits, writes
+
+REPLY = "reply_to"
+MOST = 500  # of one version of a commit
+Threads = tuple[Thread, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """`thread` holds its one comment; `sha` is the version it was written on."""
+
+    sha: str
+    thread: Thread
+
+    @property
+    def id(self) -> str:
+        return self.thread.id
+
+    @property
+    def reply_to(self) -> str | None:
+        said = self.thread.extra.get(REPLY)
+        return said if isinstance(said, str) else None
+
+    @property
+    def author(self) -> str | None:
+        return self.thread.comments[0].author
+
+
+def of(target: Target, author: str) -> list[Draft]:
+    """What this author has not sent yet, on any version of the commit; the oldest first."""
+    shown = commit_review.of(target)
+    shas = dict.fromkeys(
+        (*commit_review.past(target, shown), *commit_review.versions(target, shown))
+    )
+    found = [Draft(sha, one) for sha in shas for one in _read(target, sha)]
+    mine = [one for one in found if one.author == author]
+    return sorted(mine, key=lambda one: times.exact(one.thread.created_at))
+
+
+def add(
+    target: Target, *, body: Any, author: Any, reply_to: str | None = None, **lines: Any
+) -> str:
+    """Write a draft about these lines, or a reply to that thread; its id."""
+    comment = commenting.new_comment(body, author)
+    comment = replace(comment, id=ids.mint("c", ()))
+    if reply_to is not None:
+        commit_review.of(target).review.thread(reply_to)
+    made = commenting.begun(target, comment, **_all(lines))
+    extra = {REPLY: reply_to} if reply_to else {}
+    made = replace(made, id=ids.mint("t", ()), extra=extra)
+    writes.write(target, lambda _page: True)  # the file that carry-over follows
+    _change(target, target.commit.sha, lambda known: (*known, _bounded(known, made)))
+    return made.id
+
+
+def edit(target: Target, name: str, body: Any, author: str) -> None:
+    text, at = limits.body(body), times.now()
+    found = one(target, name, author)
+
+    def anew(thread: Thread) -> Thread:
+        if thread.id != name:
+            return thread
+        (comment,) = thread.comments
+        return replace(thread, comments=(replace(comment, body=text, updated_at=at),))
+
+    _change(target, found.sha, lambda known: tuple(map(anew, known)))
+
+
+def remove(target: Target, gone: Sequence[Draft]) -> None:
+    names = {draft.id for draft in gone}
+    for sha in {draft.sha for draft in gone}:
+        _change(target, sha, lambda known: tuple(one for one in known if one.id not in names))
+
+
+def one(target: Target, name: str, author: str) -> Draft:
+    """NotFound for what is not there, or is another one's: nobody else learns of it."""
+    for draft in of(target, author):
+        if draft.id == name:
+            return draft
+    raise NotFound("No such draft")
+
+
+def _all(lines: dict[str, Any]) -> dict[str, Any]:
+    names = ("path", "side", "line", "start_line", "start_side")
+    return {name: lines.get(name) for name in names}
+
+
+def _bounded(known: Threads, made: Thread) -> Thread:
+    if len(known) >= MOST:
+        raise Invalid(f"A commit holds at most {MOST} drafts: submit or delete some")
+    return made
+
+
+def _path(target: Target, sha: str) -> Path:
+    return files.state_dir() / "drafts" / target.slug / target.repo / f"{sha}.yaml"
+
+
+def _read(target: Target, sha: str) -> Threads:
+    try:
+        found = storage.read(_path(target, sha), limit=files.LIMIT)
+    except OSError as error:
+        raise SvcError(f"Cannot read the drafts of {sha[:12]}: {error.strerror}") from error
+    return _parsed(found.data, sha) if found else ()
+
+
+def _parsed(data: bytes, sha: str) -> Threads:
+    return schema.parse(yamlio.parse(data).texts(), sha).conversations
+
+
+def _change(target: Target, sha: str, act: Callable[[Threads], Threads]) -> None:
+    """Do that to the drafts of one version; the file goes with the last of them."""
+
+    def apply(data: bytes | None) -> bytes | None:
+        made = act(_parsed(data, sha) if data else ())
+        if not made:
+            return None
+        return document.text(None, {"threads": [document.thread(thread) for thread in made]})
+
+    path = _path(target, sha)
+    with storage.writing("the drafts"):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        storage.change(path, apply)

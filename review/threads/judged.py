@@ -1,0 +1,65 @@
+"""What people judge of a commit, as the mapping `verdicts` of its review file says it.
+
+A verdict stays with its commit through carry-over; the version it was given on stands in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from review.files import times
+from review.files.fields import Fields
+
+Word = Literal["approve", "changes", "comment"]
+WORDS: tuple[str, ...] = get_args(Word)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`sha` is the version that was judged, `patch_id` the id of its change without context; None
+    for an empty change, and where a hand wrote the verdict."""
+
+    author: str
+    word: str
+    at: str | None
+    sha: str | None
+    patch_id: str | None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def parse(value: Any, sha: str, warnings: list[str]) -> tuple[Verdict, ...]:
+    """The verdicts of the file of commit `sha`, by person; `ann: approve` is one by hand."""
+    if value is None:
+        return ()
+    people = Fields(value, '"verdicts"', warnings)
+    found = (_one(name, people.raw(name), sha, warnings) for name in people.value)
+    return tuple(one for one in found if one is not None)
+
+
+def _one(author: str, value: Any, sha: str, warnings: list[str]) -> Verdict | None:
+    entry = {"verdict": value} if isinstance(value, str) else value
+    fields = Fields(entry, f"the verdict of {author}", warnings)
+    word = fields.text("verdict")
+    if word not in WORDS:
+        fields.warn("verdict", "approve, changes or comment")
+        return None
+    return Verdict(
+        author=author,
+        word=word,
+        at=fields.time("at"),
+        sha=fields.hex("sha") or sha,
+        patch_id=fields.hex("patch_id_u0"),
+        extra=fields.extra(),
+    )
+
+
+def joined(first: Iterable[Verdict], second: Iterable[Verdict]) -> tuple[Verdict, ...]:
+    """One verdict of each person, the younger one; the first where that is not known."""
+    found = {one.author: one for one in first}
+    for one in second:
+        known = found.get(one.author)
+        if known is None or times.exact(one.at or "") > times.exact(known.at or ""):
+            found[one.author] = one
+    return tuple(found.values())

@@ -1,0 +1,150 @@
+"""Submitting a review: all drafts of a person at once, with what that person judges.
+
+One write of the review file: the drafts become threads and replies under the ids they had, so that
+a submission that is repeated says nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypedDict
+
+from config.errors import Conflict, Invalid, NotFound
+from review import reviewer
+from review.files import times
+from review.git import patches
+from review.threads import commenting, commit_review, document, drafts, ids, judged
+from review.threads.commit_review import CommitReview
+from review.threads.drafts import Draft
+from review.threads.judged import Verdict
+from review.threads.target import Target
+from review.threads.writing import limits, writes
+from review.threads.writing.page import Page
+
+
+class Given(TypedDict):
+    """`sha`: the version it was given on; `changed`: whether the commit's change is another now."""
+
+    author: str
+    author_name: str
+    verdict: str
+    at: str | None
+    sha: str | None
+    changed: bool
+    own: bool
+
+
+def of(target: Target, shown: CommitReview | None = None) -> list[Given]:
+    """Every verdict on the commit."""
+    found = (shown or commit_review.of(target)).review.verdicts
+    me = reviewer.me()
+    return [
+        {
+            "author": one.author,
+            "author_name": me.name if one.author == me.id else one.author,
+            "verdict": one.word,
+            "at": times.seconds(one.at),
+            "sha": one.sha,
+            "changed": _changed(target, one),
+            "own": one.author == me.id,
+        }
+        for one in found
+    ]
+
+
+def submit(target: Target, *, verdict: Any, body: Any, author: Any) -> list[Draft]:
+    """Send all drafts of the author, and `body` as a thread about the commit, with the verdict.
+
+    What was sent. `comment` leaves an earlier approval or request as it is. Invalid when there is
+    nothing to send, Conflict while a thread that a draft answers is gone: then nothing is sent.
+    """
+    if verdict not in judged.WORDS:
+        raise Invalid('"verdict" must be approve, changes or comment')
+    signed = limits.author(author)
+    sent = drafts.of(target, signed)
+    if body is not None and (not isinstance(body, str) or body.strip()):
+        sent = [*sent, _about_commit(target, body, signed)]
+    if not sent and verdict == "comment":
+        raise Invalid("There is nothing to submit: write a draft, or give a verdict")
+    made = _made(target, verdict, signed)
+    writes.write(target, _Submission(sent, made))
+    drafts.remove(target, sent)
+    return sent
+
+
+def withdraw(target: Target, author: str) -> bool:
+    """Take one's verdict back; False when there is none."""
+
+    def operation(page: Page) -> bool:
+        given = dict(page.tree.get("verdicts") or {})
+        if author not in given:
+            return False
+        del given[author]
+        page.set("verdicts", given)
+        return True
+
+    return writes.write(target, operation)
+
+
+class _Submission:
+    """Adds what is not there yet, however often it is called."""
+
+    def __init__(self, sent: Sequence[Draft], verdict: Verdict) -> None:
+        self.sent = sent
+        self.verdict = verdict
+
+    def __call__(self, page: Page) -> bool:
+        limits.room_for_a_thread(len(page.review.threads) + len(self.sent) - 1)
+        for draft in self.sent:
+            (comment,) = draft.thread.comments
+            if comment.id in page.names:
+                continue
+            comment = replace(comment, created_at=times.now_exact(), updated_at=None)
+            if draft.reply_to is None:
+                page.add(replace(draft.thread, comments=(comment,), created_at=comment.created_at))
+                continue
+            try:
+                page.reply(page.review.thread(draft.reply_to), comment)
+            except NotFound:
+                raise _gone(draft) from None
+        given = dict(page.tree.get("verdicts") or {})
+        before = {one.author: one for one in page.review.verdicts}.get(self.verdict.author)
+        if self.verdict.word == "comment" and before is not None:
+            return bool(self.sent)
+        given[self.verdict.author] = document.verdict(self.verdict)
+        page.set("verdicts", given)
+        return True
+
+
+def _gone(draft: Draft) -> Conflict:
+    text = draft.thread.comments[0].body[:60]
+    return Conflict(
+        f'The thread that your draft "{text}" answers is gone: delete the draft, then submit again',
+        code="changed",
+    )
+
+
+def _about_commit(target: Target, body: Any, author: str) -> Draft:
+    comment = replace(commenting.new_comment(body, author), id=ids.mint("c", ()))
+    nowhere = dict.fromkeys(("path", "side", "line", "start_line", "start_side"))
+    made = commenting.begun(target, comment, **nowhere)
+    return Draft(target.commit.sha, replace(made, id=ids.mint("t", ())))
+
+
+def _made(target: Target, word: str, author: str) -> Verdict:
+    sha = target.commit.sha
+    return Verdict(author, word, times.now_exact(), sha, _patch_id(target, sha))
+
+
+def _changed(target: Target, verdict: Verdict) -> bool:
+    now = target.commit.sha
+    if verdict.sha is None or verdict.sha == now:
+        return False
+    was = verdict.patch_id or _patch_id(target, verdict.sha)
+    return was != _patch_id(target, now)
+
+
+def _patch_id(target: Target, sha: str) -> str | None:
+    found = patches.of(target.repository, [sha]).get(sha)
+    return found.patch_id_u0 if found else None

@@ -1,0 +1,130 @@
+// Which two versions of the commit are shown: the picker below the toolbar, and what became of the
+// version of the reader's last look, which opens first.
+
+import { get } from "../../kit/api.js";
+import { fill, h } from "../../kit/dom.js";
+import { toast } from "../../kit/toast.js";
+import { time } from "../../kit/words.js";
+import { sayNothing } from "../diff/view.js";
+import { asked, at, state } from "../state.js";
+
+const PARENT = "PARENT"; // what a version was made on
+const bar = document.getElementById("compared");
+let known; // a promise of the API's record
+
+/** Ask for the versions once, and follow the address; without one, the last look. */
+export async function chooseVersions() {
+  if (known) return known;
+  known = get(at("versions")).catch(() => ({ versions: [], since: null }));
+  const { versions, since } = await known;
+  const words = new URLSearchParams(location.search);
+  const [from, to] = [words.get("since"), words.get("to")];
+  const first = since?.changed && !words.has("whole") && !location.hash;
+  if (from) state.compare = { from, to, base: words.has("base") };
+  else if (first) state.compare = { from: since.sha, to: null, base: false };
+  if (state.compare) sayNothing("No file differs between the two.");
+  draw(versions, since);
+  return known;
+}
+
+/** Put the files of the comparison in place of the commit's own. */
+export async function showCompared(commit, contents) {
+  try {
+    const found = await get(asked("", { contents }).replace("/?", "?"));
+    const own = new Set(commit.files.map(({ path }) => path));
+    const older = Boolean(state.compare.to);
+    for (const file of found.files) file.foreign = older || !own.has(file.path);
+    commit.files = found.files;
+    say(found);
+  } catch (error) {
+    state.compare = null;
+    toast(`Shown whole: ${error.message}`, { bad: true });
+    bar.hidden = true;
+  }
+}
+
+// -- the picker ----------------------------------------------------------------------------------
+
+const note = h("span", { class: "line wrap small soft" });
+
+function draw(versions, since) {
+  if (versions.length < 2) return;
+  const current = versions.find((one) => one.current) ?? versions.at(-1);
+  const { from = PARENT, to = null } = state.compare ?? {};
+  const shown = (sha) => versions.find((one) => sha && one.sha.startsWith(sha))?.sha;
+  const left = chooser(
+    "Compare",
+    [[PARENT, "Base"], ...versions.map(named)],
+    shown(from) ?? PARENT,
+  );
+  const right = chooser("with", versions.map(named), shown(to) ?? current.sha);
+  const go = () => {
+    const whole = left.value === PARENT && right.value === current.sha;
+    const query = new URLSearchParams(whole ? { whole: "" } : { since: left.value });
+    if (right.value !== current.sha) query.set("to", right.value);
+    leave(query);
+  };
+  left.addEventListener("change", go);
+  right.addEventListener("change", go);
+  bar.hidden = false;
+  fill(bar, label("Compare", left), label("with", right), note);
+  if (!state.compare) offer(since);
+}
+
+const label = (words, select) => h("label", { class: "line small soft" }, words, select);
+
+const named = ({ n, sha, short, current, here }) => [
+  sha,
+  `Version ${n} · ${short}${current ? " · current" : ""}${here ? "" : " · gone"}`,
+  here,
+];
+
+function chooser(words, options, value) {
+  const nodes = options.map(([sha, text, here = true]) =>
+    h("option", { value: sha, disabled: !here, selected: sha === value }, text),
+  );
+  return h("select", { class: "input s", "aria-label": words }, nodes);
+}
+
+function leave(query) {
+  location.assign(`${location.pathname}?${query}`);
+}
+
+const link = (words, query) =>
+  h("a", { class: "link", href: `?${new URLSearchParams(query)}` }, words);
+
+/** What there is beside the whole commit, which is shown. */
+function offer(since) {
+  if (!since) return;
+  const words = since.changed
+    ? link("Since my last look", { since: since.sha })
+    : `Same change as in version ${since.n}, your last look.`;
+  fill(note, words);
+}
+
+function say({ from, to, rebased, message }) {
+  const { compare } = state;
+  known.then(({ since }) => {
+    const last = since && from?.sha === since.sha && !compare.to;
+    fill(
+      note,
+      last && h("span", { class: "strong" }, "Since my last look"),
+      from && from.committed && h("span", {}, "of ", time(from.committed)),
+      rebased && h("span", {}, "Rebased: grey lines came with the new base"),
+      rebased &&
+        !compare.base &&
+        link("Its other files", { since: from.sha, ...(compare.to && { to: to.sha }), base: "1" }),
+      message && told(message),
+      link("Whole commit", { whole: "" }),
+    );
+  });
+}
+
+const told = ({ old, new: fresh }) =>
+  h(
+    "details",
+    { class: "message-since" },
+    h("summary", { class: "link small" }, "The message changed"),
+    h("p", { class: "quiet set" }, h("del", {}, old)),
+    h("p", { class: "set" }, h("ins", {}, fresh)),
+  );

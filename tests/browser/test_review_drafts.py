@@ -1,0 +1,94 @@
+"""Drafts on the page of a commit, and submitting them with a verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.commits import LINES, Commit, changed, made, text
+from tests.service import Service
+
+
+@pytest.fixture
+def commit(shared_service: Service, tmp_path: Path) -> Commit:
+    return made(shared_service, tmp_path)
+
+
+def write(page: Page, commit: Commit, words: str) -> None:
+    page.goto(f"{commit.address}?whole")
+    expect(page.locator("tr.ln.add")).to_be_visible()
+    page.locator("tr.ln.add td.n").last.click()
+    page.keyboard.press("c")
+    page.keyboard.type(words)
+
+
+def test_drafts_are_kept_edited_and_sent_with_a_verdict(page: Page, commit: Commit) -> None:
+    thread = commit.thread("Said before", path="a.py", line=3)
+    write(page, commit, "Why anew?")
+    page.get_by_role("button", name="Save as a draft").last.click()
+    draft = page.locator(".thread.drafted")
+    expect(draft).to_contain_text("Why anew?")
+    expect(page.get_by_role("button", name="Submit review, 1 draft")).to_be_visible()
+    assert [one["id"] for one in commit.threads()] == [thread]
+
+    answer = page.locator(f"#thread-{thread}").get_by_label("Reply")
+    answer.fill("A reply, not sent")
+    answer.press("Control+Shift+Enter")
+    expect(draft).to_have_count(2)
+    page.reload()
+    expect(draft).to_have_count(2)
+    first = draft.filter(has_text="Why anew?")
+    first.get_by_role("button", name="Edit").click()
+    page.get_by_label("Edit your draft").fill("Why *anew*?")
+    draft.locator(".send").click()
+    expect(draft.locator("em")).to_have_text("anew")
+
+    page.get_by_role("button", name="Submit review").click()
+    box = page.get_by_role("dialog", name="Submit review")
+    expect(box).to_contain_text("2 drafts will be sent")
+    box.get_by_label("About the whole commit").fill("Nearly there.")
+    box.get_by_label("Ask for changes").check()
+    box.get_by_role("button", name="Submit").click()
+
+    expect(page.locator("#verdicts")).to_contain_text("asks for changes")
+    expect(draft).to_have_count(0)
+    expect(page.locator(".thread:not(.drafted)")).to_have_count(3)
+    commit.until_comments(["Said before", "A reply, not sent", "Why *anew*?", "Nearly there."])
+
+
+def test_a_verdict_says_that_the_commit_changed_since_and_is_taken_back(
+    page: Page, commit: Commit
+) -> None:
+    commit.post("/verdict", {"verdict": "approve"})
+    page.goto(commit.address)
+    expect(page.locator("#verdicts")).to_contain_text("approved")
+    lines = changed(LINES)
+    lines[29] = "line 30, new"
+    commit.amend({"a.py": text(lines)})
+    page.goto(commit.address)
+    expect(page.locator("#verdicts")).to_contain_text("approved, changed since")
+    expect(page.locator("#compared")).to_contain_text("Since my last look")
+    page.goto(f"/review/p/{commit.slug}")
+    expect(page.locator(".project-row")).to_contain_text("approved, changed since")
+    page.goto(commit.address)
+    page.get_by_role("button", name="Submit review").click()
+    page.get_by_role("button", name="Withdraw my verdict").click()
+    expect(page.locator("#verdicts")).to_be_empty()
+
+
+def test_drafts_fit_and_read_in_both_looks(look: BrowserContext, commit: Commit, axe: str) -> None:
+    commit.post("/threads", {"body": "Not *yet*", "path": "a.py", "line": 12, "draft": True})
+    commit.post("/verdict", {"verdict": "changes"})
+    commit.post("/threads", {"body": "Nor this", "path": "a.py", "line": 12, "draft": True})
+    page = look.new_page()
+    page.goto(commit.address)
+    expect(page.locator(".thread.drafted")).to_have_count(1)
+    page.get_by_role("button", name="Submit review").click()
+    expect(page.get_by_role("dialog", name="Submit review")).to_be_visible()
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    page.evaluate(axe)
+    assert page.evaluate("axe.run('dialog')")["violations"] == []
+    page.keyboard.press("Escape")
+    assert page.evaluate("axe.run('main')")["violations"] == []

@@ -1,0 +1,202 @@
+"""Drafts that only their author sees, sent with a verdict that stays with its commit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from config import signals
+from config.errors import Conflict, Invalid, NotFound
+from review import caches, reviewer
+from review.stacks import changes, details
+from review.stacks.pictures import render
+from review.threads import drafts, records
+from tests.review.threads.desk import LINES, Desk, bodies, text
+from tests.review.world import World
+
+pytestmark = pytest.mark.django_db
+NEW = text([*LINES[:11], "twelve", *LINES[12:]])
+
+
+@pytest.fixture
+def desk(world: World) -> Desk:
+    return Desk(world)
+
+
+@pytest.fixture
+def sha(desk: Desk) -> str:
+    return desk.git.commit({"a.py": NEW}, "Change")
+
+
+@pytest.fixture
+def me() -> str:
+    return reviewer.me().id
+
+
+def draft(sha: str, me: str, body: str = "Not yet", **fields: Any) -> str:
+    place = {"path": "a.py", "line": 12, "side": "RIGHT"} if "reply_to" not in fields else {}
+    return changes.draft("pay", "api", sha, me=me, body=body, **(place | fields))["id"]
+
+
+def mine(desk: Desk, sha: str, author: str) -> list[tuple[str, int | None]]:
+    target = desk.target(sha)
+    found = records.drafts(target, drafts.of(target, author))
+    return [(one["comments"][0]["body"], one["line"]) for one in found]
+
+
+def submit(sha: str, me: str, verdict: str = "approve", **fields: Any) -> dict[str, Any]:
+    return dict(changes.submit("pay", "api", sha, me=me, verdict=verdict, **fields))
+
+
+def judged(desk: Desk, sha: str) -> list[tuple[str, str, bool]]:
+    return [(one["author"], one["verdict"], one["changed"]) for one in desk.review(sha)["verdicts"]]
+
+
+def test_a_draft_is_seen_by_its_author_alone(desk: Desk, sha: str, me: str):
+    draft(sha, me)
+
+    assert mine(desk, sha, me) == [("Not yet", 12)]
+    assert mine(desk, sha, "agent:claude") == []
+    assert desk.review(sha)["threads"] == []
+    assert b"Not yet" not in b"".join(desk.world.tree().values())
+
+
+def test_a_draft_is_edited_and_deleted_and_nobody_elses(desk: Desk, sha: str, me: str):
+    name = draft(sha, me)
+
+    changes.edit_draft("pay", "api", sha, name, me=me, body="Better")
+    assert mine(desk, sha, me) == [("Better", 12)]
+    with pytest.raises(NotFound):
+        changes.delete_draft("pay", "api", sha, name, me="ben")
+    changes.delete_draft("pay", "api", sha, name, me=me)
+
+    assert mine(desk, sha, me) == []
+
+
+def test_drafts_survive_a_restart_and_a_rebase(desk: Desk, sha: str, me: str):
+    draft(sha, me)
+    caches.clear()
+
+    (new,) = desk.moves_on({"a.py": text(["a heading", *LINES])})
+
+    assert mine(desk, new, me) == [("Not yet", 13)]
+
+
+def test_submitting_sends_all_drafts_with_the_verdict_in_one_write(desk: Desk, sha: str, me: str):
+    thread = desk.comment(sha, "Said before", "a.py", 3)
+    draft(sha, me, "On twelve")
+    draft(sha, me, "In reply", reply_to=thread)
+    told: list[Any] = []
+    signals.thread_written.connect(
+        receiver := lambda happening, **_: told.append((happening.act, happening.text))
+    )
+
+    done = submit(sha, me, "changes", body="In general")
+    signals.thread_written.disconnect(receiver)
+
+    assert bodies(desk.review(sha)) == ["Said before", "In reply", "On twelve", "In general"]
+    assert mine(desk, sha, me) == []
+    assert judged(desk, sha) == [(me, "changes", False)]
+    assert len(done["threads"]) == 3
+    assert told == [("opened", "On twelve"), ("replied", "In reply"), ("opened", "In general")]
+
+
+def test_a_draft_written_before_a_rebase_is_sent_to_its_line(desk: Desk, sha: str, me: str):
+    draft(sha, me)
+    (new,) = desk.moves_on({"a.py": text(["a heading", *LINES])})
+
+    submit(new, me)
+
+    (thread,) = desk.review(new)["threads"]
+    assert (thread["line"], thread["placement"], thread["outdated"]) == (13, "moved", False)
+
+
+def test_a_verdict_says_what_changed_since(desk: Desk, sha: str, me: str):
+    submit(sha, me)
+
+    (rebased,) = desk.moves_on({"a.py": text(["a heading", *LINES])})
+    assert judged(desk, rebased) == [(me, "approve", False)]
+    desk.comment(rebased, "Written on the new one")
+    amended = desk.git.amend({"b.py": text(["b", *LINES])})
+
+    assert judged(desk, amended) == [(me, "approve", True)]
+    submit(amended, me)
+    assert judged(desk, amended) == [(me, "approve", False)]
+
+
+def test_a_verdict_is_in_the_list_the_record_and_the_picture(desk: Desk, sha: str, me: str):
+    submit(sha, me)
+
+    (listed,) = details.repo_of("pay", "api")["commits"]
+    assert [one["verdict"] for one in listed["verdicts"]] == ["approve"]
+    assert [one["verdict"] for one in details.pr("pay", "api", sha)["verdicts"]] == ["approve"]
+    assert "approved" in render.svg(details.project("pay"))
+    desk.git.amend({"b.py": "b\n"})
+    assert "approved, changed since" in render.svg(details.project("pay"))
+
+
+def test_a_comment_leaves_an_approval_and_a_verdict_is_withdrawn(desk: Desk, sha: str, me: str):
+    submit(sha, me)
+    submit(sha, me, "comment", body="One more thing")
+
+    assert judged(desk, sha) == [(me, "approve", False)]
+    changes.withdraw("pay", "api", sha, me=me)
+    assert judged(desk, sha) == []
+
+
+def test_each_person_has_a_verdict_and_what_a_hand_wrote_is_kept(desk: Desk, sha: str, me: str):
+    desk.world.put(sha, "verdicts:\n  ben: approve\n  cas:\n    verdict: changes\n    why: mine\n")
+
+    submit(sha, me)
+
+    assert judged(desk, sha) == [
+        ("ben", "approve", False),
+        ("cas", "changes", False),
+        (me, "approve", False),
+    ]
+    assert "ben: approve\n" in desk.world.text(sha)
+    assert "why: mine" in desk.world.text(sha)
+
+
+def test_what_was_judged_of_a_folded_commit_is_not_judged_of_the_other(desk: Desk, me: str):
+    base = desk.git.sha("main")
+    kept = desk.git.commit({"a.py": NEW}, "Change")
+    folded = desk.git.commit({"b.py": text(["b", *LINES])}, "fixup! Change")
+    desk.comment(kept, "Said", "a.py", 12)
+    submit(folded, me)
+
+    (new,) = desk.git.rebase_todo(base, [f"pick {kept}", f"fixup {folded}"])
+
+    assert judged(desk, new) == []
+
+
+def test_nothing_is_sent_while_the_thread_of_a_reply_is_gone(desk: Desk, sha: str, me: str):
+    thread = desk.comment(sha, "Said before", "a.py", 3)
+    draft(sha, me, "On twelve")
+    draft(sha, me, "In reply", reply_to=thread)
+    desk.world.put(sha, "threads: []\n")
+
+    with pytest.raises(Conflict, match='your draft "In reply" answers is gone'):
+        submit(sha, me)
+
+    assert bodies(desk.review(sha)) == []
+    assert len(mine(desk, sha, me)) == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"verdict": "lgtm"}, '"verdict" must be approve, changes or comment'),
+        ({"verdict": None}, '"verdict" must be approve, changes or comment'),
+        ({"verdict": "comment"}, "There is nothing to submit"),
+        ({"verdict": "approve", "body": 7}, '"body" is required'),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    desk: Desk, sha: str, me: str, fields: dict[str, Any], why: str
+):
+    with pytest.raises(Invalid, match=why):
+        submit(sha, me, **fields)
+
+    assert not desk.world.file(sha).exists()
