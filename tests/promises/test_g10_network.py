@@ -64,6 +64,7 @@ for head in (
     "GET /api/projects HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "POST /_svc/mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n",
     "POST /_svc/mcp HTTP/1.1\r\nAuthorization: Bearer wrong\r\nContent-Length: 0\r\n\r\n",
+    "POST /_svc/mcp/review HTTP/1.1\r\nAuthorization: Bearer wrong\r\nContent-Length: 0\r\n\r\n",
     "POST /_svc/mcp/../../api/pause HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "CONNECT 169.254.169.254:80 HTTP/1.1\r\n\r\n", "CONNECT [fe80::1]:80 HTTP/1.1\r\n\r\n",
     "CONNECT 100.100.100.200:80 HTTP/1.1\r\n\r\n", "CONNECT 224.0.0.1:80 HTTP/1.1\r\n\r\n",

@@ -51,7 +51,9 @@ def manage(answers: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[tuple
                 self._empty(202)
                 return
             if body["method"] in ("initialize", "tools/list"):
-                self._answer(body["id"], _told(body, svc["ops"]))
+                part = self.path.removeprefix("/_svc/mcp").strip("/")
+                ops = svc["parts"][part] if part else svc["ops"]
+                self._answer(body["id"], _told(body, ops))
                 return
             if body["method"] != "tools/call":
                 self._send({"error": {"code": -32601, "message": "Method not found"}}, body["id"])
@@ -84,7 +86,7 @@ def manage(answers: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[tuple
             self.wfile.write(data)
 
         def do_GET(self) -> None:
-            if self.path == "/_svc/mcp":
+            if self.path.startswith("/_svc/mcp"):
                 self._empty(405)
                 return
             calls.append(("GET", self.path))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.promises.rings import ring
 from tests.workspace.chats.turns.world import World
 from workspace.engines import catalogue, policy
+from workspace.engines.mcp import own_tools
 from workspace.engines.policy import ALLOW, Ask, Gate
 
 ARGS: dict[str, dict[str, Any]] = {
@@ -232,3 +233,41 @@ def test_no_spelling_of_a_path_leads_out(tmp_path_factory, parts):
     real = Path(world.project, path or ".").resolve()
     inside = real.is_relative_to(world.project) and ".chats" not in real.parts
     assert (found == ALLOW) is inside
+
+
+PARTS = {
+    "review": {
+        "list_threads": {"kind": "R", "arguments": {}},
+        "reply": {"kind": "P", "arguments": {"body": "text"}},
+    },
+    "apps": {"restart": {"kind": "X", "arguments": {}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("tools", "offered"),
+    [
+        (None, ["apps__restart", "review__list_threads", "review__reply"]),
+        (["mcp__svc_review__*"], ["review__list_threads", "review__reply"]),
+        (["mcp__svc_review"], ["review__list_threads", "review__reply"]),
+        (["mcp__svc_review__reply"], ["review__reply"]),
+        (["mcp__svc_manage__*"], []),
+        ([], []),
+    ],
+)
+def test_tools_of_the_parts_are_granted_like_others_and_only_as_the_job_has_them(
+    world: World, tools: list[str] | None, offered: list[str]
+):
+    svc = {"url": "http://127.0.0.1:1/_svc/mcp", "token": "", "ops": {}, "parts": PARTS}
+    found = gate(world, tools=tools, svc=svc)
+
+    assert sorted(filter(found.offers, catalogue.given(svc))) == [f"mcp__svc_{x}" for x in offered]
+    assert not found.offers("mcp__svc_review__delete_all")
+    assert not found.offers("mcp__svc_other__reply")
+
+
+def test_a_turn_reaches_the_addresses_of_the_parts_it_was_given_and_no_other():
+    svc = {"url": "http://127.0.0.1:1/_svc/mcp", "token": "", "ops": {}, "parts": PARTS}
+
+    assert own_tools.paths(svc) == {"/_svc/mcp", "/_svc/mcp/review", "/_svc/mcp/apps"}
+    assert own_tools.paths({**svc, "parts": {}}) == {"/_svc/mcp"}

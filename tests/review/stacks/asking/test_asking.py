@@ -17,6 +17,7 @@ from review.stacks.asking import asking, turns
 from review.stacks.asking.asking import Letter
 from review.stacks.asking.chosen import Choice
 from review.stacks.asking.since import since
+from review.threads import joining, schema
 from tests.review.stacks.asking.conftest import FIRST, Desk
 
 ALL = Choice("pay")
@@ -285,3 +286,20 @@ def test_where_the_file_cannot_be_written_the_message_goes_and_the_commit_is_nam
 
     assert len(agents.sent) == 1
     assert [one["sha"] for one in answer["unmarked"]] == [desk.low]
+
+
+def test_of_two_files_that_are_joined_the_later_asking_and_proposal_count(desk: Desk):
+    def said(at: str, chat: str) -> schema.ReviewFile:
+        asked = {"at": at, "by": "kim", "chat": chat}
+        comments = [{"id": "c-1", "author": "kim", "body": "x"}]
+        proposed = {"by": chat, "at": at}
+        thread = {"id": "t-1", "asked": asked, "proposed": proposed, "comments": comments}
+        return schema.parse({"threads": [thread]}, desk.low)
+
+    old, new = said("2026-01-05T09:00:00Z", "old"), said("2026-01-05T09:00:00.500Z", "new")
+
+    for first, second in ((old, new), (new, old)):
+        (thread,) = joining.joined(first, [second]).threads
+        assert thread.asked is not None
+        assert thread.proposed is not None
+        assert (thread.asked.chat, thread.proposed.by) == ("new", "new")

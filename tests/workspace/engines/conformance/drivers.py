@@ -16,7 +16,7 @@ from typing import Any
 from tests.stubs import anthropic, openai
 from tests.workspace.chats.turns.world import BASE, Running, World, fence
 from workspace import ids
-from workspace.engines.catalogue import SVC
+from workspace.engines.catalogue import service
 
 KEY = "sk-dummy-0123456789abcdef"
 Record = dict[str, Any]
@@ -233,8 +233,8 @@ class Acp(Driver):
         if isinstance(reply, Say):
             half = {"say": reply.words[:16]}
             return [half, {"hang": True}] if reply.held else [{"say": reply.words}]
-        if reply.tool.startswith(SVC):
-            return [{"manage": [reply.tool.removeprefix(SVC), reply.args]}]
+        if own := service(reply.tool):
+            return [{"manage": [own[1], reply.args]}]
         tool = {"kind": _KINDS[reply.tool], "title": reply.tool, "input": reply.args}
         then = {"run": reply.args.get("command", "true")}
         return [{"tool": tool, "ask": True, "then": then}]

@@ -18,6 +18,7 @@ from tests.workspace.engines.manage import manage
 from workspace.engines import procs, select
 
 READ_CHAT = "mcp__svc_manage__read_chat"
+LIST_THREADS = "mcp__svc_review__list_threads"
 pytestmark = pytest.mark.timeout(180)
 Record = dict[str, Any]
 
@@ -172,6 +173,17 @@ def test_an_operation_of_the_service_is_called(driver):
         svc["ops"] = {"read_chat": {"session_id": "string"}}
         records = driver.run(svc=svc)
     assert calls == [("read_chat", {"session_id": "x"})]
+    assert end(records) == ("ok", None)
+
+
+def test_an_operation_of_another_part_is_called_at_its_own_address(driver):
+    driver.expect(Use(LIST_THREADS, {"state": "open"}), Say("Read."))
+    with manage({"list_threads": "two threads"}) as (svc, calls):
+        svc["ops"] = {}
+        arguments = {"state": "string"}
+        svc["parts"] = {"review": {"list_threads": {"kind": "R", "arguments": arguments}}}
+        records = driver.run(svc=svc)
+    assert calls == [("list_threads", {"state": "open"})]
     assert end(records) == ("ok", None)
 
 
