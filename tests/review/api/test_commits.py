@@ -214,8 +214,7 @@ def test_a_pruned_commit_cannot_be_compared_with(api: Api, pay: Project):
     api.put(pay.c(old, "/viewed"), {"path": path, "viewed": True})
     new = pay.repo.amend({path: "Pay\n\nRetries, three.\n"})
     api.post(pay.c(new, "/threads"), {"body": "y"})  # from here on its file says what it was
-    pay.repo.git("reflog", "expire", "--expire=now", "--all")
-    pay.repo.git("gc", "-q", "--prune=now")
+    pay.repo.prune()
 
     answer = api.get(pay.c(new, "/interdiff"))
     assert (answer.status_code, answer.json()["error"]) == (
