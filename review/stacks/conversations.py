@@ -72,8 +72,8 @@ def conversations(
 
 
 def unanswered(project: str, repo: str = "") -> list[ProjectThread]:
-    """The open threads whose last word is a person's, in the order of reading; of one repo if it
-    is named. NotFound for either."""
+    """The open threads whose last word is a person's and that no chat was asked to work on, in the
+    order of reading; of one repo if it is named. NotFound for either."""
     if repo:
         projects.repo(projects.get(project), repo)
     return [
@@ -82,7 +82,7 @@ def unanswered(project: str, repo: str = "") -> list[ProjectThread]:
         if not repo or one.entry.name == repo
         for where, target in _discussed(one, unresolved_only=True)
         for thread in records.review(target, unresolved_only=True)["threads"]
-        if not reviewer.is_agent(thread["comments"][-1]["author"])
+        if not reviewer.is_agent(thread["comments"][-1]["author"]) and thread["state"] != "asked"
     ]
 
 

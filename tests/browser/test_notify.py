@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import WAIT_MS, Watch
+from tests.browser.conftest import MODULES, WAIT_MS, Watch
 from tests.service import Service, until
 
 # What the page shows, in place of the system's own: the rest of the browser is as it is.
@@ -82,6 +82,14 @@ def press(page: Page) -> None:
     page.locator("#bell").click()
     page.get_by_role("menuitem", name="Notify me in this browser").click()
     expect(page.get_by_text("Notifications are on in this browser.")).to_be_visible()
+
+
+def witness(page: Page) -> None:
+    """Keep what the page is told, after its own script was told."""
+    page.evaluate(f"""import(new URL("kit/stream.js", {MODULES})).then(({{ follow }}) => {{
+      window.told = [];
+      follow("/api/events", {{ notification: ({{ title }}) => told.push(title) }});
+    }})""")
 
 
 def titles(*pages: Page) -> list[str]:
@@ -174,6 +182,7 @@ def test_what_a_visible_page_shows_is_not_shown_again(asked: BrowserContext, tol
     visible = opened(asked, "/projects/told/runs")
 
     told.fail()
+    until(lambda: "svc_notified=" in hidden.evaluate("document.cookie"), what="it was decided")
     visible.goto("/")
     last = told.fail()
 
@@ -187,7 +196,11 @@ def test_off_is_off_in_every_page(asked: BrowserContext, told: Told):
     page.locator("#bell").click()
     page.get_by_role("menuitem", name="Stop notifications in this browser").click()
 
-    told.fail()
+    for one in (page, other):
+        witness(one)
+    missed = told.fail()
+    for one in (page, other):
+        until(lambda: missed in one.evaluate("told"), what="told while off")  # noqa: B023
     press(other)
     last = told.fail()
 

@@ -219,7 +219,12 @@ def test_badges_count_what_waits(served):
     answer = served.http.get("/api/badges").json()
 
     assert [badge["part"] for badge in answer["badges"]] == ["main", "review", "dashboard"]
-    assert answer["badges"][1] == {"part": "review", "count": 0, "label": "unresolved threads"}
+    assert answer["badges"][1] == {
+        "part": "review",
+        "count": 0,
+        "label": "unresolved threads",
+        "urgent": False,
+    }
 
 
 def test_a_part_that_fails_is_left_out_and_the_others_answer(api, monkeypatch, caplog):

@@ -18,13 +18,16 @@ from config.git import shadow, snapshot
 from config.git.command import GitError
 from config.git.shadow import Shadow
 from config.storage import files
+from workspace.chats import files as chats
 from workspace.chats import transcript
 from workspace.chats.turns import endings
 from workspace.engines import catalogue, policy
 from workspace.engines.base import Job
 from workspace.models import Turn
+from workspace.projects import store
 from workspace.trees import changes, records
 from workspace.trees.records import Record
+from workspace.worktrees import place
 
 log = logging.getLogger(__name__)
 
@@ -210,8 +213,17 @@ def prune() -> None:
 
 def _forget(root: Path, found: list[Record]) -> None:
     with files.lock(shadow.lock_of(root)):
-        repository = shadow.opened(root)
+        repository = shadow.opened(root) or _shared(found[0])
         if repository is not None:
             snapshot.drop(repository, [ref for record in found for ref in record.refs])
         for record in found:
             records.remove(record)
+
+
+def _shared(record: Record) -> Shadow | None:
+    """The repository of a chat's worktree that is removed: it has the refs."""
+    try:
+        tree = place.of(chats.read(store.get(record.project), record.chat))
+    except SvcError:
+        return None
+    return shadow.opened(tree.repository) if tree else None

@@ -22,6 +22,7 @@ from review.stacks.folding import suggestions
 from review.stacks.folding.checkout import Change, Checkout
 from review.stacks.folding.ground import Ground
 from review.stacks.folding.suggestions import Edit
+from review.stacks.values import Repo, Stack
 from review.threads import commit_review
 from review.threads.placement import follow, placing
 from review.threads.placement.placing import Placed
@@ -79,7 +80,7 @@ def _asked(value: Any, at: int) -> Asked:
 
 def apply(project: str, repo: str, sha: str, wanted: Sequence[Asked]) -> Applied:
     """One `fixup!` commit with all of them. NotFound; Conflict, with nothing changed."""
-    with grounds.held(project, repo) as ground:
+    with grounds.held(project, repo, lambda found: _stack_of(found, sha)) as ground:
         item = repos.find(ground.found, sha)
         if not any(one.sha == item.commit.sha for one in ground.chain):
             raise Conflict(
@@ -102,6 +103,11 @@ def apply(project: str, repo: str, sha: str, wanted: Sequence[Asked]) -> Applied
             "files": [change.path for change in changes],
             "threads": [one.thread for one in wanted],
         }
+
+
+def _stack_of(found: Repo, sha: str) -> Stack | None:
+    item = repos.find(found, sha)
+    return next((stack for stack in found.stacks if stack.n == item.stack), None)
 
 
 def _edit(ground: Ground, target: Target, wanted: Asked) -> tuple[str, Edit]:

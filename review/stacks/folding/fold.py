@@ -26,7 +26,7 @@ from review.git.rewriting.keeping import Move
 from review.git.rewriting.replay import Clash, Replayed
 from review.stacks.folding import ground as grounds
 from review.stacks.folding.ground import Ground
-from review.stacks.values import Stack
+from review.stacks.values import Repo, Stack
 
 DAYS = 30  # of what a fold keeps, where checkpoints are off
 SHOWN = 10  # files of a sentence
@@ -49,8 +49,8 @@ class Folded(TypedDict):
 
 def fold(project: str, repo: str, n: int) -> Folded:
     """Fold what amends the commits of stack `n`. NotFound; Conflict with what stands in the way."""
-    with grounds.held(project, repo) as ground:
-        stack = _stack(ground, n)
+    with grounds.held(project, repo, lambda found: _stack(found, n)) as ground:
+        stack = _stack(ground.found, n)
         within = set(stack.commits)
         folds = [one for one in autosquash.folds(ground.chain) if one.target in within]
         if not folds:
@@ -70,7 +70,7 @@ def undo(project: str, repo: str, fold: Any) -> Folded:
     """Put every branch of a fold back to where it was. Conflict when one has moved on since."""
     if not isinstance(fold, str):
         raise Invalid('"id" is required: that of a fold')
-    with grounds.held(project, repo) as ground:
+    with grounds.held(project, repo, lambda now: _stack_of(now, fold)) as ground:
         found = keeping.kept(ground.repository).get(fold)
         if not found:
             raise NotFound(f"No fold {printable(fold, 40)} is kept in this repository")
@@ -85,11 +85,18 @@ def undo(project: str, repo: str, fold: Any) -> Folded:
         return _told(fold, back, 0)
 
 
-def _stack(ground: Ground, n: int) -> Stack:
-    for stack in ground.found.stacks:
+def _stack(found: Repo, n: int) -> Stack:
+    for stack in found.stacks:
         if stack.n == n:
             return stack
-    raise NotFound(f"Repo {ground.found.entry.name} has no stack {n}")
+    raise NotFound(f"Repo {found.entry.name} has no stack {n}")
+
+
+def _stack_of(found: Repo, fold: str) -> Stack | None:
+    """The stack of a chat whose branch that fold moved; None where it moved no such."""
+    kept = keeping.moves(found.refs.ours) if found.refs else {}
+    moved = {move.branch for move in kept.get(fold, [])}
+    return next((stack for stack in found.stacks if stack.branch in moved), None)
 
 
 def _nothing(ground: Ground, stack: Stack) -> str:

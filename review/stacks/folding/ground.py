@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from review.git.rewriting.keeping import Move
 from review.git.rewriting.worktrees import Worktree
 from review.stacks import repo as repos
 from review.stacks.folding import offers
-from review.stacks.values import Repo
+from review.stacks.values import Repo, Stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +41,23 @@ class Ground:
 
 
 @contextmanager
-def held(project: str, repo: str) -> Iterator[Ground]:
-    """The ground as it is now; one at a time per repository. NotFound, Conflict, GitError."""
+def held(project: str, repo: str, choose: Callable[[Repo], Stack | None]) -> Iterator[Ground]:
+    """The ground as it is now, of the stack that is chosen; one at a time per repository. NotFound,
+    Conflict, GitError."""
     listed = projects.get(project)
     entry = projects.repo(listed, repo)
     before = repos.load(listed, entry)
     if before.repository is None:
         raise NotFound(_unread(before), code="unreadable")
     with storage.lock(f"rewrite:{before.repository.common_dir}"):
-        yield _ground(repos.load(listed, entry))
+        found = repos.load(listed, entry)
+        yield _ground(found, choose(found))
 
 
-def _ground(found: Repo) -> Ground:
+def _ground(found: Repo, stack: Stack | None) -> Ground:
     if found.repository is None or found.range is None or found.refs is None:
         raise NotFound(_unread(found), code="unreadable")
-    there = offers.branch_of(found)
+    there = offers.branch_of(found, stack)
     if there is None:
         raise Conflict(
             f"The range of repo {found.entry.name} ends at {ranges.named(found.range.head)}, which "

@@ -9,7 +9,8 @@ import pytest
 
 from config.errors import Conflict
 from review import projects
-from review.stacks import details, moving, notes
+from review.stacks import changes, details, moving, notes
+from review.stacks.folding import fold
 from tests.review.repos import Repo
 from tests.review.stacks.world import Payments
 
@@ -100,3 +101,25 @@ def test_a_repository_is_put_under_review_once(pay: Payments, fix: str, tmp_path
 
     found = [(one.name, one.range) for one in projects.get("pay").repos]
     assert found == [("api", None), ("other", None)]
+
+
+def test_suggestions_and_fixups_stay_on_the_branch_of_the_chat(
+    pay: Payments, fix: str, tmp_path: Path
+):
+    repo, there = pay.repo, tmp_path / "there"
+    repo.git("worktree", "add", "-q", str(there), "svc/fix")
+    body = "```suggestion\n3\n```"
+    made = changes.start_thread("pay", "api", fix, me="ann", body=body, path="b", line=1)
+    main = repo.sha("main")
+
+    wanted = [{"thread": made["id"]}]
+    changes.apply_suggestions("pay", "api", fix, suggestions=wanted, me="ann")
+
+    assert (there / "b").read_text() == "3\n"
+    assert shown()[1]["fixups"] == 1
+    told = fold.fold("pay", "api", 2)
+    assert shown()[1]["commits"] == ["Fix"]
+    assert Repo(there).git("status", "--short", "--untracked-files=no") == ""
+    fold.undo("pay", "api", told["id"])
+    assert shown()[1]["commits"] == ["Fix", "fixup! Fix"]
+    assert repo.sha("main") == main

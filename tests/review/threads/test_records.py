@@ -69,6 +69,7 @@ def test_a_commit_without_a_file_has_an_empty_review(world: World, old: str):
         "warnings": [],
         "viewed": [],
         "viewed_stale": [],
+        "verdicts": [],
         "threads": [],
     }
 
@@ -102,6 +103,7 @@ def test_a_thread_and_its_comments_have_the_fields_of_the_contract(world: World,
         "resolved": False,
         "resolved_by": None,
         "resolved_at": None,
+        "state": "open",
         "author": me().id,
     }
     assert first["created_at"] == created

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
+from config.storage import displaced
 from tests.review.repos import Repo
+from tests.workspace.chats.world import HELLO
 from tests.workspace.worktrees.world import Shop, put
 from workspace.chats import trash
 from workspace.models import Turn
+from workspace.trees import checkpoints, records, undo
 
 
 def test_an_archived_chat_leaves_its_branch_where_that_has_work_of_its_own(shop: Shop):
@@ -72,6 +76,30 @@ def test_a_running_turn_keeps_it(shop: Shop):
 
     assert left
     assert left["kept"] == "a turn runs in it"
+
+
+def test_checkpoints_of_a_worktree_that_went_are_there_when_it_is_back_and_go_when_they_are_old(
+    shop: Shop,
+):
+    tree = shop.chat()
+    turn = shop.world.send(tree.chat, HELLO).turn
+    assert shop.world.run(turn.id).state == "done"
+    shop.work(tree, {}, "What the turn wrote")
+    shop.archive(tree)
+    shop.archive(tree, archived=False)
+    assert undo.turned(shop.world.project, tree.chat, turn.id, "undo").restored == ["hello.txt"]
+    undo.turned(shop.world.project, tree.chat, turn.id, "redo")
+    displaced.settle()
+    assert shop.archive(tree).left == {
+        "branch": tree.branch, "branchDeleted": False, "kept": None,
+    }  # fmt: skip
+    record = records.find(tree.chat, turn.id)
+    assert record
+    records.update(record, ended=time.time() - 31 * 86_400)
+
+    checkpoints.prune()
+
+    assert shop.repo.git("for-each-ref", "refs/svc/checkpoints") == ""
 
 
 def test_a_deleted_chat_leaves_as_an_archived_one_and_comes_back_whole(shop: Shop):

@@ -246,8 +246,10 @@ def _given(agent: Agent, part: str) -> dict[str, Any]:
 def helper(agent: Agent, part: str) -> Helper:
     """The turn as the tools of that part see it."""
     turn, project = Turn.objects.get(id=agent.turn), store.get(agent.project)
-    engine = _choice(turn, project, files.read(project, turn.chat)).engine or "unknown"
-    return Helper(agent, part, engine, store.workable(project), _apps_of(turn.event or {}))
+    record = files.read(project, turn.chat)
+    engine = _choice(turn, project, record).engine or "unknown"
+    cwd = place.workable(project, record)
+    return Helper(agent, part, engine, cwd, _apps_of(turn.event or {}))
 
 
 def _apps_of(event: Mapping[str, Any]) -> tuple[str, ...]:

@@ -188,11 +188,11 @@ class Turn:
             return self.call_svc(tool, args, seconds)
 
     def call_svc(self, tool: str, args: Args, seconds: float) -> tuple[bool, str]:
-        from workspace.engines import svc_client
+        from workspace.engines.mcp import own_tools
 
         if self.job.svc is None:
-            return True, svc_client.UNREACHABLE
-        return svc_client.call(self.job.svc, tool, args, seconds)
+            return True, own_tools.UNREACHABLE
+        return own_tools.call(self.job.svc, tool, args, seconds)
 
     def wrap(
         self,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 
-from workspace.engines import policy, svc_client
+from workspace.engines import policy
 from workspace.engines.acp import agents
 from workspace.engines.base import Event, Job, Notice
 from workspace.engines.light_typing import Any
-from workspace.engines.mcp import expanding, hosting, programs
+from workspace.engines.mcp import expanding, hosting, own_tools, programs
 from workspace.engines.mcp.server import Server
 from workspace.engines.proxy import gateway
 
@@ -28,7 +28,7 @@ def service(can: Any, job: Job) -> list[Any]:
         schema.HttpMcpServer(
             type="http", name=f"svc_{part}", url=gateway.tools_url(job, part), headers=[bearer]
         )
-        for part in svc_client.parts(job.svc, policy.Gate(job).offers)
+        for part in own_tools.parts(job.svc, policy.Gate(job).offers)
     ]
 
 

@@ -12,9 +12,10 @@ import json
 from pydantic_ai.messages import ToolCallPart
 from pydantic_ai.tools import ToolDefinition
 
-from workspace.engines import catalogue, policy, svc_client, tools
+from workspace.engines import catalogue, policy, tools
 from workspace.engines.base import Args, Job, Notice, TurnIO
 from workspace.engines.builtin import offers
+from workspace.engines.mcp import own_tools
 from workspace.engines.mcp.hosting import Servers
 from workspace.engines.tools.files import NO_TEXT
 
@@ -74,8 +75,8 @@ async def opened(job: Job, io: TurnIO, servers: Servers) -> tuple[Toolbox, list[
     notices = [*policy.unavailable(job, "builtin"), *servers.notices]
     found = [*offers.offers(job), *offers.server_offers(servers)]
     gate = policy.Gate(job)
-    for part in svc_client.parts(job.svc, gate.offers):
-        listed = await asyncio.to_thread(svc_client.listed, job.svc or {}, part, SECONDS)
+    for part in own_tools.parts(job.svc, gate.offers):
+        listed = await asyncio.to_thread(own_tools.listed, job.svc or {}, part, SECONDS)
         if listed is None:
             notices.append(Notice("warn", f"svc_{part}_unavailable", UNAVAILABLE))
         found += offers.service_offers(job, part, listed or [])

@@ -12,11 +12,12 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from workspace.engines import catalogue, policy, svc_client
+from workspace.engines import catalogue, policy
 from workspace.engines.base import Job, Probe, TurnIO
 from workspace.engines.claude.memory import Start
 from workspace.engines.keys import ANTHROPIC, BEDROCK, CLAUDE_LOGIN, VERTEX
 from workspace.engines.light_typing import TYPE_CHECKING, Any
+from workspace.engines.mcp import own_tools
 from workspace.engines.mcp.hosting import Servers
 from workspace.engines.proxy import gateway
 
@@ -146,7 +147,7 @@ class Place:
             f"svc_{part}": {
                 "type": "http", "url": gateway.tools_url(self.job, part), "headers": header,
             }
-            for part in svc_client.parts(self.job.svc, offered.__contains__)
+            for part in own_tools.parts(self.job.svc, offered.__contains__)
         }  # fmt: skip
         path = self.root / "mcp.json"
         path.touch(mode=0o600, exist_ok=False)

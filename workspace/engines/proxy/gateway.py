@@ -46,11 +46,11 @@ def endpoint(url: object) -> list[tuple[str, int]]:
 
 def tools_url(job: Job, part: str) -> str:
     """Where a program of this turn reaches the turn's own tools of a part."""
-    from workspace.engines import svc_client
+    from workspace.engines.mcp import own_tools
 
     apart = job.sandbox.mode == "bwrap" and job.network.mode != "host"
     base = {**(job.svc or {}), **({"url": f"{PROXY}/_svc/mcp"} if apart else {})}
-    return svc_client.url(base, part)
+    return own_tools.url(base, part)
 
 
 class Needs(NamedTuple):

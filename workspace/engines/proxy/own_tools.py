@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from workspace.engines import svc_client
+from workspace.engines.mcp import own_tools
 from workspace.engines.proxy.http import BadRequest, Head, answer
 
 BODY_BYTES = 16 * 1024 * 1024
@@ -44,7 +44,7 @@ async def pass_on(
 
 
 def _is_own(head: Head, path: str, svc: Mapping[str, Any] | None) -> bool:
-    if svc is None or path not in svc_client.paths(svc):
+    if svc is None or path not in own_tools.paths(svc):
         return False
     bearer = f"Bearer {svc['token']}".encode()
     given = head.get("authorization")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ def test_what_lies_in_another_repository_is_refused_with_a_sentence(desk: Desk, 
     before = turns.list_threads(stranger, **NOWHERE)["threads"][0]
     here = desk.repo.path
 
-    refused = [
+    refused: list[Callable[[], Any]] = [
         lambda: turns.read_thread(here, thread="t-other", project=None),
         lambda: turns.reply(here, thread="t-other", body="x", author="agent:x", project=None),
         lambda: turns.propose_resolved(here, thread="t-other", author="agent:x", project=None),
