@@ -104,7 +104,7 @@ class CommitViewSet(ViewSet):
         make = partial(versions.versions, **place)
         return tagged(request, place["project"], make, "versions", *place.values())
 
-    @documented(comparison.Since, query=queries.Since, errors=(400, 404))
+    @documented(comparison.Comparison, query=queries.Since, errors=(400, 404))
     def since(self, request: Request, old: str, **place: Any) -> HttpResponseBase:
         """What became of that version: the files that differ, in the current one or in `to`."""
         asked = request.query_params
@@ -116,7 +116,7 @@ class CommitViewSet(ViewSet):
         parts = ("since", old, str(to), str(whole), contents, *place.values())
         return tagged(request, place["project"], make, *parts)
 
-    @documented(comparison.File, query=queries.SinceFile, errors=(400, 404))
+    @documented(comparison.ComparedFile, query=queries.SinceFile, errors=(400, 404))
     def since_file(self, request: Request, old: str, **place: Any) -> Response:
         """One of these files with its contents."""
         asked = request.query_params

@@ -20,7 +20,7 @@ from review.stacks.contents import files as texts
 class StackViewSet(ViewSet):
     """`P/repos/:repo/stacks/:n`, its note aside."""
 
-    @documented(stack.Whole, query=queries.Contents, errors=(400, 404))
+    @documented(stack.StackDiff, query=queries.Contents, errors=(400, 404))
     def retrieve(self, request: Request, **place: Any) -> HttpResponseBase:
         """The stack as one diff, from its base to its top."""
         contents = request.query_params.get("contents", "all")

@@ -75,7 +75,8 @@ def test_any_two_versions_are_picked(page: Page, commit: Commit) -> None:
 
 
 def test_text_is_found_in_files_that_are_not_loaded(page: Page, commit: Commit) -> None:
-    many = {f"f{n:02}.txt": "x\n" * 30 for n in range(20)} | {"z.txt": "a needle\nand a needle\n"}
+    many: dict[str, str | bytes | None] = {f"f{n:02}.txt": "x\n" * 30 for n in range(20)}
+    many["z.txt"] = "a needle\nand a needle\n"
     commit.amend(many)
     page.goto(commit.address)
     expect(page.locator("tr.ln").first).to_be_visible()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import shutil
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -124,6 +125,7 @@ class Git:
         for path in (self.git / "logs").rglob("*"):
             if path.is_file():
                 path.unlink()
+        shutil.rmtree(self.git / "refs" / "svc", ignore_errors=True)
         for sha, path in list(self.written.items()):
             if sha not in kept and zlib.decompress(path.read_bytes()).startswith(b"commit "):
                 path.unlink()

@@ -154,6 +154,13 @@ class Repo:
         self.git("merge", "-q", "--no-ff", "-m", subject, name)
         return self.sha()
 
+    def prune(self) -> None:
+        """Let go of what no branch leads to, as where nobody ever held what was reviewed."""
+        held = self.git("for-each-ref", "--format=delete %(refname)", "refs/svc")
+        self.git("update-ref", "--stdin", stdin=f"{held}\n".encode() if held else b"")
+        self.git("reflog", "expire", "--expire=now", "--all")
+        self.git("gc", "-q", "--prune=now")
+
     def tag(self, name: str, at: str = "HEAD", *, message: str = "") -> None:
         self.git("tag", *(["-a", "-m", message] if message else []), name, at)
 

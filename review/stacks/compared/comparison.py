@@ -27,7 +27,7 @@ from review.threads import viewed
 MOST = 200  # files with texts in one answer
 
 
-class File(texts.Record):
+class ComparedFile(texts.Record):
     """`from_base`: the indices of those `edits` that the new base brought, not the author; `base`:
     it brought all of them."""
 
@@ -37,25 +37,25 @@ class File(texts.Record):
     base: bool
 
 
-class Message(TypedDict):
+class MessageChange(TypedDict):
     old: str
     new: str
 
 
-Since = TypedDict(
-    "Since",
+Comparison = TypedDict(
+    "Comparison",
     {
         "from": Version | None,
         "to": Version,
         "rebased": bool,
-        "message": Message | None,
+        "message": MessageChange | None,
         "additions": int,
         "deletions": int,
         "truncated": bool,
-        "files": list[File],
+        "files": list[ComparedFile],
     },
 )
-Since.__doc__ = "`from` is null where it is what `to` was made on."
+Comparison.__doc__ = "`from` is null where it is what `to` was made on."
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Pair:
 def since(
     project: str, repo: str, sha: str, old: str, *, to: str | None = None,
     whole: bool = False, contents: Any = "all",
-) -> Since:  # fmt: skip
+) -> Comparison:  # fmt: skip
     """What became of version `old`, in the current one or in `to`.
 
     Of the files that either version changes; `whole`: of those too that only the base changes.
@@ -115,7 +115,7 @@ def since(
 def file(
     project: str, repo: str, sha: str, old: str, path: str | None, *,
     to: str | None = None, whole: bool = False,
-) -> File:  # fmt: skip
+) -> ComparedFile:  # fmt: skip
     """One file of it with its contents."""
     found = versions.family(repos.target_at(project, repo, sha))
     pair = _pair(found, old, to, whole=whole)
@@ -173,14 +173,14 @@ def _parent(found: Family, new: Commit) -> Commit | None:
     return found.commit(new.parent) if new.parent else None
 
 
-def _message(pair: Pair) -> Message | None:
+def _message(pair: Pair) -> MessageChange | None:
     """Both messages where they differ."""
     told = (f"{one.subject}\n\n{one.body}".strip() if one else "" for one in (pair.old, pair.new))
     old, new = told
     return None if old == new else {"old": clean(old), "new": clean(new)}
 
 
-def _records(found: Family, pair: Pair, most: int) -> Iterator[File]:
+def _records(found: Family, pair: Pair, most: int) -> Iterator[ComparedFile]:
     shown, marked = pair.files, _Marks(found, pair)
     listed = pair.commit.files
     if most:
@@ -201,7 +201,7 @@ class _Marks:
             marked = viewed.valid(found.target, found.shown)
         self.viewed, self.stale = map(frozenset, marked)
 
-    def __call__(self, changed: Changed, record: texts.Record) -> File:
+    def __call__(self, changed: Changed, record: texts.Record) -> ComparedFile:
         told = self.pair.found[changed]
         other, theirs = self.base.get(changed.path, (None, ()))
         from_base = between.equal(told, theirs)

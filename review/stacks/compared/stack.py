@@ -19,7 +19,7 @@ from review.stacks.contents import files as texts
 from review.stacks.values import Repo, Stack
 
 
-class Whole(TypedDict):
+class StackDiff(TypedDict):
     """`base` is null where the stack begins with a root commit. `others`: commits of other stacks
     that lie between its own, so that the diff holds them too."""
 
@@ -50,7 +50,7 @@ class Span:
         return comparison.pair_of(self.repository, self.base, self.tip, whole=True, based=False)
 
 
-def whole(project: str, repo: str, n: str, *, contents: Any = "all") -> Whole:
+def whole(project: str, repo: str, n: str, *, contents: Any = "all") -> StackDiff:
     """The files that a stack changes as a whole; texts of as many as are asked for, 200 at most."""
     asked = texts.wanted(contents)
     found = span(project, repo, n)

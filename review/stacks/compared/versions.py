@@ -40,7 +40,7 @@ class Version(TypedDict):
     looked: bool
 
 
-class Since(TypedDict):
+class LastLook(TypedDict):
     """The version of the reviewer's last look; `changed`: whether the commit's own change is
     another one now."""
 
@@ -51,7 +51,7 @@ class Since(TypedDict):
 
 class Versions(TypedDict):
     versions: list[Version]
-    since: Since | None
+    since: LastLook | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def _acts(target: Target, sha: str, me: str) -> set[Hashable]:
     return {*((mark.path, mark.at) for mark in said.viewed), *comments, *verdicts}
 
 
-def _since(found: Family) -> Since | None:
+def _since(found: Family) -> LastLook | None:
     """The youngest version before the current one that was looked at; None once the current one
     was read to its end."""
     older = found.shas[found.shas.index(found.current) + 1 :]

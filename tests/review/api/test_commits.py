@@ -214,8 +214,7 @@ def test_a_pruned_commit_cannot_be_compared_with(api: Api, pay: Project):
     api.put(pay.c(old, "/viewed"), {"path": path, "viewed": True})
     new = pay.repo.amend({path: "Pay\n\nRetries, three.\n"})
     api.post(pay.c(new, "/threads"), {"body": "y"})  # from here on its file says what it was
-    pay.repo.git("reflog", "expire", "--expire=now", "--all")
-    pay.repo.git("gc", "-q", "--prune=now")
+    pay.repo.prune()
 
     answer = api.get(pay.c(new, "/interdiff"))
     assert (answer.status_code, answer.json()["error"]) == (
@@ -327,16 +326,24 @@ def test_reading_everything_writes_nothing(api: Api, pay: Project):
     thread = api.post(pay.c(2, "/threads"), {"body": "x"}).json()
     put(pay.review(1), b"threads: [\n")
     image = api.ask("POST", f"{pay.p}/assets", content=b"GIF89a", headers={"Content-Type": GIF})
+    old = pay.repo.sha()
     pay.repo.amend({"README.md": "Other\n"})
     before, asked = tree(pay.root), 0
 
     for sha in pay.repo.shas("main..feature"):
         named = {"project": pay.slug, "repo": "api", "sha": sha, "n": "1", "thread": thread["id"],
-                 "name": image.json()["name"]}  # fmt: skip
+                 "name": image.json()["name"], "old": old}  # fmt: skip
         for path, methods in api.description.schema["paths"].items():
             if "get" not in methods:
                 continue
-            for query in ("", "?html=1", "?path=README.md", "?contents=none", "?scope=stack"):
+            for query in (
+                "",
+                "?html=1",
+                "?path=README.md",
+                "?contents=none",
+                "?scope=stack",
+                "?q=Other",
+            ):
                 status = api.get(path.format(**named) + query).status_code
                 asked += status == 200
                 assert status in (200, 304, 400, 404), path

@@ -62,8 +62,7 @@ def test_a_commit_that_is_pruned_after_it_was_seen_keeps_its_review(
     commenting.create(target(pay, feature[0]), body="Why?", author="ann")
     move(pay)
     assert shown(pay, "First") == (1, "First")
-    pay.repo.git("reflog", "expire", "--expire=now", "--all")
-    pay.repo.git("gc", "-q", "--prune=now")
+    pay.repo.prune()
 
     move(pay)
 

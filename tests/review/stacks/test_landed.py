@@ -187,8 +187,7 @@ def test_a_landed_commit_whose_object_is_gone_is_told_by_its_file(
     commenting.create(target, body="Why?", path="a.py", side="RIGHT", line=2, author="ann")
     landed = on_main(pay, {"a.py": "one\ntwo\n"}, "First, picked")
     pay.repo.rebase("main")
-    pay.repo.git("reflog", "expire", "--expire=now", "--all")
-    pay.repo.git("gc", "-q", "--prune=now")
+    pay.repo.prune()
 
     item = pay.commits()["First"]
     shown = details.commit("pay", "api", feature[0])

@@ -81,6 +81,7 @@ def test_the_project_detail_is_what_the_contract_shows(pay: Payments, feature: l
         "github": None, "status": "draft",
         "progress": {"threads": 2, "resolved": 1, "files": 1, "viewed": 0},
         "proposed": None,
+        "verdicts": [],
     }  # fmt: skip
     assert (commits[1]["position"], commits[1]["stack"], commits[1]["files"]) == (2, 1, 2)
     assert commits[2] | {"authored": ""} == {
@@ -92,6 +93,7 @@ def test_the_project_detail_is_what_the_contract_shows(pay: Payments, feature: l
         "github": {"number": 7, "url": ""}, "status": "published",
         "progress": {"threads": 0, "resolved": 0, "files": 1, "viewed": 0},
         "proposed": None,
+        "verdicts": [],
     }  # fmt: skip
 
 

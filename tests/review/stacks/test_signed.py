@@ -42,8 +42,7 @@ def sha(pay: Payments) -> str:
 
 def prune(pay: Payments) -> None:
     """The objects that nothing needs go, and so does the database's knowledge of them."""
-    pay.repo.git("reflog", "expire", "--expire=now", "--all")
-    pay.repo.git("gc", "-q", "--prune=now")
+    pay.repo.prune()
     PatchRow._default_manager.all().delete()
     caches.clear()
 

@@ -283,8 +283,9 @@ def test_any_two_versions_differ_as_git_says(desk: Desk):
 
 def rebuilt(file: dict[str, Any]) -> str | None:
     """The new text, made of the old one and the edits alone."""
-    if file["old"] is None or file["new"] is None:
-        return file["new"]
+    fresh_text: str | None = file["new"]
+    if file["old"] is None or fresh_text is None:
+        return fresh_text
     old, new = (file[side].split("\n") for side in ("old", "new"))
     made, at = [], 0
     for start, count, fresh, many in file["edits"]:

@@ -43,9 +43,9 @@ def test_a_stack_is_one_diff_from_its_base_to_its_top(desk: Desk):
 
     assert (told["base"], told["tip"]) == (desk.git.sha("main"), two)
     assert (told["commits"], told["others"]) == ([one, two], [])
-    assert [(file["path"], list(file["edits"])) for file in told["files"]] == [
-        ("a.py", [(5, 1, 5, 1)]),
-        ("new.py", [(0, 0, 1, 1)]),
+    assert [(file["path"], *map(tuple, file["edits"])) for file in told["files"]] == [
+        ("a.py", (5, 1, 5, 1)),
+        ("new.py", (0, 0, 1, 1)),
     ]
     assert told["files"][0]["new"] == lines(5, "twice")
     assert stack.file("pay", "api", "1", "a.py") == told["files"][0]

@@ -320,9 +320,8 @@ def test_a_pruned_commit_is_found_by_its_fingerprint_and_placed_by_its_text(desk
     old = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
     desk.comment(old, "Why?", "a.py", 20)
     (new,) = desk.moves_on({"a.py": text(["top", *LINES])})
-    desk.git.git("reflog", "expire", "--expire=now", "--all")
     desk.git.git("update-ref", "-d", "ORIG_HEAD")
-    desk.git.git("gc", "-q", "--prune=now")
+    desk.git.prune()
     caches.clear()
 
     review = desk.review(new)

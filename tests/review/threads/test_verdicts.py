@@ -35,7 +35,9 @@ def me() -> str:
 
 
 def draft(sha: str, me: str, body: str = "Not yet", **fields: Any) -> str:
-    place = {"path": "a.py", "line": 12, "side": "RIGHT"} if "reply_to" not in fields else {}
+    place: dict[str, Any] = (
+        {"path": "a.py", "line": 12, "side": "RIGHT"} if "reply_to" not in fields else {}
+    )
     return changes.draft("pay", "api", sha, me=me, body=body, **(place | fields))["id"]
 
 
