@@ -114,7 +114,14 @@ async def test_the_first_line_asks_for_two_seconds_and_state_follows(world: Worl
     async with reading(chat) as client:
         assert client.body.startswith(b"retry: 2000\n")
         (state,) = client.named("state")
-        rest = {"running": False, "queued": 0, "held": 0, "turn": None, "waiting": None, "asks": []}
+        rest: dict[str, Any] = {
+            "running": False,
+            "queued": 0,
+            "held": 0,
+            "turn": None,
+            "waiting": None,
+            "asks": [],
+        }
         assert state.data == rest
 
 
