@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from review.stacks.worktree import looks
 from workspace.projects import completing, sessions
 
 SESSION = {"type": "user", "sessionId": "x", "message": {"content": '{"cwd": "/wrong"}'}}
@@ -149,6 +150,7 @@ def test_repositories_under_review_are_known_and_found_from_the_project(
     (place,) = api.get("/api/projects/notes/around").json()["places"]
     assert (place["label"], place["kind"], place["part"]) == ("notes", "review", "review")
     assert place["url"].endswith("/p/pay")
+    assert looks.count("pay", "notes") is None  # git finds no work tree in it
 
 
 def test_a_project_without_a_directory_has_nothing_around_it(api, home: Path):

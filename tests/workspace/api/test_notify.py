@@ -8,7 +8,7 @@ import pytest
 
 from tests.stubs.receiver import Receiver, receiving
 from tests.workspace.notify.world import channels
-from workspace.notify import presence
+from workspace.notify import presence, sending, setting
 from workspace.notify.tables import NotifyChannel
 
 PAGE = {"page": "abc123"}
@@ -49,6 +49,7 @@ def test_a_test_says_at_once_whether_it_was_taken(api, settings, receiver: Recei
 
     assert api.post("/api/notify/hook/test").json() == {"ok": True, "error": None}
     assert api.post("/api/notify/desk/test").json() == {"ok": False, "error": "exit code 2"}
+    assert sending.send(setting.current().channels[1], {}) == "exit code 2"
 
     assert receiver.got[0]["event"] == "test"
     assert receiver.got[0]["url"].endswith("/settings")

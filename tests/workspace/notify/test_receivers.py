@@ -12,6 +12,7 @@ import pytest
 
 from config import signals as kernel
 from config.signals import AppChanged, ThreadWritten
+from review import reviewer
 from tests.stubs.receiver import Receiver
 from tests.workspace.notify.world import channels
 from workspace import signals
@@ -177,6 +178,7 @@ def test_an_app_that_falls_or_comes_back_is_told_and_one_that_starts_is_not(
 
 
 def test_an_answer_in_a_thread_is_told_and_leads_to_the_thread(receiver: Receiver):
+    assert thread().author != reviewer.me().id
     kernel.tell(kernel.thread_written, thread())
 
     assert told(receiver) == [("review", "agent:claude answered at x.py:7", "Done.")]
@@ -191,7 +193,7 @@ def test_only_answers_in_threads_are_told(receiver: Receiver, written):
 
 
 def test_a_persons_own_answer_is_no_news_to_them(receiver: Receiver):
-    kernel.tell(kernel.thread_written, thread(author=causes.person()))
+    kernel.tell(kernel.thread_written, thread(author=reviewer.me().id))
 
     assert told(receiver) == []
 
