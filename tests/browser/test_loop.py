@@ -116,6 +116,16 @@ def drawn(page: Page, words: str) -> str:
     return code.strip()
 
 
+def legible(page: Page, words: str) -> None:
+    """Where a thread stands and why is not squeezed between its state and its buttons."""
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 720})
+        box = thread(page, words).locator("header .where").bounding_box()
+        assert box is not None and box["height"] < 2 * box["width"], (width, box)
+        wide: int = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width
+
+
 def asked_about(page: Page, commit: Commit) -> None:
     """All open threads of the commit are asked about; the message is shown first."""
     page.goto(commit.address)
@@ -189,6 +199,8 @@ def _settled(page: Page, commit: Commit, stub: Stub, tids: dict[str, str]) -> No
     asked = len(stub.asked)
     page.goto(commit.address)
     expect(page.locator("#threadlist")).to_contain_text("3 open threads")
+    expect(page.locator("#compared")).to_contain_text("Since my last look")
+    legible(page, CENTS)
     for words in (CENTS, MORE):
         page.keyboard.press("A")
         card = thread(page, words)
@@ -214,7 +226,7 @@ def _settled(page: Page, commit: Commit, stub: Stub, tids: dict[str, str]) -> No
     expect(card).to_contain_text("It is its name, I see.", timeout=60_000)
     assert stub.asked[asked].messages[-1][1].startswith("Its name. ")
     assert states(commit) == {CENTS: "resolved", MORE: "resolved", WHY: "answered"}
-    until(lambda: commit.file.exists(), what="a file of the rebased commit")
+    until(commit.file.exists, what="a file of the rebased commit")
 
 
 def _kept(commit: Commit, before: str) -> None:
