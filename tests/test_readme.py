@@ -1,11 +1,13 @@
 """The console walk-throughs run as they stand: each command, and what it is said to print.
 
 In an expected line `…` stands for anything. The three addresses of the service become those of the
-one under test, and the port of the app it finds a free one; nothing else is changed.
+one under test, and the port of the app it finds a free one; the home is that of the service, and
+nothing else is changed.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -13,12 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.service import ROOT, Service, free_port
 
-PAGES = {
-    name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/review.md")
-}
+NAMES = ("README.md", "docs/review.md", "docs/loop.md")
+PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES}
 ADDRESSES = {"localhost:8000": "main", "localhost:5622": "review", "localhost:4255": "dashboard"}
 APP_PORT = "3210"  # of the server that the README starts
 LEAVE_NOTHING = "trap 'kill $(jobs -p) 2> /dev/null || :' EXIT"
@@ -56,9 +58,14 @@ def steps(page: str) -> list[Step]:
 
 @pytest.fixture(scope="module")
 def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """One for all pages, and its dashboard finds what a page starts."""
-    scanning = {"screenshots": {"enabled": False}}
-    with Service(tmp_path_factory.mktemp("readme"), dashboard=scanning) as running:
+    """One for all pages: its dashboard finds what a page starts, and it has the channel that
+    docs/loop.md names.
+    """
+    folder, scanning = tmp_path_factory.mktemp("readme"), {"screenshots": {"enabled": False}}
+    blocks = re.findall(
+        r"^```yaml\n(notify:.*?)^```", PAGES["docs/loop.md"], re.MULTILINE | re.DOTALL
+    )
+    with Service(folder, config=yaml.safe_load(blocks[0]), dashboard=scanning) as running:
         yield running
 
 
@@ -74,7 +81,8 @@ def test_a_walk_through_prints_what_its_page_says(
 
     done = subprocess.run(
         ["timeout", "60", "bash", "-eu", "-c", script],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
+        cwd=tmp_path, env=os.environ | {"HOME": str(shared_service.home)},
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
 
     assert done.returncode == 0, done.stdout + done.stderr

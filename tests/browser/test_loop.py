@@ -121,7 +121,8 @@ def legible(page: Page, words: str) -> None:
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 720})
         box = thread(page, words).locator("header .where").bounding_box()
-        assert box is not None and box["height"] < 2 * box["width"], (width, box)
+        assert box is not None
+        assert box["height"] < 2 * box["width"], (width, box)
         wide: int = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= width
 
