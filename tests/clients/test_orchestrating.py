@@ -119,6 +119,7 @@ def test_who_leaves_waits_no_longer(service: Service, tmp_path: Path):
 def test_the_newest_chat_of_all_projects_is_listed_first(service: Service):
     for _ in range(3):
         ask(service, "create_chat", project="alpha", prompt="#!runbook\nhi")
+    until(lambda: not ask(service, "list_chats", running=True)["chats"], seconds=60)
     newest = ask(service, "create_chat", project="zeta", prompt="#!runbook\nhi", name="newest")
     until(lambda: not ask(service, "list_chats", running=True)["chats"], seconds=60)
     first = ask(service, "list_chats", limit=1)

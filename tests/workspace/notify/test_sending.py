@@ -208,7 +208,7 @@ def test_apprise_takes_its_address_and_the_message_on_its_input(tmp_path, monkey
 
 
 def test_the_real_apprise_sends_json_to_a_stub(receiver: Receiver, tmp_path):
-    pytest.importorskip("apprise", reason="apprise is not installed (make apprise)")
+    pytest.importorskip("apprise", reason="needs make apprise")
     address = receiver.url.replace("http://", "json://")
 
     assert sending.send(channel(apprise=address), MESSAGE) == ""

@@ -12,14 +12,17 @@ import pytest
 
 from tests.promises.rings import SLOW
 from tests.promises.test_t7_tools_are_limited import (
+    ACTS,
     CLASSES,
     LISTS,
     MODES,
     NOTEBOOK,
+    REVIEW,
     SVC,
     allowed_to_model,
     effects,
 )
+from tests.promises.tool_list import PARTS
 from tests.stubs import openai
 from tests.stubs.openai import Reply, text, use
 from tests.workspace.chats.turns.world import BASE, Running, only, until
@@ -250,6 +253,10 @@ def calls_of_all(url: str) -> list[dict[str, Any]]:
         "TodoWrite": {"todos": []},
         f"{SVC}read_chat": {"session_id": "x"},
         f"{SVC}create_chat": {"prompt": "x"},
+        f"{REVIEW}list_threads": {},
+        f"{REVIEW}reply": {"thread": "t", "body": "x"},
+        f"{ACTS}app_logs": {"app": "x"},
+        f"{ACTS}restart_app": {"app": "x"},
     }
     return [use(tool, args) for tool, args in calls.items()]
 
@@ -262,7 +269,9 @@ def test_only_what_list_and_mode_allow_has_an_effect(talk, stub, world, tools, m
     (world.project / "edited.txt").write_text("old")
     (world.project / "n.ipynb").write_text(json.dumps(NOTEBOOK))
     stub.when(in_task, Reply([text("done")]))
-    with manage({"read_chat": "{}", "create_chat": "{}"}) as (svc, calls):
+    ops = ("read_chat", "create_chat", "list_threads", "reply", "app_logs", "restart_app")
+    with manage(dict.fromkeys(ops, "{}")) as (svc, calls):
+        svc |= {"parts": PARTS, "ops": {"read_chat": {}, "create_chat": {}}}
         url = svc["url"].removesuffix("/_svc/mcp")
         stub.say(*calls_of_all(url))
         stub.say(text("ok"))

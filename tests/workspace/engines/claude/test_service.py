@@ -74,7 +74,7 @@ def _first_turn(service: Service, stub: anthropic.Stub) -> tuple[str, str]:
     stub.say(text("One chat, this one."))
     chat = str(post(service, CHATS, "How many chats?")["chat"]["sessionId"])
     (servers,) = until(lambda: list((service.data / "run/turns").glob("*/mcp.json")), seconds=30)
-    (bearer,) = TOKEN.findall(servers.read_text())
+    (bearer,) = {*TOKEN.findall(servers.read_text())}
     found = turns(service, chat, 1)
     assert ended(found) == ("ok", None)
     assert chat in of(found, "tool_result")[0]["text"]

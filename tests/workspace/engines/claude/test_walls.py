@@ -10,14 +10,24 @@ from typing import Any
 import pytest
 
 from tests.promises.rings import SLOW
-from tests.promises.test_t7_tools_are_limited import CLASSES, MODES, NOTEBOOK, SVC, allowed_to_model
+from tests.promises.test_t7_tools_are_limited import (
+    ACTS,
+    CLASSES,
+    MODES,
+    NOTEBOOK,
+    REVIEW,
+    SVC,
+    allowed_to_model,
+)
 from tests.stubs.anthropic import Asked, Block, Reply, text, use
 from tests.workspace.chats.turns.world import only
 from tests.workspace.engines.claude.conftest import Desk, Record, ended, of, results
 from tests.workspace.engines.manage import manage
 
 Tools = list[str] | None
-ALONE = [[tool] for tool in CLASSES]
+# The tools of the other parts come the way of svc_manage; test_every_engine.py has them.
+KNOWN = {tool for tool in CLASSES if not tool.startswith((REVIEW, ACTS))}
+ALONE = [[tool] for tool in CLASSES if tool in KNOWN]
 TEAMS = [["Task", "Read", "Write"], ["Task", "Bash", f"{SVC}read_chat"]]
 LISTS: list[Tools] = [None, [], *ALONE, *TEAMS]
 EVERY: list[tuple[Tools, str]] = [(tools, mode) for tools in LISTS for mode in MODES]
@@ -107,7 +117,7 @@ def effects(project: Path, who: str, calls: list[tuple[str, Any]], told: list[Re
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(("tools", "mode"), EVERY if SLOW else FEW, ids=str)
 def test_only_what_list_and_mode_allow_has_an_effect(desk: Desk, tools: Tools, mode: str):
-    allowed = {tool for tool in CLASSES if allowed_to_model(tool, mode, tools)}
+    allowed = {tool for tool in KNOWN if allowed_to_model(tool, mode, tools)}
     with manage({"read_chat": "{}", "create_chat": "{}"}) as (svc, calls):
         for op in ("read_chat", "create_chat"):  # what the service itself withholds
             listed = tools is None or f"{SVC}{op}" in tools
@@ -120,7 +130,7 @@ def test_only_what_list_and_mode_allow_has_an_effect(desk: Desk, tools: Tools, m
     own = [r for r in records if r.get("task") is None and r.get("call") != "toolu_task"]
     _hold(desk, "main", own, calls, allowed)
     offered = {"Task" if tool == "Agent" else tool for tool in desk.stub.asked[0].tools}
-    assert offered <= set(CLASSES if tools is None else tools)
+    assert offered <= set(KNOWN if tools is None else tools)
     inside = [r["call"] for r in of(records, "tool_use") if r.get("task") == "toolu_task"]
     assert bool(inside) == ("Task" in allowed)
     if inside:
@@ -139,7 +149,7 @@ def _hold(
         impossible |= {"Edit", "NotebookEdit"}
     assert effects(desk.project, who, calls, told) == allowed - impossible
     denied = {record["tool"] for record in of(told, "permission")}
-    assert denied == set(CLASSES) - allowed - {"Task"}
+    assert denied == KNOWN - allowed - {"Task"}
 
 
 @pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
