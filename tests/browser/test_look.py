@@ -33,7 +33,7 @@ PAGES = {
     "/review/": "Ledger",
     "/review/p/looks": "Store refunds",
     "/review/p/looks/api/{commit}": "Made by a tool",
-    "/review/p/looks/api/WORKTREE": "Not committed",
+    "/review/p/looks/api/WORKTREE": "Nothing differs from HEAD.",
     "/dashboard/": "Listening, not claimed",
 }
 

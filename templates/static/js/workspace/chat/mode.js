@@ -21,14 +21,14 @@ const options = (most, among = MODES) =>
  *  null for the project's. */
 export function modeChoice(change) {
   const node = h("select", {
-    class: "input slim",
-    hidden: true,
+    class: "input slim modes",
+    disabled: true, // and in its place: what stands beside it does not move when it is known
     "aria-label": "What agents may do unasked in this chat",
     title: "From the next message on",
     onchange: (event) => change(event, node.value || null),
   });
   const update = (own, most) => {
-    node.hidden = false;
+    node.disabled = false;
     node.replaceChildren(h("option", { value: "" }, `${WORDS[most]} (project)`), ...options(most));
     node.value = own ?? "";
   };
