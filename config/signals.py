@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from django.db import OperationalError
 from django.dispatch import Signal
 
 log = logging.getLogger(__name__)
@@ -80,5 +81,7 @@ class AppChanged:
 def tell(signal: Signal, happening: Any) -> None:
     """Send it to everyone who listens; a receiver that fails is logged and no more."""
     for receiver, error in signal.send_robust(sender=type(happening), happening=happening):
-        if isinstance(error, Exception):
+        if isinstance(error, OperationalError):  # the database is gone: a moment of its own
+            log.warning("a receiver does without the database", extra={"why": str(error)})
+        elif isinstance(error, Exception):
             log.error("a receiver of %r failed", happening, exc_info=error, extra={"to": receiver})
