@@ -64,7 +64,7 @@ def _asking() -> Iterator[Destination]:
 
 def branches(project: str) -> Iterator[Destination]:
     """Chats with a worktree of their own, by their branch."""
-    rows = Chat.objects.filter(project=project, record__has_key="worktree")
+    rows = Chat.objects.filter(project=project, record__worktree__isnull=False)
     for session_id, record in rows.order_by("created").values_list("id", "record"):
         if tree := place.told(session_id, record):
             yield Destination(tree.branch, "chat", _path(project, "chats", session_id))

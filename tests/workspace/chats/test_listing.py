@@ -7,7 +7,9 @@ import yaml
 
 from config.errors import Invalid
 from tests.workspace.chats.world import USER, World
+from workspace import palette
 from workspace.chats import actions, files, listing
+from workspace.models import Chat
 from workspace.projects import store
 
 
@@ -35,6 +37,15 @@ def test_the_newest_comes_first(world: World):
         aged(world, name, day)
 
     assert names(listing.listing([world.project])) == ["c", "b", "a"]
+
+
+def test_chats_with_a_branch_of_their_own_are_found_by_it(world: World):
+    aged(world, "without", 1)
+    row = Chat.objects.get(id=aged(world, "with", 2))
+    tree = {"branch": "svc/tides", "repository": "/code/tides", "below": "", "base": ""}
+    Chat.objects.filter(id=row.id).update(record={**row.record, "worktree": tree})
+
+    assert [one.label for one in palette.branches(world.project.slug)] == ["svc/tides"]
 
 
 def test_archived_chats_are_left_out_and_counted(world: World):

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from django.conf import settings
-from django.db.models import QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import QuerySet
 
 from config import signals as kernel
 from config.storage import homes
@@ -57,8 +56,7 @@ def first(turns: Iterable[Turn]) -> Question | None:
 
 def asking() -> QuerySet[Turn]:
     """Turns that wait for a person, of which some may be answered already."""
-    text = Cast("asks", TextField())  # PostgreSQL compares no two values of its type json
-    return Turn.objects.filter(state="running").alias(text=text).exclude(text="[]")
+    return Turn.objects.filter(state="running", asks__0__isnull=False)
 
 
 def said(turn: Turn) -> str:
