@@ -232,6 +232,7 @@ LOGGING = {
         "django-q": {"handlers": [], "propagate": True, "level": "WARNING"},
         # An answer is no news to the operator, whatever its status.
         "django.request": {"level": "ERROR", "filters": ["failures"]},
+        "django.dispatch": {"level": "CRITICAL"},  # config.signals tells of a receiver, once
         "channels_redis": {"level": "CRITICAL"},  # the relay tells of an outage, once
         "psycopg": {"level": "ERROR"},  # it warns of what it raises as well
         "django.utils.autoreload": {"level": "WARNING"},  # line 1 of a log names the version

@@ -17,7 +17,6 @@ from django.db import OperationalError
 from django.dispatch import Signal
 
 log = logging.getLogger(__name__)
-logging.getLogger("django.dispatch").setLevel(logging.CRITICAL)  # `tell` says it, and once
 
 Act = Literal["opened", "replied", "resolved", "reopened"]
 
