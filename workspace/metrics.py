@@ -20,7 +20,7 @@ from config.process.vitals import memory
 from config.storage import homes, opening
 from workspace import ids
 from workspace.chats.streams.watching import WATCH
-from workspace.chats.turns import delivery, queue
+from workspace.chats.turns import delivery, states
 from workspace.models import Run, TriggerState, Turn
 from workspace.triggers import runs
 from workspace.triggers.schedule import alive
@@ -51,7 +51,7 @@ def measure() -> Iterator[Metric]:
 
 def _turns() -> dict[str, float]:
     """Every state, zeros too: a series that comes and goes cannot be alerted on."""
-    known = dict.fromkeys((*queue.BUSY, *queue.WAITING, *runs.ENDED), 0.0)
+    known = dict.fromkeys((*states.BUSY, *states.WAITING, *runs.ENDED), 0.0)
     rows = Turn.objects.order_by().values_list("state").annotate(count=Count("*"))
     return known | dict(rows)
 

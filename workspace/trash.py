@@ -24,7 +24,7 @@ from config.errors import Conflict, NotFound, printable
 from config.logs import timestamp
 from config.storage import database, files, opening, yamlio
 from workspace.chats import index
-from workspace.chats.turns import queue
+from workspace.chats.turns.states import ACTIVE
 from workspace.models import Run, TriggerState, Turn
 from workspace.projects import schema, store
 from workspace.projects.project import FILE, Project
@@ -101,9 +101,7 @@ def listing() -> list[Deleted]:
 
 def _refuse_busy(slug: str) -> None:
     """While something runs or waits; what was held stays with its chat, and comes back with it."""
-    states = [
-        *Turn.objects.filter(project=slug, state__in=queue.ACTIVE).values_list("state", flat=True)
-    ]
+    states = [*Turn.objects.filter(project=slug, state__in=ACTIVE).values_list("state", flat=True)]
     starting = Run.objects.filter(project=slug, status__in=runs.ACTIVE).count() if not states else 0
     if not states and not starting:
         return

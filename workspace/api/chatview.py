@@ -21,7 +21,7 @@ from workspace.chats.turns import questions, retries
 from workspace.chats.turns.endings import SENTENCES
 from workspace.chats.turns.instructions import Told
 from workspace.chats.turns.questions import Question
-from workspace.chats.turns.queue import BUSY, WAITING
+from workspace.chats.turns.states import BUSY, WAITING
 from workspace.triggers.entries.schema import agent_name
 from workspace.worktrees import place
 

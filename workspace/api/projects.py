@@ -27,7 +27,7 @@ from workspace.api.answers import Warned, documented, principal
 from workspace.chats import spent, unread
 from workspace.chats.spent import Spent
 from workspace.chats.turns import questions
-from workspace.chats.turns.queue import BUSY
+from workspace.chats.turns.states import BUSY
 from workspace.projects import folders, project, store
 from workspace.projects.project import CHANGELOG, OVERVIEW
 from workspace.projects.schema import KEYS, STATUSES, PermissionMode, Status

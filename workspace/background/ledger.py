@@ -15,7 +15,7 @@ from django.db import DatabaseError, connection, connections
 from config.process import wakeup
 from config.storage import database
 from workspace.chats.turns.delivery import CHANGES
-from workspace.chats.turns.queue import BUSY, WAITING
+from workspace.chats.turns.states import BUSY, WAITING
 from workspace.models import Run, Turn
 
 log = logging.getLogger(__name__)

@@ -22,6 +22,7 @@ from config.storage import locks, paths
 from workspace import ids
 from workspace.chats import files, index, transcript
 from workspace.chats.turns import queue
+from workspace.chats.turns.states import ACTIVE, BUSY
 from workspace.models import Chat, Turn
 from workspace.projects import store
 from workspace.projects.project import Project
@@ -95,12 +96,12 @@ def listing(project: Project) -> list[Deleted]:
 
 def _refuse_busy(session_id: str) -> None:
     states = list(
-        Turn.objects.filter(chat=session_id, state__in=queue.ACTIVE).values_list("state", flat=True)
+        Turn.objects.filter(chat=session_id, state__in=ACTIVE).values_list("state", flat=True)
     )
     if not states:
         return
     waiting = states.count("queued")
-    runs = {*queue.BUSY} & {*states}
+    runs = {*BUSY} & {*states}
     now = "A turn is running" if runs else f"Messages ({waiting}) wait to run"
     raise Conflict(f"{now} in this chat; stop it first, then delete it.", code="busy")
 

@@ -19,7 +19,8 @@ from workspace.access.principals import Principal
 from workspace.chats import actions, forks, index, listing, messages
 from workspace.chats.actions import Started
 from workspace.chats.forks import Failed
-from workspace.chats.turns import jobs, queue
+from workspace.chats.turns import jobs
+from workspace.chats.turns.states import BUSY, WAITING
 from workspace.mcp.results import present
 from workspace.models import Chat, Turn
 from workspace.projects import store
@@ -27,7 +28,7 @@ from workspace.triggers import events
 
 LISTED = 50
 READ = 30
-LIVE = (*queue.BUSY, *queue.WAITING)
+LIVE = (*BUSY, *WAITING)
 _BRIEF = ("project", "sessionId", "name", "updatedAt", "running", "queued", "archived", "trigger")
 _stamp = lru_cache(maxsize=4096)(timestamp)  # a list shows the same times again and again
 
@@ -57,8 +58,8 @@ def find(
     # The live turns of the instance are few; naming hundreds of chats would cost more (S3).
     live = Turn.objects.filter(state__in=LIVE).order_by()
     states = list(live.values_list("chat", "state"))
-    now = {chat for chat, state in states if state in queue.BUSY}
-    waiting = Counter(chat for chat, state in states if state not in queue.BUSY)
+    now = {chat for chat, state in states if state in BUSY}
+    waiting = Counter(chat for chat, state in states if state not in BUSY)
     only = now | set(waiting) if running else None
     page = listing.listing(reached, which=which, limit=limit, before=before, only=only)
     return ChatPage(page, now, waiting)
@@ -127,8 +128,8 @@ def read_chat(
         "sessionId": row.id,
         "total": lines.total,
         "returned": len(lines.shown),
-        "running": bool({*queue.BUSY} & {*live}),
-        "queued": len([state for state in live if state not in queue.BUSY]),
+        "running": bool({*BUSY} & {*live}),
+        "queued": len([state for state in live if state not in BUSY]),
         "messages": [line | {"text": cut(line["text"])} for line in lines.shown],
         "next": lines.next,
         "after": lines.end,

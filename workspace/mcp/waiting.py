@@ -20,7 +20,7 @@ from config.web.events import Client, broadcaster
 from config.web.http import threads
 from workspace.access.principals import Principal
 from workspace.chats import index, messages
-from workspace.chats.turns.queue import ACTIVE
+from workspace.chats.turns.states import ACTIVE
 from workspace.mcp import chats
 from workspace.models import Turn
 from workspace.projects import store

@@ -14,7 +14,7 @@ from django.db.models import Q
 from config.errors import NotFound
 from config.storage import homes
 from workspace.chats import files
-from workspace.chats.turns.queue import BUSY
+from workspace.chats.turns.states import BUSY
 from workspace.models import Run, Turn
 from workspace.projects import store
 

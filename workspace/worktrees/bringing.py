@@ -19,7 +19,7 @@ from config.git import shadow
 from config.git.command import GitError
 from config.storage import files as storage
 from config.storage import opening
-from workspace.chats.turns import jobs, queue
+from workspace.chats.turns import jobs, states
 from workspace.models import Turn
 from workspace.projects.project import Project
 from workspace.worktrees import making, place, repository, standing
@@ -76,7 +76,7 @@ def _target(tree: Tree, onto: str | None) -> str:
 
 
 def _refuse_busy(session_id: str) -> None:
-    if Turn.objects.filter(chat=session_id, state__in=queue.BUSY).exists():
+    if Turn.objects.filter(chat=session_id, state__in=states.BUSY).exists():
         raise Conflict("A turn is running in this chat; stop it first", code="busy")
 
 

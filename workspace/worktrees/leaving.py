@@ -15,7 +15,7 @@ from config.git import shadow
 from config.git.command import GitError
 from config.storage import files as storage
 from workspace.chats.files import ChatRecord
-from workspace.chats.turns import queue
+from workspace.chats.turns import states
 from workspace.models import Turn
 from workspace.projects.project import Project
 from workspace.worktrees import making, place, repository, standing
@@ -58,7 +58,7 @@ def leave(record: ChatRecord) -> Left | None:
 
 
 def _why_kept(tree: Tree) -> str:
-    if Turn.objects.filter(chat=tree.chat, state__in=queue.BUSY).exists():
+    if Turn.objects.filter(chat=tree.chat, state__in=states.BUSY).exists():
         return RUNS
     if found := standing.problem(tree, place.linked(tree)):
         return found

@@ -18,7 +18,7 @@ from config.web.events import Client, encode
 from workspace.chats import live, transcript
 from workspace.chats.messages import Viewer
 from workspace.chats.streams.calls import RunningCalls
-from workspace.chats.turns import questions, queue, retries
+from workspace.chats.turns import questions, queue, retries, states
 from workspace.engines.base import AGAIN
 from workspace.models import Turn
 
@@ -238,7 +238,7 @@ def read_lines(
 def queue_events(turns: Iterable[Turn]) -> tuple[bytes, bytes]:
     """The `state` and the `queue` event of these rows of one chat."""
     rows = list(turns)
-    running = next((turn for turn in rows if turn.state in queue.BUSY), None)
+    running = next((turn for turn in rows if turn.state in states.BUSY), None)
     state = {
         "running": running is not None,
         "queued": sum(turn.state == "queued" for turn in rows),

@@ -15,7 +15,7 @@ from django.db import DatabaseError, connections
 
 from config.process import wakeup
 from workspace.chats.streams.channel import Channel, Watcher
-from workspace.chats.turns import queue
+from workspace.chats.turns import queue, states
 from workspace.chats.turns.delivery import CHANGES
 from workspace.models import Turn
 
@@ -107,7 +107,7 @@ class Watch:
 def look_at_queues(channels: list[Channel]) -> None:
     """One query for all chats with open streams."""
     rows: dict[str, list[Turn]] = {channel.chat: [] for channel in channels}
-    wanted = Turn.objects.filter(chat__in=list(rows), state__in=(*queue.BUSY, *queue.WAITING))
+    wanted = Turn.objects.filter(chat__in=list(rows), state__in=(*states.BUSY, *states.WAITING))
     try:
         for turn in wanted.order_by("id"):
             rows[turn.chat].append(turn)

@@ -21,15 +21,15 @@ from config.logs import timestamp
 from config.storage import database, homes
 from workspace import ids
 from workspace.chats import files
-from workspace.chats.turns import endings, retries, states
+from workspace.chats.turns import endings, retries
 from workspace.chats.turns.delivery import OnChange, announce, deliver, ignore
 from workspace.chats.turns.endings import tell
+from workspace.chats.turns.states import ACTIVE, AT_REST, BUSY, WAITING
 from workspace.models import Run, Turn
 from workspace.projects import store
 from workspace.projects.project import Project
 from workspace.projects.schema import capped
 
-WAITING, BUSY, ACTIVE = states.WAITING, states.BUSY, states.ACTIVE
 RELEASED: dict[str, Any] = {"state": "queued", "reason": "", "delivered": None}
 MOST_WAITING = 50
 PROMPT_MAX = 100_000
@@ -253,7 +253,7 @@ def stop(*, project: Project, chat: str, on_change: OnChange = ignore) -> bool:
 
 def _stop_unstarted(turn_id: str, on_change: OnChange) -> bool:
     """End a turn that no worker has, or that waits for its provider."""
-    at_rest = Turn.objects.filter(id=turn_id, state__in=states.AT_REST)
+    at_rest = Turn.objects.filter(id=turn_id, state__in=AT_REST)
     if not at_rest.update(state="running", stop="user"):
         return False
     endings.recover(turn_id, status="stopped", reason="user", on_change=on_change)
