@@ -11,10 +11,10 @@ import json
 import os
 import time
 
+from config.process.light_typing import NamedTuple
 from config.storage import opening
 from workspace.chats import transcript
 from workspace.engines.base import AGAIN
-from workspace.engines.light_typing import NamedTuple
 
 EVERY_S, BATCH_BYTES, TURN_BYTES = 0.05, 4096, 4 * 1024 * 1024
 

@@ -14,8 +14,8 @@ import os
 import time
 from collections.abc import Iterator
 
+from config.process.light_typing import IO, Any, NamedTuple
 from config.storage import opening
-from workspace.engines.light_typing import IO, Any, NamedTuple
 
 VERSION = 1
 BLOB_BYTES, HEAD_BYTES, RECORD_BYTES = 64 * 1024, 16 * 1024, 1024 * 1024

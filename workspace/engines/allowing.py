@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from workspace.engines.light_typing import Any
+from config.process.light_typing import Any
 
 SHELL = "Bash"
 MOST = 100  # rules of one chat

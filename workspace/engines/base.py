@@ -20,7 +20,7 @@ from collections.abc import (
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 
-from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from config.process.light_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from workspace.engines.mcp.server import Server
 from workspace.engines.network import Network
 from workspace.engines.sandbox import Sandbox

@@ -5,7 +5,7 @@ One table for the gate, the runbook grammar and the tools themselves; it runs no
 
 from __future__ import annotations
 
-from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple
+from config.process.light_typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

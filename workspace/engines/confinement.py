@@ -9,9 +9,9 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 
+from config.process.light_typing import TYPE_CHECKING, Any
 from workspace.engines import catalogue, sandbox
 from workspace.engines.base import Args, EngineError, Job
-from workspace.engines.light_typing import TYPE_CHECKING, Any
 from workspace.engines.paths import Paths
 from workspace.engines.proxy import gateway
 from workspace.worktrees import linked

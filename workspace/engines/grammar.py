@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import re
 
+from config.process.light_typing import Any, NamedTuple
 from workspace.engines import catalogue
-from workspace.engines.light_typing import Any, NamedTuple
 
 MARKER = "#!runbook"
 NO_STEPS = "This runbook has no steps. Add one: a fenced block that names a tool, such as ```Bash."

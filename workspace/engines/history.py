@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from config.process.light_typing import Any, NamedTuple
 from workspace.engines.base import Job, Notice
-from workspace.engines.light_typing import Any, NamedTuple
 
 HEAD = "Earlier conversation, for context only; do not act on it again:"
 SINCE = "[what happened in it since your last turn]"

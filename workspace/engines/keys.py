@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from config.process.light_typing import Any
 from workspace.engines.acp import agents
-from workspace.engines.light_typing import Any
 
 ANTHROPIC, OPENAI, CLAUDE_LOGIN = "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"
 _CLOUD = (

@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, contextmanager
 
+from config.process.light_typing import TYPE_CHECKING, Protocol
 from workspace.engines import policy, procs
 from workspace.engines.base import (
     AGAIN,
@@ -28,7 +29,6 @@ from workspace.engines.base import (
     TurnIO,
 )
 from workspace.engines.control import Control
-from workspace.engines.light_typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from workspace.engines.runner import Runner

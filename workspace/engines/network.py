@@ -6,7 +6,7 @@ network. Without a sandbox nothing holds a command to it.
 
 from __future__ import annotations
 
-from workspace.engines.light_typing import Any, NamedTuple
+from config.process.light_typing import Any, NamedTuple
 
 MODES = ("off", "guarded", "host")  # from the narrowest to the widest
 

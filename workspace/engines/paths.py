@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from workspace.engines.light_typing import TYPE_CHECKING, NamedTuple
+from config.process.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from workspace.engines.base import Job

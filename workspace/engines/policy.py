@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping
 
+from config.process.light_typing import Any, NamedTuple
 from workspace.engines import allowing, catalogue
 from workspace.engines.base import Job, Notice
-from workspace.engines.light_typing import Any, NamedTuple
 from workspace.engines.mcp.server import Server, every, grants, owner
 from workspace.engines.paths import Paths
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncGenerator, Collection, Mapping
 
 import config
+from config.process.light_typing import Any
 from workspace.engines import catalogue, grammar, policy, tools
 from workspace.engines.base import (
     Args,
@@ -25,7 +26,6 @@ from workspace.engines.base import (
     ToolUse,
     TurnIO,
 )
-from workspace.engines.light_typing import Any
 
 OUTPUT_BYTES, NARRATION_BYTES, ENV_BYTES, ENV_TOTAL = 65536, 4096, 32768, 524288
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z][A-Za-z0-9_]*)\.([a-z]+)\}\}")

@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from marshal import dumps
 
+from config.process.light_typing import Any
 from workspace.engines.base import EngineError
 from workspace.engines.inside import HEADER, READY
-from workspace.engines.light_typing import Any
 from workspace.engines.paths import Paths
 from workspace.engines.tools import Output, ToolError
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from config.process import prctl
-from workspace.engines.light_typing import Any, NamedTuple
+from config.process.light_typing import Any, NamedTuple
 from workspace.engines.proxy import gateway
 
 PROBE_S = 20

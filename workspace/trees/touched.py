@@ -13,9 +13,9 @@ from collections.abc import Iterable
 
 from config.git import entries
 from config.git.entries import Entry
+from config.process.light_typing import TYPE_CHECKING, Any, NamedTuple
 from config.storage import opening
 from workspace.engines import catalogue
-from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from workspace.engines.base import ToolUse

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
+from config.process.light_typing import Any
 from workspace.chats import transcript
 from workspace.chats.turns import waiting
 from workspace.engines import catalogue
@@ -26,7 +27,6 @@ from workspace.engines.base import (
     ToolResult,
     ToolUse,
 )
-from workspace.engines.light_typing import Any
 
 STOPS = {
     "user": End("stopped", "user"),

@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager
 
+from config.process.light_typing import TYPE_CHECKING
 from workspace.chats import live, transcript
 from workspace.chats.turns.recorder import STOPS, Recorder, scrubbed
 from workspace.engines import base, policy, procs
@@ -23,7 +24,6 @@ from workspace.engines.base import (
 )
 from workspace.engines.confinement import Confinement
 from workspace.engines.control import Control, Stopped
-from workspace.engines.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from workspace.engines.runner import Runner

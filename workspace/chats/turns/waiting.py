@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import time
 
+from config.process.light_typing import Any, NamedTuple
 from workspace.chats import transcript
 from workspace.engines.base import Args, End, Job
-from workspace.engines.light_typing import Any, NamedTuple
 
 LIMITED = "rate_limited"
 LEAST_S, SPREAD = 1.0, 0.2  # many turns that were refused together come back one by one

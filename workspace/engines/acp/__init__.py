@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Mapping
 
+from config.process.light_typing import Any
 from workspace.engines import policy
 from workspace.engines.acp import agents, offers
 from workspace.engines.base import Event, Job, Probe, TurnIO
-from workspace.engines.light_typing import Any
 
 PACKAGE = "agent-client-protocol"
 NO_LIST = 'the engine "acp" cannot enforce a tool list'

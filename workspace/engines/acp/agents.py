@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from config.process.light_typing import Any, NamedTuple
 from workspace.engines.base import INSTRUCTIONS
-from workspace.engines.light_typing import Any, NamedTuple
 
 LISTS, TEXTS = ("command", "env", "reads", "urls"), ("mode", "login")
 START, START_S, START_MOST = "startSeconds", 120, 3600

@@ -11,8 +11,8 @@ import json
 import time
 from dataclasses import dataclass, field
 
+from config.process.light_typing import Any
 from workspace.engines.base import Args, ToolResult, ToolUse
-from workspace.engines.light_typing import Any
 
 TOOLS = {"read": "Read", "search": "Grep", "edit": "Edit", "execute": "Bash", "fetch": "WebFetch"}
 ANYTHING = "Bash"  # a kind that none of our tools stands for counts as running commands

@@ -8,9 +8,9 @@ import asyncio
 import time
 from pathlib import Path
 
+from config.process.light_typing import Any
 from workspace.engines.acp.calls import Call
 from workspace.engines.base import TurnIO
-from workspace.engines.light_typing import Any
 
 WRITES = ("edit", "delete", "move")
 ONLY_FOR_EVER = "the agent asks to be allowed for ever, which this service never does"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from config.process.light_typing import Any
 from workspace.engines.base import End
-from workspace.engines.light_typing import Any
 
 STDERR_TEXT = 600
 _AUTH, _RATE = (-32000, 401, 403), (429, 529)

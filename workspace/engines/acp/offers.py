@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from workspace.engines.light_typing import Any, NamedTuple
+from config.process.light_typing import Any, NamedTuple
 
 ASKING = ("default", "read-only", "build")
 NAMES = {

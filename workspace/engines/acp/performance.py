@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 
+from config.process.light_typing import Any
 from workspace.engines import history, looped
 from workspace.engines.acp import agents, failures, servers
 from workspace.engines.acp.calls import UNKNOWN_END, Call, Calls, text_of
@@ -26,7 +27,6 @@ from workspace.engines.base import (
     ToolResult,
     TurnIO,
 )
-from workspace.engines.light_typing import Any
 from workspace.engines.message import again, pictures
 from workspace.engines.proxy import gateway
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 
+from config.process.light_typing import Any
 from workspace.engines import policy
 from workspace.engines.acp import agents
 from workspace.engines.base import Event, Job, Notice
-from workspace.engines.light_typing import Any
 from workspace.engines.mcp import expanding, hosting, own_tools, programs
 from workspace.engines.mcp.server import Server
 from workspace.engines.proxy import gateway

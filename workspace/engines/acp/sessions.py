@@ -9,12 +9,12 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, field
 
 import config
+from config.process.light_typing import Any
 from workspace.engines.acp import offers
 from workspace.engines.acp.agents import Agent
 from workspace.engines.acp.offers import Offer, Offers
 from workspace.engines.acp.servers import given, service
 from workspace.engines.base import Args, EngineError, Event, Job, Notice, State
-from workspace.engines.light_typing import Any
 
 VERSION = 1
 AUTH_REQUIRED = -32000

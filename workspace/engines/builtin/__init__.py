@@ -9,10 +9,10 @@ from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import aclosing
 from importlib import metadata, util
 
+from config.process.light_typing import Any
 from workspace.engines import policy
 from workspace.engines.base import End, Event, Job, Probe, TurnIO
 from workspace.engines.builtin import servers
-from workspace.engines.light_typing import Any
 
 PACKAGES = ("pydantic_ai", "openai", "anthropic")
 MISSING = "not installed (make engine-models)"

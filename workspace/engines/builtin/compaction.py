@@ -20,9 +20,9 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.usage import RequestUsage
 
+from config.process.light_typing import Any, NamedTuple
 from workspace.engines import history
 from workspace.engines.builtin import memory
-from workspace.engines.light_typing import Any, NamedTuple
 
 BYTES, PICTURE, EACH = 4, 1500, 4  # a token in bytes; tokens of a picture, of an empty message
 FULL, KEPT, PIECE, SUMMARY = 0.8, 0.4, 0.5, 0.15  # shares of what the model can take

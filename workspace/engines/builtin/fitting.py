@@ -20,9 +20,9 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RunUsage
 
+from config.process.light_typing import Any
 from workspace.engines.base import Event, Job, Notice
 from workspace.engines.builtin import compaction, memory, servers
-from workspace.engines.light_typing import Any
 
 TRIES = 4  # sizes that one request is tried with
 LESS = 0.9  # of a size that was refused

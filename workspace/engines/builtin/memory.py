@@ -22,9 +22,9 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from config.process.light_typing import Any
 from workspace.engines import history
 from workspace.engines.base import Messages
-from workspace.engines.light_typing import Any
 
 STATE_LOST = "The model's own record of this conversation cannot be read; it was told in words."
 ANEW = {"anew": True}  # nothing that was kept before this message is remembered any more

@@ -15,10 +15,10 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RunUsage
 
+from config.process.light_typing import Any
 from workspace.engines import looped
 from workspace.engines.base import End
 from workspace.engines.builtin import servers
-from workspace.engines.light_typing import Any
 
 RETRIES = 2
 SHORT_S = 2  # seconds that a library may wait by itself

@@ -6,9 +6,9 @@ would refuse whatever the arguments are is not shown at all.
 
 from __future__ import annotations
 
+from config.process.light_typing import Any, NamedTuple
 from workspace.engines import catalogue, policy
 from workspace.engines.base import Job
-from workspace.engines.light_typing import Any, NamedTuple
 from workspace.engines.mcp.hosting import Servers
 
 

@@ -20,8 +20,8 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
+from config.process.light_typing import Any
 from workspace.engines.base import Job, Notice
-from workspace.engines.light_typing import Any
 from workspace.engines.message import pictures
 from workspace.engines.tools import Output
 

@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Mapping
 
+from config.process.light_typing import Any
 from workspace.engines.keys import ANTHROPIC, OPENAI
-from workspace.engines.light_typing import Any
 
 LOCAL_URL = "http://127.0.0.1:11434/v1"
 PROBE_S, REQUEST_S = 0.2, 120.0

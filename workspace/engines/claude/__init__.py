@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Mapping
 
+from config.process.light_typing import Any
 from workspace.engines import policy
 from workspace.engines.base import Event, Job, Probe, TurnIO
-from workspace.engines.light_typing import Any
 
 
 class Claude:

@@ -9,11 +9,11 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from pathlib import PurePosixPath
 
+from config.process.light_typing import TYPE_CHECKING, Any
 from workspace.engines import looped, policy
 from workspace.engines.base import Args, EngineError, Event, Job, Notice, ToolUse, TurnIO
 from workspace.engines.claude import memory, setup
 from workspace.engines.claude.messages import Messages, named
-from workspace.engines.light_typing import TYPE_CHECKING, Any
 from workspace.engines.mcp import hosting
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from glob import escape
 from pathlib import Path
 
+from config.process.light_typing import Any, NamedTuple
 from workspace.engines import history
 from workspace.engines.base import Job, TurnIO
-from workspace.engines.light_typing import Any, NamedTuple
 from workspace.engines.message import again
 
 LOST = (

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 
+from config.process.light_typing import TYPE_CHECKING, Any
 from workspace.engines import catalogue
 from workspace.engines.base import (
     AGAIN,
@@ -25,7 +26,6 @@ from workspace.engines.base import (
 )
 from workspace.engines.claude import setup
 from workspace.engines.claude.memory import Start
-from workspace.engines.light_typing import TYPE_CHECKING, Any
 from workspace.engines.mcp.server import owner
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from config.process.light_typing import TYPE_CHECKING, Any
 from workspace.engines import catalogue, policy
 from workspace.engines.base import Job, Probe, TurnIO
 from workspace.engines.claude.memory import Start
 from workspace.engines.keys import ANTHROPIC, BEDROCK, CLAUDE_LOGIN, VERTEX
-from workspace.engines.light_typing import TYPE_CHECKING, Any
 from workspace.engines.mcp import own_tools
 from workspace.engines.mcp.hosting import Servers
 from workspace.engines.proxy import gateway

@@ -13,7 +13,7 @@ from mcp_types import (
 )
 from mcp_types import Tool as Listed
 
-from workspace.engines.light_typing import TYPE_CHECKING, Any
+from config.process.light_typing import TYPE_CHECKING, Any
 from workspace.engines.mcp.hosting import Servers
 from workspace.engines.mcp.names import Tool
 

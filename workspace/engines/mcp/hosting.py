@@ -10,9 +10,9 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
+from config.process.light_typing import TYPE_CHECKING
 from workspace.engines import policy
 from workspace.engines.base import Args, Job, Notice, TurnIO
-from workspace.engines.light_typing import TYPE_CHECKING
 from workspace.engines.mcp import kept
 from workspace.engines.mcp.server import Server
 from workspace.engines.tools import Output

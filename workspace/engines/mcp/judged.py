@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 
 import httpx2
 
-from workspace.engines.light_typing import Any
+from config.process.light_typing import Any
 from workspace.engines.proxy.rules import Refused, Rules
 
 ANSWER_BYTES = 16 * 1024 * 1024

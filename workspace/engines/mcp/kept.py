@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from workspace.engines.light_typing import Any
+from config.process.light_typing import Any
 
 LIMIT = 256 * 1024
 

@@ -21,8 +21,8 @@ from mcp_types import (
 )
 
 import config
+from config.process.light_typing import Any
 from workspace.engines.base import Args, Job, TurnIO
-from workspace.engines.light_typing import Any
 from workspace.engines.mcp import expanding, names, programs, remote, stdio
 from workspace.engines.mcp.server import Server
 from workspace.engines.tools import Output, bounded

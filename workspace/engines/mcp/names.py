@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable
 
-from workspace.engines.light_typing import Any, NamedTuple
+from config.process.light_typing import Any, NamedTuple
 from workspace.engines.mcp.server import Server
 
 NAME_MOST = 64  # characters of mcp__<server>__<tool>, as model providers take them

@@ -9,8 +9,8 @@ import json
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
+from config.process.light_typing import Any
 from workspace.engines import catalogue
-from workspace.engines.light_typing import Any
 
 MANAGE = "manage"  # the part whose tools the workspace itself offers
 

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
-from workspace.engines.light_typing import Any
+from config.process.light_typing import Any
 from workspace.engines.mcp.judged import Count, Judged
 from workspace.engines.mcp.server import Server
 from workspace.engines.network import Network

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from workspace.engines.light_typing import Any, NamedTuple
+from config.process.light_typing import Any, NamedTuple
 
 PREFIX = "mcp__"
 START_S, CALL_S = 30, 60

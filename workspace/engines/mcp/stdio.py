@@ -12,7 +12,7 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from workspace.engines.light_typing import Any
+from config.process.light_typing import Any
 
 LINE_BYTES = 16 * 1024 * 1024
 ERROR_BYTES, GARBAGE_LINES = 4096, 100

@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from config.process.light_typing import NamedTuple
 from config.storage import opening
-from workspace.engines.light_typing import NamedTuple
 
 MOST, BYTES, ALL_BYTES = 20, 5 * 1024 * 1024, 20 * 1024 * 1024
 SIGNATURES = (

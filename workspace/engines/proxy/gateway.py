@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import select
 
-from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple
+from config.process.light_typing import TYPE_CHECKING, Any, NamedTuple
 from workspace.engines.network import Network
 
 if TYPE_CHECKING:

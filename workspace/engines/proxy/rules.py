@@ -8,8 +8,8 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Sequence
 
+from config.process.light_typing import NamedTuple
 from config.web.hosts import IP, forms, ip, leads_here
-from workspace.engines.light_typing import NamedTuple
 from workspace.engines.network import Network
 
 # Machines in a cloud ask these for their credentials; link-local addresses are refused besides.

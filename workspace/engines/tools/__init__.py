@@ -6,8 +6,8 @@ holds the descriptor. A failure is a ToolError with the text the model or the re
 
 from __future__ import annotations
 
+from config.process.light_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from workspace.engines import catalogue
-from workspace.engines.light_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from workspace.engines.network import Network
 
 if TYPE_CHECKING:

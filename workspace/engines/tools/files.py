@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from workspace.engines.light_typing import IO, TYPE_CHECKING, Any
+from config.process.light_typing import IO, TYPE_CHECKING, Any
 from workspace.engines.tools import Output, Place, ToolError, opening
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 
-from workspace.engines.light_typing import Any
+from config.process.light_typing import Any
 from workspace.engines.tools import Place, ToolError, opening
 
 Cell = dict[str, Any]

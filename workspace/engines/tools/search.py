@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 
-from workspace.engines.light_typing import Any
+from config.process.light_typing import Any
 from workspace.engines.tools import Place, ToolError, opening
 
 PATHS, HEAD, SECONDS, FILE_BYTES = 500, 200, 20.0, 2 * 1024 * 1024

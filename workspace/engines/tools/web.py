@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from urllib.parse import SplitResult, urlencode, urljoin, urlsplit
 
-from workspace.engines.light_typing import Any, NamedTuple
+from config.process.light_typing import Any, NamedTuple
 from workspace.engines.network import Network
 from workspace.engines.proxy.rules import Refused, Rules
 from workspace.engines.tools import Settings, ToolError

@@ -8,7 +8,7 @@ import typing
 
 import pytest
 
-from workspace.engines import light_typing
+from config.process import light_typing
 
 
 class Real(typing.NamedTuple):
