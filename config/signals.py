@@ -18,7 +18,7 @@ from django.dispatch import Signal
 
 log = logging.getLogger(__name__)
 
-Act = Literal["opened", "replied", "resolved", "reopened"]
+Act = Literal["opened", "replied", "proposed", "resolved", "reopened"]
 
 thread_written = Signal()  # ThreadWritten
 branch_moved = Signal()  # BranchMoved
@@ -66,7 +66,9 @@ class AppChanged:
 
     `crash_loop` is told once when restarting it is given up. `before` tells an app that came back
     ("down", "crash_loop") from one that was started ("stopped", "" for one not judged before).
-    `always` says that its definition expects it to be up. `directory` is None where none is known.
+    `expected`: somebody counts on it, since its file says `expected: always` or its service was
+    started and nobody stopped it; of one that came back: so it was. `directory` is None where none
+    is known.
     """
 
     app: str  # its id
@@ -74,7 +76,7 @@ class AppChanged:
     directory: Path | None
     state: Literal["down", "up", "crash_loop"]
     reason: str
-    always: bool
+    expected: bool
     before: Literal["down", "up", "crash_loop", "stopped", ""] = ""
 
 

@@ -2,8 +2,8 @@
 
 Up, down, given up as a crash loop, or stopped: states in between are passed over, and so is an app
 that answers badly. What is merely found (by a new daemon, of a new app, after a pause) is not told,
-nor what a user stopped; what falls as it starts is. Follows the stream's own patience with apps
-that flap: docs/design/dashboard.md#flapping
+nor what a user stopped; what falls as it starts is, and a found app that left the list. Follows the
+stream's own patience with apps that flap: docs/design/dashboard.md#flapping
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from django.db import close_old_connections, connections
 
 from config import signals
 from dashboard.health.evidence import Edge, Notice
-from dashboard.health.record import Reason, State
+from dashboard.health.record import Port, Reason, Record, State
 from dashboard.health.runner import Report
 from dashboard.registry import records
 from dashboard.registry.app import App
 
+Told = Literal["down", "up", "crash_loop"]
 Standing = Literal["down", "up", "crash_loop", "stopped", ""]
 STATES: dict[State, Standing] = {State.UP: "up", State.DOWN: "down", State.STOPPED: "stopped"}
+ENDED = (Reason.EXITED, Reason.CRASH_LOOP)  # of a service that was started and is not stopped
 FORGOTTEN = (Reason.PAUSED, Reason.INVALID_FILE, Reason.NO_PROBE)  # what was known is no measure
 
 
@@ -34,6 +36,7 @@ class Standings:
     def __init__(self) -> None:
         self._known: dict[str, Standing] = {}
         self._where: dict[str, str] = {}  # a fallen app has no process that would tell
+        self._missed: set[str] = set()  # those that fell and were expected to be up
         self._thread = ThreadPoolExecutor(1, "svc-dashboard-signals")
 
     def know(self, app: App) -> None:
@@ -50,9 +53,17 @@ class Standings:
                 case Notice(state):
                     self._told(app, state, report.record.reason)
 
-    def forget(self, slug: str) -> None:
-        self._known.pop(slug, None)
-        self._where.pop(slug, None)
+    def leave(self, app: App, record: Record | None) -> None:
+        """It is no app any more. A found one has no other end than that its listener is gone; what
+        it was is kept, since it may come back."""
+        before = self._known.pop(app.slug, None)
+        gone = app.source == "discovered" and app.evidence is Port.EMPTY
+        if gone and before and record is not None and record.reason is not Reason.USER:
+            self._known[app.slug] = "down"
+            if before != "down":
+                self._say(app, "down", record.reason, "up")
+        self._where.pop(app.slug, None)
+        self._missed.discard(app.slug)
 
     async def close(self) -> None:
         """When what was said is told."""
@@ -78,17 +89,25 @@ class Standings:
         self._known[app.slug] = now
         same = now == before or (now == "down" and before == "crash_loop")
         if now != "stopped" and now and not same:
-            cwd = self._where.get(app.slug)
-            happening = signals.AppChanged(
-                app=app.slug,
-                name=app.name,
-                directory=Path(cwd) if cwd else None,
-                state=now,
-                reason=reason.value,
-                always=app.policy.always,
-                before=before,
-            )
-            self._thread.submit(_tell, happening)
+            self._say(app, now, reason, before)
+
+    def _say(self, app: App, now: Told, reason: Reason, before: Standing) -> None:
+        expected = app.policy.alarm or reason in ENDED or app.slug in self._missed
+        if now != "up" and expected:
+            self._missed.add(app.slug)
+        else:
+            self._missed.discard(app.slug)
+        cwd = self._where.get(app.slug)
+        happening = signals.AppChanged(
+            app=app.slug,
+            name=app.name,
+            directory=Path(cwd) if cwd else None,
+            state=now,
+            reason=reason.value,
+            expected=expected,
+            before=before,
+        )
+        self._thread.submit(_tell, happening)
 
 
 def _cwd(app: App) -> str:

@@ -202,7 +202,7 @@ class DaemonState:
     def _follow(self, known: Mapping[str, App], apps: Mapping[str, App]) -> None:
         """Notify each component of what differs between two censuses."""
         for slug in [slug for slug in known if slug not in apps]:
-            self._forget(slug)
+            self._forget(known[slug])
         for slug, app in apps.items():
             if app is not (old := known.get(slug)):
                 self._know(old, app)
@@ -226,9 +226,10 @@ class DaemonState:
         self.touch(slug)
         self._show(app)
 
-    def _forget(self, slug: str) -> None:
+    def _forget(self, app: App) -> None:
+        slug = app.slug
+        self.standings.leave(app, self.runner.record(slug))
         self.runner.forget(slug)
-        self.standings.forget(slug)
         self.services.declare(slug, None)
         self.history.record(Recorder.remove, slug, time.time())
         self.results.pop(slug, None)

@@ -27,6 +27,7 @@ from workspace.signals import Asked, RunEnded, TurnEnded
 
 TITLE, TEXT, PATH, KEY = 120, 500, 1000, 200
 LONG_S = 60.0  # a turn that is over sooner is not told of
+SAID = {"replied": "answered at", "proposed": "thinks it is done:"}  # of a thread
 PEOPLE = ("user",)  # whose turns are told of when they are over
 
 
@@ -119,7 +120,10 @@ def of_run(ended: RunEnded) -> Cause | None:
 
 
 def of_app(changed: AppChanged) -> Cause | None:
-    """An app that fell, or came back after it had; a start is not told of."""
+    """An app that is expected to be up and fell, or came back after it had; a start is not told
+    of, nor an app that comes and goes as somebody likes."""
+    if not changed.expected:
+        return None
     path = f"/#app={quote(changed.app, safe='')}"
     if changed.state == "up":
         if changed.before not in ("down", "crash_loop"):
@@ -134,8 +138,8 @@ def of_app(changed: AppChanged) -> Cause | None:
 
 
 def of_thread(written: ThreadWritten) -> Cause | None:
-    """A thread that somebody else than this machine's person answered."""
-    if written.act != "replied" or written.author == person():
+    """A thread that somebody else than this machine's person answered, or says is done."""
+    if written.act not in SAID or written.author == person():
         return None
     where = written.file or written.sha[:7]
     if written.file and written.line is not None:
@@ -145,7 +149,7 @@ def of_thread(written: ThreadWritten) -> Cause | None:
     return Cause(
         f"review:{written.project}:{written.repo}:{written.thread}",
         "review",
-        f"{written.author} answered at {where}",
+        f"{written.author} {SAID[written.act]} {where}",
         written.text,
         REVIEW.name,
         f"{path}#thread-{quote(written.thread, safe='')}",

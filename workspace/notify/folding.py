@@ -9,7 +9,7 @@ than a window is long is over.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from django.conf import settings
 from django.db import transaction
@@ -158,9 +158,10 @@ def url(part: str, path: str) -> str:
 
 
 def withdraw(key: str) -> None:
-    """What no longer needs telling: what no channel has taken yet is not sent any more."""
-    waiting: Any = NotifyDelivery.objects.filter(homes.mine(), message__cause=key)
-    waiting.filter(claimed_until=None).delete()
+    """What no longer needs telling: its message goes, with what no channel has taken yet of it, and
+    pages take back what they show."""
+    if NotifyMessage.objects.filter(homes.mine(), cause=key).delete()[0]:
+        wakeup.wake(BELL)
 
 
 def prune(now: datetime) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,19 @@ from dashboard.health.evidence import (
     Changed,
     Evidence,
     Exited,
+    Scanned,
     Silenced,
     Started,
     Stopped,
     Stopping,
     Woke,
 )
-from dashboard.health.record import Reason, State
+from dashboard.health.record import Port, Reason, State
 from dashboard.health.result import Kind
 from dashboard.health.runner import Report
 from dashboard.health.target import Target
 from dashboard.models import Edge
-from dashboard.registry.app import App
+from dashboard.registry.app import App, Source
 from tests.dashboard.health import world
 from tests.service import until
 
@@ -52,9 +54,9 @@ def heard() -> Iterator[Heard]:
 class Judged:
     """One app, its evidence by a clock of the test's, and the standings that follow it."""
 
-    def __init__(self, heard: Heard, **policy: Any) -> None:
+    def __init__(self, heard: Heard, source: Source = "declared", **policy: Any) -> None:
         self.heard, self.machine, self.standings = heard, world.App(**policy), Standings()
-        self.app = App(slug="shop", source="declared", target=Target(), policy=self.machine.policy)
+        self.app = App(slug="shop", source=source, target=Target(), policy=self.machine.policy)
 
     def then(self, what: Callable[[world.App], object] | Evidence) -> list[str]:
         """What is told of one more step."""
@@ -62,6 +64,16 @@ class Judged:
         what(self.machine) if callable(what) else self.machine.tell(what)
         for event in self.machine.events[seen:]:
             self.standings.take(self.app, Report("shop", self.machine.record, None, (event,)))
+        return self._told(before)
+
+    def leave(self, evidence: Port) -> list[str]:
+        """What is told when it is found in no list any more; then it may be found again."""
+        before = len(self.heard)
+        self.standings.leave(replace(self.app, evidence=evidence), self.machine.record)
+        self.machine = world.App()
+        return self._told(before)
+
+    def _told(self, before: int) -> list[str]:
         self.standings._thread.submit(lambda: None).result(5)
         return [one.state for one in self.heard[before:]]
 
@@ -75,10 +87,7 @@ def test_what_falls_and_comes_back_is_told_once_each(heard: Heard):
     assert app.probe(Kind.OK) == []
     assert app.probe(Kind.TIMEOUT, 5) == ["down"]
     assert app.probe(Kind.OK, 3) == ["up"]
-    assert [(one.app, one.before, one.always) for one in heard] == [
-        ("shop", "up", True),
-        ("shop", "down", True),
-    ]
+    assert [(one.app, one.before) for one in heard] == [("shop", "up"), ("shop", "down")]
 
 
 @pytest.mark.parametrize("known", [None, State.UP, State.DOWN, State.STOPPED])
@@ -119,6 +128,33 @@ def test_what_a_user_stops_is_not_told_and_its_next_start_says_so(heard: Heard):
     assert heard[0].before == "stopped"
 
 
+def test_what_is_always_to_be_up_is_expected(heard: Heard):
+    app = Judged(heard, always=True, failures=1)
+    for kind in (Kind.OK, Kind.TIMEOUT, Kind.OK):
+        app.probe(kind)
+
+    assert [(one.state, one.expected) for one in heard] == [("down", True), ("up", True)]
+
+
+def test_a_service_that_ended_by_itself_was_expected_until_it_is_back(heard: Heard):
+    app = Judged(heard)  # nothing of it lives any more
+    app.probe(Kind.OK)
+    app.then(Exited(3))
+    app.probe(Kind.OK, 3)
+
+    assert [(one.state, one.expected) for one in heard] == [("down", True), ("up", True)]
+
+
+def test_what_hangs_is_down_and_not_expected_where_it_comes_and_goes(heard: Heard):
+    app = Judged(heard, failures=1)
+    app.then(Scanned(Port.OWN))
+    app.probe(Kind.OK)
+    app.probe(Kind.TIMEOUT)
+    app.probe(Kind.OK)
+
+    assert [(one.state, one.expected) for one in heard] == [("down", False), ("up", False)]
+
+
 def test_an_app_that_nothing_expects_to_be_up_may_go(heard: Heard):
     app = Judged(heard)
     app.probe(Kind.OK)
@@ -131,6 +167,39 @@ def test_what_falls_as_it_starts_is_told_also_at_the_first_start(heard: Heard):
     app.then(Started(by_user=False))
 
     assert app.then(Exited(3)) == ["down"]
+
+
+def test_a_found_app_that_left_the_list_has_fallen_and_may_come_back(heard: Heard):
+    app = Judged(heard, source="discovered")
+    app.probe(Kind.OK)
+    app.probe(Kind.REFUSED, 4)
+
+    assert app.leave(Port.EMPTY) == ["down"]
+    assert app.probe(Kind.OK) == ["up"]
+    assert app.leave(Port.EMPTY) == ["down"]
+    assert [(one.before, one.expected) for one in heard] == [
+        ("up", False), ("down", False), ("up", False),
+    ]  # fmt: skip
+
+
+def test_one_that_was_claimed_or_ignored_or_never_judged_has_not(heard: Heard):
+    app = Judged(heard, source="discovered")
+    assert app.leave(Port.EMPTY) == []
+    app.probe(Kind.OK)
+
+    assert app.leave(Port.OWN) == []
+
+
+def test_nor_has_one_that_a_user_stopped_or_whose_file_went(heard: Heard):
+    sources: tuple[Source, ...] = ("discovered", "declared")
+    for source in sources:
+        app = Judged(heard, source)
+        app.probe(Kind.OK)
+        if source == "discovered":
+            app.then(Stopping())
+            app.then(Stopped())
+
+        assert app.leave(Port.EMPTY) == []
 
 
 def test_giving_up_is_told_once_and_is_a_fall(heard: Heard):

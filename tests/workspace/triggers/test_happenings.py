@@ -60,7 +60,7 @@ def moved(repo: Path, branch: str = "feature", after: str = SHA, **more: Any) ->
 
 def app(directory: Path | None, state: Any = "down", **more: Any) -> AppChanged:
     fields: dict[str, Any] = {"app": "shop", "name": "Shop", "directory": directory, "state": state}
-    return AppChanged(**fields | {"reason": "exited", "always": True} | more)
+    return AppChanged(**fields | {"reason": "exited", "expected": True} | more)
 
 
 def started(run: Run) -> Turn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,6 +95,11 @@ class Shop:
 
         until(lambda: now() == state, seconds=40, what=f"shop is {state}, not {now()}")
 
+    def found(self) -> str:
+        """The state of what listens at its port, though no file names it."""
+        apps = self.service.http.get("/dashboard/api/apps").json()["apps"]
+        return next((str(one["state"]) for one in apps if one["port"] == self.port), "")
+
     def fall(self) -> None:
         """A bad edit, and a restart that shows it."""
         self.file.write_text(BAD)
@@ -183,3 +189,28 @@ def test_a_model_reads_the_log_edits_and_restarts_as_its_list_allows(tmp_path: P
     assert "NameError" in results[0]["text"]
     assert shop.file.read_text() == SERVER
     assert said(records) == "A name was misspelt; shop runs again."
+
+
+@pytest.mark.timeout(240)
+def test_a_dev_server_that_was_only_found_has_fallen_when_it_left_the_list(tmp_path: Path):
+    shop = Shop(tmp_path)
+    command = [sys.executable, "shop.py", str(shop.port)]
+    with shop.service as service:
+        made = service.http.post("/api/projects", json={"name": "Shop", "path": str(shop.work)})
+        shop.slug = made.json()["project"]["slug"]
+        seen = trigger(
+            "#!runbook\n```Read file_path=shop.py\n```\n{{event.reason}}\n", tools=["Read"]
+        )
+        service.http.put(shop.api("triggers/mend"), json=seen).raise_for_status()
+        dev = subprocess.Popen(command, cwd=shop.work)
+        try:
+            until(lambda: shop.found() == "up", seconds=40, what="found")
+        finally:
+            dev.kill()
+            dev.wait()
+        run, records = shop.mended()
+
+    assert (run["status"], run["reason"]) == ("completed", None)
+    [happening] = run["event"]["happenings"]
+    assert happening["directory"] == str(shop.work)
+    assert (happening["state"], said(records)) == ("down", "not-running")
