@@ -34,20 +34,21 @@ class Due:
 
 @dataclass(slots=True)
 class Allowance:
-    """So many pictures at once; after them one per `rest` seconds, which may change meanwhile."""
+    """So much at once, then `rate` of it per second: what is spent beyond it is waited for."""
 
-    most: int
+    most: float
+    rate: float
     left: float = field(init=False)
     seen: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
-        self.left = float(self.most)
+        self.left = self.most
 
-    def wait(self, now: float, rest: float) -> float:
-        """Seconds until the next may be made; `now` never goes back."""
-        earned = (now - self.seen) / rest if rest else self.most
-        self.left, self.seen = min(self.most, self.left + earned), now
-        return max(0.0, 1.0 - self.left) * rest
+    def wait(self, now: float) -> float:
+        """Seconds until more may be spent; `now` never goes back."""
+        self.left = min(self.most, self.left + (now - self.seen) * self.rate)
+        self.seen = now
+        return max(0.0, -self.left / self.rate)
 
-    def spend(self) -> None:
-        self.left -= 1.0
+    def spend(self, amount: float) -> None:
+        self.left -= amount

@@ -24,6 +24,9 @@ from dashboard.rendering.thumbs import Kind, Picture
 
 log = logging.getLogger(__name__)
 
+LEAST_CPU_S = 0.5  # counted for a screenshot, also where the browser ended by itself
+ICON_CPU_S = 0.05  # counted for a favicon: two small answers, and one picture drawn
+
 
 class Gallery:
     """Belongs to the daemon's thread; disk, drawing and the search for a browser go to others."""
@@ -36,7 +39,7 @@ class Gallery:
         self._icons = Icons()
         self._rounds = Rounds(
             self._album, self._switch, world, pace or Pace(),
-            photograph=self._photograph, fetch=self._fetch,
+            photograph=self._shoot, fetch=self._fetch,
         )  # fmt: skip
         self._refreshes: dict[asyncio.Task[set[str]], frozenset[str]] = {}
         self._behind: set[asyncio.Task[None]] = set()
@@ -140,6 +143,12 @@ class Gallery:
     async def _take(self, slugs: frozenset[str]) -> set[str]:
         return {slug for slug in sorted(slugs) if await self._photograph(slug)}
 
+    async def _shoot(self, slug: str) -> float:
+        """Take a screenshot on the rounds; the CPU seconds that went into screenshots meanwhile."""
+        before = self._camera.spent
+        await self._photograph(slug)
+        return max(LEAST_CPU_S, self._camera.spent - before)
+
     async def _photograph(self, slug: str) -> bool:
         """Take a screenshot of the app. Whether there is a new one; otherwise the old one stays."""
         entry, browser = self._album.get(slug), self._switch.browser
@@ -162,11 +171,11 @@ class Gallery:
         await self._reread(slug, entry)
         return done
 
-    async def _fetch(self, slug: str) -> None:
-        """Fetch the app's favicon; a failure keeps the old one."""
+    async def _fetch(self, slug: str) -> float:
+        """Fetch the app's favicon; a failure keeps the old one. The CPU seconds counted for it."""
         entry = self._album.get(slug)
         if entry is None or entry.shown.url is None:
-            return
+            return 0.0
         done = False
         try:
             done = await thumbs.refresh_favicon(slug, entry.shown.url)
@@ -175,6 +184,7 @@ class Gallery:
         finally:
             entry.favicon.tried(time.monotonic(), done=done)
         await self._reread(slug, entry)
+        return ICON_CPU_S
 
     async def _reread(self, slug: str, entry: Entry) -> None:
         """Learn what the cache has of the app now, unless it went while its picture was made."""

@@ -1,8 +1,9 @@
 """The rounds of the gallery: whose screenshot and favicon is due, one after another.
 
-Nothing here may cost the machine its ease: one screenshot at a time, some in a row, then a rest
-after each, long while no page is open. So a single app has its picture 3 s after it is up, forty
-that come up at once have theirs over minutes; declared apps go before those that were only found.
+Nothing here may cost the machine its ease: one page is loaded at a time, and what pictures cost is
+a small share of one core. So a single app has its picture 3 s after it is up, forty that come up at
+once have theirs over minutes; declared apps go before those that were only found, of which none is
+made while no page is open.
 When a picture is due: docs/design/dashboard.md#thumbnails-and-cards
 """
 
@@ -26,33 +27,33 @@ from dashboard.rendering import thumbs
 
 DAY_S = 86_400.0
 UNUSED_S = 7 * DAY_S  # so long the images of a discovered app wait for its return
+Make = Callable[[str], Awaitable[float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """Seconds between things. A rest follows a picture: while a page is open, and else."""
+    """Seconds between things. `share`: of one core, which pictures may take; `at_once`: seconds of
+    CPU that they may take before they first have to wait for it."""
 
     after_up: float = 3.0
     between_commits: float = 60.0
     look: float = 5.0  # between two looks at what is due when nothing says so
     check: float = 10.0  # between two looks at commits and the browser
     favicon: float = 3600.0
-    screenshot_rest: tuple[float, float] = (2.0, 30.0)
-    favicon_rest: tuple[float, float] = (0.1, 2.0)
-    screenshots: int = 5  # in a row before the first rest
-    favicons: int = 20
+    share: float = 0.04
+    at_once: float = 10.0
 
 
 class Rounds:
-    """Belongs to the daemon's thread."""
+    """Belongs to the daemon's thread. `photograph` and `fetch` return the CPU seconds it took."""
 
     def __init__(
         self, album: Album, switch: Switch, world: World, pace: Pace, *,
-        photograph: Callable[[str], Awaitable[object]], fetch: Callable[[str], Awaitable[object]],
+        photograph: Make, fetch: Make,
     ) -> None:  # fmt: skip
         self._album, self._switch, self._world, self._pace = album, switch, world, pace
         self._photograph, self._fetch = photograph, fetch
-        self._news = (asyncio.Event(), asyncio.Event())
+        self._news = asyncio.Event()
         self.begun = False
 
     def know(self, slug: str, shown: PicturedApp) -> None:
@@ -71,45 +72,37 @@ class Rounds:
             (entry.screenshot, self._switch.settings.interval),
             (entry.favicon, self._pace.favicon),
         )
-        for (turn, every), news in zip(turns, self._news, strict=True):
+        for turn, every in turns:
             if other or (came_up and (turn.wanted is not None or not turn.fresh(now, every))):
                 turn.wanted = now + self._pace.after_up
-                news.set()
+                self._news.set()
 
     async def run(self) -> None:
-        pace = self._pace
         async with asyncio.TaskGroup() as group:
-            group.create_task(
-                self._round(
-                    self._photograph, self.next_screenshot, self._news[0],
-                    Allowance(pace.screenshots), pace.screenshot_rest,
-                )
-            )  # fmt: skip
-            group.create_task(
-                self._round(
-                    self._fetch, self.next_favicon, self._news[1],
-                    Allowance(pace.favicons), pace.favicon_rest,
-                )
-            )  # fmt: skip
+            group.create_task(self._round())
             group.create_task(self._checks())
 
-    async def _round(
-        self, make: Callable[[str], Awaitable[object]],
-        following: Callable[[], tuple[float, str] | None],
-        news: asyncio.Event, allowance: Allowance, rest: tuple[float, float],
-    ) -> None:  # fmt: skip
-        """Make what is due, one after another; `rest` while a page is open, and else."""
+    async def _round(self) -> None:
+        """Make what is due, one after another, as far as what it costs is allowed."""
+        pace = self._pace
+        allowance = Allowance(pace.at_once, pace.share)
         while True:
-            news.clear()
+            self._news.clear()
             now = time.monotonic()
-            pause = allowance.wait(now, rest[not self._world.clients()])
-            due = following() if not pause else None
+            pause = allowance.wait(now)
+            due = None if pause else self._following()
             if due and due[0] <= now:
-                allowance.spend()
-                await make(due[1])
+                _at, slug, make = due
+                allowance.spend(await make(slug))
             else:
-                until = pause or (due[0] - now if due else self._pace.look)
-                await happened(news, min(self._pace.look, until))
+                until = pause or (due[0] - now if due else pace.look)
+                await happened(self._news, min(pace.look, until))
+
+    def _following(self) -> tuple[float, str, Make] | None:
+        """What is due first, of both kinds."""
+        kinds = ((self.next_favicon(), self._fetch), (self.next_screenshot(), self._photograph))
+        due = [(*found, make) for found, make in kinds if found is not None]
+        return min(due, key=lambda one: one[0], default=None)
 
     def next_screenshot(self) -> tuple[float, str] | None:
         """When the next screenshot is due, and whose."""
@@ -120,7 +113,7 @@ class Rounds:
         return _first(
             (
                 (entry, at, slug)
-                for slug, entry in self._album
+                for slug, entry in self._shown()
                 if (at := entry.screenshot.next(every)) is not None
             ),
             lambda _slug, entry: entry.shown.state is State.UP and entry.shown.photographed,
@@ -132,11 +125,16 @@ class Rounds:
         return _first(
             (
                 (entry, at, slug)
-                for slug, entry in self._album
+                for slug, entry in self._shown()
                 if (at := entry.favicon.next(self._hourly(slug) if clients else None)) is not None
             ),
             self._has_favicon,
         )
+
+    def _shown(self) -> list[tuple[str, Entry]]:
+        """The apps whose pictures are made: all while a page is open, else the declared ones."""
+        clients = self._world.clients()
+        return [(slug, entry) for slug, entry in self._album if clients or entry.shown.declared]
 
     def _has_favicon(self, slug: str, entry: Entry) -> bool:
         shown = entry.shown
@@ -162,7 +160,7 @@ class Rounds:
     async def _commits(self) -> None:
         places = {
             slug: entry.shown.repository
-            for slug, entry in self._album
+            for slug, entry in self._shown()
             if entry.shown.repository is not None and entry.shown.photographed
         }
         heads = await asyncio.to_thread(partial(commits.heads, set(places.values())))
@@ -175,7 +173,7 @@ class Rounds:
                 last = entry.screenshot.last or float("-inf")
                 at = max(now + self._pace.after_up, last + self._pace.between_commits)
                 entry.screenshot.wanted = at
-                self._news[0].set()
+                self._news.set()
             entry.head = heads[place]
 
 

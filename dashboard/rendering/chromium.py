@@ -129,9 +129,24 @@ class Browser:
                     waiter.set_exception(Broken("the browser ended"))
 
 
+def spent(pid: int) -> float:
+    """CPU seconds of a process and all below it, also of those that have ended."""
+    total = 0.0
+    with contextlib.suppress(psutil.Error):
+        top = psutil.Process(pid)
+        for one in (top, *top.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                total += sum(one.cpu_times()[:4])  # the last two are of its children that ended
+    return total
+
+
 @asynccontextmanager
-async def running(command: str, size: tuple[int, int]) -> AsyncIterator[Browser]:
-    """A browser for the length of the block; its whole group is killed at the end of it."""
+async def running(
+    command: str, size: tuple[int, int], ended: Callable[[float], object] = lambda _cpu: None
+) -> AsyncIterator[Browser]:
+    """A browser for the length of the block; its whole group is killed at the end of it.
+
+    `ended` is told the CPU seconds that it took."""
     folder = tempfile.mkdtemp(prefix="browser-", dir=layout.cache_dir())
     try:
         process = await asyncio.create_subprocess_exec(
@@ -147,8 +162,11 @@ async def running(command: str, size: tuple[int, int]) -> AsyncIterator[Browser]
         try:
             yield browser
         finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            try:
+                ended(await asyncio.to_thread(spent, process.pid))
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
             await asyncio.shield(process.wait())
             listening.cancel()
     finally:

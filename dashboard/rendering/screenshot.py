@@ -22,10 +22,14 @@ class NoShot(Exception):
 
 
 class Camera:
-    """Takes one screenshot at a time. Belongs to one event loop."""
+    """Takes one screenshot at a time. Belongs to one event loop.
+
+    `spent`: CPU seconds that its browsers have taken so far.
+    """
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
+        self.spent = 0.0
 
     async def take(
         self, command: str, url: str, *, viewport: tuple[int, int] = (1280, 800),
@@ -36,7 +40,7 @@ class Camera:
             try:
                 async with asyncio.timeout(SECONDS):
                     await fetch.reachable(url)
-                    async with chromium.running(command, viewport) as browser:
+                    async with chromium.running(command, viewport, self._spend) as browser:
                         wait = DELAY_S if delay is None else delay
                         return await _shot(browser, url, viewport, wait, dark)
             except TimeoutError as error:
@@ -45,6 +49,9 @@ class Camera:
                 raise NoShot(str(error)) from error
             except (KeyError, TypeError, ValueError) as error:
                 raise NoShot(f"the browser answers oddly: {error!r}") from error
+
+    def _spend(self, cpu: float) -> None:
+        self.spent += cpu
 
 
 async def _shot(

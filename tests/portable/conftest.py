@@ -31,7 +31,8 @@ class Elsewhere(Served):
         self.start()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
+    """Ends with the folder: it looks for apps, and would meet those of the tests that follow."""
     with Elsewhere(tmp_path_factory.mktemp("elsewhere")) as running:
         yield running

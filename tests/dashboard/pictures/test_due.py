@@ -49,33 +49,22 @@ def test_fresh_is_what_was_made_within_the_time():
     assert not Due(last=40.0).fresh(100.0, 60.0)
 
 
-def spent(allowance: Allowance, until: float, rest: float) -> list[float]:
-    """When pictures are made up to `until` when all that may be made are made."""
-    made, now = [], allowance.seen
-    while (now := now + allowance.wait(now, rest)) <= until:
-        if not allowance.wait(now, rest):
-            allowance.spend()
-            made.append(now)
-    return made
+def test_what_is_spent_at_once_is_earned_again_at_the_rate():
+    allowance = Allowance(10.0, 0.05)
+    assert allowance.wait(1000.0) == 0.0
+
+    allowance.spend(12.0)
+
+    assert allowance.wait(1000.0) == pytest.approx(40.0)
+    assert allowance.wait(1030.0) == pytest.approx(10.0)
+    assert allowance.wait(1041.0) == 0.0
 
 
-def test_some_are_made_at_once_then_one_per_rest():
-    assert spent(Allowance(3), 100.0, 30.0) == [0.0, 0.0, 0.0, 30.0, 60.0, 90.0]
+def test_a_pause_earns_no_more_than_may_be_spent_at_once():
+    allowance = Allowance(10.0, 0.05)
+    allowance.wait(0.0)
+    allowance.wait(100_000.0)
 
+    allowance.spend(15.0)
 
-def test_a_pause_earns_a_new_row_and_no_more_than_that():
-    allowance = Allowance(2)
-    assert spent(allowance, 1.0, 30.0) == [0.0, 0.0]
-
-    assert allowance.wait(1000.0, 30.0) == 0.0
-    assert spent(allowance, 1010.0, 30.0) == [1000.0, 1000.0]
-
-
-def test_somebody_who_looks_need_not_wait_for_a_rest_that_began_before():
-    allowance = Allowance(1)
-    allowance.wait(0.0, 30.0)
-    allowance.spend()
-    assert allowance.wait(1.0, 30.0) == pytest.approx(29.0)
-
-    assert allowance.wait(1.0, 2.0) < 2.0
-    assert allowance.wait(1.0, 0.0) == 0.0
+    assert allowance.wait(100_000.0) == pytest.approx(100.0)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,15 +28,17 @@ from tests.dashboard.pictures.world import SHOP, Told
 DOWN = replace(SHOP, state=State.DOWN)
 HOUR = 3600.0
 QUICK = Pace(
-    after_up=0.0, between_commits=0.0, look=0.02, check=0.02,
-    screenshot_rest=(0.0, 0.0), favicon_rest=(0.0, 0.0),
+    after_up=0.0, between_commits=0.0, look=0.02, check=0.02, at_once=1000.0,
 )  # fmt: skip
 
 
 class Scene:
-    """Rounds whose pictures are only noted down; the browser is any program there is."""
+    """Rounds whose pictures are only noted down; the browser is any program there is.
 
-    def __init__(self, pace: Pace | None = None) -> None:
+    `cost`: the CPU seconds of each screenshot."""
+
+    def __init__(self, pace: Pace | None = None, cost: float = 1.0) -> None:
+        self.cost = cost
         self.told = Told(command="/bin/true")
         self.album = Album(self.told.thumbs.append)
         self.switch = Switch(self.told.world.config)
@@ -50,7 +54,7 @@ class Scene:
         self.album.switch(await self.switch.look())
         return self
 
-    async def _take(self, slug: str) -> None:
+    async def _take(self, slug: str) -> float:
         self.busy += 1
         self.most = max(self.most, self.busy)
         await asyncio.sleep(0)
@@ -58,10 +62,16 @@ class Scene:
         entry = self.album.need(slug)
         entry.screenshot.tried(time.monotonic(), done=True)
         self.busy -= 1
+        return self.cost
 
-    async def _fetch(self, slug: str) -> None:
+    async def _fetch(self, slug: str) -> float:
+        self.busy += 1
+        self.most = max(self.most, self.busy)
+        await asyncio.sleep(0)
         self.fetched.append(slug)
         self.album.need(slug).favicon.tried(time.monotonic(), done=True)
+        self.busy -= 1
+        return 0.0
 
     def due(self) -> float | None:
         """In how many seconds the next screenshot is due."""
@@ -237,29 +247,90 @@ async def test_many_commits_make_one_screenshot_a_minute(tmp_path: Path):
     assert scene.taken == []
 
 
-async def test_forty_apps_at_once_are_taken_one_at_a_time_and_with_rests():
-    pace = replace(QUICK, screenshot_rest=(0.0, 60.0))
-    scene = await Scene(pace).on()
+async def test_forty_apps_at_once_are_taken_one_page_at_a_time_until_their_share_is_spent():
+    scene = await Scene(replace(QUICK, at_once=4.0, share=1e-6), cost=1.0).on()
 
     async with scene.running():
         for number in range(40):
             scene.rounds.know(f"app-{number}", SHOP)
-        await eventually(lambda: len(scene.fetched) == 40)
         await eventually(lambda: len(scene.taken) == 5)
-        scene.told.clients = True
-        await eventually(lambda: len(scene.taken) == 40)
+        await eventually(lambda: scene.due() is not None)
 
-    assert len(set(scene.taken)) == 40
+    assert (len(set(scene.taken)), scene.most) == (5, 1)
+
+
+async def test_what_was_only_found_is_photographed_while_somebody_looks_and_not_before():
+    scene = await Scene(QUICK).on()
+    found = replace(SHOP, declared=False)
+    scene.rounds.know("found", found)
+    scene.rounds.know("declared", SHOP)
+    assert [slug for _, slug in (scene.rounds.next_screenshot() or (0, ""),)] == ["declared"]
+
+    async with scene.running():
+        await eventually(lambda: scene.taken == scene.fetched == ["declared"])
+        assert scene.due() is scene.favicon_due() is None
+        scene.told.clients = True
+        await eventually(lambda: scene.taken == scene.fetched == ["declared", "found"])
+
+
+class DrivenLoop(asyncio.SelectorEventLoop):
+    """A loop that never waits: its clock goes on by what it would have waited."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 1_000_000.0
+        wait = self._selector.select  # type: ignore[attr-defined]
+
+        def select(timeout: float | None) -> object:
+            self.now += (timeout or 0.0) + 1e-6
+            return wait(0)
+
+        self._selector.select = select  # type: ignore[attr-defined]
+
+    def time(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize("cost", [0.6, 1.5, 6.0])
+@pytest.mark.parametrize("watched", [True, False])
+def test_sixty_apps_that_come_and_go_cost_no_more_than_a_twentieth_of_a_core_over_an_hour(
+    monkeypatch, cost, watched
+):
+    loop = DrivenLoop()
+    clock = SimpleNamespace(monotonic=loop.time, time=time.time)
+    monkeypatch.setattr("dashboard.pictures.rounds.time", clock)
+    monkeypatch.setattr(sys.modules[__name__], "time", clock)
+
+    async def hour() -> Scene:
+        scene = Scene(cost=cost)
+        scene.told.clients = watched
+        await scene.on()
+        async with scene.running():
+            until = loop.time() + HOUR
+            while loop.time() < until:
+                for number in range(60):
+                    scene.album.drop(f"app-{number}")
+                    scene.rounds.know(f"app-{number}", replace(SHOP, declared=number < 20))
+                await asyncio.sleep(60)
+        return scene
+
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        scene = runner.run(hour())
+
     assert scene.most == 1
+    assert 5 < len(scene.taken) * cost <= 0.05 * HOUR
 
 
 async def test_declared_apps_go_before_those_that_were_only_found():
     scene = await Scene(replace(QUICK, after_up=-1.0)).on()
+    scene.told.clients = True
     for slug, declared in (("a-found", False), ("b-declared", True), ("c-found", False)):
         scene.rounds.know(slug, replace(SHOP, declared=declared))
 
     order = []
-    while (following := scene.rounds.next_screenshot()) is not None:
+    for _ in range(3):
+        following = scene.rounds.next_screenshot()
+        assert following is not None
         order.append(following[1])
         scene.album.need(following[1]).screenshot.tried(time.monotonic(), done=True)
 
@@ -268,6 +339,7 @@ async def test_declared_apps_go_before_those_that_were_only_found():
 
 async def test_an_app_that_was_found_and_is_due_goes_before_a_declared_one_that_is_not():
     scene = await Scene().on()
+    scene.told.clients = True
     scene.rounds.know("found", replace(SHOP, declared=False))
     scene.album.need("found").screenshot.wanted = 0.0
     scene.rounds.know("declared", SHOP)
@@ -277,6 +349,7 @@ async def test_an_app_that_was_found_and_is_due_goes_before_a_declared_one_that_
 
 async def test_of_what_is_not_due_yet_the_earliest_is_next_whoever_it_is():
     scene = await Scene().on()
+    scene.told.clients = True
     scene.rounds.know("declared", SHOP)
     scene.rounds.know("found", replace(SHOP, declared=False))
     scene.album.need("declared").screenshot.wanted = time.monotonic() + 60
