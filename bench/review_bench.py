@@ -1,4 +1,4 @@
-"""C1-C10: what each read and write of the review part costs beside its floor.
+"""C1-C11: what each read and write of the review part costs beside its floor.
 
 Floor and service are timed alternately, best of 7; the ratio counts. Cold is
 `review.caches.clear()` before each call: rows and memory are dropped, the process and its cat-file

@@ -7,6 +7,7 @@ answer to be dumped) is found out before the clock runs.
 from __future__ import annotations
 
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +65,15 @@ def two_diffs(first: History, second: History) -> None:
     """C10."""
     git(first.path, "diff", "-U0", first.head, second.head)
     git(first.path, "diff", "-U0", first.base, second.base)
+
+
+def grep(history: History, text: str) -> bytes:
+    """C11: the diff of the whole stack, and its lines that hold the text in any case."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "diff").write_bytes(
+            git(history.path, "diff", "-M", history.base, history.head)
+        )
+        return git(Path(folder), "grep", "--no-index", "-n", "-i", "-F", "-e", text, "diff")
 
 
 def patch_ids(history: History) -> None:

@@ -27,6 +27,7 @@ from review.threads.placement import placing as placement
 from tests.service import Service, until
 
 FIRST = 8  # files of a first screen
+SOUGHT = "customer_e"
 WARM_MS = 3
 REPLY = "It is empty only before the first run.\n\nI added a test for it.\n"
 C = "/api/projects/{}/repos/r/commits/{}"
@@ -48,7 +49,7 @@ class Client(Connection):
 
 def rows(made: World, client: Client) -> list[Callable[[], list[Figure]]]:
     own = (detailing, opening, screening, streaming, placing, reviewing, posting, listing, carrying,
-           comparing)  # fmt: skip
+           comparing, searching)  # fmt: skip
     return [partial(row, made, client) for row in own]
 
 
@@ -168,6 +169,19 @@ def listing(made: World, client: Client) -> list[Figure]:
         bounded("C8", f"project list, 50 projects, warm : stat of {len(files)} files", ours, 20,
                 unit="ms", floor=stats)
     ]  # fmt: skip
+
+
+def searching(made: World, client: Client) -> list[Figure]:
+    """C11: a name in the one diff of the stack, once its commits are known, as a page asks."""
+    history = made.work
+    path = f"/api/projects/s/repos/r/stacks/1/search?q={SOUGHT}"
+    answer = client.json(path)
+    told = [line for line in floors.grep(history, SOUGHT).splitlines() if b":@@" not in line]
+    assert len(answer["lines"]) == len(told) > 0
+    ours, least = alternately(partial(client.get, path), partial(floors.grep, history, SOUGHT))
+    what = f"{len(answer['lines'])} lines of a stack of {len(history.commits)} commits"
+    floor = "git diff of it + git grep over that"
+    return [compared("C11", f"find {what} : {floor}", ours, least, unit="ms", most=1.5)]
 
 
 # -- called in this process ----------------------------------------------------------------------

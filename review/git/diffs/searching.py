@@ -32,20 +32,26 @@ def search(repository: Repository, old: str | None, new: str, text: str) -> Iter
     for file, patch in hunks.sections(data):
         if hunks.is_binary(patch):
             continue
-        for was, now, line in _lines(objects.text(patch)[0]):
-            at = (line if exact else line.lower()).find(text)
-            if at >= 0:
-                yield Hit(file, was, now, line, at)
+        for hunk in objects.text(patch)[0].split("\n@@ ")[1:]:
+            if text in (hunk if exact else hunk.lower()):  # most are without; no line is told apart
+                yield from _hits(file, hunk, text, exact)
 
 
-def _lines(patch: str) -> Iterator[tuple[int, int, str]]:
-    """(old line, new line, text) of each line of the hunks of one file."""
-    old = new = 0
-    for line in patch.split("\n"):
+def _hits(file: Changed, hunk: str, text: str, exact: bool) -> Iterator[Hit]:
+    for old, new, line in _lines(hunk):
+        at = (line if exact else line.lower()).find(text)
+        if at >= 0:
+            yield Hit(file, old, new, line, at)
+
+
+def _lines(hunk: str) -> Iterator[tuple[int, int, str]]:
+    """(old line, new line, text) of each line of a hunk, which begins behind its `@@`."""
+    head, *lines = hunk.split("\n")
+    found = hunks.HUNK.match(f"\n@@ {head}".encode())
+    old, new = (int(found[1]), int(found[3])) if found else (0, 0)
+    for line in lines:
         sign = line[:1]
-        if sign == "@" and (head := hunks.HUNK.match(f"\n{line}".encode())):
-            old, new = int(head[1]), int(head[3])
-        elif sign == "-":
+        if sign == "-":
             yield old, 0, line[1:]
             old += 1
         elif sign == "+":

@@ -81,6 +81,18 @@ def test_text_is_found_in_what_changes_and_around_it(desk: Desk):
     assert found(finding.in_commit("pay", "api", sha, "line 20 of")) == []
 
 
+def test_lines_are_those_of_their_hunk_and_its_heading_is_none(desk: Desk):
+    long = ["def needle():", *(f"    step({n})" for n in range(40))]
+    desk.git.commit({"c.py": text(long)}, "Before")
+    long[20], long[30] = "    needle(20)", "    needle(30)"
+    sha = desk.git.commit({"c.py": text(long)}, "After")
+
+    assert found(finding.in_commit("pay", "api", sha, "needle")) == [
+        ("c.py", "RIGHT", 21, "added"),
+        ("c.py", "RIGHT", 31, "added"),
+    ]
+
+
 def test_text_is_found_in_the_whole_of_a_stack(desk: Desk):
     desk.git.commit({"a.py": lines(5, "needle, gone again")}, "One")
     desk.git.commit({"a.py": lines(5, "needle, to stay")}, "Two")
