@@ -374,3 +374,28 @@ def test_threads_are_copied_as_markdown(
     shown.get_by_role("menuitem", name="Copy the threads of a.py").click()
     expect(shown.get_by_text("The threads of a.py: copied as Markdown.")).to_be_visible()
     assert "> Two" not in copied()
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_the_list_of_threads_opens_once_they_are_read_or_cannot_be(
+    page: Page, commit: Commit, watch: Watch, *, answered: bool
+) -> None:
+    watch.meant.append("500")
+    commit.thread("One", path="a.py", line=12)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    asks = re.compile(r"/commits/[^/]+/review(\?|$)")
+    page.route(asks, hold, times=1)
+    with page.expect_request(asks):
+        page.goto(commit.address)
+    expect(page.locator("#threadlist")).to_be_disabled()
+    if answered:
+        held[0].continue_()
+    else:
+        held[0].fulfill(status=500, json={"error": "Not now.", "code": "internal"})
+    page.locator("#threadlist").click()
+    offered = page.get_by_role("menuitem", name="Ask an agent about all open threads")
+    expect(offered).to_be_enabled(enabled=answered)

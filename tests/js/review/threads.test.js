@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { following, isAnswered } from "../../../templates/static/js/review/threads/order.js";
 import {
   address,
   beginning,
@@ -55,4 +56,26 @@ test("people have initials, agents are known by their name", () => {
 test("a list shows the first words, without marks", () => {
   assert.equal(beginning("## A **bold**\n  word"), "A bold word");
   assert.equal(beginning("x".repeat(100)).length, 80);
+});
+
+test("after an answered thread was resolved the walk goes on to the next one", () => {
+  const thread = (id, state, resolved = false) => ({ id, state, resolved });
+  const all = [
+    thread("a", "answered"),
+    thread("b", "resolved", true),
+    thread("c", "open"),
+    thread("d", "answered", true), // resolved here, not yet told by the service
+    thread("e", "answered"),
+  ];
+  const next = (current) =>
+    following(
+      all,
+      all.find(({ id }) => id === current),
+      isAnswered,
+    )?.id;
+
+  assert.deepEqual(["b", "c", "d", "e", "a", null, "gone"].map(next), [
+    ...["e", "e", "e", "a", "e", "a", "a"],
+  ]);
+  assert.equal(following(all.slice(1, 3), all[1], isAnswered), null);
 });

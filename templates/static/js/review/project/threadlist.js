@@ -5,6 +5,7 @@ import { attempt, copy, toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
 import { calm } from "../live.js";
 import { pageOf, route } from "../route.js";
+import { following } from "../threads/order.js";
 import { address, beginning, initials, isAgent } from "../threads/words.js";
 import { readButton } from "./warnings.js";
 
@@ -80,10 +81,11 @@ export class ThreadList {
 
   /** The next row whose thread was answered. */
   nextAnswered() {
-    const links = this.links(".answered a.over");
-    const at = links.indexOf(document.activeElement);
-    links[(at + 1) % links.length]?.focus();
-    if (!links.length) toast("No thread is answered yet.");
+    const next = following(this.links(), document.activeElement, (link) =>
+      link.closest(".answered"),
+    );
+    if (next) next.focus();
+    else toast("No thread is answered yet.");
   }
 
   copyAll(event) {

@@ -144,6 +144,8 @@ async function start() {
     await load();
   } catch (error) {
     fill(banners, problem(`The threads could not be read: ${error.message}`));
+  } finally {
+    walk.tools.disabled = false;
   }
   onReview(draw);
   onFile((view) => {

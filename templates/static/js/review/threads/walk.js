@@ -9,6 +9,7 @@ import { plural } from "../../kit/words.js";
 import { goTo, selection } from "../diff/view.js";
 import { state } from "../state.js";
 import { write } from "./fresh.js";
+import { following, isAnswered } from "./order.js";
 import { Panel } from "./panel.js";
 import { onPage } from "./places.js";
 import { asMarkdown, askAbout } from "./review.js";
@@ -26,7 +27,8 @@ export class Walk {
     this.cards = cards;
     this.general = general;
     this.label = h("span");
-    this.tools = button("", { kind: "ghost s", id: "threadlist" });
+    // What its menu offers is settled when it opens, so it waits for the threads.
+    this.tools = button("", { kind: "ghost s", id: "threadlist", disabled: true });
     this.tools.append(icon("say"), this.label, icon("down"));
     menu(this.tools, () => this.items());
     const go = (id) => this.go(id);
@@ -38,7 +40,7 @@ export class Walk {
     });
     this.answered = new Panel({
       what: "answered",
-      wanted: ({ state }) => state === "answered",
+      wanted: isAnswered,
       words: ({ comments }) => comments.at(-1).body,
       hint: "E resolves, A goes on, a asks again",
       go,
@@ -201,13 +203,14 @@ export class Walk {
 
   /** The next thread that an agent answered, and the list of all of them. */
   nextAnswered() {
-    const all = this.ordered.filter(({ state }) => state === "answered");
-    if (!all.length) {
+    const { ordered } = this;
+    const current = ordered.find(({ id }) => id === this.current);
+    const next = following(ordered, current, isAnswered);
+    if (!next) {
       toast("No thread of this commit is answered.");
       return;
     }
-    this.answered.open(this.ordered);
-    const at = all.findIndex(({ id }) => id === this.current);
-    this.go(all[(at + 1) % all.length].id);
+    this.answered.open(ordered);
+    this.go(next.id);
   }
 }
