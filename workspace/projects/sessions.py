@@ -50,13 +50,15 @@ def codex() -> Iterator[str]:
             yield cwd
 
 
-def ends(path: str, size: int = 0, *, within: Path | None = None) -> tuple[bytes, bytes]:
+def ends(
+    path: str, size: int = 0, *, within: Path | None = None, edge: int = EDGE
+) -> tuple[bytes, bytes]:
     """The beginning of a session's file, and of one of this `size` its end, as far as that is not
     the beginning. OSError for what is no regular file."""
     fd = opening.regular(path, within=within)
     try:
-        head = os.pread(fd, EDGE, 0)
-        return head, os.pread(fd, EDGE, max(len(head), size - EDGE)) if size > len(head) else b""
+        head = os.pread(fd, edge, 0)
+        return head, os.pread(fd, edge, max(len(head), size - edge)) if size > len(head) else b""
     finally:
         os.close(fd)
 

@@ -11,7 +11,8 @@ import os
 import re
 import stat as modes
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from os.path import realpath
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +25,7 @@ from workspace.projects.sessions import ends, of_claude_code
 
 LINE, WHOLE = 16 << 20, 512 << 20  # bytes of a line, of a file, that are read
 MOST = 5000  # files of one directory
+BEGINS = 8192  # bytes in which a conversation begins, unless it begins with a picture or a file
 NAME = 200  # characters of a folder's name; longer ones end in a hash
 TITLE = 200
 
@@ -33,6 +35,7 @@ _COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _OUTPUT = ("<local-command-", "<bash-stdout>", "<bash-stderr>", "Caveat: The messages below")
 _TITLES = {b"custom-title": "customTitle", b"ai-title": "aiTitle", b"summary": "summary"}
+_TYPED = b'{"type":"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +57,25 @@ class Session:
         return Path(self.file)
 
 
-_known: dict[str, tuple[tuple[int, int], Session | None]] = {}
+@dataclass(slots=True)
+class _Known:
+    """A file in one state: None where it is no conversation. Until somebody is `told` its title,
+    that is its first words, for a title may stand in either end."""
+
+    state: tuple[int, int]
+    session: Session | None
+    told: bool = False
+
+
+_known: dict[str, _Known] = {}
 
 
 def listing(directory: Path, limit: int) -> tuple[list[Session], int]:
     """The newest conversations held in this directory, and how many there are."""
     wanted = realpath(directory)
     newest = heapq.nlargest(MOST, _files(wanted))
-    found = (_session(path, stat, wanted) for _, path, stat in newest)
-    sessions = [one for one in found if one is not None]
-    return sessions[:limit], len(sessions)
+    found = [one for _, path, stat in newest if (one := _held(path, stat, wanted))]
+    return [session for one in found[:limit] if (session := _told(one))], len(found)
 
 
 def get(directory: Path, session_id: str) -> Session:
@@ -71,8 +83,9 @@ def get(directory: Path, session_id: str) -> Session:
     wanted = realpath(directory)
     if ids.UUID.fullmatch(session_id):
         for _, path, stat in _files(wanted):
-            if path.endswith(f"/{session_id}.jsonl") and (found := _session(path, stat, wanted)):
-                return found
+            named = path.endswith(f"/{session_id}.jsonl")
+            if named and (known := _held(path, stat, wanted)) and (session := _told(known)):
+                return session
     raise NotFound(f"Claude Code keeps no session {printable(session_id)} of {wanted}")
 
 
@@ -144,35 +157,43 @@ def _files(directory: str) -> Iterator[tuple[float, str, os.stat_result]]:
             continue
 
 
-def _session(path: str, stat: os.stat_result, directory: str) -> Session | None:
+def _held(path: str, stat: os.stat_result, directory: str) -> _Known | None:
     """None for one that was held elsewhere, in which nobody said anything, or cannot be read."""
     state = (stat.st_mtime_ns, stat.st_size)
     known = _known.get(path)
-    if known is None or known[0] != state:
+    if known is None or known.state != state:
         if len(_known) > 4 * MOST:
             _known.clear()
-        known = _known[path] = (state, _read(path, stat))
-    session = known[1]
+        known = _known[path] = _Known(state, _read(path, stat))
+    session = known.session
     if session and (session.directory == directory or realpath(session.directory) == directory):
-        return session
+        return known
     return None
+
+
+def _told(known: _Known) -> Session | None:
+    """The session with the title that was given to it."""
+    if known.session and not known.told:
+        with suppress(OSError):
+            head, end = ends(known.session.file, known.session.bytes)
+            if title := _title(end) or _title(head):
+                known.session = replace(known.session, title=title[:TITLE])
+        known.told = True
+    return known.session
 
 
 def _read(path: str, stat: os.stat_result) -> Session | None:
     try:
-        head, end = ends(path, stat.st_size)
+        first = _first(ends(path, edge=BEGINS)[0]) or _first(ends(path)[0])
     except OSError:
         return None
-    first = _first(head)
     if first is None:
         return None
-    title = _title(end) or _title(head)
-    title = title or " ".join(said(first["message"].get("content")).split())
     return Session(
         id=path[-42:-6],
         file=path,
         directory=str(first.get("cwd") or "/"),
-        title=title[:TITLE],
+        title=" ".join(said(first["message"].get("content")).split())[:TITLE],
         started=str(first.get("timestamp") or ""),
         updated=stat.st_mtime,
         bytes=stat.st_size,
@@ -207,16 +228,19 @@ def is_said(line: Line) -> bool:
 
 def _title(data: bytes) -> str:
     """The last title that a person or the program gave, in a line that begins with its kind."""
-    found = (_titled(data, kind, key) for kind, key in _TITLES.items())
+    last: dict[bytes, int] = {}
+    at = 0
+    while True:  # from line to line: nothing of others is looked at, or copied
+        if data.startswith(_TYPED, at):
+            last[data[at + len(_TYPED) : data.find(b'"', at + len(_TYPED))]] = at
+        at = data.find(b"\n", at) + 1
+        if not at:
+            break
+    found = (_titled(data, last[kind], key) for kind, key in _TITLES.items() if kind in last)
     return next((title for title in found if title), "")
 
 
-def _titled(data: bytes, kind: bytes, key: str) -> str:
-    """The last title of this kind; nothing of the lines of others is copied."""
-    head = b'{"type":"%s",' % kind
-    at = data.rfind(b"\n" + head) + 1
-    if not at and not data.startswith(head):
-        return ""
+def _titled(data: bytes, at: int, key: str) -> str:
     end = data.find(b"\n", at)
     try:
         title = orjson.loads(data[at : end if end >= 0 else None]).get(key)

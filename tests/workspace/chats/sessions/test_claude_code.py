@@ -6,6 +6,7 @@ import os
 import tracemalloc
 import uuid
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.workspace.chats.sessions import kept
 from tests.workspace.chats.sessions.kept import model, person
 from workspace.chats.sessions import claude_code, reading, records
 from workspace.chats.sessions.claude_code import Session
+from workspace.projects.sessions import ends
 
 
 @pytest.fixture
@@ -234,3 +236,38 @@ def test_a_list_reads_a_file_again_only_when_it_changed(store: Path, directory: 
     assert listed(directory)[0].title == "Named"
     first, second = listed(directory)[0], listed(directory)[0]
     assert first is second
+
+
+def test_a_session_that_begins_with_a_long_message_is_listed_with_its_title(
+    store: Path, directory: Path
+):
+    answers = [
+        model({"type": "text", "text": "y" * 1000}, number=n, after=n - 1) for n in range(2, 300)
+    ]
+    title = {"type": "summary", "summary": "Long one"}
+    kept.write(store, directory, title, person("x" * 20_000, 1), *answers)
+
+    (session,) = listed(directory)
+
+    assert (session.title, session.bytes > 2 * claude_code.BEGINS) == ("Long one", True)
+
+
+def test_titles_are_read_of_those_sessions_alone_that_are_shown(
+    store: Path, directory: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for n in range(5):
+        title = {"type": "summary", "summary": f"Title {n}"}
+        os.utime(kept.write(store, directory, person(f"Said {n}", 1), title), (n, n))
+    read: list[str] = []
+
+    def counted(path: str, *given: Any, **more: Any) -> tuple[bytes, bytes]:
+        read.append(path)
+        return ends(path, *given, **more)
+
+    monkeypatch.setattr(claude_code, "ends", counted)
+
+    shown, total = claude_code.listing(directory, 2)
+
+    assert ([one.title for one in shown], total) == (["Title 4", "Title 3"], 5)
+    assert len(read) == 5 + 2
+    assert [one.title for one in listed(directory)] == [f"Title {n}" for n in (4, 3, 2, 1, 0)]
