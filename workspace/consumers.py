@@ -21,7 +21,7 @@ from workspace.access import discovery, proxies
 from workspace.access.audit import LEDGER
 from workspace.access.clients import management
 from workspace.access.gate import FOREIGN_PAGE, NOT_FOUND, Gate, Stopped
-from workspace.access.principals import Agent, Client
+from workspace.access.principals import Agent, Client, Helper
 from workspace.chats.turns import jobs, tokens
 from workspace.mcp.catalogue import REGISTRY
 
@@ -82,6 +82,15 @@ class TurnEndpoint(McpConsumer):
         token = tokens.token_of(self.scope)
         found = await threads.run(tokens.caller, token) if token else None
         return found or NOT_FOUND
+
+    def record(self, call: Call) -> None:
+        if not call.tool:
+            return
+        by = call.principal
+        agent, part = (by.agent, by.part) if isinstance(by, Helper) else (by, "manage")
+        assert isinstance(agent, Agent)
+        request_id, peer = self.scope.get("request_id", ""), proxies.peer(self.scope)
+        LEDGER.turn(call, agent, part=part, peer=peer, request_id=request_id)
 
 
 class PartEndpoint(TurnEndpoint):

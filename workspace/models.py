@@ -272,10 +272,12 @@ class InvalidEntry(models.Model):
 
 
 class AuditEntry(models.Model):
-    """One call on /mcp, or the refusals of one peer in one minute."""
+    """One call on /mcp, one tool of the service that a turn called, or the refusals of one peer in
+    one minute."""
 
     time = models.DateTimeField(db_index=True)
     client = models.TextField(blank=True)
+    turn = models.CharField(max_length=32, blank=True, default="", db_default="")  # that called
     operation = models.TextField(blank=True)
     project = models.CharField(max_length=128, blank=True)
     session_id = models.CharField(max_length=36, blank=True)

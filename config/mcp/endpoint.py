@@ -72,6 +72,11 @@ class Call:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     result: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def tool(self) -> bool:
+        """Whether a tool was called, and no method of the protocol."""
+        return bool(self.operation) and self.operation not in METHODS | revisions.METHODS
+
 
 class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
     """One request of one endpoint. `name` is what its server calls itself."""

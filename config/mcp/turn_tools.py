@@ -1,10 +1,10 @@
 """Tools that a part gives to the running turns of this service, beside what it offers on its /mcp.
 
-A part names a module in its AppConfig (`turn_tools`) with `REGISTRY`. Its operations are the tools
-`mcp__svc_<part>__<operation>` of every turn whose tool list has them; `<part>` is the name of the
-part's app, or what the module calls it (`PART`). They are run with a TurnCaller, and it is the
-part that keeps them to what lies in its directory. Nobody but a turn reaches them:
-docs/design/engines.md#tools-of-the-parts.
+A part names a module in its AppConfig (`turn_tools`) with `REGISTRY`, which is light (`late`). Its
+operations are the tools `mcp__svc_<part>__<operation>` of every turn whose tool list has them;
+`<part>` is the name of the part's app, or what the module calls it (`PART`). They are run with a
+TurnCaller, and it is the part that keeps them to what lies in its directory. Nobody but a turn
+reaches them: docs/design/engines.md#tools-of-the-parts.
 
 `Operation.group` is what the gate goes by: `read` looks and `note` says something in the service's
 own files, which both run in every permission mode; `act` asks like a command.
@@ -12,13 +12,14 @@ own files, which both run in every permission mode; `act` asks like a command.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from django.apps import apps
+from django.utils.module_loading import import_string
 
 from config.mcp.operations import Operation, Principal, Registry
 
@@ -41,6 +42,11 @@ class TurnCaller(Principal, Protocol):
         ...
 
     @property
+    def project_directory(self) -> Path:
+        """The project's own: another one where the chat has a worktree."""
+        ...
+
+    @property
     def apps(self) -> tuple[str, ...]:
         """The apps that the turn's event is about, wherever they lie."""
         ...
@@ -57,3 +63,16 @@ def registries() -> Mapping[str, Registry]:
 def tool(part: str, operation: Operation) -> str:
     """The name of an operation's tool."""
     return f"{PREFIX}{part}__{operation.name}"
+
+
+def late(name: str) -> Callable[..., Any]:
+    """The function of that dotted name, imported when it is first called.
+
+    Every worker of turns reads which tools there are, and none runs one: the server does. With what
+    the tools stand on, each worker would hold some 20 MB more.
+    """
+
+    def call(*args: Any, **named: Any) -> Any:
+        return import_string(name)(*args, **named)
+
+    return call

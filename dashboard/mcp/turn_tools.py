@@ -5,42 +5,42 @@ See docs/design/engines.md#tools-of-the-parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from config.mcp.operations import Argument, Operation, Registry
-from config.mcp.turn_tools import TurnCaller
-from dashboard.mcp import brevity
-from dashboard.mcp.catalogue import NAMES
-from dashboard.operations import turns
-from dashboard.operations.apps import STATES
-from dashboard.operations.common import Record
+from config.mcp.turn_tools import TurnCaller, late
+from dashboard.health.record import State
 
 PART = "apps"
 tool = partial(Operation, project_argument=None)
 SLUG = Argument("slug", "string", "As find_app or the event names the app", required=True)
 LINES = 100
+STATES = tuple(one.value for one in State)
+NAMES = {"timeoutSeconds": "timeout_seconds"}
 
 
-def _within(noun: Callable[..., Any], **fixed: Any) -> Callable[..., Any]:
+def _within(noun: str, **fixed: Any) -> Callable[..., Any]:
     """The noun, for what this turn may reach."""
+    call, reach = (late(f"dashboard.operations.turns.{name}") for name in (noun, "Reach"))
 
     def run(caller: TurnCaller, **given: Any) -> Any:
         named = {NAMES.get(name, name): value for name, value in given.items()}
-        return noun(turns.Reach(caller.directory, caller.apps), **named, **fixed)
+        places = (caller.directory, caller.project_directory)
+        return call(reach(places, caller.apps), **named, **fixed)
 
     return run
 
 
-def _action(found: Record) -> dict[str, Any]:
+def _action(found: Mapping[str, Any]) -> dict[str, Any]:
     """What it came to, without the whole record of the app."""
     return {key: value for key, value in found.items() if key != "app"}
 
 
 def _act(action: str, text: str) -> Operation:
     return tool(
-        name=f"{action}_app", group="act", run=_within(turns.act, action=action), render=_action,
+        name=f"{action}_app", group="act", run=_within("act", action=action), render=_action,
         description=text, arguments=(SLUG,), destructive=action != "start", idempotent=True,
         code_execution=True,
     )  # fmt: skip
@@ -48,15 +48,15 @@ def _act(action: str, text: str) -> Operation:
 
 OPERATIONS = (
     tool(
-        name="find_app", group="read", read_only=True, run=_within(turns.find_app),
-        render=brevity.matches,
+        name="find_app", group="read", read_only=True, run=_within("find_app"),
+        render=late("dashboard.mcp.brevity.matches"),
         description="What runs in this chat's directory: its apps with state, reason and address, "
         "and what else listens there. Ask before starting a server.",
         arguments=(Argument("port", "integer", "Only what is at this port"),),
     ),
     tool(
         name="wait_for_app", group="read", read_only=True, waits=True,
-        run=_within(turns.wait_for_app), render=brevity.waited,
+        run=_within("wait_for_app"), render=late("dashboard.mcp.brevity.waited"),
         description="Wait until the app has a state; ok: false when the time was over first.",
         arguments=(
             SLUG,
@@ -65,7 +65,7 @@ OPERATIONS = (
         ),
     ),
     tool(
-        name="app_logs", group="read", read_only=True, run=_within(turns.app_logs),
+        name="app_logs", group="read", read_only=True, run=_within("app_logs"),
         render=lambda tail: tail.wire(), description="The end of an app's log.",
         arguments=(
             SLUG,

@@ -1,4 +1,5 @@
-"""Apps as a running turn of the workspace reaches them: those of the directory it works in.
+"""Apps as a running turn of the workspace reaches them: those of the directory it works in, and of
+its project's where it has a worktree of its own.
 
 Also those that its own event names, as its trigger was told to look at them. Of any other the turn
 does not learn that it exists. See
@@ -25,9 +26,9 @@ from dashboard.services import logs
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The apps a turn may look at: in `directory`, or of these slugs."""
+    """The apps a turn may look at: in one of these directories, or of these slugs."""
 
-    directory: Path
+    directories: Collection[Path]
     named: Collection[str] = ()
 
     def holds(self, app: App) -> bool:
@@ -40,7 +41,7 @@ class Reach:
         if not isinstance(at, str) or not at.startswith(("/", "~")):
             return False
         real = Path(os.path.realpath(Path(at).expanduser()))
-        return real.is_relative_to(os.path.realpath(self.directory))
+        return any(real.is_relative_to(os.path.realpath(one)) for one in self.directories)
 
 
 def find_app(reach: Reach, *, port: int | None = None) -> Found:

@@ -18,7 +18,7 @@ from config import signals
 from review import caches, files
 from review.files import times
 from review.threads import schema
-from review.threads.schema import Comment, ReviewFile, Thread
+from review.threads.schema import ReviewFile, Thread
 
 PAST = timedelta(minutes=10)  # what is older was written elsewhere, and only came here now
 
@@ -27,7 +27,7 @@ Parts = tuple[str, str, str, str]  # slug, "reviews", repo, "<sha>.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One thing that was written: the last comment of `thread`, or that it is resolved or not."""
+    """One thing that was written: the last comment of `thread`, or what becomes of it."""
 
     thread: Thread
     act: signals.Act
@@ -65,23 +65,25 @@ UNKNOWN = ReviewFile()
 
 
 def differences(before: ReviewFile, now: ReviewFile) -> Iterator[Said]:
-    """The threads that were opened, answered, resolved or opened again, in the file's order."""
+    """What became of threads that were opened, answered, proposed, settled: in the file's order."""
     known = {thread.id: thread for thread in before.conversations}
     said = {comment.id for thread in before.threads for comment in thread.comments}
     for thread in now.conversations:
         old = known.get(thread.id)
-        fresh = [one for one in thread.comments if one.id not in said and not _past(one)]
+        fresh = [one for one in thread.comments if one.id not in said and not _past(one.created_at)]
         grown = old is None or len(thread.comments) > len(old.comments)
         if fresh and grown:
             act: signals.Act = "opened" if old is None else "replied"
             yield Said(thread, act, fresh[-1].author or "", fresh[-1].body)
+        proposed = None if thread.resolved else thread.proposed
+        if proposed and not (old and old.proposed == proposed) and not _past(proposed.at):
+            yield Said(thread, "proposed", proposed.by or "")
         if old is not None and old.resolved != thread.resolved:
             act = "resolved" if thread.resolved else "reopened"
             yield Said(thread, act, (thread.resolved_by if thread.resolved else None) or "")
 
 
-def _past(comment: Comment) -> bool:
-    at = comment.created_at
+def _past(at: str | None) -> bool:
     return at is not None and times.exact(at) < times.of(timezone.now() - PAST)
 
 

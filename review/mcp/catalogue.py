@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from config.errors import TooLarge
-from config.mcp.operations import Argument, Operation, Principal, Registry
+from config.mcp.operations import Argument, Operation
 from review.mcp import waiting
-from review.refusals import failures_as_500
+from review.mcp.registry import Tools
 from review.reviewer import AGENT, is_agent
 from review.stacks import changes, conversations, details, listing
 from review.stacks import repo as repos
@@ -85,14 +85,6 @@ def _fold(*, project: str, repo: str, stack: int) -> fold.Folded:
 
 def _pr(*, project: str, repo: str, sha: str, **patch: Any) -> details.Pr:
     return changes.set_pr(project, repo, sha, patch)
-
-
-class Tools(Registry):
-    """The operations of this surface; what git or the disk refuses is worded as over REST."""
-
-    @failures_as_500()
-    def run(self, name: str, principal: Principal, /, **arguments: Any) -> Any:
-        return super().run(name, principal, **arguments)
 
 
 OPERATIONS = (

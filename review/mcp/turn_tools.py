@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 from config.mcp.operations import Argument, Operation
-from config.mcp.turn_tools import TurnCaller
-from review.mcp.catalogue import Tools
-from review.stacks.asking import turns
+from config.mcp.turn_tools import TurnCaller, late
+from review.mcp.registry import Tools
+from review.stacks.asking.states import STATES
 
 tool = partial(Operation, render=lambda record: record, project_argument=None)
 PROJECT = Argument("project", "string", "Slug of the review project, where several list the repo")
@@ -20,14 +20,20 @@ THREAD = Argument("thread", "string", "Id of the thread", required=True)
 COMMIT = Argument("commit", "string", "Short or full sha")
 
 
-def _at(noun: Callable[..., Any], *optional: str) -> Callable[..., Any]:
+def _noun(name: str) -> Callable[..., Any]:
+    return late(f"review.stacks.asking.turns.{name}")
+
+
+def _at(name: str, *optional: str) -> Callable[..., Any]:
     """The noun, for what a turn in this directory may reach; what is left out is None."""
+    noun = _noun(name)
     empty = dict.fromkeys((*optional, "project"))
     return lambda caller, **given: noun(caller.directory, **{**empty, **given})
 
 
-def _signed(noun: Callable[..., Any]) -> Callable[..., Any]:
+def _signed(name: str) -> Callable[..., Any]:
     """The same of one that writes, in the name of the turn's engine."""
+    noun = _noun(name)
 
     def run(caller: TurnCaller, **given: Any) -> Any:
         author = f"agent:{caller.engine}"
@@ -38,25 +44,25 @@ def _signed(noun: Callable[..., Any]) -> Callable[..., Any]:
 
 OPERATIONS = (
     tool(
-        name="list_threads", group="read", read_only=True, run=_at(turns.list_threads, "commit"),
+        name="list_threads", group="read", read_only=True, run=_at("list_threads", "commit"),
         description="List the review threads of this chat's repository, or of one commit.",
         arguments=(
             COMMIT,
             Argument(
                 "state", "string", "unresolved when left out", default="unresolved",
-                choices=turns.STATES,
+                choices=STATES,
             ),
             PROJECT,
         ),
     ),
     tool(
-        name="read_thread", group="read", read_only=True, run=_at(turns.read_thread),
+        name="read_thread", group="read", read_only=True, run=_at("read_thread"),
         description="Read a thread: its lines, all comments, and what changed there since an agent "
         "was asked about it.",
         arguments=(THREAD, PROJECT),
     ),
     tool(
-        name="read_diff", group="read", read_only=True, run=_at(turns.read_diff, "path"),
+        name="read_diff", group="read", read_only=True, run=_at("read_diff", "path"),
         description="Read the message and the diff of a commit under review, or of one file of it.",
         arguments=(
             Argument("commit", "string", "Short or full sha", required=True),
@@ -65,18 +71,18 @@ OPERATIONS = (
         ),
     ),
     tool(
-        name="list_stacks", group="read", read_only=True, run=_at(turns.list_stacks),
+        name="list_stacks", group="read", read_only=True, run=_at("list_stacks"),
         description="List the stacks under review in this chat's repository, with their commits.",
         arguments=(PROJECT,),
     ),
     tool(
-        name="reply", group="note", run=_signed(turns.reply),
+        name="reply", group="note", run=_signed("reply"),
         description="Answer a review thread, in Markdown.",
         arguments=(THREAD, Argument("body", "text", "Markdown", required=True), PROJECT),
     ),
     tool(
         name="propose_resolved", group="note", idempotent=True,
-        run=_signed(turns.propose_resolved),
+        run=_signed("propose_resolved"),
         description="Say that a review thread is done. A person resolves it, unless the project "
         "lets agents do that.",
         arguments=(THREAD, PROJECT),

@@ -17,7 +17,7 @@ from review.stacks import details, wire
 from review.stacks import repo as repos
 from review.stacks.folding import apply
 from review.stacks.prs import pr_files
-from review.threads import commenting, drafts, records, verdicts
+from review.threads import asking, commenting, drafts, records, verdicts
 from review.threads import viewed as marks
 from review.threads.target import Target
 
@@ -96,6 +96,15 @@ def resolve_thread(
     if changed:
         _tell(before, made, "resolved" if resolved else "reopened", me)
     return made
+
+
+def propose_resolved(project: str, repo: str, sha: str, thread: str, *, me: str) -> None:
+    """Say that the thread is done; a person decides. Said once, until it is asked about again."""
+    target = repos.target_at(project, repo, sha)
+    if asking.propose(target, thread, by=me):
+        events.review(project, repo, target.commit.sha)
+        made = records.thread(repos.target_at(project, repo, sha), thread)
+        _tell(target, made, "proposed", me)
 
 
 def edit_comment(

@@ -15,9 +15,11 @@ from django.utils import timezone
 from config import signals
 from config.signals import BranchMoved, ThreadWritten
 from review import events
+from review.background.handwritten import differences
 from review.background.watcher import Background
 from review.files import times
 from review.stacks import changes
+from review.threads import schema
 from tests.review.places import put
 from tests.review.world import World
 from tests.service import until
@@ -104,6 +106,8 @@ def test_what_is_written_through_the_api_is_told_with_its_place(
     at = {"project": "pay", "repo": "api", "sha": sha}
     made = changes.start_thread(**at, me="ann", body=" why? ", path="a", line=1)
     changes.reply(**at, thread=made["id"], me="ann", body="so.", author="agent:claude")
+    changes.propose_resolved(**at, thread=made["id"], me="agent:claude")
+    changes.propose_resolved(**at, thread=made["id"], me="agent:claude")
     changes.resolve_thread(**at, thread=made["id"], me="ann", resolved=True)
     changes.resolve_thread(**at, thread=made["id"], me="ann", resolved=True)
     changes.resolve_thread(**at, thread=made["id"], me="ann", resolved=False)
@@ -111,6 +115,7 @@ def test_what_is_written_through_the_api_is_told_with_its_place(
     assert heard.acts == [
         ("opened", "ann", "why?"),
         ("replied", "agent:claude", "so."),
+        ("proposed", "agent:claude", ""),
         ("resolved", "ann", ""),
         ("reopened", "ann", ""),
     ]
@@ -118,6 +123,23 @@ def test_what_is_written_through_the_api_is_told_with_its_place(
     assert (first.repository, first.project, first.repo) == (world.repo.path, "pay", "api")
     assert (first.sha, first.thread, first.file, first.line) == (sha, made["id"], "a", 1)
     assert not first.by_file
+
+
+def test_a_proposal_by_hand_is_told_once_and_one_long_past_or_of_a_resolved_thread_is_not():
+    long_ago = "2026-01-01T00:00:00Z"
+
+    def held(proposed: Any, **more: Any) -> schema.ReviewFile:
+        written = thread("t", created_at=long_ago) | {"proposed": proposed} | more
+        return schema.parse({"threads": [written]}, "a" * 40)
+
+    now = {"by": "agent:claude", "at": times.now_exact()}
+    past = {"by": "agent:claude", "at": long_ago}
+
+    (said,) = differences(held(None), held(now))
+    assert (said.act, said.author) == ("proposed", "agent:claude")
+    assert [*differences(held(now), held(now))] == []
+    assert [*differences(held(None), held(past))] == []
+    assert [one.act for one in differences(held(None), held(now, resolved=True))] == ["resolved"]
 
 
 def test_a_receiver_that_fails_takes_nothing_back(world: World, shas: tuple[str, str]):

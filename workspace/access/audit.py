@@ -1,4 +1,5 @@
-"""What was done over /mcp and what its gate refused: a log line and a row each.
+"""What was done over /mcp, which tools of the service turns called, and what the gate refused: a
+log line and a row each.
 
 Both are written within a second by a short-lived thread, never on the way of a call; a failing
 write is logged and nothing else. Arguments, prompts and tokens are never stored.
@@ -17,12 +18,14 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from config.jsonio import clean
+from config.mcp.turn_tools import PREFIX
 from config.storage import homes, ranges
 from workspace import ids
 from workspace.models import AuditEntry, ClientUse
 
 if TYPE_CHECKING:
     from config.mcp.endpoint import Call
+    from workspace.access.principals import Agent
 
 BATCH_S = 0.5
 CHUNK = 50  # rows written at once: a burst never holds the interpreter for long
@@ -32,10 +35,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One answered call; the names are the columns."""
+    """One answered call of a client, or of a turn; the names are the columns."""
 
     time: datetime
     client: str
+    turn: str
     operation: str
     project: str
     session_id: str
@@ -74,6 +78,7 @@ class Ledger:
         entry = Entry(
             time=datetime.now(UTC),
             client=client,
+            turn="",
             operation=call.operation,
             project=_word(call, "project", "project") or _word(call, "slug", "slug"),
             session_id=_word(call, "sessionId", "session_id", "sessionId"),
@@ -83,6 +88,26 @@ class Ledger:
             peer=peer,
             request_id=request_id,
         )
+        self._add(entry)
+
+    def turn(self, call: Call, agent: Agent, *, part: str, peer: str, request_id: str) -> None:
+        """One tool that a running turn called, under the name it has in tool lists."""
+        entry = Entry(
+            time=datetime.now(UTC),
+            client="",
+            turn=agent.turn,
+            operation=f"{PREFIX}{part}__{call.operation}",
+            project=agent.project,
+            session_id=agent.chat,
+            run="",
+            outcome=call.outcome,
+            ms=call.ms,
+            peer=peer,
+            request_id=request_id,
+        )
+        self._add(entry)
+
+    def _add(self, entry: Entry) -> None:
         with self._lock:
             self._entries.append(entry)
             self._arm()
@@ -131,7 +156,7 @@ def _write(entries: list[Entry]) -> None:
     if log.isEnabledFor(logging.INFO):
         for entry in entries:
             log.handle(_line(entry))
-    latest = {entry.client: entry for entry in entries}
+    latest = {entry.client: entry for entry in entries if entry.client}
     uses = [
         ClientUse(client=client, last_used=entry.time, last_peer=entry.peer)
         for client, entry in latest.items()
@@ -164,12 +189,14 @@ def _row(entry: Entry) -> tuple[Any, ...]:
 def _line(entry: Entry) -> logging.LogRecord:
     """The log line of the call, with the time of the call."""
     shown = {
-        "clientId": entry.client, "operation": entry.operation, "project": entry.project or None,
+        "clientId": entry.client or None, "turnId": entry.turn or None,
+        "operation": entry.operation, "project": entry.project or None,
         "sessionId": entry.session_id or None, "runId": entry.run or None,
         "outcome": entry.outcome, "ms": entry.ms, "peer": entry.peer,
         "requestId": entry.request_id,
     }  # fmt: skip
-    line = log.makeRecord(log.name, logging.INFO, "", 0, "mcp call", (), None, extra=shown)
+    said = "tool of a turn" if entry.turn else "mcp call"
+    line = log.makeRecord(log.name, logging.INFO, "", 0, said, (), None, extra=shown)
     line.created = entry.time.timestamp()
     return line
 

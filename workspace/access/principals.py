@@ -255,6 +255,7 @@ class Helper:
     part: str
     engine: str
     directory: Path
+    project_directory: Path
     apps: tuple[str, ...] = ()
 
     defaults: ClassVar[Mapping[str, str]] = NO_DEFAULTS

@@ -72,6 +72,7 @@ class AuditRow(TypedDict):
     id: int
     time: str
     clientId: str | None
+    turnId: str | None  # of a turn of this service that called one of its tools
     operation: str | None
     project: str | None
     sessionId: str | None
@@ -198,7 +199,7 @@ class InstanceViewSet(rest.ViewSet):
 
     @documented(Audit, query=AuditQuery)
     def audit(self, request: Request) -> Response:
-        """Calls on /mcp and refusals at its gate, newest first."""
+        """Calls on /mcp, tools of the service that turns called, and refusals, newest first."""
         asked = rest.query(request, AuditQuery)
         rows = AuditEntry.objects.order_by("-id")
         for name, lookup in FILTERS.items():
@@ -268,6 +269,7 @@ def entry(row: AuditEntry) -> AuditRow:
         "id": row.pk,
         "time": timestamp(row.time),
         "clientId": row.client or None,
+        "turnId": row.turn or None,
         "operation": row.operation or None,
         "project": row.project or None,
         "sessionId": row.session_id or None,

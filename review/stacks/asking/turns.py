@@ -12,20 +12,19 @@ from django.conf import settings
 
 from config.errors import Invalid, NotFound, TooLarge
 from config.jsonio import clean
-from review import events
 from review.git import objects
 from review.git.diffs import diff
 from review.stacks import changes
 from review.stacks import repo as repos
 from review.stacks.asking import wall
 from review.stacks.asking.since import since
+from review.stacks.asking.states import STATES
 from review.stacks.asking.wall import Found
 from review.stacks.values import Item, Repo
 from review.threads import asked, asking, records
 
 MOST_DIFF = 400_000  # characters of one answer
 LISTED, SAID = 100, 300  # threads, and characters of what was said last in each
-STATES = ("open", "asked", "answered", "unresolved", "all")
 
 
 class Place(TypedDict):
@@ -133,10 +132,8 @@ def propose_resolved(
 ) -> dict[str, Any]:
     """Say that a thread is done; it is resolved at once where the project lets agents do that."""
     found = wall.thread(directory, thread, project)
-    if _agents_resolve(found):
-        changes.resolve_thread(*_names(found), thread, me=author)
-    elif asking.propose(found.target, thread, by=author):
-        events.review(*_names(found))
+    settle = changes.resolve_thread if _agents_resolve(found) else changes.propose_resolved
+    settle(*_names(found), thread, me=author)
     return _now(directory, found)
 
 

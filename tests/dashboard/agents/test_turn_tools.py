@@ -56,17 +56,18 @@ def slugs(reach: Reach) -> list[str]:
 
 
 def test_it_finds_what_is_started_in_its_directory_and_what_its_event_names(work: Path):
-    assert sorted(slugs(Reach(work))) == ["deep", "own"]
-    assert slugs(Reach(work / "web")) == ["deep"]
-    assert sorted(slugs(Reach(work / "web", ("other",)))) == ["deep", "other"]
+    assert sorted(slugs(Reach((work,)))) == ["deep", "own"]
+    assert slugs(Reach((work / "web",))) == ["deep"]
+    assert sorted(slugs(Reach((work / "web",), ("other",)))) == ["deep", "other"]
+    assert sorted(slugs(Reach((work / "web", work.parent / "workshop")))) == ["deep", "other"]
     link = work.parent / "link"
     link.symlink_to(work)
-    assert sorted(slugs(Reach(link))) == ["deep", "own"]
+    assert sorted(slugs(Reach((link,)))) == ["deep", "own"]
 
 
 @pytest.mark.parametrize("slug", ["other", "nothing"])
 def test_of_an_app_elsewhere_it_does_not_learn_that_it_exists(work: Path, slug: str):
-    reach = Reach(work)
+    reach = Reach((work,))
     calls: list[Callable[[], object]] = [
         lambda: turns.app_logs(reach, slug=slug, lines=10),
         lambda: turns.act(reach, slug=slug, action="start"),
@@ -80,7 +81,7 @@ def test_of_an_app_elsewhere_it_does_not_learn_that_it_exists(work: Path, slug: 
 
 
 def test_it_starts_reads_waits_and_stops(work: Path):
-    reach = Reach(work)
+    reach = Reach((work,))
 
     assert turns.act(reach, slug="own", action="start")["ok"]
     found = asyncio.run(turns.wait_for_app(reach, slug="own", state="up", timeout_seconds=30))

@@ -1,4 +1,5 @@
-// The audit: one line per call on /mcp, refusals folded per peer and minute.
+// The audit: one line per call on /mcp and per tool of the service that a turn called, refusals
+// folded per peer and minute.
 
 import { get } from "../kit/api.js";
 import { fill, h, icon } from "../kit/dom.js";
@@ -26,27 +27,31 @@ function row(entry) {
   return unfolding(
     look,
     [
-      named(entry.clientId ?? "unknown client", entry.project ?? ""),
+      named(entry.clientId ?? (entry.turnId ? "a turn" : "unknown client"), entry.project ?? ""),
       h("span", { class: fine ? "small nowrap" : "small says bad nowrap" }, word),
       h("span", { class: "small soft cut" }, entry.operation ?? ""),
       entry.count > 1
         ? h("span", { class: "badge bad" }, `× ${entry.count}`)
-        : h("span", { class: "tiny quiet nowrap" }, entry.clientId && `${entry.ms} ms`),
+        : h("span", { class: "tiny quiet nowrap" }, took(entry)),
       h("span", { class: "tiny quiet nowrap when" }, time(entry.time)),
     ],
     [details(entry, word), links(entry)],
   );
 }
 
+/** Refusals take no time that is told. */
+const took = ({ clientId, turnId, ms }) => (clientId || turnId) && `${ms} ms`;
+
 const details = (entry, word) =>
   facts([
     ["Outcome", `${word} (${entry.outcome})`],
     ["When", exactly(entry.time)],
     ["Client", entry.clientId],
+    ["Turn", entry.turnId && h("code", {}, entry.turnId)],
     ["Operation", entry.operation && h("code", {}, entry.operation)],
     ["Project", entry.project],
     ["From", h("code", {}, entry.peer)],
-    ["Took", entry.clientId && `${entry.ms} ms`],
+    ["Took", took(entry)],
     ["Times", entry.count > 1 && `${entry.count} within a minute`],
     ["Run", entry.runId && h("code", {}, entry.runId)],
     ["Request", entry.requestId && h("code", {}, entry.requestId)],
@@ -99,7 +104,7 @@ async function open() {
           {},
           "Every call on ",
           h("code", { class: "inline-code" }, "/mcp"),
-          ". Arguments, prompts and tokens are never stored.",
+          ", and every tool of this service that a turn called. Arguments, prompts and tokens are never stored.",
         ),
       ),
       h("a", { class: "btn", href: "/clients" }, "Clients"),

@@ -13,10 +13,12 @@ from tests.config.mcp_world import HEADERS, request
 from tests.review.repos import Repo
 from tests.workspace.access.world import scope_of
 from tests.workspace.chats.world import World
+from workspace.access import audit
+from workspace.api import instance
 from workspace.chats.turns import jobs, tokens, worker
 from workspace.consumers import ManagementEndpoint, PartEndpoint
 from workspace.mcp.catalogue import REGISTRY
-from workspace.models import Turn
+from workspace.models import AuditEntry, ClientUse, Turn
 
 OWN = {"list_threads", "read_thread", "read_diff", "list_stacks", "reply", "propose_resolved"}
 
@@ -122,3 +124,23 @@ def test_nobody_but_a_running_turn_of_this_machine_reaches_them(world: World, re
     assert served(token, call)[0] == 404
     names = {one.name for one in ManagementEndpoint.registry or ()}
     assert not OWN & names
+
+
+def test_each_call_is_a_row_of_the_audit_that_names_the_chat_and_the_turn(world: World, repo: Repo):
+    turn, token = claimed(world)
+    unknown = {"name": "read_thread", "arguments": {"thread": "t-other"}}
+
+    served(token, request("tools/list"))
+    served(token, request("tools/call", {"name": "list_stacks"}))
+    served(token, request("tools/call", unknown))
+    audit.flush()
+
+    rows = [instance.entry(row) for row in AuditEntry.objects.filter(turn=turn.id).order_by("id")]
+    assert [(row["operation"], row["outcome"]) for row in rows] == [
+        ("mcp__svc_review__list_stacks", "ok"),
+        ("mcp__svc_review__read_thread", "error"),
+    ]
+    for row in rows:
+        assert (row["clientId"], row["turnId"]) == (None, turn.id)
+        assert (row["project"], row["sessionId"]) == ("alpha", turn.chat)
+    assert not ClientUse.objects.filter(client="").exists()
