@@ -403,3 +403,19 @@ def test_an_event_says_what_its_turn_is_told_and_keeps_what_counts(
     }
     triggers.reload()
     expect(triggers.get_by_label("Only", exact=True)).to_have_value("shop, blog-*")
+
+
+@pytest.mark.parametrize("width", [360, 1100, 1280, 1440])
+def test_every_choice_of_how_it_starts_is_seen_whole(triggers: Page, width: int) -> None:
+    triggers.set_viewport_size({"width": width, "height": 800})
+    triggers.get_by_role("button", name="New", exact=True).click()
+    starts = triggers.get_by_role("group", name="Starts")
+    expect(starts).to_be_visible()
+
+    place, column = starts.bounding_box(), starts.locator("..").bounding_box()
+    assert place is not None
+    assert column is not None
+    assert place["x"] + place["width"] <= column["x"] + column["width"] + 1
+    assert starts.evaluate("(node) => node.scrollWidth - node.clientWidth") <= 0
+    for choice in starts.locator("label").all():
+        assert choice.evaluate("(node) => node.scrollWidth - node.clientWidth") <= 0

@@ -119,7 +119,7 @@ def whole(now: State, *allowed: State) -> None:
 
 @given(steps, git_steps, steps, steps, steps, st.integers(1, 6000), st.sampled_from((0, 1)))
 @settings(
-    max_examples=ring(fast=25, slow=3000),
+    max_examples=ring(fast=8, slow=3000),
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

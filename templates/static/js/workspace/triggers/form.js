@@ -224,7 +224,7 @@ function nodes(inputs, times) {
   const two = (...children) => h("div", { class: "two" }, children);
   const shown = (show, ...children) => h("div", { class: "two", dataset: { show } }, children);
   const list = [
-    two(field("name", "Name"), field("type", "Starts")),
+    h("div", { class: "two starts" }, field("name", "Name"), field("type", "Starts")),
     shown(
       "schedule",
       field("how", "Repeat by", { show: "schedule" }),
