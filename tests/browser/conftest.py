@@ -27,6 +27,8 @@ from playwright.sync_api import (
 )
 
 from tests.service import Service
+from tests.stubs import openai
+from tests.stubs.openai import Stub
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
@@ -142,6 +144,23 @@ def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service
     """One service for every test here that can live with what the others made."""
     with Service(tmp_path_factory.mktemp("browser")) as running:
         yield running
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    """A model called plum, which says what a test tells it to."""
+    with openai.serve() as stub:
+        stub.models = ["plum"]
+        yield stub
+
+
+@pytest.fixture
+def model_service(tmp_path: Path, stub: Stub) -> Iterator[Service]:
+    """A service of the test's own that asks this model; with a key, so that a busy machine is not
+    taken for one without a model."""
+    env = {"SVC_LOCAL_MODEL_URL": stub.url, "OPENAI_API_KEY": "dummy"}
+    with Service(tmp_path / "service", env=env) as service:
+        yield service
 
 
 @pytest.fixture(scope="package")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.commits import LINES, Commit, changed, made, text
 from tests.service import Service, until
-from tests.stubs import openai
 from tests.stubs.openai import Stub, use
 from tests.stubs.openai import text as says
 
@@ -20,19 +18,8 @@ REPLY, PROPOSE = "mcp__svc_review__reply", "mcp__svc_review__propose_resolved"
 
 
 @pytest.fixture
-def stub() -> Iterator[Stub]:
-    with openai.serve() as stub:
-        stub.models = ["plum"]
-        yield stub
-
-
-@pytest.fixture
-def shared_service(tmp_path: Path, stub: Stub) -> Iterator[Service]:
-    """A service of its own, for the model that it asks; with a key, so that a busy machine is not
-    taken for one without a model."""
-    env = {"SVC_LOCAL_MODEL_URL": stub.url, "OPENAI_API_KEY": "dummy"}
-    with Service(tmp_path / "service", env=env) as service:
-        yield service
+def shared_service(model_service: Service) -> Service:
+    return model_service
 
 
 @pytest.fixture

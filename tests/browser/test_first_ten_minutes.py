@@ -13,17 +13,9 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_chat import start
 from tests.review.repos import Repo
 from tests.service import Service
-from tests.stubs import openai
 from tests.stubs.openai import Stub, text, use
 from tests.workspace.chats.sessions import kept
 from tests.workspace.engines.tool_servers import NOTE, brought
-
-
-@pytest.fixture
-def stub() -> Iterator[Stub]:
-    with openai.serve() as stub:
-        stub.models = ["plum"]
-        yield stub
 
 
 @pytest.fixture

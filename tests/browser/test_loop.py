@@ -7,7 +7,6 @@ line of its commit.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.commits import LINES, Commit, made, text
 from tests.review.repos import Repo
 from tests.service import Service, until
-from tests.stubs import openai
 from tests.stubs.openai import Stub, use
 from tests.stubs.openai import text as says
 
@@ -29,18 +27,8 @@ STACK = ["Name the file", "Say line 12 anew", "Go on"]
 
 
 @pytest.fixture
-def stub() -> Iterator[Stub]:
-    with openai.serve() as stub:
-        stub.models = ["plum"]
-        yield stub
-
-
-@pytest.fixture
-def shared_service(tmp_path: Path, stub: Stub) -> Iterator[Service]:
-    """A service of its own, for the model that it asks."""
-    env = {"SVC_LOCAL_MODEL_URL": stub.url, "OPENAI_API_KEY": "dummy"}
-    with Service(tmp_path / "service", env=env) as service:
-        yield service
+def shared_service(model_service: Service) -> Service:
+    return model_service
 
 
 def said(lines: dict[int, str], *, above: int = 0) -> str:

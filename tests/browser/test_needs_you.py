@@ -120,6 +120,46 @@ def test_a_person_finds_the_one_of_ten_chats_that_asks_from_any_page(
     context.close()
 
 
+FAR_BELOW_A_POLL_MS = 5000
+TIMES = """new MutationObserver(() => {
+  if (document.title.startsWith("(1) ")) window.heard ??= Date.now();
+}).observe(document.querySelector("title"), { childList: true });"""
+
+
+def test_pages_of_review_and_apps_hear_at_once_and_have_the_key(
+    browser: Browser, desk: Desk
+) -> None:
+    urls = [f"{desk.service.url}/runs", f"{desk.service.url}/review/"]
+    urls += [f"{desk.service.url}/dashboard/"]
+    urls += [f"{desk.service.review_url}/", f"{desk.service.dashboard_url}/"]
+    context = browser.new_context()
+    pages = [context.new_page() for _ in urls]
+    for page, url in zip(pages, urls, strict=True):
+        with page.expect_response(re.compile("/api/badges$")):
+            page.goto(url)
+        page.evaluate(TIMES)
+
+    chat = desk.ask("Sort from afar")
+
+    for page in pages:
+        expect(page).to_have_title(re.compile(r"^\(1\) "), timeout=FAR_BELOW_A_POLL_MS)
+        expect(page.locator('.part[data-part="main"]')).to_contain_text("1 chat needs you")
+    since = desk.chat(chat)["asked"]["since"]
+    late = [page.evaluate("(since) => heard - Date.parse(since)", since) for page in pages]
+    assert max(late) < FAR_BELOW_A_POLL_MS, late
+    for page in pages[1:]:
+        page.keyboard.press("g")
+        page.keyboard.press("n")
+        page.wait_for_url(
+            re.compile(f":{desk.service.ports['main']}/.*{chat}$"), wait_until="commit"
+        )
+        expect(question(page)).to_be_visible()
+
+    desk.send("POST", f"{CHATS}/{chat}/stop")
+    expect(pages[0]).not_to_have_title(re.compile(r"^\("))
+    context.close()
+
+
 def test_the_palette_offers_it_first(page: Page, desk: Desk, asking: str) -> None:
     page.goto("/runs")
     page.keyboard.press("Control+k")

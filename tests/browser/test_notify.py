@@ -18,7 +18,7 @@ SHOWN = """(() => {
     static get permission() { return Notification.real.permission; }
     static requestPermission() { window.asks += 1; return ask(); }
     constructor(title, options) { Object.assign(this, options, { title }); shown.push(this); }
-    close() {}
+    close() { this.closed = true; this.onclose?.(); }
   }
   Stub.real = Notification;
   window.Notification = Stub;
@@ -157,6 +157,29 @@ def test_pages_of_all_three_ports_show_one_together(
     wait_for(last, *pages)
 
     assert sorted(titles(*pages)) == [title, last]
+
+
+def test_what_is_asked_is_taken_back_when_it_was_answered_elsewhere(
+    asked: BrowserContext, told: Told, shared_service: Service
+):
+    http, url = shared_service.http, shared_service.review_url
+    asked.grant_permissions(["notifications"], origin=url)
+    pages = [opened(asked, place, hidden=True) for place in (f"{url}/", "/", "/runs")]
+    press(pages[0])
+    for page in pages[1:]:
+        page.reload()
+        page.evaluate(HIDE)
+    chats = f"{PROJECT}/chats"
+    sent = {"name": "Sort it", "prompt": "#!runbook\n```Bash\necho asked\n```\n"}
+    chat = http.post(chats, json=sent).json()["chat"]["sessionId"]
+    wait_for("Sort it asks: Bash", *pages)
+    (page,) = (page for page in pages if titles(page))
+    assert not page.evaluate("shown.some(({ closed }) => closed)")
+
+    call = http.get(f"{chats}/{chat}").json()["chat"]["asked"]["call"]
+    http.post(f"{chats}/{chat}/permissions/{call}", json={"allow": False}).raise_for_status()
+
+    until(lambda: page.evaluate("shown.at(-1).closed"), what="it was taken back")
 
 
 def test_the_port_of_apps_shows_one_alone(

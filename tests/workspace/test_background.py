@@ -19,7 +19,7 @@ from workspace.background.ledger import Ledger
 from workspace.background.places import Places
 from workspace.background.watcher import Background, affected
 from workspace.chats import files
-from workspace.chats.turns import queue
+from workspace.chats.turns import questions, queue
 from workspace.models import Run, Turn
 from workspace.projects import store
 
@@ -48,6 +48,35 @@ def test_a_queue_that_changed_is_told_by_chat(world: World, ledger: Ledger, told
     ledger.look()
 
     assert told == [("chat", {"project": "alpha", "sessionId": chat})] * 3
+
+
+def test_pages_hear_when_other_questions_wait_and_not_when_one_waits_longer(world: World):  # noqa: F811
+    heard: list[list[str]] = []
+    ledger = Ledger(lambda *_: None, asks=lambda: heard.append(asked()))
+    world.chat(HELLO)
+    ledger.look(silent=True)
+
+    def asked() -> list[str]:
+        return [one["call"] for turn in questions.asking() for one in questions.waiting(turn)]
+
+    def now(
+        *calls: str, until: str = "2026-01-01T00:10:00Z", answers: tuple[str, ...] = ()
+    ) -> None:
+        asks = [{"call": call, "tool": "Bash", "summary": "", "since": until, "until": until}
+                for call in calls]  # fmt: skip
+        given = [{"call": call, "allow": True} for call in answers]
+        Turn.objects.update(state="running", asks=asks, answers=given)
+        ledger.look()
+
+    now()
+    now("c1")
+    now("c1", until="2026-01-01T00:20:00Z")
+    now("c1", "c2")
+    now("c1", "c2", answers=("c1",))
+    now("c2", answers=("c1",))
+    now(answers=("c1",))
+
+    assert heard == [["c1"], ["c1", "c2"], ["c2"], []]
 
 
 def test_runs_are_told_when_they_begin_change_and_end(ledger: Ledger, told: Told):

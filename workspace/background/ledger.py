@@ -1,4 +1,5 @@
-"""What the database knows that no file tells: queues and runs, compared with the last look.
+"""What the database knows that no file tells: queues, runs and open questions, compared with the
+last look.
 
 Workers are other processes, so their changes come as rows; a bell says when to look.
 """
@@ -14,6 +15,7 @@ from django.db import DatabaseError, connection, connections
 
 from config.process import wakeup
 from config.storage import database
+from workspace.chats.turns import questions
 from workspace.chats.turns.delivery import CHANGES
 from workspace.chats.turns.states import BUSY, WAITING
 from workspace.models import Run, Turn
@@ -25,19 +27,29 @@ LIVE_TURNS = (*BUSY, *WAITING)
 LIVE_RUNS = ("running", "queued")
 
 Publish = Callable[[str, Mapping[str, Any]], object]
+Rows = dict[str, tuple[str, str, str]]
 
 
 class Ledger:
-    """Publishes `chat` and `run` when a queue or a run is not as it was."""
+    """Publishes `chat` and `run` when a queue or a run is not as it was; `asks` is called when
+    other questions wait for a person than did."""
 
-    def __init__(self, publish: Publish, *, healed: Callable[[], object] = lambda: None) -> None:
+    def __init__(
+        self,
+        publish: Publish,
+        *,
+        asks: Callable[[], object] = lambda: None,
+        healed: Callable[[], object] = lambda: None,
+    ) -> None:
         self._publish = publish
+        self._asks = asks
         self._healed = healed  # called when the database is back
         self._failed = False
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ledger", daemon=True)
-        self._turns: dict[str, tuple[str, str, str]] = {}
-        self._runs: dict[str, tuple[str, str, str]] = {}
+        self._turns: Rows = {}
+        self._runs: Rows = {}
+        self._questions: set[tuple[str, str]] = set()  # (turn, call)
         self._last_run = ""
 
     def start(self) -> None:
@@ -61,7 +73,7 @@ class Ledger:
         try:
             if self._failed and database.state_of(connection).pending:
                 return  # it is being made again: tables may lack columns still
-            turns, runs = self._read()
+            turns, runs, open_questions = self._read()
         except DatabaseError as error:
             if not self._failed:
                 log.warning("the database is gone: rows are not read", extra={"why": str(error)})
@@ -76,23 +88,33 @@ class Ledger:
         self._turns = turns
         self._runs = {key: run for key, run in runs.items() if run[1] in LIVE_RUNS}
         self._last_run = max(self._last_run, *runs, "")
+        others, self._questions = open_questions != self._questions, open_questions
         if not silent:
+            if others:
+                self._asks()
             for project, chat in sorted(chats):
                 self._publish("chat", {"project": project, "sessionId": chat})
             for key, project in sorted(changed):
                 self._publish("run", {"project": project, "id": key})
 
-    def _read(self) -> tuple[dict[str, tuple[str, str, str]], dict[str, tuple[str, str, str]]]:
+    def _read(self) -> tuple[Rows, Rows, set[tuple[str, str]]]:
+        """Turns, runs, and the questions that nobody has answered."""
         turns = Turn.objects.filter(state__in=LIVE_TURNS).order_by()
         live = Run.objects.filter(status__in=LIVE_RUNS).order_by()
         fresh = Run.objects.filter(id__gt=self._last_run).order_by("-id")[:500]
         columns = ("id", "project", "status", "reason")
         runs = [*live.values_list(*columns), *fresh.values_list(*columns)]
-        rows = turns.values_list("id", "project", "chat", "state", "asks", "answers")
+        rows = [*turns.values_list("id", "project", "chat", "state", "asks", "answers")]
         return (
             {
                 key: (project, chat, f"{state} {asks} {len(answers)}" if asks else state)
                 for key, project, chat, state, asks, answers in rows
             },
             {key: (project, status, reason) for key, project, status, reason in runs},
+            {
+                (key, one["call"])
+                for key, _, _, state, asks, answers in rows
+                if state == "running"
+                for one in questions.unanswered(asks, answers)
+            },
         )

@@ -27,6 +27,7 @@ from workspace.background.places import Places
 from workspace.chats import index
 from workspace.chats.search import indexing
 from workspace.chats.turns import recovery
+from workspace.notify import showing
 from workspace.projects import schema, store
 from workspace.projects.project import DOCUMENTS, FILE
 from workspace.triggers import following, pausing
@@ -41,7 +42,9 @@ class Background:
 
     def __init__(self) -> None:
         self._events = broadcaster("main")
-        self._ledger = Ledger(self._events.publish, healed=self._settle_soon)
+        self._ledger = Ledger(
+            self._events.publish, asks=showing.questions, healed=self._settle_soon
+        )
         self._watcher = Watcher(folders, self.changed)
         self._places = Places(self._events.publish, watched=lambda: self._events.clients)
         self._told: dict[str, float] = {}

@@ -1,17 +1,21 @@
-"""New messages to open pages: one event on the stream of each part, whichever process made them.
+"""What pages of all parts are told: new messages, and that other questions wait for a person.
 
-A page that may notify shows it (templates/static/js/kit/notify.js). Ports that ask for no login
-where the main one does hear nothing: what is told of is the workspace's.
+One event on the stream of each part, whichever process made it. A page that may notify shows a
+message (templates/static/js/kit/notify.js). Ports that ask for no login where the main one does
+hear nothing: what is told of is the workspace's.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, connections
+from django.db.models import QuerySet
 
 from config.process import wakeup
 from config.storage import homes
@@ -26,6 +30,8 @@ log = logging.getLogger(__name__)
 LOOK_S = 2.0
 NEWS = timedelta(minutes=2)  # what a database that was gone tells later is shown to nobody
 EVENT = "notification"
+WITHDRAWN = "withdrawn"
+ASKS = "asks"
 
 
 class Pages:
@@ -35,6 +41,7 @@ class Pages:
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="notify", daemon=True)
         self._told: set[int] | None = None
+        self._asking: set[int] = set()  # messages of questions, which go with their answers
         self._failed = False
 
     def start(self) -> None:
@@ -54,24 +61,46 @@ class Pages:
         connections.close_all()
 
     def look(self) -> None:
-        """Tell of what is new; the first look only remembers what there is. By ids and not by the
-        greatest one: a row of a smaller id may be stored later."""
+        """Tell of what is new, and of questions that are over; the first look only remembers what
+        there is. By ids and not by the greatest one: a row of a smaller id may be stored later."""
         try:
-            recent = NotifyMessage.objects.filter(homes.mine(), at__gt=datetime.now(UTC) - NEWS)
-            rows = [*recent]
+            mine = NotifyMessage.objects.filter(homes.mine())
+            rows = [*mine.filter(at__gt=datetime.now(UTC) - NEWS)]
             known, self._told = self._told, {row.pk for row in rows}
-            for row in rows:
-                if known is not None and row.pk not in known:
-                    tell(row)
+            if known is None:
+                self._asking = {*mine.filter(event="asked").values_list("pk", flat=True)}
+            fresh = [row for row in rows if known is not None and row.pk not in known]
+            for row in fresh:
+                tell(row)
+            self._asking |= {row.pk for row in fresh if row.event == "asked"}
+            self._withdraw(mine)
             self._failed = False
         except DatabaseError as error:
             if not self._failed:
                 log.warning("pages are not notified: %s", error)
             self._failed = True
 
+    def _withdraw(self, mine: QuerySet[NotifyMessage]) -> None:
+        if not self._asking:
+            return
+        left = {*mine.filter(pk__in=self._asking).values_list("pk", flat=True)}
+        for over in sorted(self._asking - left):
+            _publish(WITHDRAWN, {"id": str(over)})
+        self._asking = left
+
 
 def tell(row: NotifyMessage) -> None:
+    """A message to whoever may show it."""
+    _publish(EVENT, row.body)
+
+
+def questions() -> None:
+    """To every page that says how many chats need a person."""
+    _publish(ASKS, {})
+
+
+def _publish(event: str, data: Mapping[str, Any]) -> None:
     """Every server of the home tells its own clients."""
     asks_less = settings.SVC.auth_mode != "none" and local.login_free(settings.SVC)
     for surface in (MAIN,) if asks_less else (MAIN, *MOUNTED):
-        broadcaster(surface.name).publish(EVENT, row.body, relayed=True)
+        broadcaster(surface.name).publish(event, data, relayed=True)

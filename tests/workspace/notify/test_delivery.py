@@ -182,6 +182,20 @@ def test_a_question_that_is_answered_is_not_sent_any_more(settings, hook: Receiv
     assert hook.got == []
 
 
+def test_nor_is_one_that_a_channel_refused_before(settings, clock: Clock, receiver: Receiver):
+    channels(settings, {"name": "hook", "url": receiver.url, "events": ["asked"]})
+    receiver.status = 503
+    folding.note(cause("asked:c:1", "asked"))
+    clock.work()
+    assert receiver.asked == 1
+
+    folding.withdraw("asked:c:1")
+    receiver.status = 200
+    clock.on(minutes=1)
+
+    assert (receiver.got, receiver.asked) == ([], 1)
+
+
 def test_without_channels_nothing_waits(settings, transactional_db):
     folding.note(cause())
 

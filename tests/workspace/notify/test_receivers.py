@@ -48,8 +48,10 @@ def ended(state: str = "done", seconds: float = 61.0, **more: Any) -> TurnEnded:
     return TurnEnded("alpha", CHAT, TURN, state, seconds=seconds, **given)
 
 
-def app(state: Any, before: Any = "up", reason: str = "no-listener") -> AppChanged:
-    return AppChanged("shop", "Shop", None, state, reason, always=True, before=before)
+def app(
+    state: Any, before: Any = "up", reason: str = "no-listener", *, expected: bool = True
+) -> AppChanged:
+    return AppChanged("shop", "Shop", None, state, reason, expected, before)
 
 
 def thread(act: Any = "replied", author: str = "agent:claude") -> ThreadWritten:
@@ -165,9 +167,11 @@ def test_a_run_that_failed_is_told_and_leads_to_the_runs(receiver: Receiver, sta
         (app("up", "crash_loop", "ok"), ("app_up", "Shop is up again", "ok")),
         (app("up", "stopped"), None),
         (app("up", ""), None),
+        (app("down", expected=False), None),
+        (app("up", "down", "ok", expected=False), None),
     ],
 )  # fmt: skip
-def test_an_app_that_falls_or_comes_back_is_told_and_one_that_starts_is_not(
+def test_an_expected_app_that_falls_or_comes_back_is_told_and_one_that_starts_is_not(
     receiver: Receiver, happening, said
 ):
     kernel.tell(kernel.app_changed, happening)
@@ -183,6 +187,13 @@ def test_an_answer_in_a_thread_is_told_and_leads_to_the_thread(receiver: Receive
 
     assert told(receiver) == [("review", "agent:claude answered at x.py:7", "Done.")]
     assert receiver.got[0]["url"].endswith(f"/review/p/pay/api/{'a' * 40}#thread-t1")
+
+
+def test_what_an_agent_thinks_is_done_is_told(receiver: Receiver):
+    assert thread().author != reviewer.me().id
+    kernel.tell(kernel.thread_written, thread("proposed"))
+
+    assert [title for _, title, _ in told(receiver)] == ["agent:claude thinks it is done: x.py:7"]
 
 
 @pytest.mark.parametrize("written", [thread("opened"), thread("resolved")])

@@ -249,7 +249,7 @@ def helper(agent: Agent, part: str) -> Helper:
     record = files.read(project, turn.chat)
     engine = _choice(turn, project, record).engine or "unknown"
     cwd = place.workable(project, record)
-    return Helper(agent, part, engine, cwd, _apps_of(turn.event or {}))
+    return Helper(agent, part, engine, cwd, project.working_dir, _apps_of(turn.event or {}))
 
 
 def _apps_of(event: Mapping[str, Any]) -> tuple[str, ...]:

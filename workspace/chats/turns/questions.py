@@ -7,7 +7,7 @@ file. See docs/design/engines.md#permission-questions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypedDict
@@ -41,7 +41,13 @@ def waiting(turn: Turn) -> list[Question]:
     """The questions of a turn that nobody has answered, the oldest first."""
     if turn.state != "running":
         return []
-    return [one for one in turn.asks if not is_answered(turn, one["call"])]
+    return unanswered(turn.asks, turn.answers)
+
+
+def unanswered(asks: Iterable[Question], answers: Iterable[Mapping[str, Any]]) -> list[Question]:
+    """Those of a running turn's questions whose answer is not on its way to the turn process."""
+    given = {one.get("call") for one in answers}
+    return [one for one in asks if one["call"] not in given]
 
 
 def is_answered(turn: Turn, call: str) -> bool:

@@ -1,6 +1,6 @@
 // The chats that need a person: how many stands in the title of every page, and a key goes to the next.
 
-import { call } from "./api.js";
+import { base, call } from "./api.js";
 import { toast } from "./toast.js";
 
 const COUNT = /^\(\d+\+?\) /;
@@ -30,17 +30,34 @@ if (title) new MutationObserver(entitle).observe(title, { childList: true });
  * @param {string} here
  */
 export async function nextNeeding(here) {
-  const { asks } = (await call("GET", "/api/asks")).data;
-  /** @type {{project: string, sessionId: string}[]} */
-  const chats = asks.filter(
-    (/** @type {{sessionId: string}} */ one, /** @type {number} */ n) =>
-      asks.findIndex((/** @type {any} */ other) => other.sessionId === one.sessionId) === n,
-  );
-  const at = chats.findIndex(({ sessionId }) => sessionId === here);
+  const chats = [...new Set(await ("live" in document.body.dataset ? all() : first()))];
+  const at = here ? chats.findIndex((url) => url.endsWith(`/${here}`)) : -1;
   const next = chats[(at + 1) % chats.length];
   if (!next) toast("No chat needs you.");
-  else if (next.sessionId === here) show();
-  else location.assign(`/projects/${encodeURIComponent(next.project)}/chats/${next.sessionId}`);
+  else if (chats[at] === next) show();
+  else location.assign(next);
+}
+
+/**
+ * Addresses of all chats that ask, the one that is denied first at the top.
+ * @returns {Promise<string[]>}
+ */
+async function all() {
+  /** @type {{project: string, sessionId: string}[]} */
+  const asks = (await call("GET", "/api/asks")).data.asks;
+  return asks.map(
+    ({ project, sessionId }) => `/projects/${encodeURIComponent(project)}/chats/${sessionId}`,
+  );
+}
+
+/**
+ * The first of them, as the other parts know them: their ports have no route of chats.
+ * @returns {Promise<string[]>}
+ */
+async function first() {
+  /** @type {{kind: string, url: string}[]} */
+  const places = (await call("GET", `${base}/api/places`)).data.places;
+  return places.filter(({ kind }) => kind === "asks").map(({ url }) => url);
 }
 
 /** It is asked on this page. */

@@ -20,6 +20,10 @@ const REFUSED =
 const WITHOUT = "This browser shows no notifications of pages.";
 
 let listening = false;
+/** @type {Set<string>} */
+const deciding = new Set(); // ids of messages of which it is not clear yet who shows them
+/** @type {Map<string, Notification>} */
+const shows = new Map(); // what this page shows, by id
 /** @type {Set<() => unknown>} */
 const watchers = new Set();
 
@@ -71,14 +75,16 @@ function begin() {
 function listen() {
   if (listening || Notification.permission !== "granted") return;
   listening = true;
-  follow("/api/events", { notification: heard });
+  follow("/api/events", { notification: heard, withdrawn });
 }
 
 /** @param {Told} told */
 async function heard(told) {
   if (!on() || Date.now() - Date.parse(told.at) > LATE) return;
+  deciding.add(told.id);
   await new Promise((done) => setTimeout(done, TURN[port()] ?? 0));
   await navigator.locks.request(LOCK, async () => {
+    if (!deciding.delete(told.id)) return;
     const mark = `${told.id}-${Date.parse(told.at).toString(36)}`;
     const shown = cookie(SHOWN).split(".").filter(Boolean);
     if (shown.includes(mark)) return;
@@ -90,12 +96,23 @@ async function heard(told) {
 }
 
 /**
+ * What was asked is answered, here or elsewhere.
+ * @param {{id: string}} over
+ */
+function withdrawn({ id }) {
+  deciding.delete(id);
+  shows.get(id)?.close();
+}
+
+/**
  * @param {Told} told
  * @param {URL} place
  */
 function show({ id, title, text }, place) {
   const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector("link[rel=icon]"));
   const shown = new Notification(title, { body: text, tag: `svc-${id}`, icon: icon?.href });
+  shows.set(id, shown);
+  shown.onclose = () => shows.delete(id);
   shown.onclick = () => {
     shown.close();
     focus();

@@ -34,13 +34,14 @@ key("g h", "Workspace", () => location.assign(part("main")), EVERYWHERE);
 key("g v", "Review", () => location.assign(part("review")), EVERYWHERE);
 key("g a", "Apps", () => location.assign(part("dashboard")), EVERYWHERE);
 
+const next = () => attempt(null, () => nextNeeding(where.chat));
+key("g n", "The next chat that needs you", next, EVERYWHERE);
+action("Next chat that needs you", next, { icon: "shield", key: "g n", ...EVERYWHERE });
+
 if (where.live) {
   const project = where.project && `/projects/${encodeURIComponent(where.project)}`;
   key("g s", "Search all chats", go("/search"), EVERYWHERE);
   action("Search all chats", go("/search"), { icon: "search", key: "g s", ...EVERYWHERE });
-  const next = () => attempt(null, () => nextNeeding(where.chat));
-  key("g n", "The next chat that needs you", next, EVERYWHERE);
-  action("Next chat that needs you", next, { icon: "shield", key: "g n", ...EVERYWHERE });
   key("g r", "Runs", go(`${project}/runs`), EVERYWHERE);
   if (project) {
     key("g t", "Triggers of this project", go(`${project}/triggers`), EVERYWHERE);
@@ -86,10 +87,6 @@ const changed = () => watchers.forEach((refresh) => refresh());
  */
 export const onChange = (refresh) => watchers.add(refresh);
 
-if (where.live) {
-  const handlers = Object.fromEntries(
-    ["open", "resync", "project", "chat", "run", "pause"].map((name) => [name, changed]),
-  );
-  follow("/api/events", handlers);
-}
+const NEWS = where.live ? ["resync", "project", "chat", "run", "pause"] : ["asks"];
+follow("/api/events", Object.fromEntries(["open", ...NEWS].map((name) => [name, changed])));
 badges(onChange);
