@@ -9,6 +9,7 @@ import { command, problem } from "../kit/parts.js";
 import { attempt, toast } from "../kit/toast.js";
 import { time } from "../kit/words.js";
 import { at, state } from "./state.js";
+import { judged } from "./verdicts.js";
 
 const STATUSES = { "": "By itself", draft: "Draft", ready: "Ready" };
 const MEANING = {
@@ -187,8 +188,9 @@ class Panel {
   }
 
   about(record) {
-    const { landed } = record;
+    const { landed, verdicts } = record;
     const facts = [
+      verdicts.length && ["Verdicts", judged(verdicts)],
       landed && [
         "Landed",
         [h("code", {}, short(landed.sha)), " ", time(landed.at), ` by ${landed.by}`],
